@@ -1,0 +1,58 @@
+/**
+ * The one table of error codes: for each code its HTTP status, the integer that stands in the
+ * `error` field on the wire (status × 100 + n, never renumbered) and the default message.
+ *
+ * Several codes share 50300, because they ask the same of a client: try again later.
+ */
+export const errorTable = {
+  invalid_json: { status: 400, error: 40001, message: 'The body is not JSON in UTF-8.' },
+  invalid_plant: { status: 400, error: 40002, message: 'The body is not a NewPlant.' },
+  id_taken: { status: 400, error: 40003, message: 'You already have a plant with this id.' },
+  invalid_id: { status: 400, error: 40004, message: 'The id must be a decimal integer from -2^63 to 2^63-1.' },
+  invalid_limit: { status: 400, error: 40005, message: 'limit must be one decimal integer from 0 to 2147483647.' },
+  invalid_after: { status: 400, error: 40006, message: 'after must be one decimal integer from -2^63 to 2^63-1.' },
+  invalid_media_type: { status: 400, error: 40007, message: 'Content-Type must be application/json.' },
+  body_too_large: { status: 400, error: 40008, message: 'The body is too large.' },
+  malformed_request: { status: 400, error: 40009, message: 'The request is not well-formed HTTP.' },
+  missing_credentials: { status: 401, error: 40101, message: 'An "Authorization: Bearer" header is needed.' },
+  invalid_token: { status: 401, error: 40102, message: 'The bearer token is malformed, unknown, expired or revoked.' },
+  insufficient_scope: { status: 403, error: 40300, message: 'The token lacks the scope this operation needs.' },
+  route_not_found: { status: 404, error: 40401, message: 'There is nothing at this path.' },
+  plant_not_found: { status: 404, error: 40402, message: 'You have no plant with this id.' },
+  method_not_allowed: { status: 405, error: 40500, message: 'This path does not take this method.' },
+  request_timeout: { status: 408, error: 40800, message: 'The request took too long to arrive.' },
+  header_too_large: { status: 431, error: 43100, message: 'The request header is too large.' },
+  internal: { status: 500, error: 50000, message: 'Something went wrong on this side.' },
+  saturated: { status: 503, error: 50300, message: 'Too much work is waiting. Try again shortly.' },
+  storage_unavailable: { status: 503, error: 50300, message: 'The storage failed. Try again shortly.' },
+  storage_unsupported: { status: 503, error: 50300, message: 'The storage does not hold a plant store of this version.' },
+  closed: { status: 503, error: 50300, message: 'The store is closed.' },
+} as const satisfies Record<string, ErrorTableRow>;
+
+/** One row of {@link errorTable}. */
+export interface ErrorTableRow {
+  /** The HTTP status. */
+  readonly status: number;
+  /** The integer of the wire's `error` field: status × 100 + n, an int32. */
+  readonly error: number;
+  /** The text that is used where a more exact one is not at hand. */
+  readonly message: string;
+}
+
+/** What went wrong, for programs: branch on this, never on a message. */
+export type ErrorCode = keyof typeof errorTable;
+
+/**
+ * The only error class of this package. Its message never holds a secret or a detail of the
+ * machine, so it can be shown to a client as it is; such details are in `cause`.
+ */
+export class PlantStoreError extends Error {
+  override readonly name = 'PlantStoreError';
+  /** The row of {@link errorTable} that applies. */
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string = errorTable[code].message, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

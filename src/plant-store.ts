@@ -1,0 +1,171 @@
+import { PlantStoreError } from './errors.ts';
+import { isStorableString, maxLimit, parseNewPlant, toInt64 } from './plant.ts';
+import type { NewPlant, PlantId, StoredPlant } from './plant.ts';
+import type { StorageAdapter, Write } from './storage/storage-adapter.ts';
+import { WriteQueue } from './write-queue.ts';
+
+/** What a {@link PlantStore} is made of. */
+export interface PlantStoreOptions {
+  /** Where plants are kept. The store takes it over: nobody else writes through it, `close()` closes it. */
+  storage: StorageAdapter;
+  /** How many writes may wait for their commit, 1 or more; default 10000. One more is refused: `saturated`. */
+  maxQueuedWrites?: number;
+  /** How many writes one commit takes at the most, 1 or more; default 1000. */
+  maxBatchWrites?: number;
+}
+
+/** Which part of a user's plants to list. */
+export interface ListOptions {
+  /** List only ids greater than this one (keyset paging). */
+  after?: PlantId | number | undefined;
+  /** The most plants to list, 0 to 2147483647; without it all of them. */
+  limit?: number | undefined;
+}
+
+/** How many plants one read of the storage asks for. */
+const pageLength = 1000;
+
+/**
+ * A collection of plants for each user. Checks every input, commits concurrent writes together,
+ * and leaves the keeping to a {@link StorageAdapter}.
+ *
+ * Every method rejects with a {@link PlantStoreError} of code `storage_unavailable` where the
+ * storage failed (of a write, the outcome is then unknown) and `closed` after {@link close};
+ * and with a TypeError where `user` is not a non-empty string that every storage can hold.
+ */
+export class PlantStore {
+  readonly #storage: StorageAdapter;
+  readonly #writes: WriteQueue;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: PlantStoreOptions) {
+    const { storage, maxQueuedWrites = 10_000, maxBatchWrites = 1000 } = options;
+    if (typeof storage !== 'object' || typeof storage.commit !== 'function') {
+      throw new TypeError('storage must be a StorageAdapter');
+    }
+    checkCount('maxQueuedWrites', maxQueuedWrites);
+    checkCount('maxBatchWrites', maxBatchWrites);
+    this.#storage = storage;
+    this.#writes = new WriteQueue((writes) => asStorageWork(() => commitChecked(storage, writes)), {
+      maxQueuedWrites,
+      maxBatchWrites,
+    });
+  }
+
+  /**
+   * Creates a plant under a user. When the promise resolves the plant is as durable as the
+   * storage gets.
+   *
+   * @returns the plant as it was stored.
+   * @throws {PlantStoreError} `invalid_plant`; `id_taken` where the user has a plant with this id,
+   *   which stays as it is; `saturated`.
+   */
+  async createPlant(user: string, newPlant: NewPlant): Promise<StoredPlant> {
+    checkUser(user);
+    const plant = parseNewPlant(newPlant);
+    const isNew = await this.#writes.add({ kind: 'create', user, plant });
+    if (!isNew) throw new PlantStoreError('id_taken');
+    return plant;
+  }
+
+  /**
+   * Lists a user's plants in ascending id. Without a limit that is all of them, in one array:
+   * where there may be many, {@link plantPages} takes constant memory.
+   *
+   * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
+   */
+  async listPlants(user: string, options: ListOptions = {}): Promise<StoredPlant[]> {
+    const plants: StoredPlant[] = [];
+    for await (const page of this.plantPages(user, options)) plants.push(...page);
+    return plants;
+  }
+
+  /**
+   * Iterates over a user's plants in ascending id, page by page, in constant memory. Each page
+   * holds 1 to 1000 plants and is read when it is asked for: a plant that is created or deleted
+   * meanwhile may be seen or not, all others are seen exactly once.
+   *
+   * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
+   */
+  async *plantPages(user: string, options: ListOptions = {}): AsyncGenerator<StoredPlant[], void, undefined> {
+    checkUser(user);
+    let left = parseLimit(options.limit);
+    let after = parseAfter(options.after);
+    while (left > 0) {
+      if (this.#closing !== undefined) throw new PlantStoreError('closed');
+      const range = { after, limit: Math.min(left, pageLength) };
+      const page = await asStorageWork(() => this.#storage.list(user, range));
+      const last = page.at(-1);
+      if (last === undefined) return;
+      after = last.id;
+      left -= page.length;
+      const isLastPage = page.length < range.limit;
+      yield page;
+      if (isLastPage) return;
+    }
+  }
+
+  /**
+   * Deletes a user's plant.
+   *
+   * @returns whether it was there.
+   * @throws {PlantStoreError} `invalid_id`; `saturated`.
+   */
+  async deletePlant(user: string, id: PlantId | number): Promise<boolean> {
+    checkUser(user);
+    const int64 = toInt64(id);
+    if (int64 === undefined) throw new PlantStoreError('invalid_id');
+    return this.#writes.add({ kind: 'delete', user, id: int64 });
+  }
+
+  /** Takes no more work, finishes the writes already taken, then closes the storage. */
+  close(): Promise<void> {
+    this.#closing ??= this.#writes.close().then(() => this.#storage.close());
+    return this.#closing;
+  }
+
+  /** The same as {@link close}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+function checkCount(name: string, value: number): void {
+  if (!Number.isSafeInteger(value) || value < 1) throw new TypeError(`${name} must be an integer of 1 or more`);
+}
+
+function checkUser(user: string): void {
+  if (typeof user !== 'string' || user === '' || !isStorableString(user)) {
+    throw new TypeError('user must be a non-empty string without U+0000 and unpaired surrogates');
+  }
+}
+
+function parseLimit(limit: number | undefined): number {
+  if (limit === undefined) return Infinity;
+  if (!Number.isSafeInteger(limit) || limit < 0 || limit > maxLimit) throw new PlantStoreError('invalid_limit');
+  return limit;
+}
+
+function parseAfter(after: PlantId | number | undefined): PlantId | undefined {
+  if (after === undefined) return undefined;
+  const id = toInt64(after);
+  if (id === undefined) throw new PlantStoreError('invalid_after');
+  return id;
+}
+
+/** An adapter that answers too little would otherwise leave it open what became of a write. */
+async function commitChecked(storage: StorageAdapter, writes: Write[]): Promise<boolean[]> {
+  const outcomes = await storage.commit(writes);
+  if (outcomes.length === writes.length) return outcomes;
+  throw new Error(`The storage answered ${outcomes.length} outcomes for ${writes.length} writes`);
+}
+
+/** Turns what a storage throws or rejects with into an error of this package. */
+async function asStorageWork<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof PlantStoreError) throw error;
+    throw new PlantStoreError('storage_unavailable', undefined, { cause: error });
+  }
+}

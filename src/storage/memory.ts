@@ -1,0 +1,49 @@
+import { PlantStoreError } from '../errors.ts';
+import type { StoredPlant } from '../plant.ts';
+import { SortedPlants } from './sorted-plants.ts';
+import type { CreateWrite, DeleteWrite, ListRange, StorageAdapter, Write } from './storage-adapter.ts';
+
+/** Keeps plants in this process's memory: for tests and throw-away state. Gone once closed. */
+export class MemoryStorage implements StorageAdapter {
+  readonly #plantsByUser = new Map<string, SortedPlants>();
+  #isClosed = false;
+
+  /** See {@link StorageAdapter}. */
+  async commit(writes: readonly Write[]): Promise<boolean[]> {
+    this.#refuseIfClosed();
+    return writes.map((write) => (write.kind === 'create' ? this.#create(write) : this.#delete(write)));
+  }
+
+  /** See {@link StorageAdapter}. */
+  async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
+    this.#refuseIfClosed();
+    const plants = this.#plantsByUser.get(user)?.slice(after, limit) ?? [];
+    return plants.map((plant) => ({ ...plant }));
+  }
+
+  /** See {@link StorageAdapter}. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#plantsByUser.clear();
+  }
+
+  #create({ user, plant }: CreateWrite): boolean {
+    let plants = this.#plantsByUser.get(user);
+    if (plants === undefined) {
+      plants = new SortedPlants();
+      this.#plantsByUser.set(user, plants);
+    }
+    return plants.add({ ...plant });
+  }
+
+  #delete({ user, id }: DeleteWrite): boolean {
+    const plants = this.#plantsByUser.get(user);
+    const wasThere = plants?.remove(id) ?? false;
+    if (plants?.isEmpty) this.#plantsByUser.delete(user);
+    return wasThere;
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#isClosed) throw new PlantStoreError('closed');
+  }
+}

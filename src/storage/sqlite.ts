@@ -1,0 +1,178 @@
+import { resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { StatementSync } from 'node:sqlite';
+import { PlantStoreError } from '../errors.ts';
+import { maxInt64, minInt64 } from '../int64.ts';
+import type { StoredPlant } from '../plant.ts';
+import { applicationId, prepareSqliteFile, unsupported } from './sqlite-file.ts';
+import type { ListRange, StorageAdapter, Write } from './storage-adapter.ts';
+
+/** How a {@link SqliteStorage} works. */
+export interface SqliteStorageOptions {
+  /**
+   * How long to wait for another process's lock, in milliseconds, 0 to 2147483647; default 5000.
+   * This process stands still meanwhile.
+   */
+  busyTimeoutMs?: number;
+}
+
+/** Entry n takes a database from version n to n + 1. Never change one that was released. */
+const migrations = [
+  `CREATE TABLE plants (
+     user TEXT NOT NULL,
+     id INTEGER NOT NULL,
+     name TEXT NOT NULL,
+     tag TEXT,
+     PRIMARY KEY (user, id)
+   ) STRICT, WITHOUT ROWID`,
+];
+
+/** https://www.sqlite.org/rescode.html */
+const resultCode = { busy: 5, corrupt: 11, notADatabase: 26 };
+
+/**
+ * Keeps plants in an SQLite file, through Node's own `node:sqlite`. A commit is on the disk when
+ * its promise resolves (write-ahead log, `synchronous=FULL`). Several processes of one machine can
+ * share a file; it must not be on a network file system.
+ */
+export class SqliteStorage implements StorageAdapter {
+  readonly #database: DatabaseSync;
+  readonly #insert: StatementSync;
+  readonly #delete: StatementSync;
+  readonly #select: StatementSync;
+  #isClosed = false;
+
+  /**
+   * Opens the file, or makes it, readable by its owner only.
+   *
+   * @throws {PlantStoreError} `storage_unsupported` where the file is not a plant store, is
+   *   damaged, or comes from a newer version of this package; it is left as it is.
+   */
+  constructor(path: string, { busyTimeoutMs = 5000 }: SqliteStorageOptions = {}) {
+    if (typeof path !== 'string' || path === '' || path === ':memory:') {
+      throw new TypeError('path must name a file (for plants in memory use MemoryStorage)');
+    }
+    if (!Number.isInteger(busyTimeoutMs) || busyTimeoutMs < 0 || busyTimeoutMs > 2_147_483_647) {
+      throw new TypeError('busyTimeoutMs must be an integer from 0 to 2147483647');
+    }
+    const file = resolve(path);
+    prepareSqliteFile(file);
+    this.#database = openDatabase(file, busyTimeoutMs);
+    this.#insert = this.#database.prepare(
+      'INSERT INTO plants (user, id, name, tag) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+    );
+    this.#delete = this.#database.prepare('DELETE FROM plants WHERE user = ? AND id = ?');
+    // node:sqlite compiles a statement with a bare `LIMIT ?` anew at every run (a fifth of a list's CPU).
+    this.#select = this.#database.prepare(
+      'SELECT id, name, tag FROM plants WHERE user = ? AND id >= ? ORDER BY id LIMIT ? + 0',
+    );
+    // Not as options of prepare(): Node 22 ignores them there.
+    this.#select.setReadBigInts(true);
+    this.#select.setReturnArrays(true);
+  }
+
+  /** See {@link StorageAdapter}. */
+  async commit(writes: readonly Write[]): Promise<boolean[]> {
+    this.#refuseIfClosed();
+    return inTransaction(this.#database, () => writes.map((write) => this.#apply(write)));
+  }
+
+  /** See {@link StorageAdapter}. */
+  async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
+    this.#refuseIfClosed();
+    if (after === maxInt64) return [];
+    const from = after === undefined ? minInt64 : after + 1n;
+    const rows = this.#select.all(user, from, limit) as unknown as [bigint, string, string | null][];
+    return rows.map(([id, name, tag]) => (tag === null ? { id, name } : { id, name, tag }));
+  }
+
+  /** See {@link StorageAdapter}. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#database.close();
+  }
+
+  #apply(write: Write): boolean {
+    const { changes } =
+      write.kind === 'create'
+        ? this.#insert.run(write.user, write.plant.id, write.plant.name, write.plant.tag ?? null)
+        : this.#delete.run(write.user, write.id);
+    return Number(changes) === 1;
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#isClosed) throw new PlantStoreError('closed');
+  }
+}
+
+function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
+  try {
+    if (readVersion(database, path) < migrations.length) inTransaction(database, () => { migrate(database, path); });
+    enterWalMode(database);
+    database.exec('PRAGMA synchronous = FULL');
+    return database;
+  } catch (error) {
+    database.close();
+    const isDamaged = hasResultCode(error, 'corrupt') || hasResultCode(error, 'notADatabase');
+    throw isDamaged ? unsupported(path, 'is damaged', error) : error;
+  }
+}
+
+/** The version of the schema in the file; 0 where the file is new. */
+function readVersion(database: DatabaseSync, path: string): number {
+  const version = readPragma(database, 'user_version');
+  if (version > migrations.length) {
+    throw unsupported(path, `has schema version ${version}; this version of plant-store knows up to ${migrations.length}`);
+  }
+  const isNew = version === 0 && database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
+  if (!isNew && readPragma(database, 'application_id') !== applicationId) {
+    throw unsupported(path, 'is an SQLite database of another application');
+  }
+  return version;
+}
+
+/** Under the write lock, so that of several processes that start at once one does the work. */
+function migrate(database: DatabaseSync, path: string): void {
+  for (const step of migrations.slice(readVersion(database, path))) database.exec(step);
+  database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${migrations.length}`);
+}
+
+/**
+ * Last, so that the file's own header is complete before any content is in the log alone.
+ * Entering WAL mode does not wait for other connections as other statements do, so it is tried
+ * again as long as one of them is just doing the same.
+ */
+function enterWalMode(database: DatabaseSync): void {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      database.exec('PRAGMA journal_mode = WAL');
+      return;
+    } catch (error) {
+      if (!hasResultCode(error, 'busy') || attempt === 100) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+    }
+  }
+}
+
+function inTransaction<T>(database: DatabaseSync, work: () => T): T {
+  // IMMEDIATE takes the write lock now: taking it later, after a read, can fail without waiting.
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function readPragma(database: DatabaseSync, name: string): number {
+  return Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
+}
+
+function hasResultCode(error: unknown, name: keyof typeof resultCode): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === resultCode[name];
+}

@@ -1,0 +1,57 @@
+import type { PlantId, StoredPlant } from '../plant.ts';
+
+/** Creates a plant under a user, unless the user already has one with its id. */
+export interface CreateWrite {
+  readonly kind: 'create';
+  readonly user: string;
+  readonly plant: Readonly<StoredPlant>;
+}
+
+/** Deletes a user's plant. */
+export interface DeleteWrite {
+  readonly kind: 'delete';
+  readonly user: string;
+  readonly id: PlantId;
+}
+
+/** One change to one plant of one user. */
+export type Write = CreateWrite | DeleteWrite;
+
+/** Which part of a user's plants to read. */
+export interface ListRange {
+  /** Read only ids greater than this one; `undefined` reads from the smallest. */
+  readonly after: PlantId | undefined;
+  /** The most plants to answer, 1 to 2147483647. */
+  readonly limit: number;
+}
+
+/**
+ * Where plants are kept. Implement these three methods and prove them with `testStorageAdapter`
+ * from `plant-store/testing`.
+ *
+ * A plant's key is (user, id): two users may hold the same id. What arrives here is already
+ * checked; what is answered are fresh plain objects that the caller may change. Failure rejects:
+ * with a PlantStoreError where one applies, with any other error where the storage itself failed,
+ * and with the code `closed` after `close()`.
+ */
+export interface StorageAdapter {
+  /**
+   * Applies a batch, all or nothing. Once the promise resolves the batch is as durable as this
+   * storage gets and every later `list` shows it. Answers one boolean for each write, in order:
+   * for a create whether the plant is new (`false`: the id is taken, nothing changed), for a
+   * delete whether the plant was there.
+   *
+   * A batch holds at most one write for each (user, id), so the order inside does not matter.
+   * PlantStore has at most one commit under way. A rejection means that the outcome is unknown
+   * unless the adapter can say that nothing was written.
+   */
+  commit(writes: readonly Write[]): Promise<boolean[]>;
+
+  /**
+   * A user's plants in ascending id: those in the range, as many as there are up to the limit.
+   */
+  list(user: string, range: ListRange): Promise<StoredPlant[]>;
+
+  /** Releases what the storage holds. Later calls do nothing. */
+  close(): Promise<void>;
+}
