@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { checkIntegerOption } from './check-option.ts';
 import { PlantStoreError } from './errors.ts';
 import { isStorableString, maxLimit, parseNewPlant, toInt64 } from './plant.ts';
 import type { NewPlant, PlantId, StoredPlant } from './plant.ts';
@@ -43,8 +45,8 @@ export class PlantStore {
     if (typeof storage !== 'object' || typeof storage.commit !== 'function') {
       throw new TypeError('storage must be a StorageAdapter');
     }
-    checkCount('maxQueuedWrites', maxQueuedWrites);
-    checkCount('maxBatchWrites', maxBatchWrites);
+    checkIntegerOption('maxQueuedWrites', maxQueuedWrites, 1);
+    checkIntegerOption('maxBatchWrites', maxBatchWrites, 1);
     this.#storage = storage;
     this.#writes = new WriteQueue((writes) => asStorageWork(() => commitChecked(storage, writes)), {
       maxQueuedWrites,
@@ -99,9 +101,11 @@ export class PlantStore {
       if (last === undefined) return;
       after = last.id;
       left -= page.length;
-      const isLastPage = page.length < range.limit;
+      const isLastPage = left === 0 || page.length < range.limit;
       yield page;
       if (isLastPage) return;
+      // A storage that answers within the turn would otherwise keep everybody else waiting to the end.
+      await nextTurn();
     }
   }
 
@@ -128,10 +132,6 @@ export class PlantStore {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
-}
-
-function checkCount(name: string, value: number): void {
-  if (!Number.isSafeInteger(value) || value < 1) throw new TypeError(`${name} must be an integer of 1 or more`);
 }
 
 function checkUser(user: string): void {

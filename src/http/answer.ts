@@ -1,0 +1,71 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { errorTable, PlantStoreError } from '../errors.ts';
+
+/** What an operation answers, before it is on the wire. */
+export interface Answer {
+  readonly status: number;
+  readonly headers?: OutgoingHttpHeaders | undefined;
+  /** JSON: a whole text, or pieces that are sent as they come. */
+  readonly body?: string | AsyncIterable<string>;
+}
+
+/** For every answer: plants are private, and JSON is to be taken for nothing else. */
+export const commonHeaders = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+
+/** The wire's Error for an error of this package; anything else is a generic `internal`. */
+export function errorAnswer(error: unknown, headers: OutgoingHttpHeaders = {}): Answer {
+  const known = error instanceof PlantStoreError ? error : new PlantStoreError('internal');
+  const { status } = errorTable[known.code];
+  return {
+    status,
+    headers: status === 503 ? { ...headers, 'Retry-After': '1' } : headers,
+    body: errorBody(known),
+  };
+}
+
+/** The JSON of the wire's Error. */
+export function errorBody({ code, message }: PlantStoreError): string {
+  return JSON.stringify({ error: errorTable[code].error, message });
+}
+
+/** Writes an answer; resolves when all of it was handed to the socket or the client has gone. */
+export async function sendAnswer(response: ServerResponse, answer: Answer, isHead: boolean): Promise<void> {
+  if (response.destroyed) return;
+  const { status, headers, body } = answer;
+  if (body === undefined) {
+    response.writeHead(status, { ...commonHeaders, ...headers }).end();
+    return;
+  }
+  const contentType = { 'Content-Type': 'application/json' };
+  if (typeof body === 'string') {
+    const contentLength = Buffer.byteLength(body);
+    response.writeHead(status, { ...contentType, 'Content-Length': contentLength, ...commonHeaders, ...headers });
+    response.end(isHead ? undefined : body);
+    return;
+  }
+  response.writeHead(status, { ...contentType, ...commonHeaders, ...headers });
+  if (isHead) {
+    response.end();
+    return;
+  }
+  await sendPieces(response, body);
+}
+
+async function sendPieces(response: ServerResponse, pieces: AsyncIterable<string>): Promise<void> {
+  for await (const piece of pieces) {
+    if (!response.write(piece)) await drained(response);
+    if (response.destroyed) return;
+  }
+  response.end();
+}
+
+/** Resolves when there is room again or nobody left to write to. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = (): void => {
+      response.off('drain', settle).off('close', settle);
+      resolve();
+    };
+    response.once('drain', settle).once('close', settle);
+  });
+}

@@ -1,0 +1,57 @@
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { PlantStoreError } from '../errors.ts';
+import type { Scope } from './routes.ts';
+
+/** Whom a bearer token stands for. */
+export interface Caller {
+  /** The user whose plants the caller has access to: a non-empty string. */
+  readonly user: string;
+  /** What the caller may do; without it, everything. */
+  readonly scopes?: readonly Scope[];
+}
+
+/**
+ * Tells whom a bearer token stands for; `null` where it is unknown, expired or revoked.
+ * Throwing or rejecting answers 500, or 503 for a PlantStoreError `storage_unavailable`.
+ */
+export type Authenticate = (token: string) => Caller | null | Promise<Caller | null>;
+
+/** Credentials of RFC 6750 §2.1: the scheme in any case, one or more spaces, a b64token. */
+const bearerCredentials = /^bearer +([\w\-.~+/]+=*)$/i;
+
+/**
+ * The bearer token of a request. Only the Authorization header counts, never query or body.
+ *
+ * @throws {PlantStoreError} `missing_credentials` where there is none or it is of another scheme,
+ *   `invalid_token` where it is malformed or there are two.
+ */
+export function bearerToken(request: IncomingMessage): string {
+  const { authorization } = request.headers;
+  if (authorization === undefined || !/^bearer\b/i.test(authorization)) throw new PlantStoreError('missing_credentials');
+  const token = bearerCredentials.exec(authorization)?.[1];
+  // node:http keeps the first of two Authorization headers and says nothing.
+  const isOnly = request.rawHeaders.filter((text, i) => i % 2 === 0 && text.toLowerCase() === 'authorization').length === 1;
+  if (token === undefined || !isOnly) throw new PlantStoreError('invalid_token');
+  return token;
+}
+
+/** @throws {PlantStoreError} `insufficient_scope` */
+export function checkScope(caller: Caller, scope: Scope): void {
+  if (caller.scopes !== undefined && !caller.scopes.includes(scope)) throw new PlantStoreError('insufficient_scope');
+}
+
+/** The challenge that goes with a refusal, RFC 6750 §3; no header for other errors. */
+export function challenge(error: unknown, scope: Scope | undefined): OutgoingHttpHeaders {
+  if (!(error instanceof PlantStoreError)) return {};
+  const realm = 'Bearer realm="plants"';
+  switch (error.code) {
+    case 'missing_credentials':
+      return { 'WWW-Authenticate': realm };
+    case 'invalid_token':
+      return { 'WWW-Authenticate': `${realm}, error="invalid_token"` };
+    case 'insufficient_scope':
+      return { 'WWW-Authenticate': `${realm}, error="insufficient_scope", scope="${scope ?? ''}"` };
+    default:
+      return {};
+  }
+}

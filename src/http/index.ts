@@ -1,0 +1,9 @@
+export type { Authenticate, Caller } from './bearer.ts';
+export { createRequestListener } from './listener.ts';
+export type { RequestListenerOptions } from './listener.ts';
+export { openApiDocument } from './openapi.ts';
+export type { JsonObject } from './openapi.ts';
+export type { Scope } from './routes.ts';
+export { createPlantServer, drainServer } from './server.ts';
+export { authenticateByTokenFile } from './token-authenticate.ts';
+export type { TokenFileOptions } from './token-authenticate.ts';

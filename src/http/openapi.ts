@@ -1,0 +1,193 @@
+import { errorTable } from '../errors.ts';
+import type { ErrorCode } from '../errors.ts';
+import { maxLimit } from '../plant.ts';
+import { commonErrors, routes } from './routes.ts';
+import type { Operation, OperationId, Route } from './routes.ts';
+
+/** A JSON value that is an object. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+const string = { type: 'string', pattern: '^[^\\u0000]*$' };
+const id = { type: 'integer', format: 'int64', description: 'Identification number of the plant' };
+const name = { ...string, description: 'The name of the plant' };
+const tag = { ...string, description: 'Tag that specifies the type of the plant' };
+
+const schemas = {
+  Plant: { type: 'object', required: ['name'], properties: { name, tag } },
+  NewPlant: {
+    type: 'object',
+    description: 'A Plant with one more field, the id. Fields beyond these are ignored.',
+    required: ['id', 'name'],
+    properties: { id, name, tag },
+  },
+  Error: {
+    type: 'object',
+    required: ['error', 'message'],
+    properties: {
+      error: { type: 'integer', format: 'int32', description: 'HTTP status × 100 + n; stable.' },
+      message: { type: 'string' },
+    },
+  },
+};
+
+const headers = {
+  'Cache-Control': header('Plants are private.', { const: 'no-store' }),
+  'X-Content-Type-Options': header('JSON is to be taken for nothing else.', { const: 'nosniff' }),
+  'WWW-Authenticate': header('The challenge of RFC 6750 §3.', { type: 'string', pattern: '^Bearer realm=' }),
+  'Retry-After': header('Seconds to wait before trying again.', { type: 'integer', minimum: 0 }),
+  Allow: header('The methods of this path.', { type: 'string' }),
+};
+
+type HeaderName = keyof typeof headers;
+
+/** What else goes with an Error of some statuses. */
+const extraHeaders: Partial<Record<number, HeaderName>> = {
+  401: 'WWW-Authenticate',
+  403: 'WWW-Authenticate',
+  405: 'Allow',
+  503: 'Retry-After',
+};
+
+const link = {
+  description: 'Where the list goes on (RFC 8288, rel="next"), if the limit cut it short.',
+  schema: { type: 'string' },
+};
+
+const parameters = {
+  limit: query('limit', 'The most plants to answer; without it, all.', { format: 'int32', minimum: 0, maximum: maxLimit }),
+  after: query('after', 'Answer only plants with an id greater than this one.', { format: 'int64' }),
+  id: { name: 'id', in: 'path', required: true, description: 'The id of the plant.', schema: id },
+};
+
+/** What the routes table does not say of an operation. */
+const details: Record<OperationId, JsonObject & { readonly responses: JsonObject }> = {
+  getPlants: {
+    summary: 'The plants the caller has access to, in ascending id.',
+    parameters: [parameters.limit, parameters.after],
+    responses: {
+      200: {
+        ...success('The plants.', { type: 'array', items: schemaRef('Plant') }),
+        headers: { ...headerRefs(), Link: link },
+      },
+    },
+  },
+  createPlant: {
+    summary: 'Creates a plant under the caller.',
+    requestBody: { required: true, content: json(schemaRef('NewPlant')) },
+    responses: { 200: success('The plant was created.', schemaRef('Plant')) },
+  },
+  deletePlant: {
+    summary: 'Deletes one of the caller’s plants.',
+    parameters: [parameters.id],
+    responses: { 204: { description: 'The plant was deleted.', headers: headerRefs() } },
+  },
+  getOpenApi: {
+    summary: 'This document.',
+    responses: { 200: success('OpenAPI 3.1.0.', { type: 'object' }) },
+  },
+};
+
+/**
+ * The service described in OpenAPI 3.1.0, made from the tables of routes and errors by which the
+ * service itself works.
+ */
+export function openApiDocument(): JsonObject {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'OpenAPI Plant Store',
+      description:
+        'Keeps a collection of plants for each user. Every other path answers 404, every other ' +
+        'method of a path 405 with Allow; both with an Error.',
+      version: '1.0.0',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ bearerAuth: [] }],
+    paths: Object.fromEntries(routes.map((route) => [route.path, pathItem(route)])),
+    components: {
+      schemas,
+      headers,
+      responses: {
+        NotFound: errorResponse(['route_not_found']),
+        MethodNotAllowed: errorResponse(['method_not_allowed']),
+      },
+      securitySchemes: {
+        bearerAuth: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'A token stands for a user. It may be held to the scopes plants:read and plants:write.',
+        },
+      },
+    },
+  };
+}
+
+function pathItem({ operations }: Route): JsonObject {
+  const item: Record<string, JsonObject> = {};
+  for (const [method, operation] of Object.entries(operations)) {
+    const described = describeOperation(operation);
+    item[method.toLowerCase()] = { operationId: operation.id, ...described };
+    if (method === 'GET') item['head'] = { ...described, responses: withoutContent(described.responses) };
+  }
+  const options = { 204: { description: 'The methods of this path.', headers: headerRefs('Allow') } };
+  item['options'] = { security: [], responses: { ...options, ...errorResponses(commonErrors) } };
+  return item;
+}
+
+function describeOperation({ id, scope, errors }: Operation): JsonObject & { responses: JsonObject } {
+  const { responses, ...rest } = details[id];
+  return {
+    ...rest,
+    ...(scope === undefined ? { security: [] } : { description: `Needs the scope ${scope}.` }),
+    responses: { ...responses, ...errorResponses([...commonErrors, ...errors]) },
+  };
+}
+
+/** One response for each status among the codes. */
+function errorResponses(codes: readonly ErrorCode[]): JsonObject {
+  const byStatus = Map.groupBy(codes, (code) => errorTable[code].status);
+  return Object.fromEntries([...byStatus].map(([status, group]) => [status, errorResponse(group)]));
+}
+
+/** The response for codes of one status. */
+function errorResponse(codes: readonly ErrorCode[]): JsonObject {
+  const integers = [...new Set(codes.map((code) => errorTable[code].error))];
+  return {
+    description: codes.map((code) => `${errorTable[code].error} ${code}: ${errorTable[code].message}`).join('\n\n'),
+    headers: headerRefs(...codes.flatMap((code) => extraHeaders[errorTable[code].status] ?? [])),
+    content: json({ allOf: [schemaRef('Error'), { properties: { error: { enum: integers } } }] }),
+  };
+}
+
+/** The answer to HEAD: everything but the content (RFC 9110 §9.3.2). */
+function withoutContent(responses: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => [status, { ...(response as JsonObject), content: undefined }]),
+  );
+}
+
+function success(description: string, schema: JsonObject): JsonObject {
+  return { description, headers: headerRefs(), content: json(schema) };
+}
+
+function json(schema: JsonObject): JsonObject {
+  return { 'application/json': { schema } };
+}
+
+function schemaRef(schema: keyof typeof schemas): JsonObject {
+  return { $ref: `#/components/schemas/${schema}` };
+}
+
+function headerRefs(...more: HeaderName[]): JsonObject {
+  const names: HeaderName[] = ['Cache-Control', 'X-Content-Type-Options', ...more];
+  return Object.fromEntries(names.map((header) => [header, { $ref: `#/components/headers/${header}` }]));
+}
+
+function header(description: string, schema: JsonObject): JsonObject {
+  return { description, required: true, schema };
+}
+
+function query(queryName: string, description: string, schema: JsonObject): JsonObject {
+  return { name: queryName, in: 'query', description, schema: { type: 'integer', ...schema } };
+}

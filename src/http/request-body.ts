@@ -1,0 +1,66 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { PlantStoreError } from '../errors.ts';
+import { parseExactJson } from './exact-json.ts';
+
+/** The bounds of a request body. */
+export interface BodyLimits {
+  /** The most bytes a body may have. */
+  readonly maxBodyBytes: number;
+  /** How many levels its arrays and objects may nest. */
+  readonly maxBodyDepth: number;
+}
+
+/** How much of a body that is too large is still read, so that the client gets to see the answer. */
+export const maxDrainedBytes = 1_048_576;
+
+/**
+ * Reads a JSON body; the top-level member `id` is exact (see `parseExactJson`).
+ *
+ * @throws {PlantStoreError} `invalid_media_type`, `body_too_large`, `invalid_json`, or
+ *   `malformed_request` where the client goes away before the end.
+ */
+export async function readJsonBody(request: IncomingMessage, limits: BodyLimits): Promise<unknown> {
+  checkMediaType(request);
+  const bytes = await readBytes(request, limits.maxBodyBytes);
+  if (!isUtf8(bytes)) throw new PlantStoreError('invalid_json');
+  return parseExactJson(bytes.toString('utf8'), limits.maxBodyDepth);
+}
+
+/** JSON is UTF-8 (RFC 8259 §8.1), so another charset or a content coding cannot be meant. */
+function checkMediaType({ headers }: IncomingMessage): void {
+  const contentType = headers['content-type'] ?? '';
+  const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(contentType)?.[1] ?? 'utf-8';
+  const coding = headers['content-encoding'] ?? 'identity';
+  if (!/^application\/json\s*(?:;|$)/i.test(contentType) || !/^utf-?8$/i.test(charset) || coding !== 'identity') {
+    throw new PlantStoreError('invalid_media_type');
+  }
+}
+
+/** By events: `for await` on a request costs an eighth to a quarter of the whole request's CPU. */
+function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  if (request.readableDidRead) {
+    throw new Error('The request body was read before the listener got it: mount it before any body parser.');
+  }
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const refuse = (code: 'body_too_large' | 'malformed_request'): void => {
+      request.off('data', onData);
+      reject(new PlantStoreError(code, code === 'body_too_large' ? `The body is over ${maxBytes} bytes.` : undefined));
+    };
+    const onData = (chunk: Buffer): void => {
+      length += chunk.length;
+      if (length <= maxBytes) chunks.push(chunk);
+      else if (length > maxBytes + maxDrainedBytes) refuse('body_too_large');
+    };
+    request.on('data', onData);
+    request.on('end', () => {
+      if (length > maxBytes) refuse('body_too_large');
+      else resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
+    });
+    // Without these a client that goes away would leave the promise unsettled for ever.
+    request.on('close', () => { refuse('malformed_request'); });
+    if (request.destroyed) refuse('malformed_request');
+  });
+}

@@ -1,0 +1,100 @@
+import type { ErrorCode } from '../errors.ts';
+
+/** What a token may be allowed to do. */
+export type Scope = 'plants:read' | 'plants:write';
+
+/** Every scope there is. */
+export const scopes: readonly Scope[] = ['plants:read', 'plants:write'];
+
+/** The operations of the interface, by their OpenAPI operationId. */
+export type OperationId = 'createPlant' | 'getPlants' | 'deletePlant' | 'getOpenApi';
+
+/** One method of one path. */
+export interface Operation {
+  readonly id: OperationId;
+  /** The scope that the caller's token needs; `undefined` where no token is needed. */
+  readonly scope: Scope | undefined;
+  /** What it may refuse with, besides what any request may be refused with. */
+  readonly errors: readonly ErrorCode[];
+}
+
+/** What any request may be refused with. */
+export const commonErrors: readonly ErrorCode[] = ['malformed_request', 'request_timeout', 'header_too_large'];
+
+const tokenErrors: readonly ErrorCode[] = ['missing_credentials', 'invalid_token', 'insufficient_scope'];
+const storeErrors: readonly ErrorCode[] = ['internal', 'storage_unavailable'];
+const bodyErrors: readonly ErrorCode[] = ['invalid_media_type', 'body_too_large', 'invalid_json', 'invalid_plant'];
+
+/** A path and the methods it takes. HEAD follows from GET, and OPTIONS is everywhere. */
+export interface Route {
+  /** As OpenAPI writes it; `{id}` stands for one path segment. */
+  readonly path: string;
+  readonly operations: Readonly<Record<string, Operation>>;
+}
+
+/** The one table of routes: the listener dispatches by it and the OpenAPI document is made from it. */
+export const routes: readonly Route[] = [
+  {
+    path: '/plants',
+    operations: {
+      GET: {
+        id: 'getPlants',
+        scope: 'plants:read',
+        errors: [...tokenErrors, 'invalid_limit', 'invalid_after', ...storeErrors],
+      },
+      POST: {
+        id: 'createPlant',
+        scope: 'plants:write',
+        errors: [...tokenErrors, ...bodyErrors, 'id_taken', ...storeErrors, 'saturated'],
+      },
+    },
+  },
+  {
+    path: '/plants/{id}',
+    operations: {
+      DELETE: {
+        id: 'deletePlant',
+        scope: 'plants:write',
+        errors: [...tokenErrors, 'invalid_id', 'plant_not_found', ...storeErrors, 'saturated'],
+      },
+    },
+  },
+  { path: '/openapi.json', operations: { GET: { id: 'getOpenApi', scope: undefined, errors: [] } } },
+];
+
+/** The methods that a route answers, as `Allow` lists them (RFC 9110 §10.2.1). */
+export function allowedMethods(route: Route): string[] {
+  const methods = Object.keys(route.operations);
+  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'];
+}
+
+/** A route, and the text in the place of `{id}` where it has one, still percent-encoded. */
+export interface RouteMatch {
+  readonly route: Route;
+  readonly idText: string;
+}
+
+const patterns = routes.map((route) => ({
+  route,
+  pattern: new RegExp(`^${route.path.replace('.', '\\.').replace('{id}', '([^/]+)')}$`),
+}));
+
+/** The route that a path names, compared byte by byte: no case folding, no slash is dropped. */
+export function findRoute(path: string): RouteMatch | undefined {
+  for (const { route, pattern } of patterns) {
+    const match = pattern.exec(path);
+    if (match !== null) return { route, idText: match[1] ?? '' };
+  }
+  return undefined;
+}
+
+/**
+ * Splits a request target into path and query by hand: `new URL('//evil/plants', base)` would take
+ * `evil` for a host. Of the absolute form (RFC 9112 §3.2.2) scheme and authority are dropped.
+ */
+export function splitTarget(target: string): { path: string; query: string } {
+  const origin = /^https?:\/\/[^/?]*/i.exec(target)?.[0].length ?? 0;
+  const queryAt = target.indexOf('?', origin);
+  const path = target.slice(origin, queryAt === -1 ? undefined : queryAt);
+  return { path: path === '' ? '/' : path, query: queryAt === -1 ? '' : target.slice(queryAt + 1) };
+}

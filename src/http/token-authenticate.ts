@@ -1,0 +1,79 @@
+import { readFileSync, statSync } from 'node:fs';
+import type { Authenticate, Caller } from './bearer.ts';
+import { parseTokenFile } from './token-file.ts';
+import { tokenDigest } from './token.ts';
+
+/** How an `authenticate` on a tokens file works. */
+export interface TokenFileOptions {
+  /** Gets one sentence where the file cannot be used or others can read it. Default: `console.error`. */
+  onProblem?: (message: string) => void;
+}
+
+/** Changes of the file count after this time at the latest. */
+const checkIntervalMs = 500;
+
+interface Grant {
+  readonly caller: Caller;
+  readonly expiresAtMs: number;
+}
+
+/**
+ * An `authenticate` on a tokens file as `plant-store token` writes it. It looks a token up by its
+ * SHA-256, so that timing tells nothing of how nearly right a token was, and takes changes of the
+ * file within a second. A file that turned invalid is reported and the last good one kept; where
+ * the file was removed, no token is accepted.
+ *
+ * @throws {Error} where the file is missing or invalid to begin with.
+ */
+export function authenticateByTokenFile(path: string, options: TokenFileOptions = {}): Authenticate {
+  const { onProblem = console.error } = options;
+  let signature = fileSignature(path);
+  let grants = loadGrants(path);
+  warnIfOthersCanRead(path, onProblem);
+  let checkedAt = performance.now();
+
+  const refresh = (): void => {
+    const current = fileSignature(path);
+    if (current === signature) return;
+    signature = current;
+    try {
+      grants = current === undefined ? new Map() : loadGrants(path);
+      if (current === undefined) onProblem(`${path} was removed: no token is accepted.`);
+      else warnIfOthersCanRead(path, onProblem);
+    } catch (error) {
+      onProblem(`${(error as Error).message} The tokens read before stay in force.`);
+    }
+  };
+
+  return (token) => {
+    const now = performance.now();
+    if (now - checkedAt >= checkIntervalMs) {
+      checkedAt = now;
+      refresh();
+    }
+    const grant = grants.get(tokenDigest(token));
+    return grant !== undefined && grant.expiresAtMs > Date.now() ? grant.caller : null;
+  };
+}
+
+function loadGrants(path: string): Map<string, Grant> {
+  try {
+    const records = parseTokenFile(readFileSync(path, 'utf8'));
+    return new Map(records.map(({ user, sha256, scopes, expiresAt }) => {
+      const caller: Caller = scopes === undefined ? { user } : { user, scopes };
+      return [sha256, { caller, expiresAtMs: expiresAt === undefined ? Infinity : Date.parse(expiresAt) }];
+    }));
+  } catch (cause) {
+    throw new Error(`${path} cannot be used: ${(cause as Error).message}.`, { cause });
+  }
+}
+
+/** Differs whenever the file was replaced or written to; `undefined` where there is none. */
+function fileSignature(path: string): string | undefined {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats && `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`;
+}
+
+function warnIfOthersCanRead(path: string, onProblem: (message: string) => void): void {
+  if ((statSync(path).mode & 0o077) !== 0) onProblem(`${path} can be read by other users: make it yours alone (chmod 600).`);
+}

@@ -1,0 +1,34 @@
+import { hash, randomInt } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** log2(62^30) = 178 bits. */
+const secretLength = 30;
+/** 62^6 > 2^32 */
+const checksumLength = 6;
+
+/**
+ * A new bearer token: `pst_`, 30 random base62 digits (178 bits), and their CRC-32 as 6 base62
+ * digits, by which a secret scanner tells a real token from a lookalike.
+ */
+export function mintToken(): string {
+  const secret = randomBase62(secretLength);
+  return `pst_${secret}${base62(crc32(secret)).padStart(checksumLength, '0')}`;
+}
+
+/** Random base62 digits. */
+export function randomBase62(length: number): string {
+  return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
+}
+
+/** What is kept of a token: its SHA-256, in hexadecimal. */
+export function tokenDigest(token: string): string {
+  return hash('sha256', token, 'hex');
+}
+
+function base62(value: number): string {
+  let digits = '';
+  for (let rest = value; rest > 0; rest = Math.floor(rest / 62)) digits = `${alphabet[rest % 62] ?? ''}${digits}`;
+  return digits;
+}

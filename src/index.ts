@@ -1,0 +1,7 @@
+export { errorTable, PlantStoreError } from './errors.ts';
+export type { ErrorCode, ErrorTableRow } from './errors.ts';
+export { PlantStore } from './plant-store.ts';
+export type { ListOptions, PlantStoreOptions } from './plant-store.ts';
+export type { NewPlant, Plant, PlantId, StoredPlant } from './plant.ts';
+export { MemoryStorage } from './storage/memory.ts';
+export type { CreateWrite, DeleteWrite, ListRange, StorageAdapter, Write } from './storage/storage-adapter.ts';
