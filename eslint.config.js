@@ -14,7 +14,7 @@ export default defineConfig(
       'max-lines': ['error', 250],
       'no-restricted-exports': ['error', { restrictDefaultExports: { direct: true, named: true, defaultFrom: true } }],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
-      '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       // An async function without await turns what it throws into a rejection, which is its use here.
       '@typescript-eslint/require-await': 'off',
     },

@@ -37,7 +37,7 @@ export function authenticateByTokenFile(path: string, options: TokenFileOptions 
     if (current === signature) return;
     signature = current;
     try {
-      grants = current === undefined ? new Map() : loadGrants(path);
+      grants = current === undefined ? new Map<string, Grant>() : loadGrants(path);
       if (current === undefined) onProblem(`${path} was removed: no token is accepted.`);
       else warnIfOthersCanRead(path, onProblem);
     } catch (error) {

@@ -1,0 +1,51 @@
+import { parseArgs } from 'node:util';
+
+/** A command was called wrongly: exit code 2 and the message, one sentence. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** A command of the command line. */
+export interface Command {
+  /** What `--help` prints. */
+  readonly help: string;
+  /** Resolves with the exit code. */
+  readonly run: (args: string[]) => Promise<number>;
+}
+
+/** The flags of a command: all of them take a text. */
+type Flags = Readonly<Record<string, { readonly type: 'string'; readonly multiple?: true }>>;
+
+interface CommandLine<F extends Flags> {
+  readonly values: { readonly [Name in keyof F]?: F[Name] extends { multiple: true } ? string[] : string };
+  readonly positionals: string[];
+}
+
+/**
+ * Parses a command's arguments by node:util's `parseArgs`, strictly. At most `maxPositionals`
+ * arguments that are no flags are taken.
+ *
+ * @throws {UsageError} for what the command does not take.
+ */
+export function parseCommandLine<const F extends Flags>(args: string[], flags: F, maxPositionals = 0): CommandLine<F> {
+  const { values, positionals } = parse(args, flags);
+  const extra = positionals[maxPositionals];
+  if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'.`);
+  return { values: values as CommandLine<F>['values'], positionals };
+}
+
+function parse(args: string[], options: Flags): ReturnType<typeof parseArgs> {
+  try {
+    return parseArgs({ args, options, allowPositionals: true });
+  } catch (error) {
+    // Node goes on with hints in further sentences.
+    const [sentence = ''] = (error as Error).message.split(/\. |\n/);
+    throw new UsageError(`${sentence.replace(/\.$/, '')}.`, { cause: error });
+  }
+}
+
+/** A setting: the flag, else the environment variable unless it is empty, else the fallback. */
+export function setting(flag: string | undefined, variable: string, fallback: string): string {
+  const fromEnvironment = process.env[variable];
+  return flag ?? (fromEnvironment === undefined || fromEnvironment === '' ? fallback : fromEnvironment);
+}

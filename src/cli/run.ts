@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import { UsageError } from './command.ts';
+import type { Command } from './command.ts';
+import { serve } from './serve.ts';
+import { token } from './token.ts';
+
+const commands: Readonly<Partial<Record<string, Command>>> = { serve, token };
+
+const help = `Usage: plant-store COMMAND [OPTIONS]
+
+Keeps a collection of plants for each user.
+
+Commands:
+  serve   run the HTTP service
+  token   create, list and revoke bearer tokens
+
+Options:
+  --help      show this help, or that of a command
+  --version   show the version
+`;
+
+/**
+ * Runs the command line.
+ *
+ * @returns the exit code: 0; 1 where something failed; 2 where the command line was wrong.
+ */
+export async function run(args: string[]): Promise<number> {
+  try {
+    return await dispatch(args);
+  } catch (error) {
+    const isMisuse = error instanceof UsageError;
+    process.stderr.write(`plant-store: ${describe(error)}\n`);
+    return isMisuse ? 2 : 1;
+  }
+}
+
+async function dispatch([name, ...args]: string[]): Promise<number> {
+  if (name === '--version') return print(`${version()}\n`);
+  if (name === '--help') return print(help);
+  if (name === undefined) throw new UsageError('A command is missing: serve or token (see plant-store --help).');
+  const command = commands[name];
+  if (command === undefined) throw new UsageError(`There is no command '${name}' (see plant-store --help).`);
+  const end = args.indexOf('--');
+  if (args.slice(0, end === -1 ? undefined : end).includes('--help')) return print(command.help);
+  return command.run(args);
+}
+
+function print(text: string): number {
+  process.stdout.write(text);
+  return 0;
+}
+
+function version(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+/** One line: the message, and that of its cause where it has one of its own. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { message, cause } = error;
+  return cause instanceof Error && !message.includes(cause.message) && !(error instanceof UsageError)
+    ? `${message} (${cause.message})`
+    : message;
+}

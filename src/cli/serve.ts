@@ -1,0 +1,153 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PlantStoreError } from '../errors.ts';
+import { PlantStore } from '../plant-store.ts';
+import type { Authenticate } from '../http/bearer.ts';
+import { createPlantServer, drainServer } from '../http/server.ts';
+import { authenticateByTokenFile } from '../http/token-authenticate.ts';
+import { issueToken } from '../http/token-file.ts';
+import { parseCommandLine, setting, UsageError } from './command.ts';
+import type { Command } from './command.ts';
+import { Log, logFormats } from './log.ts';
+import type { LogFormat } from './log.ts';
+import { openStorage } from './storage.ts';
+
+const help = `Usage: plant-store serve [OPTIONS]
+
+Runs the HTTP service. Stops on SIGINT and SIGTERM, when what is under way is finished.
+
+Options:
+  --host HOST         address to listen on (HOST; default 127.0.0.1)
+  --port PORT         port to listen on, 0 for a free one (PORT; default 3000)
+  --storage STORAGE   sqlite:FILE or memory (PLANT_STORE_STORAGE; default sqlite:plants.db)
+  --tokens FILE       the tokens file (PLANT_STORE_TOKENS; default tokens.json);
+                      where there is none it is made, with a token for the user 'me'
+  --log FORMAT        json, pretty or off, to standard error
+                      (default pretty on a terminal, json elsewhere)
+  --help              show this help
+`;
+
+/** Requests under way have this long to finish after a signal. */
+const drainGraceMs = 8000;
+/** What is not done by then is given up. */
+const stopWithinMs = 9500;
+/** npm passes a Ctrl-C on to a process that got it from the terminal already: that is one signal. */
+const sameSignalMs = 100;
+
+interface ServeConfig {
+  readonly host: string;
+  readonly port: number;
+  readonly storage: string;
+  readonly tokens: string;
+  readonly log: LogFormat;
+}
+
+/** `plant-store serve` */
+export const serve: Command = { help, run: async (args) => runServer(parseConfig(args)) };
+
+function parseConfig(args: string[]): ServeConfig {
+  const { values } = parseCommandLine(args, {
+    host: { type: 'string' },
+    port: { type: 'string' },
+    storage: { type: 'string' },
+    tokens: { type: 'string' },
+    log: { type: 'string' },
+  });
+  return {
+    host: setting(values.host, 'HOST', '127.0.0.1'),
+    port: parsePort(setting(values.port, 'PORT', '3000')),
+    storage: setting(values.storage, 'PLANT_STORE_STORAGE', 'sqlite:plants.db'),
+    tokens: setting(values.tokens, 'PLANT_STORE_TOKENS', 'tokens.json'),
+    log: parseLogFormat(values.log ?? (process.stderr.isTTY ? 'pretty' : 'json')),
+  };
+}
+
+function parsePort(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new UsageError(`--port must be 0 to 65535, not '${text}'.`);
+  return Number(text);
+}
+
+function parseLogFormat(text: string): LogFormat {
+  const format = logFormats.find((known) => known === text);
+  if (format === undefined) throw new UsageError(`--log must be json, pretty or off, not '${text}'.`);
+  return format;
+}
+
+async function runServer(config: ServeConfig): Promise<number> {
+  const log = new Log(config.log);
+  const useTokens = (): Authenticate =>
+    authenticateByTokenFile(config.tokens, { onProblem: (message) => { log.error(message); } });
+  const isFirstStart = !existsSync(config.tokens);
+  let authenticate: Authenticate = isFirstStart ? refuseForNow : useTokens();
+
+  const store = new PlantStore({ storage: openStorage(config.storage) });
+  try {
+    const server = createPlantServer(store, {
+      authenticate: (token) => authenticate(token),
+      onError: (error, request) => { log.error(`${request.method ?? ''} failed`, error); },
+    });
+    server.on('request', (request, response) => { log.request(request, response); });
+    const address = await listen(server, config);
+
+    // Only now, so that a start that fails for its port does not leave a token that nobody saw.
+    const first = isFirstStart ? await issueToken(config.tokens, { user: 'me' }) : undefined;
+    if (first !== undefined) authenticate = useTokens();
+    const stopped = stopOnSignal(server, log);
+    process.stdout.write(`Plant Store listening on ${urlOf(config.host, address)}\n`);
+    if (first !== undefined) process.stdout.write(firstStartText(first.token, config, address));
+    await stopped;
+  } finally {
+    await store.close();
+    log.flush();
+  }
+  return 0;
+}
+
+const refuseForNow: Authenticate = () => {
+  throw new PlantStoreError('storage_unavailable', 'The service is starting.');
+};
+
+async function listen(server: Server, { host, port }: ServeConfig): Promise<AddressInfo> {
+  server.listen(port, host);
+  await once(server, 'listening');
+  return server.address() as AddressInfo;
+}
+
+/** Resolves when the server is drained after the first signal; a second one ends the process at once. */
+function stopOnSignal(server: Server, log: Log): Promise<void> {
+  return new Promise((resolve) => {
+    let firstAt: number | undefined;
+    const onSignal = (signal: NodeJS.Signals, number: number): void => {
+      const now = performance.now();
+      if (firstAt !== undefined) {
+        if (now - firstAt > sameSignalMs) process.exit(128 + number);
+        return;
+      }
+      firstAt = now;
+      log.info(`${signal}: stopping`);
+      setTimeout(() => process.exit(1), stopWithinMs).unref();
+      void drainServer(server, drainGraceMs).then(resolve);
+    };
+    process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  });
+}
+
+function urlOf(host: string, { port }: AddressInfo): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function firstStartText(token: string, { host, tokens }: ServeConfig, address: AddressInfo): string {
+  const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
+  return `
+A token for the user 'me' was made in ${tokens}. It is shown this once:
+
+  ${token}
+
+Try it:
+
+  curl -H 'Authorization: Bearer ${token}' ${urlOf(reachable, address)}/plants
+
+`;
+}

@@ -1,0 +1,102 @@
+import { isStorableString } from '../plant.ts';
+import { scopes as allScopes } from '../http/routes.ts';
+import type { Scope } from '../http/routes.ts';
+import { issueToken, readTokenFile, revokeToken } from '../http/token-file.ts';
+import type { TokenRecord } from '../http/token-file.ts';
+import { parseCommandLine, setting, UsageError } from './command.ts';
+import type { Command } from './command.ts';
+
+const help = `Usage: plant-store token create USER [--scope SCOPE]... [--expires-in TIME] [--tokens FILE]
+       plant-store token list [--tokens FILE]
+       plant-store token revoke ID [--tokens FILE]
+
+Creates a bearer token for a user and prints it, the only time it can be seen; lists the tokens;
+revokes one by its id. A running server takes changes within a second.
+
+Options:
+  --scope SCOPE       what the token may do, plants:read or plants:write; may be repeated
+                      (default both)
+  --expires-in TIME   how long it is valid: a number and s, m, h, d or w, as in 30d (default for ever)
+  --tokens FILE       the tokens file (PLANT_STORE_TOKENS; default tokens.json)
+  --help              show this help
+`;
+
+const tokensOption = { tokens: { type: 'string' } } as const;
+const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+/** The last moment that ECMAScript can name. */
+const maxTimeMs = 8.64e15;
+
+/** `plant-store token` */
+export const token: Command = { help, run: runToken };
+
+async function runToken([action, ...args]: string[]): Promise<number> {
+  switch (action) {
+    case 'create':
+      return create(args);
+    case 'list':
+      return list(args);
+    case 'revoke':
+      return revoke(args);
+    default:
+      throw new UsageError('token takes create, list or revoke (see plant-store token --help).');
+  }
+}
+
+async function create(args: string[]): Promise<number> {
+  const options = { ...tokensOption, scope: { type: 'string', multiple: true }, 'expires-in': { type: 'string' } } as const;
+  const { values, positionals } = parseCommandLine(args, options, 1);
+  const [user] = positionals;
+  if (user === undefined || user === '') throw new UsageError('token create needs a USER.');
+  if (!isStorableString(user)) throw new UsageError('USER must be well-formed text.');
+  const scopes = values.scope?.map(parseScope);
+  const expiresIn = values['expires-in'];
+  const issued = await issueToken(tokensPath(values.tokens), {
+    user,
+    ...(scopes && { scopes: [...new Set(scopes)] }),
+    ...(expiresIn !== undefined && { expiresAt: parseExpiry(expiresIn) }),
+  });
+  process.stderr.write(`Created ${issued.record.id}. The token is shown this once:\n`);
+  process.stdout.write(`${issued.token}\n`);
+  return 0;
+}
+
+async function list(args: string[]): Promise<number> {
+  const { values } = parseCommandLine(args, tokensOption);
+  const records = await readTokenFile(tokensPath(values.tokens));
+  const rows = [['ID', 'USER', 'SCOPES', 'CREATED', 'EXPIRES'], ...records.map(rowOf)];
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd());
+  process.stdout.write(`${lines.join('\n')}\n`);
+  return 0;
+}
+
+async function revoke(args: string[]): Promise<number> {
+  const { values, positionals } = parseCommandLine(args, tokensOption, 1);
+  const [id] = positionals;
+  if (id === undefined) throw new UsageError('token revoke needs the ID of a token (see plant-store token list).');
+  const path = tokensPath(values.tokens);
+  if (!(await revokeToken(path, id))) throw new Error(`There is no token '${id}' in ${path}.`);
+  process.stderr.write(`Revoked ${id}.\n`);
+  return 0;
+}
+
+function tokensPath(flag: string | undefined): string {
+  return setting(flag, 'PLANT_STORE_TOKENS', 'tokens.json');
+}
+
+function rowOf({ id, user, scopes, createdAt, expiresAt }: TokenRecord): string[] {
+  return [id, user, (scopes ?? allScopes).join(','), createdAt, expiresAt ?? 'never'];
+}
+
+function parseScope(text: string): Scope {
+  const scope = allScopes.find((known) => known === text);
+  if (scope === undefined) throw new UsageError(`--scope must be ${allScopes.join(' or ')}, not '${text}'.`);
+  return scope;
+}
+
+function parseExpiry(text: string): string {
+  const [, count = '', unit = ''] = /^(\d+)([smhdw])$/.exec(text) ?? [];
+  const time = Date.now() + Number(count) * (unitMs[unit] ?? NaN);
+  if (!(time <= maxTimeMs)) throw new UsageError(`--expires-in must be a number and s, m, h, d or w, as in 30d, not '${text}'.`);
+  return new Date(time).toISOString();
+}
