@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { openApiDocument } from '../../src/http/index.ts';
+import { findRoute, splitTarget } from '../../src/http/routes.ts';
+
+/** A response as a client has received it. */
+export interface Received {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+interface Described {
+  headers?: Record<string, { $ref?: string; required?: boolean; schema?: object }>;
+  content?: Record<string, { schema: object }>;
+}
+
+interface Document {
+  paths: Record<string, Record<string, { responses: Record<string, Described> }>>;
+  components: { responses: Record<string, Described>; headers: Record<string, { required: boolean; schema: object }> };
+}
+
+const document = openApiDocument() as unknown as Document;
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+formats.default(ajv);
+ajv.addSchema({ $id: 'openapi', ...document });
+
+/** Headers that HTTP itself brings, which OpenAPI documents do not describe. */
+const transportHeaders = new Set(['content-type', 'content-length', 'date', 'connection', 'keep-alive', 'transfer-encoding']);
+
+/** Asserts that a response is in the OpenAPI document: its status, every header, its body. */
+export function assertDescribed(method: string, target: string, received: Received): void {
+  const described = describedResponse(method, target, received.status);
+  const what = `${method} ${target} → ${received.status}`;
+  assert.ok(described, `${what} is not in the OpenAPI document`);
+  assertHeaders(what, described, received.headers);
+
+  const schema = described.content?.['application/json']?.schema;
+  if (schema === undefined || method === 'HEAD') {
+    assert.equal(received.text, '', `${what} has a body that is not described`);
+    return;
+  }
+  assert.equal(received.headers.get('content-type'), 'application/json', what);
+  assertValid(what, schema, JSON.parse(received.text));
+}
+
+function describedResponse(method: string, target: string, status: number): Described | undefined {
+  const route = findRoute(splitTarget(target).path)?.route;
+  if (route === undefined) return status === 404 ? document.components.responses['NotFound'] : undefined;
+  const operation = document.paths[route.path]?.[method.toLowerCase()];
+  if (operation === undefined) return status === 405 ? document.components.responses['MethodNotAllowed'] : undefined;
+  return operation.responses[String(status)];
+}
+
+function assertHeaders(what: string, { headers = {} }: Described, received: Headers): void {
+  const known = new Set(transportHeaders);
+  for (const [name, headerOrRef] of Object.entries(headers)) {
+    known.add(name.toLowerCase());
+    const reference = headerOrRef.$ref?.split('/').at(-1);
+    const header = reference === undefined ? headerOrRef : document.components.headers[reference];
+    const value = received.get(name);
+    assert.ok(value !== null || header?.required !== true, `${what} lacks ${name}`);
+    if (value !== null && header?.schema) assertValid(`${what}: ${name}`, header.schema, /^\d+$/.test(value) ? Number(value) : value);
+  }
+  for (const name of received.keys()) assert.ok(known.has(name), `${what} has ${name}, which is not described`);
+}
+
+const validators = new Map<string, ValidateFunction>();
+
+function assertValid(what: string, schema: object, value: unknown): void {
+  const text = JSON.stringify(schema).replaceAll('"#/', '"openapi#/');
+  let validate = validators.get(text);
+  if (validate === undefined) {
+    validate = ajv.compile(JSON.parse(text) as object);
+    validators.set(text, validate);
+  }
+  assert.ok(validate(value), `${what}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(value)}`);
+}
