@@ -42,9 +42,7 @@ export class PlantStore {
 
   constructor(options: PlantStoreOptions) {
     const { storage, maxQueuedWrites = 10_000, maxBatchWrites = 1000 } = options;
-    if (typeof storage !== 'object' || typeof storage.commit !== 'function') {
-      throw new TypeError('storage must be a StorageAdapter');
-    }
+    checkStorage(storage);
     checkIntegerOption('maxQueuedWrites', maxQueuedWrites, 1);
     checkIntegerOption('maxBatchWrites', maxBatchWrites, 1);
     this.#storage = storage;
@@ -131,6 +129,12 @@ export class PlantStore {
   /** The same as {@link close}, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+}
+
+function checkStorage(storage: Partial<StorageAdapter> | null | undefined): void {
+  for (const method of ['commit', 'list', 'close'] as const) {
+    if (typeof storage?.[method] !== 'function') throw new TypeError(`storage must be a StorageAdapter: it has no ${method}`);
   }
 }
 

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { errorTable, MemoryStorage, PlantStore } from '../src/index.ts';
+import type { NewPlant, StorageAdapter } from '../src/index.ts';
+import { maxInt64, minInt64 } from '../src/int64.ts';
+
+const newStore = (storage: StorageAdapter = new MemoryStorage()): PlantStore => new PlantStore({ storage });
+
+describe('PlantStore.createPlant', () => {
+  it('answers the plant as it was stored, a fresh object', async () => {
+    const store = newStore();
+    const given = { id: 1, name: 'Fern', tag: 'indoor', more: true };
+    const plant = await store.createPlant('ada', given);
+    assert.deepEqual(plant, { id: 1n, name: 'Fern', tag: 'indoor' });
+    plant.name = 'changed';
+    assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name: 'Fern', tag: 'indoor' }]);
+  });
+
+  it('takes every int64 and every safe integer as id', async () => {
+    const store = newStore();
+    const ids = [minInt64, maxInt64, 0n, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, -0.0 + 5];
+    for (const id of ids) assert.equal((await store.createPlant('ada', { id, name: '' })).id, BigInt(id));
+  });
+
+  it('refuses ids that are not exact', async () => {
+    const store = newStore();
+    for (const id of [2 ** 53, 1.5, NaN, Infinity, maxInt64 + 1n, minInt64 - 1n, '1', null, true, {}, [1]]) {
+      const plant = { id, name: 'Fern' } as NewPlant;
+      await assert.rejects(store.createPlant('ada', plant), { code: 'invalid_plant', message: /^id / });
+    }
+  });
+
+  it('refuses names and tags that not every storage could hold', async () => {
+    const store = newStore();
+    for (const text of [null, 1, {}, 'a\0b', '\uD800', 'a\uDC00b']) {
+      await assert.rejects(store.createPlant('ada', { id: 1, name: text } as NewPlant), { code: 'invalid_plant', message: /^name / });
+      await assert.rejects(store.createPlant('ada', { id: 1, name: '', tag: text } as NewPlant), { code: 'invalid_plant', message: /^tag / });
+    }
+    assert.deepEqual(await store.listPlants('ada'), []);
+  });
+
+  it('names what is missing, and takes an undefined tag for none', async () => {
+    const store = newStore();
+    await assert.rejects(store.createPlant('ada', { name: 'Fern' } as NewPlant), { code: 'invalid_plant', message: 'id is required.' });
+    await assert.rejects(store.createPlant('ada', { id: 1 } as NewPlant), { code: 'invalid_plant', message: 'name is required.' });
+    for (const plant of [null, undefined, 'plant', 1, []]) {
+      await assert.rejects(store.createPlant('ada', plant as unknown as NewPlant), { code: 'invalid_plant' });
+    }
+    assert.deepEqual(await store.createPlant('ada', { id: 1, name: '', tag: undefined }), { id: 1n, name: '' });
+  });
+
+  it('leaves the plant that has the id as it is', async () => {
+    const store = newStore();
+    await store.createPlant('ada', { id: 1, name: 'Fern' });
+    await assert.rejects(store.createPlant('ada', { id: 1n, name: 'Moss' }), { name: 'PlantStoreError', code: 'id_taken' });
+    assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
+    await store.createPlant('bob', { id: 1n, name: 'Moss' });
+  });
+});
+
+describe('PlantStore.listPlants', () => {
+  it('lists all, or what limit and after leave', async () => {
+    const store = newStore();
+    for (const id of [3, 1, 2]) await store.createPlant('ada', { id, name: '' });
+    const ids = async (options?: Parameters<PlantStore['listPlants']>[1]): Promise<number[]> =>
+      (await store.listPlants('ada', options)).map(({ id }) => Number(id));
+    assert.deepEqual(await ids(), [1, 2, 3]);
+    assert.deepEqual(await ids({ limit: 2 }), [1, 2]);
+    assert.deepEqual(await ids({ after: 1 }), [2, 3]);
+    assert.deepEqual(await ids({ after: 1n, limit: 1 }), [2]);
+    assert.deepEqual(await ids({ limit: 0 }), []);
+    assert.deepEqual(await ids({ limit: 2_147_483_647, after: undefined }), [1, 2, 3]);
+  });
+
+  it('refuses a limit or after outside its range', async () => {
+    const store = newStore();
+    for (const limit of [-1, 1.5, NaN, 2_147_483_648, '1' as unknown as number]) {
+      await assert.rejects(store.listPlants('ada', { limit }), { code: 'invalid_limit' });
+    }
+    for (const after of [maxInt64 + 1n, 1.5, '1' as unknown as number]) {
+      await assert.rejects(store.listPlants('ada', { after }), { code: 'invalid_after' });
+    }
+  });
+});
+
+describe('PlantStore.plantPages', () => {
+  it('gives everything in pages of at most 1000', async () => {
+    const store = newStore();
+    await Promise.all(Array.from({ length: 2500 }, (_, id) => store.createPlant('ada', { id, name: '' })));
+    const lengths: number[] = [];
+    for await (const page of store.plantPages('ada')) lengths.push(page.length);
+    assert.deepEqual(lengths, [1000, 1000, 500]);
+    assert.equal((await store.listPlants('ada')).length, 2500);
+    assert.equal((await store.listPlants('ada', { limit: 2000 })).length, 2000);
+    assert.equal((await store.listPlants('ada', { limit: 1999, after: 499 })).at(-1)?.id, 2498n);
+  });
+
+  it('lets others in between two pages', async () => {
+    const store = newStore();
+    await Promise.all(Array.from({ length: 3000 }, (_, id) => store.createPlant('ada', { id, name: '' })));
+    let turns = 0;
+    const count = (): void => {
+      turns++;
+      immediate = setImmediate(count);
+    };
+    let immediate = setImmediate(count);
+    await store.listPlants('ada');
+    clearImmediate(immediate);
+    assert.ok(turns >= 3, `${turns} turns`);
+  });
+});
+
+describe('PlantStore.deletePlant', () => {
+  it('says whether the plant was there', async () => {
+    const store = newStore();
+    await store.createPlant('ada', { id: 1, name: '' });
+    assert.equal(await store.deletePlant('bob', 1n), false);
+    assert.equal(await store.deletePlant('ada', 1), true);
+    assert.equal(await store.deletePlant('ada', 1), false);
+  });
+
+  it('refuses what is no int64', async () => {
+    const store = newStore();
+    for (const id of [2 ** 53, maxInt64 + 1n, '1' as unknown as number]) {
+      await assert.rejects(store.deletePlant('ada', id), { code: 'invalid_id' });
+    }
+  });
+});
+
+describe('PlantStore', () => {
+  it('refuses wrong options, naming them', () => {
+    const storage = new MemoryStorage();
+    assert.throws(() => new PlantStore({ storage: null as unknown as StorageAdapter }), { name: 'TypeError', message: /storage/ });
+    assert.throws(() => new PlantStore({ storage: {} as StorageAdapter }), { name: 'TypeError', message: /storage/ });
+    assert.throws(() => new PlantStore({ storage, maxQueuedWrites: 0 }), { name: 'TypeError', message: /maxQueuedWrites/ });
+    assert.throws(() => new PlantStore({ storage, maxBatchWrites: 1.5 }), { name: 'TypeError', message: /maxBatchWrites/ });
+  });
+
+  it('refuses a user that is no storable, non-empty string', async () => {
+    const store = newStore();
+    for (const user of ['', 'a\0', '\uD800', null, undefined, 1] as string[]) {
+      await assert.rejects(store.createPlant(user, { id: 1, name: '' }), TypeError);
+      await assert.rejects(store.listPlants(user), TypeError);
+      await assert.rejects(store.deletePlant(user, 1), TypeError);
+    }
+  });
+
+  it('finishes the writes already taken when it closes, then refuses and closes the storage', async () => {
+    const storage = new MemoryStorage();
+    const store = newStore(storage);
+    const taken = store.createPlant('ada', { id: 1, name: '' });
+    const closed = store.close();
+    await assert.rejects(store.createPlant('ada', { id: 2, name: '' }), { code: 'closed' });
+    assert.equal((await taken).id, 1n);
+    await closed;
+    await assert.rejects(store.listPlants('ada'), { code: 'closed' });
+    await assert.rejects(store.deletePlant('ada', 1), { code: 'closed' });
+    await assert.rejects(storage.commit([]), { code: 'closed' });
+    await store.close();
+  });
+
+  it('closes at the end of an `await using` block', async () => {
+    const storage = new MemoryStorage();
+    {
+      await using store = newStore(storage);
+      await store.createPlant('ada', { id: 1, name: '' });
+    }
+    await assert.rejects(storage.commit([]), { code: 'closed' });
+  });
+
+  it('calls a failure of the storage storage_unavailable, with the cause, and never tells it in the message', async () => {
+    const cause = new Error('disk on fire at /secret');
+    const failing: StorageAdapter = {
+      commit: () => Promise.reject(cause),
+      list: () => { throw cause; },
+      close: () => Promise.resolve(),
+    };
+    const store = newStore(failing);
+    const expected = { code: 'storage_unavailable', cause, message: errorTable.storage_unavailable.message };
+    await assert.rejects(store.createPlant('ada', { id: 1, name: '' }), expected);
+    await assert.rejects(store.listPlants('ada'), expected);
+  });
+
+  it('does not guess where an adapter answers too few outcomes', async () => {
+    const store = newStore({ commit: () => Promise.resolve([]), list: () => Promise.resolve([]), close: () => Promise.resolve() });
+    await assert.rejects(store.deletePlant('ada', 1), { code: 'storage_unavailable' });
+  });
+});

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { Write } from '../src/index.ts';
+import { WriteQueue } from '../src/write-queue.ts';
+
+const create = (id: number, user = 'ada'): Write => ({ kind: 'create', user, plant: { id: BigInt(id), name: '' } });
+const remove = (id: number, user = 'ada'): Write => ({ kind: 'delete', user, id: BigInt(id) });
+
+/** A commit that ends when it is told to. */
+class Commits {
+  readonly batches: Write[][] = [];
+  readonly #pending: { resolve: (outcomes: boolean[]) => void; reject: (error: Error) => void }[] = [];
+
+  readonly commit = (writes: Write[]): Promise<boolean[]> => {
+    this.batches.push(writes);
+    return new Promise((resolve, reject) => this.#pending.push({ resolve, reject }));
+  };
+
+  get underWay(): number {
+    return this.#pending.length;
+  }
+
+  succeed(outcome = true): void {
+    this.#pending.shift()?.resolve(this.batches.at(-1)?.map(() => outcome) ?? []);
+  }
+
+  fail(error: Error): void {
+    this.#pending.shift()?.reject(error);
+  }
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+const bounds = { maxQueuedWrites: 100, maxBatchWrites: 10 };
+
+describe('WriteQueue', () => {
+  it('puts the writes of one turn into one batch', async () => {
+    const commits = new Commits();
+    const queue = new WriteQueue(commits.commit, bounds);
+    const outcomes = Promise.all([queue.add(create(1)), queue.add(create(2)), queue.add(create(1, 'bob'))]);
+    await turn();
+    assert.deepEqual(commits.batches, [[create(1), create(2), create(1, 'bob')]]);
+    commits.succeed();
+    assert.deepEqual(await outcomes, [true, true, true]);
+  });
+
+  it('has one batch in flight, and gathers the next one meanwhile', async () => {
+    const commits = new Commits();
+    const queue = new WriteQueue(commits.commit, bounds);
+    const first = queue.add(create(1));
+    await turn();
+    const second = queue.add(create(2));
+    await turn();
+    const third = queue.add(create(3));
+    await turn();
+    assert.equal(commits.underWay, 1);
+    commits.succeed();
+    assert.equal(await first, true);
+    await turn();
+    assert.deepEqual(commits.batches.at(-1), [create(2), create(3)]);
+    commits.succeed(false);
+    assert.deepEqual(await Promise.all([second, third]), [false, false]);
+  });
+
+  it('never puts one plant into a batch twice, and keeps the order of writes to it', async () => {
+    const commits = new Commits();
+    const queue = new WriteQueue(commits.commit, bounds);
+    const settled: string[] = [];
+    const add = (name: string, write: Write): Promise<void> => queue.add(write).then(() => { settled.push(name); });
+    const all = Promise.all([
+      add('create 1', create(1)), add('delete 1', remove(1)), add('create 1 again', create(1)), add('create 2', create(2)),
+    ]);
+    for (let n = 0; n < 3; n++) {
+      await turn();
+      commits.succeed();
+    }
+    await all;
+    assert.deepEqual(commits.batches, [[create(1), create(2)], [remove(1)], [create(1)]]);
+    assert.deepEqual(settled, ['create 1', 'create 2', 'delete 1', 'create 1 again']);
+  });
+
+  it('takes at most maxBatchWrites into a batch', async () => {
+    const commits = new Commits();
+    const queue = new WriteQueue(commits.commit, bounds);
+    const outcomes = Promise.all(Array.from({ length: 25 }, (_, id) => queue.add(create(id))));
+    for (let n = 0; n < 3; n++) {
+      await turn();
+      commits.succeed();
+    }
+    assert.equal((await outcomes).length, 25);
+    assert.deepEqual(commits.batches.map(({ length }) => length), [10, 10, 5]);
+  });
+
+  it('fails exactly the writes of a failed batch, and goes on', async () => {
+    const commits = new Commits();
+    const queue = new WriteQueue(commits.commit, bounds);
+    const failed = Promise.allSettled([queue.add(create(1)), queue.add(create(2))]);
+    const behind = queue.add(create(1));
+    await turn();
+    const error = new Error('no room');
+    commits.fail(error);
+    assert.deepEqual(await failed, [{ status: 'rejected', reason: error }, { status: 'rejected', reason: error }]);
+    await turn();
+    commits.succeed();
+    assert.equal(await behind, true);
+  });
+
+  it('refuses the write over maxQueuedWrites with saturated, and takes one again when there is room', async () => {
+    const commits = new Commits();
+    const queue = new WriteQueue(commits.commit, { maxQueuedWrites: 3, maxBatchWrites: 10 });
+    const taken = [queue.add(create(1)), queue.add(create(1)), queue.add(create(2))];
+    await assert.rejects(queue.add(create(3)), { code: 'saturated' });
+    await turn();
+    await assert.rejects(queue.add(create(3)), { code: 'saturated' });
+    commits.succeed();
+    await turn();
+    const later = queue.add(create(3));
+    commits.succeed();
+    await turn();
+    commits.succeed();
+    assert.deepEqual(await Promise.all([...taken, later]), [true, true, true, true]);
+  });
+
+  it('drains before close resolves, and takes nothing more', async () => {
+    const commits = new Commits();
+    const queue = new WriteQueue(commits.commit, bounds);
+    const taken = Promise.all([queue.add(create(1)), queue.add(create(1))]);
+    let isClosed = false;
+    const closed = queue.close().then(() => { isClosed = true; });
+    await assert.rejects(queue.add(create(2)), { code: 'closed' });
+    await turn();
+    commits.succeed();
+    await turn();
+    assert.equal(isClosed, false);
+    commits.succeed();
+    await Promise.all([taken, closed, queue.close()]);
+    assert.equal(commits.batches.length, 2);
+  });
+
+  it('closes at once when nothing waits', async () => {
+    await new WriteQueue(new Commits().commit, bounds).close();
+  });
+
+  it('gives any writes the outcomes that one after the other would have, per plant', async () => {
+    const operation = fc.record({ id: fc.integer({ min: 1, max: 4 }), isCreate: fc.boolean(), pause: fc.boolean() });
+    await fc.assert(fc.asyncProperty(fc.array(operation, { maxLength: 60 }), async (operations) => {
+      const there = new Set<string>();
+      const queue = new WriteQueue((writes) => {
+        const ids = writes.map((write) => String(write.kind === 'create' ? write.plant.id : write.id));
+        assert.equal(new Set(ids).size, ids.length);
+        return Promise.resolve(writes.map((write, n) => apply(there, write.kind === 'create', ids[n] ?? '')));
+      }, { maxQueuedWrites: 100, maxBatchWrites: 3 });
+      const outcomes: Promise<boolean>[] = [];
+      for (const { id, isCreate, pause } of operations) {
+        outcomes.push(queue.add(isCreate ? create(id) : remove(id)));
+        if (pause) await turn();
+      }
+      const model = new Set<string>();
+      assert.deepEqual(await Promise.all(outcomes), operations.map(({ id, isCreate }) => apply(model, isCreate, String(id))));
+    }));
+  });
+});
+
+function apply(there: Set<string>, isCreate: boolean, id: string): boolean {
+  if (!isCreate) return there.delete(id);
+  const isNew = !there.has(id);
+  there.add(id);
+  return isNew;
+}
