@@ -29,7 +29,9 @@ const migrations = [
 ];
 
 /** https://www.sqlite.org/rescode.html */
-const resultCode = { busy: 5, corrupt: 11, notADatabase: 26 };
+const resultCode = { error: 1, busy: 5, corrupt: 11, notADatabase: 26 };
+/** At opening these mean that the content is not what it should be. */
+const damageCodes = ['error', 'corrupt', 'notADatabase'] as const;
 
 /**
  * Keeps plants in an SQLite file, through Node's own `node:sqlite`. A commit is on the disk when
@@ -56,15 +58,21 @@ export class SqliteStorage implements StorageAdapter {
     checkIntegerOption('busyTimeoutMs', busyTimeoutMs, 0, 2_147_483_647);
     const file = resolve(path);
     prepareSqliteFile(file);
-    this.#database = openDatabase(file, busyTimeoutMs);
-    this.#insert = this.#database.prepare(
-      'INSERT INTO plants (user, id, name, tag) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
-    );
-    this.#delete = this.#database.prepare('DELETE FROM plants WHERE user = ? AND id = ?');
-    // node:sqlite compiles a statement with a bare `LIMIT ?` anew at every run (a fifth of a list's CPU).
-    this.#select = this.#database.prepare(
-      'SELECT id, name, tag FROM plants WHERE user = ? AND id >= ? ORDER BY id LIMIT ? + 0',
-    );
+    this.#database = new DatabaseSync(file, { timeout: busyTimeoutMs });
+    try {
+      setUp(this.#database, file, busyTimeoutMs);
+      this.#insert = this.#database.prepare(
+        'INSERT INTO plants (user, id, name, tag) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+      );
+      this.#delete = this.#database.prepare('DELETE FROM plants WHERE user = ? AND id = ?');
+      // node:sqlite compiles a statement with a bare `LIMIT ?` anew at every run (a fifth of a list's CPU).
+      this.#select = this.#database.prepare(
+        'SELECT id, name, tag FROM plants WHERE user = ? AND id >= ? ORDER BY id LIMIT ? + 0',
+      );
+    } catch (error) {
+      this.#database.close();
+      throw damageCodes.some((name) => hasResultCode(error, name)) ? unsupported(file, 'is damaged', error) : error;
+    }
     // Not as options of prepare(): Node 22 ignores them there.
     this.#select.setReadBigInts(true);
     this.#select.setReturnArrays(true);
@@ -105,18 +113,10 @@ export class SqliteStorage implements StorageAdapter {
   }
 }
 
-function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync {
-  const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
-  try {
-    if (readVersion(database, path) < migrations.length) inTransaction(database, () => { migrate(database, path); });
-    enterWalMode(database, busyTimeoutMs);
-    database.exec('PRAGMA synchronous = FULL');
-    return database;
-  } catch (error) {
-    database.close();
-    const isDamaged = hasResultCode(error, 'corrupt') || hasResultCode(error, 'notADatabase');
-    throw isDamaged ? unsupported(path, 'is damaged', error) : error;
-  }
+function setUp(database: DatabaseSync, path: string, busyTimeoutMs: number): void {
+  if (readVersion(database, path) < migrations.length) inTransaction(database, () => { migrate(database, path); });
+  enterWalMode(database, busyTimeoutMs);
+  database.exec('PRAGMA synchronous = FULL');
 }
 
 /** The version of the schema in the file; 0 where the file is new. */
