@@ -1,5 +1,5 @@
 import { createServer, STATUS_CODES } from 'node:http';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { errorTable, PlantStoreError } from '../errors.ts';
 import type { ErrorCode } from '../errors.ts';
@@ -8,29 +8,60 @@ import { commonHeaders, errorBody } from './answer.ts';
 import { createRequestListener } from './listener.ts';
 import type { RequestListenerOptions } from './listener.ts';
 
+/** node:http checks its timeouts only this often, by default every 30 seconds. */
+const timeouts = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1000 };
+
 /**
  * A node:http server for the whole service: the request listener, and an Error body for what
  * node:http refuses by itself (malformed requests, headers that are too large, timeouts). Call its
- * `listen`, and {@link drainServer} to stop it.
+ * `listen`, and {@link drainServer} to stop it. A request has 10 seconds for its header and 30 for
+ * the whole: set the server's own `headersTimeout` and `requestTimeout` for other bounds.
  *
  * @throws {TypeError} for a wrong option, which it names.
  */
 export function createPlantServer(store: PlantStore, options: RequestListenerOptions): Server {
   const listener = createRequestListener(store, options);
-  /** Connections with an answer under way, which another one must not be mixed into. */
-  const answering = new WeakSet<Duplex>();
-  const server = createServer((request, response) => {
-    answering.add(request.socket);
-    response.once('close', () => answering.delete(request.socket));
-    // While draining, so that the client does not send its next request into a closing connection.
+  const exchanges: Exchanges = new Map();
+  const server = createServer(timeouts, (request, response) => {
+    const { socket } = request;
+    exchanges.set(socket, { request, response });
+    response.once('close', () => {
+      if (exchanges.get(socket)?.response === response) exchanges.delete(socket);
+    });
     if (!server.listening) response.setHeader('Connection', 'close');
     listener(request, response);
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (!socket.writable || answering.has(socket)) socket.destroy();
-    else socket.end(rawAnswer(clientErrorCode(error)));
-  });
+  server.on('clientError', (error, socket) => { refuseClient(error, socket, exchanges.get(socket)); });
+  exchangesOf.set(server, exchanges);
   return server;
+}
+
+/** A request and the response to it, until that is out. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** The last exchange of each connection. */
+type Exchanges = Map<Duplex, Exchange>;
+
+const exchangesOf = new WeakMap<Server, Exchanges>();
+
+/** Answers what node:http could not make a request of, and closes the connection. */
+function refuseClient(error: NodeJS.ErrnoException, socket: Duplex, exchange: Exchange | undefined): void {
+  const answer = rawAnswer(clientErrorCode(error));
+  if (!socket.writable) {
+    socket.destroy();
+  } else if (exchange === undefined) {
+    socket.end(answer);
+  } else if (exchange.request.complete) {
+    // What is wrong stands behind a good request, which gets its answer first.
+    exchange.response.once('close', () => socket.destroy());
+  } else if (exchange.response.headersSent || exchange.response.socket !== socket) {
+    socket.destroy();
+  } else {
+    socket.end(answer, () => socket.destroy());
+  }
 }
 
 /**
@@ -39,6 +70,10 @@ export function createPlantServer(store: PlantStore, options: RequestListenerOpt
  */
 export async function drainServer(server: Server, graceMs: number): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve));
+  // So that no client sends its next request into a connection that is about to close.
+  for (const { response } of exchangesOf.get(server)?.values() ?? []) {
+    if (!response.headersSent) response.setHeader('Connection', 'close');
+  }
   // close() ends the connections that are idle now; those that fall idle later are ended here.
   const sweep = setInterval(() => { server.closeIdleConnections(); }, 20);
   const cut = setTimeout(() => { server.closeAllConnections(); }, graceMs);

@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import type { HasAfter } from './temporary-folder.ts';
+
+/** A plain TCP connection to a server, for what no HTTP client would send. */
+export class RawConnection {
+  readonly socket: Socket;
+  #received = '';
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    socket.setEncoding('latin1').on('data', (chunk: string) => (this.#received += chunk));
+    socket.on('error', () => undefined);
+  }
+
+  static async open(t: HasAfter, port: number): Promise<RawConnection> {
+    const socket = connect(port, '127.0.0.1');
+    t.after(() => { socket.destroy(); });
+    await once(socket, 'connect');
+    return new RawConnection(socket);
+  }
+
+  send(text: string): void {
+    this.socket.write(text, 'latin1');
+  }
+
+  /** Everything received so far, as soon as it matches. */
+  async until(pattern: RegExp): Promise<string> {
+    while (!pattern.test(this.#received)) {
+      if (this.socket.destroyed) throw new Error(`The connection ended with ${JSON.stringify(this.#received)}`);
+      await this.#nextEvent();
+    }
+    return this.#received;
+  }
+
+  /** Everything received until the server closed the connection. */
+  async untilClosed(): Promise<string> {
+    while (!this.socket.destroyed) await this.#nextEvent();
+    return this.#received;
+  }
+
+  #nextEvent(): Promise<void> {
+    return new Promise((resolve) => {
+      this.socket.once('data', () => { resolve(); }).once('close', () => { resolve(); });
+    });
+  }
+}
+
+/** The status and JSON body of a whole answer. */
+export function parseRawAnswer(text: string): { status: number; head: string; json: unknown } {
+  const [head = '', body = ''] = text.split('\r\n\r\n');
+  return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]), head, json: body === '' ? undefined : JSON.parse(body) };
+}

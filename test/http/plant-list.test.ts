@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { MemoryStorage, PlantStore } from '../../src/index.ts';
+import type { StoredPlant } from '../../src/index.ts';
+import { RawConnection } from '../helpers/raw-http.ts';
+import { startService } from '../helpers/service.ts';
+import type { Answered, Service } from '../helpers/service.ts';
+
+/** Gives ada plants with the ids 1 to `count`, named like their ids. */
+async function plant(service: Service, count: number, idOf = (n: number): number => n + 1): Promise<void> {
+  for (let at = 0; at < count; at += 5000) {
+    const ids = Array.from({ length: Math.min(5000, count - at) }, (_, n) => idOf(at + n));
+    await Promise.all(ids.map((id) => service.store.createPlant('ada', { id, name: `${id}` })));
+  }
+}
+
+const names = ({ json }: Answered): number[] => (json as { name: string }[]).map(({ name }) => Number(name));
+const oneTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n + 1);
+
+/** Follows `Link` to the end. */
+async function follow(service: Service, first: string): Promise<number[][]> {
+  const pages: number[][] = [];
+  for (let target: string | undefined = first; target !== undefined; ) {
+    const answered: Answered = await service.call('GET', target);
+    assert.equal(answered.status, 200);
+    pages.push(names(answered));
+    target = /^<([^>]+)>; rel="next"$/.exec(answered.headers.get('link') ?? '')?.[1];
+  }
+  return pages;
+}
+
+describe('GET /plants', () => {
+  it('lists the caller’s plants and nobody else’s, in ascending id', async (t) => {
+    const service = await startService(t);
+    assert.equal((await service.call('GET', '/plants')).text, '[]');
+    for (const id of [10, 9, -1]) await service.store.createPlant('ada', { id, name: `${id}` });
+    await service.store.createPlant('bob', { id: 5, name: '5', tag: 'x' });
+    const answered = await service.call('GET', '/plants');
+    assert.deepEqual([answered.status, answered.text], [200, '[{"name":"-1"},{"name":"9"},{"name":"10"}]']);
+    assert.equal((await service.call('GET', '/plants', { token: 'bob' })).text, '[{"name":"5","tag":"x"}]');
+  });
+
+  it('bounds the list by limit and links to the rest, if there is one', async (t) => {
+    const service = await startService(t);
+    await plant(service, 3);
+    const two = await service.call('GET', '/plants?limit=2');
+    assert.deepEqual(names(two), [1, 2]);
+    assert.equal(two.headers.get('link'), '</plants?limit=2&after=2>; rel="next"');
+    for (const query of ['limit=3', 'limit=2147483647', 'limit=2&after=1', 'limit=0', '', 'after=1', 'unknown=1&limit=3', 'limit=003']) {
+      assert.equal((await service.call('GET', `/plants?${query}`)).headers.get('link'), null, query);
+    }
+    assert.equal((await service.call('GET', '/plants?limit=0')).text, '[]');
+    assert.deepEqual(names(await service.call('GET', '/plants?after=1')), [2, 3]);
+    assert.deepEqual(names(await service.call('GET', '/plants?limit=1&after=-9223372036854775808')), [1]);
+    assert.deepEqual(names(await service.call('GET', '/plants?limit=1&after=9223372036854775807')), []);
+  });
+
+  it('pages to the end through Link', async (t) => {
+    const service = await startService(t);
+    await plant(service, 25);
+    assert.deepEqual(await follow(service, '/plants?limit=10'), [oneTo(10), oneTo(20).slice(10), oneTo(25).slice(20)]);
+    assert.deepEqual((await follow(service, '/plants?limit=1')).flat(), oneTo(25));
+    assert.deepEqual(await follow(service, '/plants?limit=25'), [oneTo(25)]);
+  });
+
+  it('gives exactly as many as the limit says, also past the length of one read', async (t) => {
+    const service = await startService(t);
+    await plant(service, 2500);
+    for (const limit of [998, 999, 1000, 1001, 1999, 2000, 2001, 2499]) {
+      const pages = await follow(service, `/plants?limit=${limit}`);
+      assert.deepEqual(pages.map(({ length }) => length).slice(0, -1), Array(pages.length - 1).fill(limit));
+      assert.deepEqual(pages.flat(), oneTo(2500));
+    }
+    for (const limit of [2500, 2501, 2147483647]) assert.deepEqual(await follow(service, `/plants?limit=${limit}`), [oneTo(2500)]);
+    assert.deepEqual(names(await service.call('GET', '/plants')), oneTo(2500));
+    assert.deepEqual(names(await service.call('GET', '/plants?limit=1500&after=2500')), []);
+  });
+
+  it('loses no plant of a long page when others come and go while it is read', async (t) => {
+    const storage = new MemoryStorage();
+    const store = new PlantStore({ storage });
+    const service = await startService(t, { store });
+    await plant(service, 6000, (n) => 2 * n);
+    let reads = 0;
+    const list = storage.list.bind(storage);
+    // Between the reads, plants appear before and behind, and one that was promised goes.
+    storage.list = async (user, range): Promise<StoredPlant[]> => {
+      const page = await list(user, range);
+      const after = Number(page.at(-1)?.id ?? 0n);
+      if (reads++ < 8) {
+        const fresh = [after + 1, after + 3, after - 1].map((id) => storage.commit([{ kind: 'create', user, plant: { id: BigInt(id), name: `${id}` } }]));
+        await Promise.all(fresh);
+      }
+      if (reads === 5) await storage.commit([{ kind: 'delete', user, id: 4000n }, { kind: 'delete', user, id: 5998n }]);
+      return page;
+    };
+    const pages = await follow(service, '/plants?limit=3000');
+    for (const page of pages) assert.ok(page.length <= 3000);
+    const seen = pages.flat();
+    assert.deepEqual(seen, seen.toSorted((a, b) => a - b));
+    assert.equal(new Set(seen).size, seen.length);
+    const missing = Array.from({ length: 6000 }, (_, n) => 2 * n).filter((id) => !seen.includes(id));
+    assert.ok(missing.every((id) => id === 4000 || id === 5998), `missing ${String(missing)}`);
+  });
+
+  it('refuses a limit or after that is none', async (t) => {
+    const service = await startService(t);
+    for (const limit of ['', '-1', '-0', '+1', '1.0', '1e3', '0x10', ' 1', 'x', '2147483648', '1&limit=1', '99999999999999999999']) {
+      const answered = await service.call('GET', `/plants?limit=${limit}`);
+      assert.deepEqual([answered.status, (answered.json as { error: number }).error], [400, 40005], limit);
+    }
+    for (const after of ['', 'x', '1.0', '9223372036854775808', '1&after=2', '%00']) {
+      const answered = await service.call('GET', `/plants?after=${after}`);
+      assert.deepEqual([answered.status, (answered.json as { error: number }).error], [400, 40006], after);
+    }
+  });
+
+  it('answers HEAD as GET without the body, for a short list and for a long one', async (t) => {
+    const service = await startService(t);
+    await plant(service, 3);
+    const head = await service.call('HEAD', '/plants?limit=2');
+    assert.deepEqual([head.status, head.text], [200, '']);
+    assert.equal(head.headers.get('content-length'), '27');
+    assert.equal(head.headers.get('link'), '</plants?limit=2&after=2>; rel="next"');
+    await plant(service, 2497, (n) => n + 4);
+    assert.equal((await service.call('HEAD', '/plants')).status, 200);
+    assert.equal((await service.call('HEAD', '/plants', { token: null })).status, 401);
+  });
+});
+
+describe('A long list', () => {
+  it('waits for a slow reader instead of piling up, and stops reading when the client goes away', async (t) => {
+    const storage = new MemoryStorage();
+    const store = new PlantStore({ storage });
+    const service = await startService(t, { store });
+    const name = 'x'.repeat(2000);
+    for (let at = 0; at < 20_000; at += 5000) {
+      await Promise.all(Array.from({ length: 5000 }, (_, n) => store.createPlant('ada', { id: at + n, name })));
+    }
+    let reads = 0;
+    const list = storage.list.bind(storage);
+    storage.list = (user, range) => {
+      reads++;
+      return list(user, range);
+    };
+    const connection = await RawConnection.open(t, service.port);
+    connection.socket.pause();
+    connection.send('GET /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ada\r\n\r\n');
+    let seen = -1;
+    while (reads === 0 || seen !== reads) {
+      seen = reads;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    assert.ok(reads < 20, `${reads} pages were read for a client that takes none`);
+    connection.socket.destroy();
+    await service.call('GET', '/plants?limit=1');
+    const afterwards = reads;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.ok(reads <= afterwards + 1, 'it went on reading for nobody');
+    assert.deepEqual(service.faults, []);
+  });
+
+  it('is cut off, not ended, where the storage fails in the middle', async (t) => {
+    const storage = new MemoryStorage();
+    const service = await startService(t, { storage });
+    await plant(service, 5000);
+    const list = storage.list.bind(storage);
+    let reads = 0;
+    storage.list = (user, range) => (++reads > 3 ? Promise.reject(new Error('gone')) : list(user, range));
+    await assert.rejects(fetch(`${service.url}/plants`, { headers: { authorization: 'Bearer ada' } }).then((response) => response.text()));
+    assert.deepEqual(service.faults.map(String), ['PlantStoreError: The storage failed. Try again shortly.']);
+    reads = 4;
+    const answered = await service.call('GET', '/plants');
+    assert.deepEqual([answered.status, answered.headers.get('retry-after')], [503, '1']);
+  });
+});
