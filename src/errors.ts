@@ -27,17 +27,7 @@ export const errorTable = {
   storage_unavailable: { status: 503, error: 50300, message: 'The storage failed. Try again shortly.' },
   storage_unsupported: { status: 503, error: 50300, message: 'The storage does not hold a plant store of this version.' },
   closed: { status: 503, error: 50300, message: 'The store is closed.' },
-} as const satisfies Record<string, ErrorTableRow>;
-
-/** One row of {@link errorTable}. */
-export interface ErrorTableRow {
-  /** The HTTP status. */
-  readonly status: number;
-  /** The integer of the wire's `error` field: status × 100 + n, an int32. */
-  readonly error: number;
-  /** The text that is used where a more exact one is not at hand. */
-  readonly message: string;
-}
+} as const;
 
 /** What went wrong, for programs: branch on this, never on a message. */
 export type ErrorCode = keyof typeof errorTable;

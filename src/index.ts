@@ -1,5 +1,5 @@
 export { errorTable, PlantStoreError } from './errors.ts';
-export type { ErrorCode, ErrorTableRow } from './errors.ts';
+export type { ErrorCode } from './errors.ts';
 export { PlantStore } from './plant-store.ts';
 export type { ListOptions, PlantStoreOptions } from './plant-store.ts';
 export type { NewPlant, Plant, PlantId, StoredPlant } from './plant.ts';

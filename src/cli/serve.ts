@@ -95,8 +95,8 @@ async function runServer(config: ServeConfig): Promise<number> {
     const first = isFirstStart ? await issueToken(config.tokens, { user: 'me' }) : undefined;
     if (first !== undefined) authenticate = useTokens();
     const stopped = stopOnSignal(server, log);
-    process.stdout.write(`Plant Store listening on ${urlOf(config.host, address)}\n`);
-    if (first !== undefined) process.stdout.write(firstStartText(first.token, config, address));
+    const greeting = `Plant Store listening on ${urlOf(config.host, address)}\n`;
+    process.stdout.write(greeting + (first === undefined ? '' : firstStartText(first.token, config, address)));
     await stopped;
   } finally {
     await store.close();

@@ -1,0 +1,19 @@
+// Plants in this process, kept in an SQLite file: node --import tsx examples/embed.ts [FILE]
+import { PlantStore, PlantStoreError } from 'plant-store';
+import { SqliteStorage } from 'plant-store/sqlite';
+
+const store = new PlantStore({ storage: new SqliteStorage(process.argv[2] ?? 'plants.db') });
+
+try {
+  await store.createPlant('ada', { id: 9007199254740993n, name: 'Fern', tag: 'indoor' });
+} catch (error) {
+  // On the second run the plant is there already.
+  if (!(error instanceof PlantStoreError && error.code === 'id_taken')) throw error;
+}
+
+// Constant memory, however many there are.
+for await (const page of store.plantPages('ada')) {
+  for (const { id, name, tag = 'none' } of page) console.log(`${id} ${name} (${tag})`);
+}
+
+await store.close();

@@ -1,0 +1,23 @@
+// The service under a prefix of a node:http app that is there already: node --import tsx examples/mount.ts
+import { createServer } from 'node:http';
+import { MemoryStorage, PlantStore } from 'plant-store';
+import { createRequestListener } from 'plant-store/http';
+
+const store = new PlantStore({ storage: new MemoryStorage() });
+const plants = createRequestListener(store, { authenticate: (token) => (token === 'adas-token' ? { user: 'ada' } : null) });
+
+const prefix = '/garden';
+const server = createServer((request, response) => {
+  const { url = '/' } = request;
+  if (url.startsWith(`${prefix}/`)) {
+    // As Express does it for `app.use('/garden', plants)`: the prefix comes off the URL, and `Link` gets it back.
+    plants(Object.assign(request, { url: url.slice(prefix.length), baseUrl: prefix }), response);
+    return;
+  }
+  response.end('the app itself\n');
+});
+
+server.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1', () => { console.log('listening on', server.address()); });
+process.once('SIGTERM', () => {
+  server.close(() => void store.close());
+});

@@ -1,0 +1,19 @@
+// The service on an SQLite file, with tokens of your own: node --import tsx examples/serve-sqlite.ts [FILE]
+import { once } from 'node:events';
+import { PlantStore } from 'plant-store';
+import { createPlantServer, drainServer } from 'plant-store/http';
+import type { Authenticate } from 'plant-store/http';
+import { SqliteStorage } from 'plant-store/sqlite';
+
+// In real life: verify a JWT, or look up a session. `authenticateByTokenFile` reads the file of `plant-store token`.
+const authenticate: Authenticate = (token) => (token === process.env['ADAS_TOKEN'] ? { user: 'ada' } : null);
+
+const store = new PlantStore({ storage: new SqliteStorage(process.argv[2] ?? 'plants.db') });
+const server = createPlantServer(store, { authenticate });
+server.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1');
+await once(server, 'listening');
+console.log('listening on', server.address());
+
+await once(process, 'SIGTERM');
+await drainServer(server, 8000);
+await store.close();
