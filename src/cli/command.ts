@@ -44,8 +44,27 @@ function parse(args: string[], options: Flags): ReturnType<typeof parseArgs> {
   }
 }
 
-/** A setting: the flag, else the environment variable unless it is empty, else the fallback. */
-export function setting(flag: string | undefined, variable: string, fallback: string): string {
+/** The text of a setting, and what it was set by, for messages. */
+export interface Setting {
+  readonly text: string;
+  readonly source: string;
+}
+
+/**
+ * A setting: the flag, else the environment variable unless it is empty, else the fallback.
+ *
+ * @throws {UsageError} for an empty flag: most likely a shell variable that is not set.
+ */
+export function setting(name: string, flag: string | undefined, variable: string, fallback: string): Setting {
+  if (flag === '') throw new UsageError(`${name} must not be empty.`);
   const fromEnvironment = process.env[variable];
-  return flag ?? (fromEnvironment === undefined || fromEnvironment === '' ? fallback : fromEnvironment);
+  if (flag !== undefined) return { text: flag, source: name };
+  return fromEnvironment === undefined || fromEnvironment === ''
+    ? { text: fallback, source: name }
+    : { text: fromEnvironment, source: variable };
+}
+
+/** The setting for the tokens file, which all commands share. */
+export function tokensSetting(flag: string | undefined): string {
+  return setting('--tokens', flag, 'PLANT_STORE_TOKENS', 'tokens.json').text;
 }

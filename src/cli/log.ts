@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { inspect } from 'node:util';
 
 /** The forms a log can take. */
 export const logFormats = ['json', 'pretty', 'off'] as const;
@@ -18,8 +19,6 @@ export class Log {
 
   constructor(format: LogFormat) {
     this.#format = format;
-    // Whoever reads the log may go away; the service stays.
-    process.stderr.on('error', () => undefined);
   }
 
   info(message: string): void {
@@ -28,7 +27,7 @@ export class Log {
 
   /** An error with its stack and those of its causes. Tokens are never in them. */
   error(message: string, error?: unknown): void {
-    this.#write({ level: 'error', message, error: error === undefined ? undefined : describeError(error) });
+    this.#write({ level: 'error', message, error: error === undefined ? undefined : inspect(error) });
   }
 
   /** One line when the answer is out; the query is left out, since people put secrets there. */
@@ -67,10 +66,4 @@ function pretty(time: Date, { level, message, error, ...fields }: LogEntry): str
   const { method, path, status, ms, end } = fields;
   const text = method === undefined ? message : [method, path, status, `${ms ?? ''} ms`, end].filter((part) => part !== undefined).join(' ');
   return `${time.toTimeString().slice(0, 8)} ${level === 'error' ? 'ERROR ' : ''}${text}${error === undefined ? '' : `\n${error}`}`;
-}
-
-function describeError(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const own = error.stack ?? error.message;
-  return error.cause === undefined ? own : `${own}\ncaused by ${describeError(error.cause)}`;
 }

@@ -4,7 +4,7 @@ import type { Command } from './command.ts';
 import { serve } from './serve.ts';
 import { token } from './token.ts';
 
-const commands: Readonly<Partial<Record<string, Command>>> = { serve, token };
+const commands: ReadonlyMap<string, Command> = new Map([['serve', serve], ['token', token]]);
 
 const help = `Usage: plant-store COMMAND [OPTIONS]
 
@@ -25,6 +25,8 @@ Options:
  * @returns the exit code: 0; 1 where something failed; 2 where the command line was wrong.
  */
 export async function run(args: string[]): Promise<number> {
+  // Whoever reads the output may go away; the service stays.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   try {
     return await dispatch(args);
   } catch (error) {
@@ -38,7 +40,7 @@ async function dispatch([name, ...args]: string[]): Promise<number> {
   if (name === '--version') return print(`${version()}\n`);
   if (name === '--help') return print(help);
   if (name === undefined) throw new UsageError('A command is missing: serve or token (see plant-store --help).');
-  const command = commands[name];
+  const command = commands.get(name);
   if (command === undefined) throw new UsageError(`There is no command '${name}' (see plant-store --help).`);
   const end = args.indexOf('--');
   if (args.slice(0, end === -1 ? undefined : end).includes('--help')) return print(command.help);

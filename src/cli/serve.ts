@@ -2,14 +2,13 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { PlantStoreError } from '../errors.ts';
 import { PlantStore } from '../plant-store.ts';
 import type { Authenticate } from '../http/bearer.ts';
 import { createPlantServer, drainServer } from '../http/server.ts';
 import { authenticateByTokenFile } from '../http/token-authenticate.ts';
-import { issueToken } from '../http/token-file.ts';
-import { parseCommandLine, setting, UsageError } from './command.ts';
-import type { Command } from './command.ts';
+import { issueToken } from '../http/token-issue.ts';
+import { parseCommandLine, setting, tokensSetting, UsageError } from './command.ts';
+import type { Command, Setting } from './command.ts';
 import { Log, logFormats } from './log.ts';
 import type { LogFormat } from './log.ts';
 import { openStorage } from './storage.ts';
@@ -39,7 +38,7 @@ const sameSignalMs = 100;
 interface ServeConfig {
   readonly host: string;
   readonly port: number;
-  readonly storage: string;
+  readonly storage: Setting;
   readonly tokens: string;
   readonly log: LogFormat;
 }
@@ -56,16 +55,16 @@ function parseConfig(args: string[]): ServeConfig {
     log: { type: 'string' },
   });
   return {
-    host: setting(values.host, 'HOST', '127.0.0.1'),
-    port: parsePort(setting(values.port, 'PORT', '3000')),
-    storage: setting(values.storage, 'PLANT_STORE_STORAGE', 'sqlite:plants.db'),
-    tokens: setting(values.tokens, 'PLANT_STORE_TOKENS', 'tokens.json'),
+    host: setting('--host', values.host, 'HOST', '127.0.0.1').text,
+    port: parsePort(setting('--port', values.port, 'PORT', '3000')),
+    storage: setting('--storage', values.storage, 'PLANT_STORE_STORAGE', 'sqlite:plants.db'),
+    tokens: tokensSetting(values.tokens),
     log: parseLogFormat(values.log ?? (process.stderr.isTTY ? 'pretty' : 'json')),
   };
 }
 
-function parsePort(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new UsageError(`--port must be 0 to 65535, not '${text}'.`);
+function parsePort({ text, source }: Setting): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new UsageError(`${source} must be 0 to 65535, not '${text}'.`);
   return Number(text);
 }
 
@@ -80,34 +79,32 @@ async function runServer(config: ServeConfig): Promise<number> {
   const useTokens = (): Authenticate =>
     authenticateByTokenFile(config.tokens, { onProblem: (message) => { log.error(message); } });
   const isFirstStart = !existsSync(config.tokens);
-  let authenticate: Authenticate = isFirstStart ? refuseForNow : useTokens();
+  let authenticate: Authenticate = isFirstStart ? () => null : useTokens();
 
   const store = new PlantStore({ storage: openStorage(config.storage) });
+  const server = createPlantServer(store, {
+    authenticate: (token) => authenticate(token),
+    onError: (error, request) => { log.error(`${request.method ?? ''} failed`, error); },
+  });
   try {
-    const server = createPlantServer(store, {
-      authenticate: (token) => authenticate(token),
-      onError: (error, request) => { log.error(`${request.method ?? ''} failed`, error); },
-    });
     server.on('request', (request, response) => { log.request(request, response); });
     const address = await listen(server, config);
 
     // Only now, so that a start that fails for its port does not leave a token that nobody saw.
-    const first = isFirstStart ? await issueToken(config.tokens, { user: 'me' }) : undefined;
+    const first = isFirstStart ? issueToken(config.tokens, { user: 'me' }) : undefined;
     if (first !== undefined) authenticate = useTokens();
     const stopped = stopOnSignal(server, log);
     const greeting = `Plant Store listening on ${urlOf(config.host, address)}\n`;
     process.stdout.write(greeting + (first === undefined ? '' : firstStartText(first.token, config, address)));
     await stopped;
   } finally {
+    // Where a start fails after the port is open; otherwise the server is drained by now.
+    if (server.listening) await drainServer(server, 0);
     await store.close();
     log.flush();
   }
   return 0;
 }
-
-const refuseForNow: Authenticate = () => {
-  throw new PlantStoreError('storage_unavailable', 'The service is starting.');
-};
 
 async function listen(server: Server, { host, port }: ServeConfig): Promise<AddressInfo> {
   server.listen(port, host);
@@ -147,7 +144,7 @@ A token for the user 'me' was made in ${tokens}. It is shown this once:
 
 Try it:
 
-  curl -H 'Authorization: Bearer ${token}' ${urlOf(reachable, address)}/plants
+  curl -H 'Authorization: Bearer ${token}' '${urlOf(reachable, address)}/plants'
 
 `;
 }

@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs';
 import { isStorableString } from '../plant.ts';
 import { scopes as allScopes } from '../http/routes.ts';
 import type { Scope } from '../http/routes.ts';
-import { issueToken, readTokenFile, revokeToken } from '../http/token-file.ts';
+import { readTokenFile } from '../http/token-file.ts';
 import type { TokenRecord } from '../http/token-file.ts';
-import { parseCommandLine, setting, UsageError } from './command.ts';
+import { issueToken, revokeToken } from '../http/token-issue.ts';
+import { parseCommandLine, tokensSetting, UsageError } from './command.ts';
 import type { Command } from './command.ts';
 
 const help = `Usage: plant-store token create USER [--scope SCOPE]... [--expires-in TIME] [--tokens FILE]
@@ -42,7 +44,7 @@ async function runToken([action, ...args]: string[]): Promise<number> {
   }
 }
 
-async function create(args: string[]): Promise<number> {
+function create(args: string[]): number {
   const options = { ...tokensOption, scope: { type: 'string', multiple: true }, 'expires-in': { type: 'string' } } as const;
   const { values, positionals } = parseCommandLine(args, options, 1);
   const [user] = positionals;
@@ -50,7 +52,7 @@ async function create(args: string[]): Promise<number> {
   if (!isStorableString(user)) throw new UsageError('USER must be well-formed text.');
   const scopes = values.scope?.map(parseScope);
   const expiresIn = values['expires-in'];
-  const issued = await issueToken(tokensPath(values.tokens), {
+  const issued = issueToken(tokensSetting(values.tokens), {
     user,
     ...(scopes && { scopes: [...new Set(scopes)] }),
     ...(expiresIn !== undefined && { expiresAt: parseExpiry(expiresIn) }),
@@ -60,9 +62,10 @@ async function create(args: string[]): Promise<number> {
   return 0;
 }
 
-async function list(args: string[]): Promise<number> {
+function list(args: string[]): number {
   const { values } = parseCommandLine(args, tokensOption);
-  const records = await readTokenFile(tokensPath(values.tokens));
+  const path = tokensSetting(values.tokens);
+  const records = existsSync(path) ? readTokenFile(path) : [];
   const rows = [['ID', 'USER', 'SCOPES', 'CREATED', 'EXPIRES'], ...records.map(rowOf)];
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd());
@@ -70,22 +73,23 @@ async function list(args: string[]): Promise<number> {
   return 0;
 }
 
-async function revoke(args: string[]): Promise<number> {
+function revoke(args: string[]): number {
   const { values, positionals } = parseCommandLine(args, tokensOption, 1);
   const [id] = positionals;
   if (id === undefined) throw new UsageError('token revoke needs the ID of a token (see plant-store token list).');
-  const path = tokensPath(values.tokens);
-  if (!(await revokeToken(path, id))) throw new Error(`There is no token '${id}' in ${path}.`);
+  const path = tokensSetting(values.tokens);
+  if (!revokeToken(path, id)) throw new Error(`There is no token '${id}' in ${path}.`);
   process.stderr.write(`Revoked ${id}.\n`);
   return 0;
 }
 
-function tokensPath(flag: string | undefined): string {
-  return setting(flag, 'PLANT_STORE_TOKENS', 'tokens.json');
+function rowOf({ id, user, scopes, createdAt, expiresAt }: TokenRecord): string[] {
+  return [id, printable(user), (scopes ?? allScopes).join(','), createdAt, expiresAt ?? 'never'];
 }
 
-function rowOf({ id, user, scopes, createdAt, expiresAt }: TokenRecord): string[] {
-  return [id, user, (scopes ?? allScopes).join(','), createdAt, expiresAt ?? 'never'];
+/** No user's name may forge a line or reach the terminal as a command. */
+function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 function parseScope(text: string): Scope {

@@ -95,7 +95,7 @@ export function createRequestListener(store: PlantStore, options: RequestListene
 }
 
 function createOperations(store: PlantStore, limits: BodyLimits): Record<OperationId, (call: Call) => Answer | Promise<Answer>> {
-  const openApi: Answer = { status: 200, body: JSON.stringify(openApiDocument()) };
+  const openApi = openApiAnswer('/');
   return {
     createPlant: async ({ request, user }) => {
       // The store checks what JSON holds; the type would be a claim.
@@ -109,8 +109,15 @@ function createOperations(store: PlantStore, limits: BodyLimits): Record<Operati
       if (!wasThere) throw new PlantStoreError('plant_not_found');
       return { status: 204 };
     },
-    getOpenApi: () => openApi,
+    getOpenApi: ({ request }) => {
+      const prefix = mountPath(request);
+      return prefix === '' ? openApi : openApiAnswer(prefix);
+    },
   };
+}
+
+function openApiAnswer(serverUrl: string): Answer {
+  return { status: 200, body: JSON.stringify(openApiDocument(serverUrl)) };
 }
 
 /** Percent-encoded digits are the same id (RFC 3986 §6.2.2.2); bad escapes are none. */

@@ -7,18 +7,29 @@ import type { Operation, OperationId, Route } from './routes.ts';
 /** A JSON value that is an object. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
+/** Beyond the pattern: no unpaired surrogates. */
 const string = { type: 'string', pattern: '^[^\\u0000]*$' };
-const id = { type: 'integer', format: 'int64', description: 'Identification number of the plant' };
+const id = {
+  type: 'integer',
+  format: 'int64',
+  description: 'Identification number of the plant. Exact: past 2^53 a client needs a 64-bit type to send it.',
+};
 const name = { ...string, description: 'The name of the plant' };
 const tag = { ...string, description: 'Tag that specifies the type of the plant' };
 
 const schemas = {
-  Plant: { type: 'object', required: ['name'], properties: { name, tag } },
+  Plant: {
+    type: 'object',
+    required: ['name'],
+    properties: { name, tag },
+    examples: [{ name: 'Fern', tag: 'indoor' }],
+  },
   NewPlant: {
     type: 'object',
     description: 'A Plant with one more field, the id. Fields beyond these are ignored.',
     required: ['id', 'name'],
     properties: { id, name, tag },
+    examples: [{ id: 7, name: 'Fern', tag: 'indoor' }],
   },
   Error: {
     type: 'object',
@@ -54,8 +65,8 @@ const link = {
 };
 
 const parameters = {
-  limit: query('limit', 'The most plants to answer; without it, all.', { format: 'int32', minimum: 0, maximum: maxLimit }),
-  after: query('after', 'Answer only plants with an id greater than this one.', { format: 'int64' }),
+  limit: query('limit', 'The most plants to answer, at most once; without it all, with 0 none.', { format: 'int32', minimum: 0, maximum: maxLimit }),
+  after: query('after', 'Answer only plants with an id greater than this one, at most once. Take it from Link.', { format: 'int64' }),
   id: { name: 'id', in: 'path', required: true, description: 'The id of the plant.', schema: id },
 };
 
@@ -72,8 +83,12 @@ const details: Record<OperationId, JsonObject & { readonly responses: JsonObject
     },
   },
   createPlant: {
-    summary: 'Creates a plant under the caller.',
-    requestBody: { required: true, content: json(schemaRef('NewPlant')) },
+    summary: 'Creates a plant under the caller, unless the caller has one with this id.',
+    requestBody: {
+      required: true,
+      description: 'In UTF-8 and without a content coding; by default at most 65536 bytes and 256 levels deep.',
+      content: json(schemaRef('NewPlant')),
+    },
     responses: { 200: success('The plant was created.', schemaRef('Plant')) },
   },
   deletePlant: {
@@ -87,30 +102,43 @@ const details: Record<OperationId, JsonObject & { readonly responses: JsonObject
   },
 };
 
+/** The responses that are the same for every operation, by status. */
+const sharedResponses: Readonly<Record<string, string>> = {
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  405: 'MethodNotAllowed',
+  408: 'RequestTimeout',
+  431: 'HeaderTooLarge',
+  500: 'InternalError',
+  503: 'Unavailable',
+};
+
 /**
  * The service described in OpenAPI 3.1.0, made from the tables of routes and errors by which the
- * service itself works.
+ * service itself works. `serverUrl` is where its paths begin.
  */
-export function openApiDocument(): JsonObject {
+export function openApiDocument(serverUrl = '/'): JsonObject {
   return {
     openapi: '3.1.0',
     info: {
       title: 'OpenAPI Plant Store',
       description:
-        'Keeps a collection of plants for each user. Every other path answers 404, every other ' +
-        'method of a path 405 with Allow; both with an Error.',
+        'Keeps a collection of plants for each user. Every other path answers 404 (RouteNotFound), ' +
+        'every other method of a path 405 (MethodNotAllowed). Unknown query parameters are ignored.',
       version: '1.0.0',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/' }],
+    servers: [{ url: serverUrl }],
     security: [{ bearerAuth: [] }],
     paths: Object.fromEntries(routes.map((route) => [route.path, pathItem(route)])),
     components: {
       schemas,
       headers,
       responses: {
-        NotFound: errorResponse(['route_not_found']),
-        MethodNotAllowed: errorResponse(['method_not_allowed']),
+        RouteNotFound: errorResponse(['route_not_found']),
+        ...Object.fromEntries(
+          Object.entries(sharedResponses).map(([status, title]) => [title, errorResponse(codesOf(Number(status)))]),
+        ),
       },
       securitySchemes: {
         bearerAuth: {
@@ -123,15 +151,22 @@ export function openApiDocument(): JsonObject {
   };
 }
 
-function pathItem({ operations }: Route): JsonObject {
+function pathItem({ path, operations }: Route): JsonObject {
   const item: Record<string, JsonObject> = {};
   for (const [method, operation] of Object.entries(operations)) {
     const described = describeOperation(operation);
+    const title = operation.id.charAt(0).toUpperCase() + operation.id.slice(1);
     item[method.toLowerCase()] = { operationId: operation.id, ...described };
-    if (method === 'GET') item['head'] = { ...described, responses: withoutContent(described.responses) };
+    if (method === 'GET') {
+      item['head'] = { operationId: `headOf${title}`, ...described, responses: withoutContent(described.responses) };
+    }
   }
   const options = { 204: { description: 'The methods of this path.', headers: headerRefs('Allow') } };
-  item['options'] = { security: [], responses: { ...options, ...errorResponses(commonErrors) } };
+  item['options'] = {
+    operationId: `optionsOf${path.replaceAll(/\W+(\w?)/g, (_, first: string) => first.toUpperCase())}`,
+    security: [],
+    responses: { ...options, ...errorResponses(commonErrors) },
+  };
   return item;
 }
 
@@ -139,7 +174,8 @@ function describeOperation({ id, scope, errors }: Operation): JsonObject & { res
   const { responses, ...rest } = details[id];
   return {
     ...rest,
-    ...(scope === undefined ? { security: [] } : { description: `Needs the scope ${scope}.` }),
+    // In OpenAPI 3.1 the names behind a bearer scheme are what the token must be good for.
+    security: scope === undefined ? [] : [{ bearerAuth: [scope] }],
     responses: { ...responses, ...errorResponses([...commonErrors, ...errors]) },
   };
 }
@@ -147,16 +183,26 @@ function describeOperation({ id, scope, errors }: Operation): JsonObject & { res
 /** One response for each status among the codes. */
 function errorResponses(codes: readonly ErrorCode[]): JsonObject {
   const byStatus = Map.groupBy(codes, (code) => errorTable[code].status);
-  return Object.fromEntries([...byStatus].map(([status, group]) => [status, errorResponse(group)]));
+  return Object.fromEntries(
+    [...byStatus].map(([status, group]) => {
+      const shared = sharedResponses[status];
+      return [status, shared === undefined ? errorResponse(group) : { $ref: `#/components/responses/${shared}` }];
+    }),
+  );
+}
+
+function codesOf(status: number): ErrorCode[] {
+  return (Object.keys(errorTable) as ErrorCode[]).filter((code) => errorTable[code].status === status);
 }
 
 /** The response for codes of one status. */
 function errorResponse(codes: readonly ErrorCode[]): JsonObject {
   const integers = [...new Set(codes.map((code) => errorTable[code].error))];
+  const error = { type: 'integer', enum: integers };
   return {
     description: codes.map((code) => `${errorTable[code].error} ${code}: ${errorTable[code].message}`).join('\n\n'),
-    headers: headerRefs(...codes.flatMap((code) => extraHeaders[errorTable[code].status] ?? [])),
-    content: json({ allOf: [schemaRef('Error'), { properties: { error: { enum: integers } } }] }),
+    headers: headerRefs(...new Set(codes.flatMap((code) => extraHeaders[errorTable[code].status] ?? []))),
+    content: json({ allOf: [schemaRef('Error'), { properties: { error } }] }),
   };
 }
 

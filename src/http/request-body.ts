@@ -12,7 +12,7 @@ export interface BodyLimits {
 }
 
 /** How much of a body that is too large is still read, so that the client gets to see the answer. */
-export const maxDrainedBytes = 1_048_576;
+const maxDrainedBytes = 1_048_576;
 
 /**
  * Reads a JSON body; the top-level member `id` is exact (see `parseExactJson`).

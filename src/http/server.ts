@@ -1,15 +1,21 @@
 import { createServer, STATUS_CODES } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { errorTable, PlantStoreError } from '../errors.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { PlantStore } from '../plant-store.ts';
-import { commonHeaders, errorBody } from './answer.ts';
+import { commonHeaders, errorAnswer, errorBody, sendAnswer } from './answer.ts';
 import { createRequestListener } from './listener.ts';
 import type { RequestListenerOptions } from './listener.ts';
 
-/** node:http checks its timeouts only this often, by default every 30 seconds. */
-const timeouts = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1000 };
+const serverOptions: ServerOptions = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  // How often node:http looks whether a time is up; by default every 30 seconds.
+  connectionsCheckingInterval: 1000,
+  // node:http would answer without an Error body.
+  requireHostHeader: false,
+};
 
 /**
  * A node:http server for the whole service: the request listener, and an Error body for what
@@ -22,15 +28,18 @@ const timeouts = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCh
 export function createPlantServer(store: PlantStore, options: RequestListenerOptions): Server {
   const listener = createRequestListener(store, options);
   const exchanges: Exchanges = new Map();
-  const server = createServer(timeouts, (request, response) => {
+  const server = createServer(serverOptions, (request, response) => {
     const { socket } = request;
     exchanges.set(socket, { request, response });
     response.once('close', () => {
       if (exchanges.get(socket)?.response === response) exchanges.delete(socket);
     });
     if (!server.listening) response.setHeader('Connection', 'close');
-    listener(request, response);
+    if (lacksHost(request)) refuseRequest(response);
+    else listener(request, response);
   });
+  // An expectation that nobody knows is no reason to refuse (RFC 9110 §10.1.1: 417 is a MAY).
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('clientError', (error, socket) => { refuseClient(error, socket, exchanges.get(socket)); });
   exchangesOf.set(server, exchanges);
   return server;
@@ -46,6 +55,15 @@ interface Exchange {
 type Exchanges = Map<Duplex, Exchange>;
 
 const exchangesOf = new WeakMap<Server, Exchanges>();
+
+/** RFC 9112 §3.2: such a request must be answered with 400. */
+function lacksHost({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers.host === undefined && httpVersion === '1.1';
+}
+
+function refuseRequest(response: ServerResponse): void {
+  void sendAnswer(response, errorAnswer(new PlantStoreError('malformed_request'), { Connection: 'close' }), false);
+}
 
 /** Answers what node:http could not make a request of, and closes the connection. */
 function refuseClient(error: NodeJS.ErrnoException, socket: Duplex, exchange: Exchange | undefined): void {

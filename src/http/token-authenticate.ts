@@ -1,6 +1,7 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
+import { checkFunctionOption } from '../check-option.ts';
 import type { Authenticate, Caller } from './bearer.ts';
-import { parseTokenFile } from './token-file.ts';
+import { readTokenFile } from './token-file.ts';
 import { tokenDigest } from './token.ts';
 
 /** How an `authenticate` on a tokens file works. */
@@ -27,19 +28,22 @@ interface Grant {
  */
 export function authenticateByTokenFile(path: string, options: TokenFileOptions = {}): Authenticate {
   const { onProblem = console.error } = options;
+  checkFunctionOption('onProblem', onProblem);
   let signature = fileSignature(path);
-  let grants = loadGrants(path);
-  warnIfOthersCanRead(path, onProblem);
+  let grants = loadGrants(path, onProblem);
   let checkedAt = performance.now();
 
   const refresh = (): void => {
     const current = fileSignature(path);
     if (current === signature) return;
     signature = current;
+    if (current === 'absent') {
+      grants = new Map();
+      onProblem(`${path} was removed: no token is accepted.`);
+      return;
+    }
     try {
-      grants = current === undefined ? new Map<string, Grant>() : loadGrants(path);
-      if (current === undefined) onProblem(`${path} was removed: no token is accepted.`);
-      else warnIfOthersCanRead(path, onProblem);
+      grants = loadGrants(path, onProblem);
     } catch (error) {
       onProblem(`${(error as Error).message} The tokens read before stay in force.`);
     }
@@ -56,24 +60,26 @@ export function authenticateByTokenFile(path: string, options: TokenFileOptions 
   };
 }
 
-function loadGrants(path: string): Map<string, Grant> {
-  try {
-    const records = parseTokenFile(readFileSync(path, 'utf8'));
-    return new Map(records.map(({ user, sha256, scopes, expiresAt }) => {
+function loadGrants(path: string, onProblem: (message: string) => void): Map<string, Grant> {
+  const records = readTokenFile(path);
+  if ((statSync(path).mode & 0o077) !== 0) {
+    onProblem(`${path} is open to other users of this machine: make it yours alone (chmod 600).`);
+  }
+  return new Map(
+    records.map(({ user, sha256, scopes, expiresAt }) => {
       const caller: Caller = scopes === undefined ? { user } : { user, scopes };
       return [sha256, { caller, expiresAtMs: expiresAt === undefined ? Infinity : Date.parse(expiresAt) }];
-    }));
-  } catch (cause) {
-    throw new Error(`${path} cannot be used: ${(cause as Error).message}.`, { cause });
+    }),
+  );
+}
+
+/** Differs whenever the file was replaced, written to, or came out of reach. */
+function fileSignature(path: string): string {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
+    return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    return code === 'ENOENT' ? 'absent' : code;
   }
-}
-
-/** Differs whenever the file was replaced or written to; `undefined` where there is none. */
-function fileSignature(path: string): string | undefined {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stats && `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`;
-}
-
-function warnIfOthersCanRead(path: string, onProblem: (message: string) => void): void {
-  if ((statSync(path).mode & 0o077) !== 0) onProblem(`${path} can be read by other users: make it yours alone (chmod 600).`);
 }

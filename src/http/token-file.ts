@@ -1,11 +1,7 @@
-import { existsSync } from 'node:fs';
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { readFileSync } from 'node:fs';
 import { isStorableString } from '../plant.ts';
 import { scopes as allScopes } from './routes.ts';
 import type { Scope } from './routes.ts';
-import { mintToken, randomBase62, tokenDigest } from './token.ts';
 
 /** What the tokens file keeps of a token. */
 export interface TokenRecord {
@@ -17,28 +13,36 @@ export interface TokenRecord {
   readonly sha256: string;
   /** What the token may do; without it, everything. */
   readonly scopes?: readonly Scope[];
-  /** When it was made, ISO 8601. */
+  /** When it was made, as `Date.parse` reads it. */
   readonly createdAt: string;
-  /** From when on it is refused, ISO 8601; without it, never. */
+  /** From when on it is refused, as `Date.parse` reads it; without it, never. */
   readonly expiresAt?: string;
 }
 
-/** What a new token is to be. */
-export type TokenGrant = Pick<TokenRecord, 'user' | 'scopes' | 'expiresAt'>;
-
-/** A lock file older than this was left by a process that died: none is held for more than a moment. */
-const staleLockMs = 10_000;
-
 /**
- * The records in the text of a tokens file.
+ * Reads a tokens file.
  *
- * @throws {Error} saying what is wrong, without quoting the text.
+ * @throws {Error} saying in one sentence what is wrong, without quoting the content.
  */
-export function parseTokenFile(text: string): TokenRecord[] {
+export function readTokenFile(path: string): TokenRecord[] {
+  try {
+    return parseTokenFile(readFileSync(path, 'utf8'));
+  } catch (cause) {
+    throw new Error(`${path} cannot be used: ${(cause as Error).message}.`, { cause });
+  }
+}
+
+/** The content of a tokens file with these records. */
+export function tokenFileText(tokens: readonly TokenRecord[]): string {
+  return `${JSON.stringify({ version: 1, tokens }, null, 2)}\n`;
+}
+
+function parseTokenFile(text: string): TokenRecord[] {
   let content: unknown;
   try {
     content = JSON.parse(text);
   } catch {
+    // The message of a SyntaxError quotes the text.
     throw new Error('it is not JSON');
   }
   const { version, tokens } = (content ?? {}) as Record<string, unknown>;
@@ -48,7 +52,8 @@ export function parseTokenFile(text: string): TokenRecord[] {
   return tokens as TokenRecord[];
 }
 
-function isTokenRecord(value: unknown): value is TokenRecord {
+/** Whether a value is a record that every reader takes. */
+export function isTokenRecord(value: unknown): value is TokenRecord {
   if (typeof value !== 'object' || value === null) return false;
   const { id, user, sha256, scopes, createdAt, expiresAt } = value as Record<string, unknown>;
   return (
@@ -63,86 +68,4 @@ function isTokenRecord(value: unknown): value is TokenRecord {
 
 function isTime(value: unknown): value is string {
   return typeof value === 'string' && !Number.isNaN(Date.parse(value));
-}
-
-/** The records of a tokens file; none where there is no file. */
-export async function readTokenFile(path: string): Promise<TokenRecord[]> {
-  if (!existsSync(path)) return [];
-  const text = await readFile(path, 'utf8');
-  try {
-    return parseTokenFile(text);
-  } catch (cause) {
-    throw new Error(`${path} is no tokens file: ${(cause as Error).message}.`, { cause });
-  }
-}
-
-/** Adds a token to the file, which is made where there is none. The token itself is not kept. */
-export async function issueToken(path: string, grant: TokenGrant): Promise<{ token: string; record: TokenRecord }> {
-  const token = mintToken();
-  const record: TokenRecord = {
-    id: `tk_${randomBase62(10)}`,
-    sha256: tokenDigest(token),
-    createdAt: new Date().toISOString(),
-    ...grant,
-  };
-  await updateTokenFile(path, (records) => [...records, record]);
-  return { token, record };
-}
-
-/** Takes a token out of the file; says whether it was there. */
-export async function revokeToken(path: string, id: string): Promise<boolean> {
-  let wasThere = false;
-  await updateTokenFile(path, (records) => {
-    const kept = records.filter((record) => record.id !== id);
-    wasThere = kept.length < records.length;
-    return kept;
-  });
-  return wasThere;
-}
-
-/** Under a lock file, so that of two changes at once neither is lost; readers see the old or the new. */
-async function updateTokenFile(path: string, change: (records: TokenRecord[]) => TokenRecord[]): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const lock = `${path}.lock`;
-  await takeLock(lock);
-  try {
-    const tokens = change(await readTokenFile(path));
-    await replaceFile(path, `${JSON.stringify({ version: 1, tokens }, null, 2)}\n`);
-  } finally {
-    await rm(lock, { force: true });
-  }
-}
-
-async function takeLock(lock: string): Promise<void> {
-  for (;;) {
-    try {
-      const file = await open(lock, 'wx', 0o600);
-      await file.close();
-      return;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-    const heldSince = (await stat(lock).catch(() => undefined))?.mtimeMs ?? Date.now();
-    if (Date.now() - heldSince > staleLockMs) await rm(lock, { force: true });
-    else await sleep(10);
-  }
-}
-
-/** Atomic and durable: written beside, synced, renamed, and the folder synced. Readable by its owner only. */
-async function replaceFile(path: string, text: string): Promise<void> {
-  const beside = `${path}.new`;
-  const file = await open(beside, 'w', 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(beside, path);
-  const folder = await open(dirname(path), 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }

@@ -32,11 +32,13 @@ export function spawnCommand(args: string[], { cwd, env = {} }: CommandContext):
   });
 }
 
-/** Runs `plant-store` to its end. */
-export async function runCommand(args: string[], context: CommandContext): Promise<Finished> {
+/** Runs `plant-store` to its end; one that has not ended after `withinMs` is killed, and its code is `null`. */
+export async function runCommand(args: string[], context: CommandContext, withinMs = 20_000): Promise<Finished> {
   const child = spawnCommand(args, context);
+  const kill = setTimeout(() => child.kill('SIGKILL'), withinMs);
   const exited = once(child, 'exit') as Promise<[number | null]>;
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
+  clearTimeout(kill);
   return { code, stdout, stderr };
 }
 

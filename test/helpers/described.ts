@@ -13,6 +13,7 @@ export interface Received {
 }
 
 interface Described {
+  $ref?: string;
   headers?: Record<string, { $ref?: string; required?: boolean; schema?: object }>;
   content?: Record<string, { schema: object }>;
 }
@@ -48,10 +49,12 @@ export function assertDescribed(method: string, target: string, received: Receiv
 
 function describedResponse(method: string, target: string, status: number): Described | undefined {
   const route = findRoute(splitTarget(target).path)?.route;
-  if (route === undefined) return status === 404 ? document.components.responses['NotFound'] : undefined;
+  if (route === undefined) return status === 404 ? document.components.responses['RouteNotFound'] : undefined;
   const operation = document.paths[route.path]?.[method.toLowerCase()];
   if (operation === undefined) return status === 405 ? document.components.responses['MethodNotAllowed'] : undefined;
-  return operation.responses[String(status)];
+  const response = operation.responses[String(status)];
+  const shared = response?.$ref?.split('/').at(-1);
+  return shared === undefined ? response : document.components.responses[shared];
 }
 
 function assertHeaders(what: string, { headers = {} }: Described, received: Headers): void {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, open, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
@@ -23,6 +23,21 @@ function execute(path: string, sql: string): void {
   const database = new DatabaseSync(path);
   database.exec(sql);
   database.close();
+}
+
+/**
+ * Leaves a database file as a crash of the machine in the middle of `during` would: parts of the
+ * change in the file, its first sector torn, and the journal by which SQLite takes them back.
+ */
+async function leaveCrashed(path: string, { from, before, during }: { from: string; before: string; during: string }): Promise<void> {
+  const database = new DatabaseSync(from);
+  database.exec(`${before}; PRAGMA cache_size = 1; BEGIN; ${during}`);
+  await copyFile(from, path);
+  await copyFile(`${from}-journal`, `${path}-journal`);
+  database.close();
+  const file = await open(path, 'r+');
+  await file.write(Buffer.alloc(512), 0, 512, 0);
+  await file.close();
 }
 
 /** Asserts that the file is refused and that not a byte of it, nor a file beside it, has changed. */
@@ -65,17 +80,16 @@ describe('SqliteStorage and its file', () => {
 
   it('takes a file that a crash left in the middle of being made', async (t) => {
     const path = await newPath(t);
+    await leaveCrashed(path, { from: await newPath(t), before: '', during: 'CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(1e6))' });
     await makeStore(path);
-    execute(path, 'PRAGMA journal_mode = DELETE');
-    const header = (await readFile(path)).subarray(0, 512);
-    // A hot journal over an empty database: SQLite's magic, no pages, 512-byte sectors.
-    const journal = Buffer.alloc(512);
-    Buffer.from('d9d505f920a163d7', 'hex').copy(journal);
-    journal.writeUInt32BE(512, 20);
-    journal.writeUInt32BE(4096, 24);
-    await writeFile(path, Buffer.concat([Buffer.alloc(16), header.subarray(16), Buffer.alloc(3584)]));
-    await writeFile(`${path}-journal`, journal);
-    await makeStore(path);
+  });
+
+  it('refuses another application’s file that a crash left in the middle of a change', async (t) => {
+    const path = await newPath(t);
+    const before = 'CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(1e6))';
+    await leaveCrashed(path, { from: await newPath(t), before, during: 'CREATE TABLE u (b); UPDATE t SET a = randomblob(1e6)' });
+    assert.throws(() => new SqliteStorage(path), { code: 'storage_unsupported', message: /another application/ });
+    execute(path, 'SELECT * FROM t');
   });
 
   it('refuses what is no SQLite database, and leaves it as it is', async (t) => {

@@ -1,0 +1,92 @@
+import { chownSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { isTokenRecord, readTokenFile, tokenFileText } from './token-file.ts';
+import type { TokenRecord } from './token-file.ts';
+import { mintToken, randomBase62, tokenDigest } from './token.ts';
+
+/** What a new token is to be. */
+export type TokenGrant = Pick<TokenRecord, 'user' | 'scopes' | 'expiresAt'>;
+
+/** How long to wait for another process that changes the file; a change takes milliseconds. */
+const lockTimeoutMs = 5000;
+
+/**
+ * Adds a token to the file, which is made where there is none, readable by its owner only. The
+ * token itself is not kept.
+ *
+ * @throws {TypeError} for a grant that no reader of the file would take.
+ */
+export function issueToken(path: string, { user, scopes, expiresAt }: TokenGrant): { token: string; record: TokenRecord } {
+  const token = mintToken();
+  const record: TokenRecord = {
+    id: `tk_${randomBase62(10)}`,
+    user,
+    sha256: tokenDigest(token),
+    ...(scopes && { scopes }),
+    createdAt: new Date().toISOString(),
+    ...(expiresAt !== undefined && { expiresAt }),
+  };
+  if (!isTokenRecord(record)) throw new TypeError('a token needs a user, known scopes and an ISO 8601 expiresAt');
+  changeTokenFile(path, (records) => [...records, record]);
+  return { token, record };
+}
+
+/** Takes a token out of the file; says whether it was there. */
+export function revokeToken(path: string, id: string): boolean {
+  let wasThere = false;
+  changeTokenFile(path, (records) => {
+    const kept = records.filter((record) => record.id !== id);
+    wasThere = kept.length < records.length;
+    return wasThere ? kept : undefined;
+  });
+  return wasThere;
+}
+
+/** Under a lock, so that of two changes at once neither is lost; `undefined` changes nothing. */
+function changeTokenFile(path: string, change: (records: TokenRecord[]) => TokenRecord[] | undefined): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  underLock(`${path}.lock`, () => {
+    const changed = change(existsSync(path) ? readTokenFile(path) : []);
+    if (changed !== undefined) replaceFile(path, tokenFileText(changed));
+  });
+}
+
+/**
+ * Runs `work` while no other process does. It is SQLite's lock on an empty file: the operating
+ * system releases it when a process dies, which a lock made of a file's existence cannot do.
+ * `work` is synchronous, so within a process nothing can come in between either.
+ */
+function underLock(path: string, work: () => void): void {
+  closeSync(openSync(path, 'a', 0o600));
+  const lock = new DatabaseSync(path, { timeout: lockTimeoutMs });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    work();
+  } finally {
+    lock.close();
+  }
+}
+
+/** Atomic and durable: written beside, synced, renamed, and the folder synced. Readers see the old or the new. */
+function replaceFile(path: string, text: string): void {
+  const target = existsSync(path) ? realpathSync(path) : path;
+  const beside = `${target}.new`;
+  // What a process left that died here would lend the new content its permissions.
+  rmSync(beside, { force: true });
+  writeFileSync(beside, text, { mode: 0o600, flag: 'wx', flush: true });
+  keepOwner(target, beside);
+  renameSync(beside, target);
+  const folder = openSync(dirname(target), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+/** So that root can make a token for a service that runs as another user. */
+function keepOwner(from: string, to: string): void {
+  const [old, fresh] = [statSync(from, { throwIfNoEntry: false }), statSync(to)];
+  if (old !== undefined && (old.uid !== fresh.uid || old.gid !== fresh.gid)) chownSync(to, old.uid, old.gid);
+}

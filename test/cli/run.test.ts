@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, it } from 'node:test';
+import { runCommand } from '../helpers/command-line.ts';
+import type { Finished } from '../helpers/command-line.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+const tsx = import.meta.resolve('tsx');
+const sourceOf = (name: string): string => new URL(`../../src/cli/${name}`, import.meta.url).href;
+
+/** Runs this Node with some modules before a line of code. */
+async function runNode(imports: string[], code: string, ...rest: string[]): Promise<Finished> {
+  const args = [...imports.flatMap((url) => ['--import', url]), '--input-type=module', '--eval', code, ...rest];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  const [stdout, stderr, [exitCode]] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
+  return { code: exitCode, stdout, stderr };
+}
+
+describe('plant-store', { concurrency: 4 }, () => {
+  it('shows help, with every command in it', async (t) => {
+    const { code, stdout, stderr } = await runCommand(['--help'], { cwd: await temporaryFolder(t) });
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /^Usage: plant-store COMMAND/);
+    for (const command of ['serve', 'token']) assert.match(stdout, new RegExp(`^ {2}${command} `, 'm'));
+  });
+
+  const flagsOf = {
+    serve: ['--host', '--port', '--storage', '--tokens', '--log', '--help'],
+    token: ['--scope', '--expires-in', '--tokens', '--help'],
+  };
+  for (const [command, flags] of Object.entries(flagsOf)) {
+    it(`shows the help of ${command}, with every flag in it, wherever --help stands`, async (t) => {
+      const cwd = await temporaryFolder(t);
+      const { code, stdout, stderr } = await runCommand([command, '--help'], { cwd });
+      assert.deepEqual([code, stderr], [0, '']);
+      assert.match(stdout, new RegExp(`^Usage: plant-store ${command} `));
+      for (const flag of flags) assert.match(stdout, new RegExp(`^ {2}${flag} `, 'm'));
+      assert.equal((await runCommand([command, '--bogus', 'create', '--help'], { cwd })).stdout, stdout);
+      assert.deepEqual(await readdir(cwd), []);
+    });
+  }
+
+  it('keeps every line of help within 110 columns', async (t) => {
+    const cwd = await temporaryFolder(t);
+    for (const args of [['--help'], ['serve', '--help'], ['token', '--help']]) {
+      for (const line of (await runCommand(args, { cwd })).stdout.split('\n')) assert.ok(line.length <= 110, line);
+    }
+  });
+
+  it('shows the version of the package', async (t) => {
+    const manifest = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
+    const { version } = JSON.parse(manifest) as { version: string };
+    const finished = await runCommand(['--version'], { cwd: await temporaryFolder(t) });
+    assert.deepEqual(finished, { code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  const misuses: [string[], string][] = [
+    [[], 'A command is missing: serve or token (see plant-store --help).'],
+    [['plant'], "There is no command 'plant' (see plant-store --help)."],
+    [['constructor'], "There is no command 'constructor' (see plant-store --help)."],
+    [['toString', '--help'], "There is no command 'toString' (see plant-store --help)."],
+    [['--port', '1'], "There is no command '--port' (see plant-store --help)."],
+    [['serve', 'now'], "Unexpected argument 'now'."],
+    [['serve', '--', '--help'], "Unexpected argument '--help'."],
+    [['serve', '--bogus'], "Unknown option '--bogus'."],
+    [['serve', '-p', '1'], "Unknown option '-p'."],
+    [['serve', '--port'], "Option '--port <value>' argument missing."],
+    [['serve', '--port', '--host'], "Option '--port' argument is ambiguous."],
+    [['serve', '--port', '65536'], "--port must be 0 to 65535, not '65536'."],
+    [['serve', '--port', '0x10'], "--port must be 0 to 65535, not '0x10'."],
+    [['serve', '--port=-1'], "--port must be 0 to 65535, not '-1'."],
+    [['serve', '--port='], "--port must not be empty."],
+    [['serve', '--log', 'xml'], "--log must be json, pretty or off, not 'xml'."],
+    [['serve', '--storage', 'mongodb:x'], "--storage must be 'memory' or 'sqlite:FILE', not 'mongodb:x'."],
+    [['serve', '--storage', 'sqlite:'], "--storage must be 'memory' or 'sqlite:FILE', not 'sqlite:'."],
+    [['serve', '--storage', 'sqlite::memory:'], "--storage must be 'memory' or 'sqlite:FILE', not 'sqlite::memory:'."],
+    // An empty address would mean all of them.
+    [['serve', '--port=0', '--storage=memory', '--host='], "--host must not be empty."],
+    [['serve', '--port=0', '--storage=memory', '--tokens='], "--tokens must not be empty."],
+  ];
+  for (const [args, message] of misuses) {
+    it(`exits with 2 and one sentence, and makes no file: ${JSON.stringify(args.join(' '))}`, async (t) => {
+      const cwd = await temporaryFolder(t);
+      const finished = await runCommand(args, { cwd });
+      assert.deepEqual(finished, { code: 2, stdout: '', stderr: `plant-store: ${message}\n` });
+      assert.deepEqual(await readdir(cwd), []);
+    });
+  }
+});
+
+describe('run', () => {
+  it('refuses a user that no storage can hold', async (t) => {
+    const path = join(await temporaryFolder(t), 'tokens.json');
+    // No process can be given such an argument, but a caller of run() can.
+    const code = `import { run } from '${sourceOf('run.ts')}';
+      process.exitCode = await run(['token', 'create', '\\ud800', '--tokens', process.argv[1]]);`;
+    const finished = await runNode([tsx, sourceOf('silence-sqlite-warning.ts')], code, path);
+    assert.deepEqual(finished, { code: 2, stdout: '', stderr: 'plant-store: USER must be well-formed text.\n' });
+    assert.ok(!existsSync(path));
+  });
+});
+
+describe('require-node', { concurrency: 4 }, () => {
+  const runOn = (version: string): Promise<Finished> => {
+    const code = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } });
+      Object.defineProperty(process, 'version', { value: 'v${version}' });`;
+    const older = `data:text/javascript,${encodeURIComponent(code)}`;
+    return runNode([tsx, older, sourceOf('require-node.ts')], 'console.log("went on")');
+  };
+
+  for (const version of ['18.20.8', '20.20.2', '22.15.1']) {
+    it(`stops on Node ${version} with exit code 1 and one sentence`, async () => {
+      const { code, stdout, stderr } = await runOn(version);
+      assert.deepEqual([code, stdout], [1, '']);
+      assert.match(stderr, /^plant-store needs Node\.js 22\.16 or newer, and this is v[^ ]+: .*\.\n$/);
+      assert.ok(stderr.includes(`v${version}:`));
+    });
+  }
+
+  for (const version of ['22.16.0', '23.0.0', '24.1.0', '100.0.0']) {
+    it(`goes on with Node ${version}`, async () => {
+      assert.deepEqual(await runOn(version), { code: 0, stdout: 'went on\n', stderr: '' });
+    });
+  }
+});
+
+describe('silence-sqlite-warning', () => {
+  it('keeps back that one warning and no other', async () => {
+    const code = `const type = 'ExperimentalWarning';
+      process.emitWarning('SQLite is an experimental feature and might change at any time', type);
+      process.emitWarning('Watch out', type);`;
+    const { stderr } = await runNode([tsx, sourceOf('silence-sqlite-warning.ts')], code);
+    assert.match(stderr, /ExperimentalWarning: Watch out/);
+    assert.doesNotMatch(stderr, /SQLite/);
+  });
+});

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { open, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { UsageError } from '../../src/cli/command.ts';
+import type { Setting } from '../../src/cli/command.ts';
+import { openStorage } from '../../src/cli/storage.ts';
+import { MemoryStorage } from '../../src/index.ts';
+import { SqliteStorage } from '../../src/storage/sqlite.ts';
+import { runCommand } from '../helpers/command-line.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+const flag = (text: string): Setting => ({ text, source: '--storage' });
+
+/** Overwrites the page of the schema behind the file's header. */
+async function damage(path: string): Promise<void> {
+  const file = await open(path, 'r+');
+  await file.write(Buffer.alloc(400, 0xff), 0, 400, 100);
+  await file.close();
+}
+
+describe('openStorage', () => {
+  it('keeps plants in memory for "memory"', async (t) => {
+    const storage = openStorage(flag('memory'));
+    t.after(() => storage.close());
+    assert.ok(storage instanceof MemoryStorage);
+  });
+
+  it('keeps plants in the file of "sqlite:FILE", for its owner only, in folders that it makes', async (t) => {
+    const folder = join(await temporaryFolder(t), 'deep', 'etc');
+    const file = join(folder, 'name: with spaces?.db');
+    const storage = openStorage(flag(`sqlite:${file}`));
+    t.after(() => storage.close());
+    assert.ok(storage instanceof SqliteStorage);
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+    assert.equal((await stat(folder)).mode & 0o777, 0o700);
+  });
+
+  const others = ['', 'Memory', 'memory:', 'sqlite', 'sqlite:', 'sqlite::memory:', 'plants.db', 'mongodb://localhost'];
+  for (const name of others) {
+    it(`refuses ${JSON.stringify(name)} and quotes it`, () => {
+      const message = `--storage must be 'memory' or 'sqlite:FILE', not '${name}'.`;
+      assert.throws(() => openStorage(flag(name)), (error) => error instanceof UsageError && error.message === message);
+    });
+  }
+});
+
+describe('plant-store serve --storage', { concurrency: 4 }, () => {
+  it('fails in one sentence on a file that is no plant store, and leaves no tokens behind', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await writeFile(join(cwd, 'letter.txt'), 'Dear Ada, '.repeat(20));
+    const args = ['serve', '--port', '0', '--storage', 'sqlite:letter.txt'];
+    const { code, stdout, stderr } = await runCommand(args, { cwd });
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, /^plant-store: .*letter\.txt is not an SQLite database.*\n$/);
+    assert.ok(!existsSync(join(cwd, 'tokens.json')));
+  });
+
+  it('gives the cause where SQLite finds a damaged file', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const storage = openStorage(flag(`sqlite:${join(cwd, 'plants.db')}`));
+    await storage.close();
+    await damage(join(cwd, 'plants.db'));
+    const { code, stdout, stderr } = await runCommand(['serve', '--port', '0'], { cwd });
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, /^plant-store: .*plants\.db is damaged\. It was left as it is\. \(.+\)\n$/);
+  });
+});

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { authenticateByTokenFile } from '../../src/http/index.ts';
+import type { Caller } from '../../src/http/index.ts';
+import { readTokenFile } from '../../src/http/token-file.ts';
+import type { TokenRecord } from '../../src/http/token-file.ts';
+import { runCommand } from '../helpers/command-line.ts';
+import type { Finished } from '../helpers/command-line.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import type { HasAfter } from '../helpers/temporary-folder.ts';
+
+interface Desk {
+  readonly path: string;
+  readonly token: (...args: string[]) => Promise<Finished>;
+}
+
+/** A folder to run `plant-store token` in; `path` is the default tokens file. */
+async function openDesk(t: HasAfter, env: Record<string, string> = {}): Promise<Desk> {
+  const cwd = await temporaryFolder(t);
+  return { path: join(cwd, 'tokens.json'), token: (...args) => runCommand(['token', ...args], { cwd, env }) };
+}
+
+async function callerOf(path: string, { stdout }: Finished): Promise<Caller | null> {
+  return authenticateByTokenFile(path)(stdout.trimEnd());
+}
+
+async function onlyRecord(path: string): Promise<TokenRecord> {
+  const [record, ...others] = readTokenFile(path);
+  assert.ok(record);
+  assert.deepEqual(others, []);
+  return record;
+}
+
+describe('plant-store token create', { concurrency: 4 }, () => {
+  it('prints the token alone on standard output, once, and its id on standard error', async (t) => {
+    const { path, token } = await openDesk(t);
+    const created = await token('create', 'ada');
+    assert.match(created.stdout, /^pst_[0-9A-Za-z]{36}\n$/);
+    assert.equal(created.code, 0);
+    const { id } = await onlyRecord(path);
+    assert.equal(created.stderr, `Created ${id}. The token is shown this once:\n`);
+    assert.ok(!(await readFile(path, 'utf8')).includes(created.stdout.trimEnd()));
+    assert.equal((await stat(path)).mode & 0o777, 0o600);
+    assert.deepEqual(await callerOf(path, created), { user: 'ada' });
+  });
+
+  it('takes any text for a user', async (t) => {
+    const { path, token } = await openDesk(t);
+    assert.deepEqual(await callerOf(path, await token('create', 'Ada Lovelace 🌱')), { user: 'Ada Lovelace 🌱' });
+    assert.deepEqual(await callerOf(path, await token('create', '--', '--help')), { user: '--help' });
+  });
+
+  it('holds the token to the scopes given, each counted once', async (t) => {
+    const { path, token } = await openDesk(t);
+    const created = await token('create', 'ada', '--scope', 'plants:read', '--scope=plants:read');
+    assert.deepEqual(await callerOf(path, created), { user: 'ada', scopes: ['plants:read'] });
+    const both = await token('create', '--scope', 'plants:write', 'ada', '--scope', 'plants:read');
+    assert.deepEqual(await callerOf(path, both), { user: 'ada', scopes: ['plants:write', 'plants:read'] });
+  });
+
+  const daysOf = { '3600s': 1 / 24, '90m': 1 / 16, '36h': 1.5, '30d': 30, '2w': 14, '9999999d': 9_999_999 };
+  for (const [text, days] of Object.entries(daysOf)) {
+    it(`lets a token made with --expires-in ${text} expire that much later`, async (t) => {
+      const { path, token } = await openDesk(t);
+      const created = await token('create', 'ada', '--expires-in', text);
+      const { createdAt, expiresAt = '' } = await onlyRecord(path);
+      assert.ok(Math.abs(Date.parse(expiresAt) - Date.parse(createdAt) - days * 86_400_000) < 1000, expiresAt);
+      assert.deepEqual(await callerOf(path, created), { user: 'ada' });
+    });
+  }
+
+  it('loses no token where several processes make one at once', async (t) => {
+    const { path, token } = await openDesk(t);
+    const users = ['ada', 'bob', 'eve', 'joe'];
+    const created = await Promise.all(users.map((user) => token('create', user)));
+    const callers = await Promise.all(created.map((finished) => callerOf(path, finished)));
+    assert.deepEqual(callers, users.map((user) => ({ user })));
+  });
+
+  it('says in one sentence that the file is no tokens file, and leaves it as it is', async (t) => {
+    const { path, token } = await openDesk(t);
+    await writeFile(path, 'mine');
+    const failed = await token('create', 'ada', '--tokens', path);
+    const stderr = `plant-store: ${path} cannot be used: it is not JSON.\n`;
+    assert.deepEqual(failed, { code: 1, stdout: '', stderr });
+    assert.equal(await readFile(path, 'utf8'), 'mine');
+  });
+});
+
+describe('plant-store token list', { concurrency: 4 }, () => {
+  it('shows id, user, scopes, creation and expiry in columns, and nothing secret', async (t) => {
+    const { path, token } = await openDesk(t);
+    const first = await token('create', 'ada');
+    const second = await token('create', 'a longer name', '--scope', 'plants:read', '--expires-in', '30d');
+    const listed = await token('list');
+    assert.deepEqual([listed.code, listed.stderr], [0, '']);
+    const [ada, longer] = readTokenFile(path);
+    assert.ok(ada && longer);
+    assert.deepEqual(listed.stdout.split('\n'), [
+      'ID             USER           SCOPES                    CREATED                   EXPIRES',
+      `${ada.id}  ada            plants:read,plants:write  ${ada.createdAt}  never`,
+      `${longer.id}  a longer name  plants:read               ${longer.createdAt}  ${longer.expiresAt ?? ''}`,
+      '',
+    ]);
+    for (const secret of [first.stdout.trimEnd(), second.stdout.trimEnd(), ada.sha256]) {
+      assert.ok(!listed.stdout.includes(secret));
+    }
+  });
+
+  it('shows the headings alone where there is no file, and makes none', async (t) => {
+    const { path, token } = await openDesk(t);
+    assert.deepEqual(await token('list'), { code: 0, stdout: 'ID  USER  SCOPES  CREATED  EXPIRES\n', stderr: '' });
+    assert.ok(!existsSync(path));
+  });
+
+  it('keeps a user with a line break or an escape code from forging lines or colours', async (t) => {
+    const { token } = await openDesk(t);
+    await token('create', 'ada\ntk_forged \u001b[31mred\u009b31m');
+    const { stdout } = await token('list');
+    assert.equal(stdout.split('\n').length, 3);
+    for (const line of stdout.split('\n')) assert.doesNotMatch(line, /\p{Cc}/u);
+  });
+});
+
+describe('plant-store token revoke', { concurrency: 4 }, () => {
+  it('takes out the token of that id', async (t) => {
+    const { path, token } = await openDesk(t);
+    const created = await token('create', 'ada');
+    const kept = await token('create', 'ada');
+    const [first] = readTokenFile(path);
+    assert.ok(first);
+    assert.deepEqual(await token('revoke', first.id), { code: 0, stdout: '', stderr: `Revoked ${first.id}.\n` });
+    assert.equal(await callerOf(path, created), null);
+    assert.deepEqual(await callerOf(path, kept), { user: 'ada' });
+  });
+
+  it('fails in one sentence where there is no such token', async (t) => {
+    const { token } = await openDesk(t);
+    await token('create', 'ada');
+    const message = "plant-store: There is no token 'tk_0' in tokens.json.\n";
+    assert.deepEqual(await token('revoke', 'tk_0'), { code: 1, stdout: '', stderr: message });
+  });
+});
+
+describe('the tokens file of plant-store token', { concurrency: 4 }, () => {
+  it('is the one of PLANT_STORE_TOKENS, and that of --tokens before it', async (t) => {
+    const folder = await temporaryFolder(t);
+    const { path, token } = await openDesk(t, { PLANT_STORE_TOKENS: join(folder, 'environment.json') });
+    await token('create', 'ada');
+    await token('create', 'bob', '--tokens', join(folder, 'flag.json'));
+    assert.equal((await onlyRecord(join(folder, 'environment.json'))).user, 'ada');
+    assert.equal((await onlyRecord(join(folder, 'flag.json'))).user, 'bob');
+    assert.ok(!existsSync(path));
+    const { stdout } = await token('list');
+    assert.match(stdout, /ada/);
+    assert.doesNotMatch(stdout, /bob/);
+  });
+
+  it('is tokens.json where PLANT_STORE_TOKENS is empty', async (t) => {
+    const { path, token } = await openDesk(t, { PLANT_STORE_TOKENS: '' });
+    await token('create', 'ada');
+    assert.equal((await onlyRecord(path)).user, 'ada');
+  });
+});
+
+describe('plant-store token, called wrongly,', { concurrency: 4 }, () => {
+  const badExpiry = (text: string): string =>
+    `--expires-in must be a number and s, m, h, d or w, as in 30d, not '${text}'.`;
+  const badScope = (text: string): string => `--scope must be plants:read or plants:write, not '${text}'.`;
+  const misuses: [string[], string][] = [
+    [[], 'token takes create, list or revoke (see plant-store token --help).'],
+    [['make'], 'token takes create, list or revoke (see plant-store token --help).'],
+    [['create'], 'token create needs a USER.'],
+    [['create', ''], 'token create needs a USER.'],
+    [['create', 'ada', 'bob'], "Unexpected argument 'bob'."],
+    [['create', 'ada', '--scope', 'plants:admin'], badScope('plants:admin')],
+    [['create', 'ada', '--scope', ''], badScope('')],
+    [['create', 'ada', '--scope'], "Option '--scope <value>' argument missing."],
+    ...['30', 'd', '-1d', '1.5d', '30D', '1y', '', '99999999999d'].map(
+      (text): [string[], string] => [['create', 'ada', `--expires-in=${text}`], badExpiry(text)],
+    ),
+    [['create', 'ada', '--tokens='], "--tokens must not be empty."],
+    [['create', 'ada', '--user', 'x'], "Unknown option '--user'."],
+    [['list', 'ada'], "Unexpected argument 'ada'."],
+    [['list', '--scope', 'plants:read'], "Unknown option '--scope'."],
+    [['revoke'], 'token revoke needs the ID of a token (see plant-store token list).'],
+    [['revoke', 'tk_1', 'tk_2'], "Unexpected argument 'tk_2'."],
+  ];
+  for (const [args, message] of misuses) {
+    it(`exits with 2 and one sentence: ${JSON.stringify(args.join(' '))}`, async (t) => {
+      const { path, token } = await openDesk(t);
+      assert.deepEqual(await token(...args), { code: 2, stdout: '', stderr: `plant-store: ${message}\n` });
+      assert.ok(!existsSync(path));
+    });
+  }
+});

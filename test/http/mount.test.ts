@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, it } from 'node:test';
+import express from 'express';
+import { MemoryStorage, PlantStore } from '../../src/index.ts';
+import { createRequestListener } from '../../src/http/index.ts';
+import { authenticateByName } from '../helpers/service.ts';
+import type { HasAfter } from '../helpers/temporary-folder.ts';
+
+const authorization = 'Bearer ada';
+const jsonHeaders = { authorization, 'content-type': 'application/json' };
+
+/** A listener to mount, and what it has reported to `onError`. */
+function createListener(t: HasAfter): { listener: RequestListener; faults: unknown[] } {
+  const store = new PlantStore({ storage: new MemoryStorage() });
+  t.after(() => store.close());
+  const faults: unknown[] = [];
+  const listener = createRequestListener(store, {
+    authenticate: authenticateByName,
+    onError: (error) => faults.push(error),
+  });
+  return { listener, faults };
+}
+
+async function listen(t: HasAfter, server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function post(url: string, body: unknown): Promise<Response> {
+  return fetch(url, { method: 'POST', headers: jsonHeaders, body: JSON.stringify(body) });
+}
+
+async function assertError(response: Response, status: number, error: number): Promise<void> {
+  assert.equal(response.status, status);
+  assert.equal(response.headers.get('content-type'), 'application/json');
+  const body = (await response.json()) as Record<string, unknown>;
+  assert.deepEqual(Object.keys(body).sort(), ['error', 'message']);
+  assert.equal(body['error'], error);
+  assert.equal(typeof body['message'], 'string');
+}
+
+/** All operations under the prefix that `base` ends in, and the Link that leads on. */
+async function assertService(base: string, prefix: string): Promise<void> {
+  for (const [id, name] of [[1, 'Fern'], [2, 'Moss'], [3, 'Ivy']] as const) {
+    const created = await post(`${base}/plants`, { id, name });
+    assert.equal(created.status, 200);
+    assert.deepEqual(await created.json(), { name });
+  }
+
+  const first = await fetch(`${base}/plants?limit=1`, { headers: { authorization } });
+  assert.equal(first.headers.get('link'), `<${prefix}/plants?limit=1&after=1>; rel="next"`);
+  assert.deepEqual(await first.json(), [{ name: 'Fern' }]);
+  const [, target = ''] = /^<(.*)>/.exec(first.headers.get('link') ?? '') ?? [];
+  const second = await fetch(new URL(target, base), { headers: { authorization } });
+  assert.deepEqual(await second.json(), [{ name: 'Moss' }]);
+
+  const deleted = await fetch(`${base}/plants/2`, { method: 'DELETE', headers: { authorization } });
+  assert.equal(deleted.status, 204);
+  assert.equal(await deleted.text(), '');
+  const left = await fetch(`${base}/plants`, { headers: { authorization } });
+  assert.deepEqual(await left.json(), [{ name: 'Fern' }, { name: 'Ivy' }]);
+}
+
+async function assertErrors(base: string): Promise<void> {
+  await assertError(await fetch(`${base}/plants`), 401, 40101);
+  await assertError(await post(`${base}/plants`, { id: 1 }), 400, 40002);
+  await assertError(await fetch(`${base}/plants/9`, { method: 'DELETE', headers: { authorization } }), 404, 40402);
+  await assertError(await fetch(base), 404, 40401);
+  await assertError(await fetch(`${base}/plantsx`), 404, 40401);
+  await assertError(await fetch(`${base}/plants`, { method: 'PATCH' }), 405, 40500);
+}
+
+describe('createRequestListener in an Express app', () => {
+  it('serves every operation under a prefix, which Link carries', async (t) => {
+    const { listener, faults } = createListener(t);
+    const app = express().use('/garden', listener);
+    const url = await listen(t, createServer(app));
+    await assertService(`${url}/garden`, '/garden');
+    assert.deepEqual(faults, []);
+  });
+
+  it('carries the prefixes of nested routers', async (t) => {
+    const { listener } = createListener(t);
+    const app = express().use('/garden', express.Router().use('/bed', listener));
+    const url = await listen(t, createServer(app));
+    await assertService(`${url}/garden/bed`, '/garden/bed');
+  });
+
+  it('answers with an Error body under the prefix', async (t) => {
+    const { listener, faults } = createListener(t);
+    const app = express().use('/garden', listener);
+    const url = await listen(t, createServer(app));
+    await assertErrors(`${url}/garden`);
+    assert.deepEqual(faults, []);
+  });
+
+  it('serves a document whose server is the prefix', async (t) => {
+    const { listener } = createListener(t);
+    const app = express().use('/garden', listener);
+    const url = await listen(t, createServer(app));
+    const documentUrl = `${url}/garden/openapi.json`;
+    const { servers } = (await (await fetch(documentUrl)).json()) as { servers: { url: string }[] };
+    // A relative server URL is resolved against the document's own address (OpenAPI 3.1.0, Server Object).
+    const bases = servers.map((server) => new URL(server.url, documentUrl).href.replace(/\/$/, ''));
+    assert.deepEqual(bases, [`${url}/garden`]);
+  });
+
+  it('leaves the routes beside it alone', async (t) => {
+    const { listener } = createListener(t);
+    const app = express()
+      .use('/garden', listener)
+      .use(express.json())
+      .post('/echo', (request, response) => { response.json(request.body); });
+    const url = await listen(t, createServer(app));
+    const echoed = await post(`${url}/echo`, { hello: 'there' });
+    assert.equal(echoed.status, 200);
+    assert.deepEqual(await echoed.json(), { hello: 'there' });
+    assert.equal((await post(`${url}/garden/plants`, { id: 1, name: 'Fern' })).status, 200);
+    assert.equal((await fetch(`${url}/elsewhere`)).status, 404);
+  });
+
+  it('gets the whole body after a middleware that takes its time', async (t) => {
+    const { listener } = createListener(t);
+    const app = express()
+      .use((_request, _response, next) => { setImmediate(() => { next(); }); })
+      .use('/garden', listener);
+    const url = await listen(t, createServer(app));
+    const name = 'x'.repeat(60_000);
+    const created = await post(`${url}/garden/plants`, { id: 1, name });
+    assert.deepEqual(await created.json(), { name });
+  });
+
+  it('after a body parser answers 500 and tells onError what to do', async (t) => {
+    const { listener, faults } = createListener(t);
+    const app = express().use(express.json()).use('/garden', listener);
+    const url = await listen(t, createServer(app));
+    const signal = AbortSignal.timeout(10_000);
+    const body = JSON.stringify({ id: 1, name: 'Fern' });
+    const response = await fetch(`${url}/garden/plants`, { method: 'POST', headers: jsonHeaders, body, signal });
+    await assertError(response, 500, 50000);
+    assert.equal(faults.length, 1);
+    assert.match(String(faults[0]), /mount it before any body parser/);
+
+    const list = await fetch(`${url}/garden/plants`, { headers: { authorization }, signal });
+    assert.deepEqual(await list.json(), [], 'the plant was not created, and requests without a body still work');
+  });
+});
+
+describe('createRequestListener in a node:http server', () => {
+  it('serves every operation under a prefix that is taken off url and set as baseUrl', async (t) => {
+    const { listener, faults } = createListener(t);
+    const server = createServer((request: IncomingMessage & { baseUrl?: string }, response) => {
+      if (request.url?.startsWith('/garden/') !== true) {
+        response.writeHead(418).end();
+        return;
+      }
+      request.url = request.url.slice('/garden'.length);
+      request.baseUrl = '/garden';
+      listener(request, response);
+    });
+    const url = await listen(t, server);
+    await assertService(`${url}/garden`, '/garden');
+    await assertError(await fetch(`${url}/garden/`), 404, 40401);
+    assert.equal((await fetch(`${url}/plants`)).status, 418);
+    assert.deepEqual(faults, []);
+  });
+
+  it('adds no prefix where there is none', async (t) => {
+    const { listener } = createListener(t);
+    const url = await listen(t, createServer(listener));
+    await assertService(url, '');
+    await assertErrors(url);
+  });
+});

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { readTokenFile, tokenFileText } from '../../src/http/token-file.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+const sha256 = 'ab'.repeat(32);
+const record = { id: 'tk_1', user: 'ada', sha256, createdAt: '2026-01-01T00:00:00.000Z' };
+const fileOf = (...tokens: unknown[]): string => JSON.stringify({ version: 1, tokens });
+
+describe('readTokenFile', () => {
+  it('takes an empty file, records with and without options, and any text for a user', async (t) => {
+    const path = join(await temporaryFolder(t), 'tokens.json');
+    const records = [
+      record,
+      { ...record, user: 'Ada Lovelace 🌱' },
+      { ...record, scopes: [], expiresAt: '2027-01-01T00:00:00Z' },
+      { ...record, scopes: ['plants:read', 'plants:write'] as const },
+    ];
+    for (const kept of [[], records]) {
+      await writeFile(path, tokenFileText(kept));
+      assert.deepEqual(readTokenFile(path), kept);
+    }
+  });
+
+  it('refuses what is not JSON, without quoting it', async (t) => {
+    const path = join(await temporaryFolder(t), 'tokens.json');
+    for (const text of ['', '{', 'pst_secret', '{"version":1,"tokens":[]}}']) {
+      await writeFile(path, text);
+      assert.throws(() => readTokenFile(path), { message: `${path} cannot be used: it is not JSON.` });
+    }
+  });
+
+  it('refuses another kind of file', async (t) => {
+    const path = join(await temporaryFolder(t), 'tokens.json');
+    for (const text of ['null', '1', '[]', '{}', '{"version":2,"tokens":[]}', '{"version":1,"tokens":{}}', '{"version":1}']) {
+      await writeFile(path, text);
+      assert.throws(() => readTokenFile(path), { message: `${path} cannot be used: it is not {"version":1,"tokens":[…]}.` });
+    }
+  });
+
+  const wrongRecords: Record<string, unknown> = {
+    'null': null,
+    'a text': 'pst_secret',
+    'an id that is no text': { ...record, id: 1 },
+    'no user': { ...record, user: undefined },
+    'an empty user': { ...record, user: '' },
+    'a user with U+0000': { ...record, user: 'a\0' },
+    'a digest that is no text': { ...record, sha256: 1 },
+    'a digest in upper case': { ...record, sha256: sha256.toUpperCase() },
+    'a digest that is too short': { ...record, sha256: sha256.slice(1) },
+    'scopes that are no list': { ...record, scopes: 'plants:read' },
+    'an unknown scope': { ...record, scopes: ['plants:read', 'plants:admin'] },
+    'no creation time': { ...record, createdAt: undefined },
+    'a creation time that is none': { ...record, createdAt: 'yesterday' },
+    'an expiry that is no time': { ...record, expiresAt: 'never' },
+    'an expiry of null': { ...record, expiresAt: null },
+  };
+  for (const [what, wrong] of Object.entries(wrongRecords)) {
+    it(`refuses a record with ${what}, by its place and without quoting it`, async (t) => {
+      const path = join(await temporaryFolder(t), 'tokens.json');
+      await writeFile(path, fileOf(record, wrong));
+      const message = `${path} cannot be used: entry 1 of its tokens is not a token record.`;
+      assert.throws(() => readTokenFile(path), { message });
+    });
+  }
+
+  it('says what the operating system says where it cannot be read', async (t) => {
+    const path = join(await temporaryFolder(t), 'tokens.json');
+    assert.throws(() => readTokenFile(path), { message: /cannot be used: ENOENT/ });
+  });
+});

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { chmod, chown, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { readTokenFile } from '../../src/http/token-file.ts';
+import { issueToken, revokeToken } from '../../src/http/token-issue.ts';
+import { tokenDigest } from '../../src/http/token.ts';
+import { runScript, tsx } from '../helpers/run-script.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import type { HasAfter } from '../helpers/temporary-folder.ts';
+
+const issueModule = new URL('../../src/http/token-issue.ts', import.meta.url).href;
+
+async function newPath(t: HasAfter): Promise<string> {
+  return join(await temporaryFolder(t), 'tokens.json');
+}
+
+async function permissions(path: string): Promise<string> {
+  return ((await stat(path)).mode & 0o777).toString(8);
+}
+
+/** Holds the lock of a tokens file for a while, as another process would; resolves when it holds it. */
+async function holdLock(t: HasAfter, path: string, ms: number): Promise<void> {
+  const holder = new Worker(
+    `const { DatabaseSync } = require('node:sqlite');
+     const { parentPort, workerData } = require('node:worker_threads');
+     const lock = new DatabaseSync(workerData.path + '.lock');
+     lock.exec('BEGIN EXCLUSIVE');
+     parentPort.postMessage('held');
+     setTimeout(() => lock.close(), workerData.ms);`,
+    { eval: true, workerData: { path, ms } },
+  );
+  t.after(async () => { await holder.terminate(); });
+  await new Promise((resolve) => holder.once('message', resolve));
+}
+
+describe('issueToken', () => {
+  it('makes the file and its folder, both for their owner only', async (t) => {
+    const folder = join(await temporaryFolder(t), 'deep', 'etc');
+    const path = join(folder, 'tokens.json');
+    issueToken(path, { user: 'ada' });
+    assert.equal(await permissions(folder), '700');
+    for (const file of await readdir(folder)) assert.equal(await permissions(join(folder, file)), '600', file);
+    assert.deepEqual((await readdir(folder)).sort(), ['tokens.json', 'tokens.json.lock']);
+  });
+
+  it('keeps the SHA-256 of the token and not the token', async (t) => {
+    const path = await newPath(t);
+    const { token, record } = issueToken(path, { user: 'ada' });
+    const text = await readFile(path, 'utf8');
+    assert.ok(!text.includes(token.slice(4, 34)));
+    assert.equal(record.sha256, tokenDigest(token));
+    assert.deepEqual(readTokenFile(path), [record]);
+    assert.match(record.id, /^tk_[0-9A-Za-z]{10}$/);
+    assert.ok(Math.abs(Date.parse(record.createdAt) - Date.now()) < 60_000);
+  });
+
+  it('gives a user several tokens, each with its own scopes and expiry', async (t) => {
+    const path = await newPath(t);
+    const expiresAt = new Date(Date.now() + 60_000).toISOString();
+    const plain = issueToken(path, { user: 'ada' });
+    const narrow = issueToken(path, { user: 'ada', scopes: ['plants:read'], expiresAt });
+    const other = issueToken(path, { user: 'bob', scopes: [] });
+    assert.deepEqual(readTokenFile(path), [plain.record, narrow.record, other.record]);
+    assert.deepEqual([narrow.record.scopes, narrow.record.expiresAt], [['plants:read'], expiresAt]);
+    assert.ok(!('scopes' in plain.record) && !('expiresAt' in plain.record));
+  });
+
+  it('loses none of the tokens that several processes make at once', async (t) => {
+    const path = await newPath(t);
+    const script = `import { issueToken } from ${JSON.stringify(issueModule)};
+      for (let n = 0; n < 10; n++) issueToken(process.argv[1], { user: 'ada' });`;
+    const args = ['--import', tsx, '--input-type=module', '--eval', script, path];
+    await Promise.all(Array.from({ length: 4 }, () => runScript(process.execPath, args, { cwd: process.cwd() })));
+    assert.equal(new Set(readTokenFile(path).map(({ sha256 }) => sha256)).size, 40);
+  });
+
+  it('waits while another process changes the file', async (t) => {
+    const path = await newPath(t);
+    await holdLock(t, path, 300);
+    const { record } = issueToken(path, { user: 'ada' });
+    assert.deepEqual(readTokenFile(path), [record]);
+  });
+
+  it('is not hindered by what a killed process left, and keeps the file to its owner', async (t) => {
+    const path = await newPath(t);
+    await writeFile(`${path}.lock`, '');
+    await writeFile(`${path}.new`, 'half');
+    await chmod(`${path}.new`, 0o644);
+    const { record } = issueToken(path, { user: 'ada' });
+    assert.deepEqual(readTokenFile(path), [record]);
+    assert.equal(await permissions(path), '600');
+  });
+
+  it('writes through a symbolic link', async (t) => {
+    const path = await newPath(t);
+    issueToken(path, { user: 'ada' });
+    await symlink('tokens.json', `${path}-link`);
+    issueToken(`${path}-link`, { user: 'bob' });
+    assert.deepEqual(readTokenFile(path).map(({ user }) => user), ['ada', 'bob']);
+    assert.ok((await lstat(`${path}-link`)).isSymbolicLink());
+  });
+
+  const skip = process.getuid?.() === 0 ? false : 'only root can give a file away';
+  it('leaves the file to whom it belongs', { skip }, async (t) => {
+    const path = await newPath(t);
+    issueToken(path, { user: 'ada' });
+    await chown(path, 65_534, 65_534);
+    issueToken(path, { user: 'bob' });
+    const { uid, gid } = await stat(path);
+    assert.deepEqual([uid, gid, await permissions(path)], [65_534, 65_534, '600']);
+  });
+
+  it('refuses a grant that no reader of the file would take', async (t) => {
+    const path = await newPath(t);
+    for (const grant of [{ user: '' }, { user: 'a\0' }, { user: 'ada', expiresAt: 'soon' }]) {
+      assert.throws(() => issueToken(path, grant), TypeError);
+    }
+    assert.ok(!existsSync(path));
+  });
+
+  it('leaves a file that is no tokens file as it is', async (t) => {
+    const path = await newPath(t);
+    await writeFile(path, '{"name":"not mine"}');
+    assert.throws(() => issueToken(path, { user: 'ada' }), { message: /cannot be used: it is not \{"version":1/ });
+    assert.equal(await readFile(path, 'utf8'), '{"name":"not mine"}');
+  });
+
+  it('leaves nothing half-made where the file cannot be replaced', async (t) => {
+    const path = await newPath(t);
+    await mkdir(`${path}.new`);
+    assert.throws(() => issueToken(path, { user: 'ada' }), { code: 'ERR_FS_EISDIR' });
+    assert.ok(!existsSync(path));
+  });
+});
+
+describe('revokeToken', () => {
+  it('takes one token out and keeps the others', async (t) => {
+    const path = await newPath(t);
+    const first = issueToken(path, { user: 'ada' });
+    const second = issueToken(path, { user: 'ada' });
+    assert.equal(revokeToken(path, first.record.id), true);
+    assert.deepEqual(readTokenFile(path), [second.record]);
+  });
+
+  it('says that an unknown token was not there, and writes nothing', async (t) => {
+    const path = await newPath(t);
+    const { record } = issueToken(path, { user: 'ada' });
+    const before = await stat(path);
+    assert.equal(revokeToken(path, 'tk_0000000000'), false);
+    assert.deepEqual(readTokenFile(path), [record]);
+    assert.equal((await stat(path)).ino, before.ino);
+  });
+
+  it('makes no file where there is none: a server would take it for the end of the first start', async (t) => {
+    const path = await newPath(t);
+    assert.equal(revokeToken(path, 'tk_0000000000'), false);
+    assert.ok(!existsSync(path));
+  });
+});
