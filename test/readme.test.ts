@@ -56,6 +56,16 @@ describe('README', () => {
     });
   }
 
+  it('has TypeScript snippets whose types are right', async (t) => {
+    const { cwd } = await makeProject(t);
+    await symlink(join(root, 'node_modules', '@types'), join(cwd, 'node_modules', '@types'), 'dir');
+    const files = snippets.filter(({ language }) => language === 'ts').map(({ code }, index) => ({ name: `snippet-${index}.ts`, code }));
+    for (const { name, code } of files) await writeFile(join(cwd, name), code);
+    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
+    const tsc = fileURLToPath(import.meta.resolve('typescript/bin/tsc'));
+    await runScript(process.execPath, [tsc, ...options, ...files.map(({ name }) => name)], { cwd });
+  });
+
   it('has two commands to try it, which CI runs as they stand', async () => {
     const commands = snippets.filter(({ code }) => code.startsWith('npm ')).map(({ code }) => code.trim());
     assert.deepEqual(commands, ['npm ci && npm start', 'npm ci && npm test']);
