@@ -46,7 +46,7 @@ function parseId(input: unknown): PlantId {
   if (input === undefined) throw new PlantStoreError('invalid_plant', 'id is required.');
   const id = toInt64(input);
   if (id === undefined) {
-    throw new PlantStoreError('invalid_plant', 'id must be an integer from -2^63 to 2^63-1, not a string.');
+    throw new PlantStoreError('invalid_plant', 'id must be a number with an integral value from -2^63 to 2^63-1.');
   }
   return id;
 }

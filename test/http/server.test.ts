@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import { createPlantServer, drainServer } from '../../src/http/index.ts';
 import { assertDescribed } from '../helpers/described.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { parseRawAnswer, RawConnection } from '../helpers/raw-http.ts';
 import { authenticateByName } from '../helpers/service.ts';
 import type { HasAfter } from '../helpers/temporary-folder.ts';
@@ -150,6 +151,21 @@ describe('drainServer', () => {
     assert.match(answers, /\r\nConnection: close\r\n/);
     await drained;
     assert.equal((await store.listPlants('ada')).length, 1);
+  });
+
+  it('answers a request that was half sent when draining began, as the last of its connection', async (t) => {
+    const { server, port } = await start(t);
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
+    const connection = await RawConnection.open(t, port);
+    connection.send('GET /plants HTTP/1.1\r\n');
+    const [socket] = await accepted;
+    await eventually(() => { assert.ok(socket.bytesRead > 0); });
+    const drained = drainServer(server, 60_000);
+    connection.send(`${head}\r\n`);
+    const answer = await connection.untilClosed();
+    assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/);
+    assert.match(answer, /\r\nConnection: close\r\n/);
+    await drained;
   });
 
   it('cuts off what is not finished in time', async (t) => {
