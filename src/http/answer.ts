@@ -53,8 +53,9 @@ export async function sendAnswer(response: ServerResponse, answer: Answer, isHea
 
 async function sendPieces(response: ServerResponse, pieces: AsyncIterable<string>): Promise<void> {
   for await (const piece of pieces) {
-    if (!response.write(piece)) await drained(response);
+    // First: of a response that is gone already, neither 'drain' nor 'close' would ever come.
     if (response.destroyed) return;
+    if (!response.write(piece)) await drained(response);
   }
   response.end();
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import { createPlantServer, drainServer } from '../../src/http/index.ts';
 import { assertDescribed } from '../helpers/described.ts';
@@ -102,6 +103,37 @@ describe('A client that goes away in the middle of its body', () => {
     await drainServer(server, 5000);
     assert.deepEqual(await store.listPlants('ada'), []);
     assert.deepEqual(faults, []);
+  });
+});
+
+describe('A client that goes away while its list is read', () => {
+  it('leaves nobody waiting for it', async (t) => {
+    const storage = new MemoryStorage();
+    const { store, server, port } = await start(t, storage);
+    const name = 'x'.repeat(2000);
+    await Promise.all(Array.from({ length: 5000 }, (_, id) => store.createPlant('ada', { id, name })));
+    const list = storage.list.bind(storage);
+    const [third, mayGoOn] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+    let reads = 0;
+    storage.list = async (user, range) => {
+      if (++reads === 3) {
+        third.resolve(undefined);
+        await mayGoOn.promise;
+      }
+      return list(user, range);
+    };
+    const responses = once(server, 'request') as Promise<[unknown, ServerResponse]>;
+    const connection = await RawConnection.open(t, port);
+    connection.send(`GET /plants HTTP/1.1\r\n${head}\r\n`);
+    const [, response] = await responses;
+    await third.promise;
+    const gone = once(response, 'close');
+    connection.socket.destroy();
+    await gone;
+    mayGoOn.resolve(undefined);
+    for (let turn = 0; turn < 10; turn++) await nextTurn();
+    assert.equal(reads, 3);
+    assert.equal(response.listenerCount('drain'), 0);
   });
 });
 
