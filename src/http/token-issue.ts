@@ -1,6 +1,7 @@
-import { chownSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, closeSync, existsSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { createPrivateFile } from '../storage/sqlite-file.ts';
 import { isTokenRecord, readTokenFile, tokenFileText } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
 import { mintToken, randomBase62, tokenDigest } from './token.ts';
@@ -45,7 +46,6 @@ export function revokeToken(path: string, id: string): boolean {
 
 /** Under a lock, so that of two changes at once neither is lost; `undefined` changes nothing. */
 function changeTokenFile(path: string, change: (records: TokenRecord[]) => TokenRecord[] | undefined): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   underLock(`${path}.lock`, () => {
     const changed = change(existsSync(path) ? readTokenFile(path) : []);
     if (changed !== undefined) replaceFile(path, tokenFileText(changed));
@@ -58,7 +58,7 @@ function changeTokenFile(path: string, change: (records: TokenRecord[]) => Token
  * `work` is synchronous, so within a process nothing can come in between either.
  */
 function underLock(path: string, work: () => void): void {
-  closeSync(openSync(path, 'a', 0o600));
+  createPrivateFile(path);
   const lock = new DatabaseSync(path, { timeout: lockTimeoutMs });
   try {
     lock.exec('BEGIN EXCLUSIVE');

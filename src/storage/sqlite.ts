@@ -5,7 +5,7 @@ import { checkIntegerOption } from '../check-option.ts';
 import { PlantStoreError } from '../errors.ts';
 import { maxInt64, minInt64 } from '../int64.ts';
 import type { StoredPlant } from '../plant.ts';
-import { applicationId, prepareSqliteFile, unsupported } from './sqlite-file.ts';
+import { createPrivateFile, hasLog, isCutShort, unsupported } from './sqlite-file.ts';
 import type { ListRange, StorageAdapter, Write } from './storage-adapter.ts';
 
 /** How a {@link SqliteStorage} works. */
@@ -16,6 +16,9 @@ export interface SqliteStorageOptions {
    */
   busyTimeoutMs?: number;
 }
+
+/** "PLNT": what tells a plant store from other SQLite files. */
+const applicationId = 0x504c4e54;
 
 /** Entry n takes a database from version n to n + 1. Never change one that was released. */
 const migrations = [
@@ -31,7 +34,7 @@ const migrations = [
 /** https://www.sqlite.org/rescode.html */
 const resultCode = { error: 1, busy: 5, corrupt: 11, notADatabase: 26 };
 /** At opening these mean that the content is not what it should be. */
-const damageCodes = ['error', 'corrupt', 'notADatabase'] as const;
+const damageCodes = ['error', 'corrupt'] as const;
 
 /**
  * Keeps plants in an SQLite file, through Node's own `node:sqlite`. A commit is on the disk when
@@ -57,7 +60,8 @@ export class SqliteStorage implements StorageAdapter {
     }
     checkIntegerOption('busyTimeoutMs', busyTimeoutMs, 0, 2_147_483_647);
     const file = resolve(path);
-    prepareSqliteFile(file);
+    createPrivateFile(file);
+    if (hasLog(file)) checkReadOnly(file, busyTimeoutMs);
     this.#database = new DatabaseSync(file, { timeout: busyTimeoutMs });
     try {
       setUp(this.#database, file, busyTimeoutMs);
@@ -71,7 +75,7 @@ export class SqliteStorage implements StorageAdapter {
       );
     } catch (error) {
       this.#database.close();
-      throw damageCodes.some((name) => hasResultCode(error, name)) ? unsupported(file, 'is damaged', error) : error;
+      throw asRefusal(file, error);
     }
     // Not as options of prepare(): Node 22 ignores them there.
     this.#select.setReadBigInts(true);
@@ -113,6 +117,26 @@ export class SqliteStorage implements StorageAdapter {
   }
 }
 
+/**
+ * Looks at a file that has a log before it is opened for good: closing the last connection that can
+ * write takes the log into the file, and another application's file is to be left as it is.
+ */
+function checkReadOnly(path: string, busyTimeoutMs: number): void {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
+  try {
+    readVersion(database, path);
+  } catch (error) {
+    throw asRefusal(path, error);
+  } finally {
+    database.close();
+  }
+}
+
+function asRefusal(path: string, error: unknown): unknown {
+  if (hasResultCode(error, 'notADatabase')) return unsupported(path, 'is not an SQLite database', error);
+  return damageCodes.some((name) => hasResultCode(error, name)) ? unsupported(path, 'is damaged', error) : error;
+}
+
 function setUp(database: DatabaseSync, path: string, busyTimeoutMs: number): void {
   if (readVersion(database, path) < migrations.length) inTransaction(database, () => { migrate(database, path); });
   enterWalMode(database, busyTimeoutMs);
@@ -125,9 +149,12 @@ function readVersion(database: DatabaseSync, path: string): number {
   if (version > migrations.length) {
     throw unsupported(path, `has schema version ${version}; this version of plant-store knows up to ${migrations.length}`);
   }
-  const isNew = version === 0 && database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
-  if (!isNew && readPragma(database, 'application_id') !== applicationId) {
+  if (version === 0 && database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) return 0;
+  if (readPragma(database, 'application_id') !== applicationId) {
     throw unsupported(path, 'is an SQLite database of another application');
+  }
+  if (isCutShort(path, readPragma(database, 'page_count') * readPragma(database, 'page_size'))) {
+    throw unsupported(path, 'is damaged: it was cut short');
   }
   return version;
 }

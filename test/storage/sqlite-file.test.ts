@@ -106,6 +106,20 @@ describe('SqliteStorage and its file', () => {
     }
   });
 
+  it('refuses another application’s file whose log was not yet taken in, and leaves both', async (t) => {
+    const [path, from] = [await newPath(t), await newPath(t)];
+    const database = new DatabaseSync(from);
+    database.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1)');
+    await copyFile(from, path);
+    await copyFile(`${from}-wal`, `${path}-wal`);
+    database.close();
+    const log = await readFile(`${path}-wal`);
+    const before = await readFile(path);
+    assert.throws(() => new SqliteStorage(path), { code: 'storage_unsupported', message: /another application/ });
+    assert.deepEqual(await readFile(path), before);
+    assert.deepEqual(await readFile(`${path}-wal`), log);
+  });
+
   it('refuses a newer version’s file', async (t) => {
     const path = await newPath(t);
     await makeStore(path);
@@ -117,7 +131,7 @@ describe('SqliteStorage and its file', () => {
     const path = await newPath(t);
     await makeStore(path);
     await truncate(path, (await stat(path)).size - 1);
-    await assertRefused(path, /shorter than its header says/);
+    await assertRefused(path, /is damaged/);
   });
 
   it('refuses a file whose schema is garbage', async (t) => {
@@ -189,6 +203,19 @@ describe('SqliteStorage beside another process', () => {
     await new Promise((resolve) => reader.once('message', resolve));
     assert.throws(() => new SqliteStorage(path, { busyTimeoutMs: 0 }), { errcode: 5 });
     await makeStoreAgain(path);
+  });
+
+  const skip = process.platform === 'linux' ? false : 'the locks are counted in /proc/locks';
+  it('keeps its locks when the same process opens the file again, or others would delete its log', { skip }, async (t) => {
+    const path = await newPath(t);
+    const storage = new SqliteStorage(path);
+    t.after(() => storage.close());
+    await storage.list('ada', { after: undefined, limit: 1 });
+    const { ino } = await stat(path);
+    const locks = async (): Promise<number> => (await readFile('/proc/locks', 'utf8')).split(`:${ino} `).length - 1;
+    assert.equal(await locks(), 1);
+    await new SqliteStorage(path).close();
+    assert.equal(await locks(), 1);
   });
 
   it('rolls a batch back that fails in the middle', async (t) => {
