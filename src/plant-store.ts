@@ -3,6 +3,7 @@ import { checkIntegerOption } from './check-option.ts';
 import { PlantStoreError } from './errors.ts';
 import { isStorableString, maxLimit, parseNewPlant, toInt64 } from './plant.ts';
 import type { NewPlant, PlantId, StoredPlant } from './plant.ts';
+import { isFullOfText } from './storage/page-text.ts';
 import type { StorageAdapter, Write } from './storage/storage-adapter.ts';
 import { WriteQueue } from './write-queue.ts';
 
@@ -82,7 +83,7 @@ export class PlantStore {
 
   /**
    * Iterates over a user's plants in ascending id, page by page, in constant memory. Each page
-   * holds 1 to 1000 plants and is read when it is asked for: a plant that is created or deleted
+   * holds 1 to 1000 plants, fewer where names are very long, and is read when it is asked for: a plant that is created or deleted
    * meanwhile may be seen or not, all others are seen exactly once.
    *
    * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
@@ -99,7 +100,7 @@ export class PlantStore {
       if (last === undefined) return;
       after = last.id;
       left -= page.length;
-      const isLastPage = left === 0 || page.length < range.limit;
+      const isLastPage = left === 0 || (page.length < range.limit && !isFullOfText(page));
       yield page;
       if (isLastPage) return;
       // A storage that answers within the turn would otherwise keep everybody else waiting to the end.

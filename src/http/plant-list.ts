@@ -22,7 +22,7 @@ interface Range {
 /** One page of plants at a time. */
 type Pages = AsyncGenerator<StoredPlant[], void, undefined>;
 
-/** Up to this limit one read gives the whole answer and tells whether the limit cut it short. */
+/** Up to this limit one read gives the whole answer, unless names are very long, and tells whether it was cut short. */
 const maxWholeLimit = 999;
 
 /**
@@ -36,8 +36,11 @@ export async function plantListAnswer(store: PlantStore, { user, query, path }: 
   if (limit === undefined) return listAnswer(store.plantPages(user, { after }));
   if (limit > maxWholeLimit) return longListAnswer(store, user, { limit, after }, path);
 
-  const plants = await store.listPlants(user, { after, limit: limit + 1 });
+  const pages = store.plantPages(user, { after, limit: limit + 1 });
+  const first = await pages.next();
+  const plants = first.done ? [] : first.value;
   const isCut = plants.length > limit;
+  if (!isCut && !(await pages.next()).done) return longListAnswer(store, user, { limit, after }, path);
   if (isCut) plants.pop();
   const headers = nextLink(path, limit, isCut ? plants.at(-1) : undefined);
   return { status: 200, headers, body: `[${joinPlants(plants)}]` };
@@ -87,12 +90,16 @@ async function listAnswer(pages: Pages, headers?: Answer['headers']): Promise<An
   const second = await pages.next();
   if (first.done) return { status: 200, headers, body: '[]' };
   if (second.done) return { status: 200, headers, body: `[${joinPlants(first.value)}]` };
-  return { status: 200, headers, body: pieces(first.value, second.value, pages) };
+  return { status: 200, headers, body: pieces([first.value, second.value], pages) };
 }
 
-async function* pieces(first: StoredPlant[], second: StoredPlant[], rest: Pages): AsyncGenerator<string, void, undefined> {
-  yield `[${joinPlants(first)}`;
-  yield `,${joinPlants(second)}`;
+/** Lets go of each page as it is sent: a slow reader is to hold no more than it must. */
+async function* pieces(begun: StoredPlant[][], rest: Pages): AsyncGenerator<string, void, undefined> {
+  let separator = '[';
+  for (let page = begun.shift(); page !== undefined; page = begun.shift()) {
+    yield separator + joinPlants(page);
+    separator = ',';
+  }
   for await (const page of rest) yield `,${joinPlants(page)}`;
   yield ']';
 }

@@ -1,5 +1,6 @@
 import { PlantStoreError } from '../errors.ts';
 import type { StoredPlant } from '../plant.ts';
+import { maxPageText, textLength } from './page-text.ts';
 import { SortedPlants } from './sorted-plants.ts';
 import type { CreateWrite, DeleteWrite, ListRange, StorageAdapter, Write } from './storage-adapter.ts';
 
@@ -17,8 +18,14 @@ export class MemoryStorage implements StorageAdapter {
   /** See {@link StorageAdapter}. */
   async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
     this.#refuseIfClosed();
-    const plants = this.#plantsByUser.get(user)?.slice(after, limit) ?? [];
-    return plants.map((plant) => ({ ...plant }));
+    const page: StoredPlant[] = [];
+    let text = 0;
+    for (const plant of this.#plantsByUser.get(user)?.slice(after, limit) ?? []) {
+      page.push({ ...plant });
+      text += textLength(plant);
+      if (text >= maxPageText) break;
+    }
+    return page;
   }
 
   /** See {@link StorageAdapter}. */

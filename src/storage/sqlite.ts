@@ -6,6 +6,7 @@ import { PlantStoreError } from '../errors.ts';
 import { maxInt64, minInt64 } from '../int64.ts';
 import type { StoredPlant } from '../plant.ts';
 import { createPrivateFile, hasLog, isCutShort, unsupported } from './sqlite-file.ts';
+import { maxPageText, textLength } from './page-text.ts';
 import type { ListRange, StorageAdapter, Write } from './storage-adapter.ts';
 
 /** How a {@link SqliteStorage} works. */
@@ -30,6 +31,9 @@ const migrations = [
      PRIMARY KEY (user, id)
    ) STRICT, WITHOUT ROWID`,
 ];
+
+/** How many rows one statement reads, so that a page of long names is not read far past its bound. */
+const maxReadRows = 100;
 
 /** https://www.sqlite.org/rescode.html */
 const resultCode = { error: 1, busy: 5, corrupt: 11, notADatabase: 26 };
@@ -91,10 +95,20 @@ export class SqliteStorage implements StorageAdapter {
   /** See {@link StorageAdapter}. */
   async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
     this.#refuseIfClosed();
-    if (after === maxInt64) return [];
-    const from = after === undefined ? minInt64 : after + 1n;
-    const rows = this.#select.all(user, from, limit) as unknown as [bigint, string, string | null][];
-    return rows.map(([id, name, tag]) => (tag === null ? { id, name } : { id, name, tag }));
+    const page: StoredPlant[] = [];
+    let last = after;
+    for (let text = 0; page.length < limit && text < maxPageText; ) {
+      const count = Math.min(maxReadRows, limit - page.length);
+      const plants = this.#read(user, last, count);
+      for (const plant of plants) {
+        page.push(plant);
+        text += textLength(plant);
+        if (text >= maxPageText) break;
+      }
+      if (plants.length < count) break;
+      last = page.at(-1)?.id;
+    }
+    return page;
   }
 
   /** See {@link StorageAdapter}. */
@@ -102,6 +116,13 @@ export class SqliteStorage implements StorageAdapter {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#database.close();
+  }
+
+  #read(user: string, after: bigint | undefined, limit: number): StoredPlant[] {
+    if (after === maxInt64) return [];
+    const from = after === undefined ? minInt64 : after + 1n;
+    const rows = this.#select.all(user, from, limit) as unknown as [bigint, string, string | null][];
+    return rows.map(([id, name, tag]) => (tag === null ? { id, name } : { id, name, tag }));
   }
 
   #apply(write: Write): boolean {

@@ -49,6 +49,8 @@ export interface StorageAdapter {
 
   /**
    * A user's plants in ascending id: those in the range, as many as there are up to the limit.
+   * An adapter may, and one that reads into memory should, stop before the limit with the plant by
+   * which the names and tags of the page reach 262144 UTF-16 code units.
    */
   list(user: string, range: ListRange): Promise<StoredPlant[]>;
 

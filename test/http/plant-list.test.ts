@@ -103,6 +103,26 @@ describe('GET /plants', () => {
     assert.ok(missing.every((id) => id === 4000 || id === 5998), `missing ${String(missing)}`);
   });
 
+  it('gives exactly as many plants with very long names, a few at a time', async (t) => {
+    const storage = new MemoryStorage();
+    const service = await startService(t, { storage });
+    for (const id of oneTo(30)) await service.store.createPlant('ada', { id, name: `${id}`, tag: 'x'.repeat(60_000) });
+    let longest = 0;
+    const list = storage.list.bind(storage);
+    storage.list = async (user, range) => {
+      const page = await list(user, range);
+      longest = Math.max(longest, page.length);
+      return page;
+    };
+    assert.deepEqual(names(await service.call('GET', '/plants')), oneTo(30));
+    for (const limit of [1, 4, 5, 6, 7, 29, 30, 31, 1000]) {
+      const pages = await follow(service, `/plants?limit=${limit}`);
+      assert.deepEqual(pages.map(({ length }) => length).slice(0, -1), Array(pages.length - 1).fill(limit));
+      assert.deepEqual(pages.flat(), oneTo(30));
+    }
+    assert.ok(longest <= 5, `${longest} plants of 60000 characters in one page`);
+  });
+
   it('refuses a limit or after that is none', async (t) => {
     const service = await startService(t);
     for (const limit of ['', '-1', '-0', '+1', '1.0', '1e3', '0x10', ' 1', 'x', '2147483648', '1&limit=1', '99999999999999999999']) {

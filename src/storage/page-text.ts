@@ -1,0 +1,17 @@
+import type { Plant } from '../plant.ts';
+
+/**
+ * A page that holds this much text (UTF-16 code units of names and tags) takes no further plant, so
+ * that what a list has in memory is bounded however long names are: see `StorageAdapter.list`.
+ */
+export const maxPageText = 262_144;
+
+/** The text of a plant, in UTF-16 code units. */
+export function textLength({ name, tag }: Plant): number {
+  return name.length + (tag?.length ?? 0);
+}
+
+/** Whether a page holds as much text as a page takes. */
+export function isFullOfText(page: readonly Plant[]): boolean {
+  return page.reduce((length, plant) => length + textLength(plant), 0) >= maxPageText;
+}
