@@ -1,4 +1,4 @@
-import type { IncomingMessage, OutgoingHttpHeaders, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { checkFunctionOption, checkIntegerOption } from '../check-option.ts';
 import { PlantStoreError } from '../errors.ts';
 import { int64FromText } from '../int64.ts';
@@ -10,7 +10,7 @@ import { bearerToken, challenge, checkScope } from './bearer.ts';
 import type { Authenticate } from './bearer.ts';
 import { openApiDocument } from './openapi.ts';
 import { plantJson, plantListAnswer } from './plant-list.ts';
-import { readJsonBody } from './request-body.ts';
+import { hasEndlessBody, readJsonBody } from './request-body.ts';
 import type { BodyLimits } from './request-body.ts';
 import { allowedMethods, findRoute, splitTarget } from './routes.ts';
 import type { Operation, OperationId } from './routes.ts';
@@ -75,7 +75,7 @@ export function createRequestListener(store: PlantStore, options: RequestListene
     try {
       return await answerOperation(operation, { request, path, query, idText });
     } catch (error) {
-      const refusal = errorAnswer(error, { ...challenge(error, operation.scope), ...connectionHeader(request, error) });
+      const refusal = errorAnswer(error, challenge(error, operation.scope));
       if (refusal.status >= 500 && !isRefusal(error)) onError(error, request);
       return refusal;
     }
@@ -83,7 +83,9 @@ export function createRequestListener(store: PlantStore, options: RequestListene
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
-      await sendAnswer(response, await answer(request), request.method === 'HEAD');
+      const answered = await answer(request);
+      if (hasEndlessBody(request, maxBodyBytes)) response.setHeader('Connection', 'close');
+      await sendAnswer(response, answered, request.method === 'HEAD');
     } catch (error) {
       // Whatever part of the answer is out, the client must not take it for the whole.
       response.destroy();
@@ -135,10 +137,4 @@ function mountPath(request: IncomingMessage): string {
 /** Whether the store itself said no, which is nothing to look into. */
 function isRefusal(error: unknown): boolean {
   return error instanceof PlantStoreError && (error.code === 'saturated' || error.code === 'closed');
-}
-
-/** What is left of a body that is far too large is not read to its end. */
-function connectionHeader(request: IncomingMessage, error: unknown): OutgoingHttpHeaders {
-  const isTooLarge = error instanceof PlantStoreError && error.code === 'body_too_large';
-  return isTooLarge && !request.complete ? { Connection: 'close' } : {};
 }

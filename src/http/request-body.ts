@@ -11,7 +11,7 @@ export interface BodyLimits {
   readonly maxBodyDepth: number;
 }
 
-/** How much of a body that is too large is still read, so that the client gets to see the answer. */
+/** How much of a body is read for nothing, so that the client gets to see why it was refused. */
 const maxDrainedBytes = 1_048_576;
 
 /**
@@ -27,11 +27,21 @@ export async function readJsonBody(request: IncomingMessage, limits: BodyLimits)
   return parseExactJson(bytes.toString('utf8'), limits.maxBodyDepth);
 }
 
+/**
+ * Whether more of a request's body may be to come than is worth reading for nothing: the connection
+ * is then closed behind the answer. Node reads what is left of any other body by itself.
+ */
+export function hasEndlessBody(request: IncomingMessage, maxBytes: number): boolean {
+  if (request.complete) return false;
+  const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
+  return coding !== undefined || Number(length ?? 0) > maxBytes + maxDrainedBytes;
+}
+
 /** JSON is UTF-8 (RFC 8259 §8.1), so another charset or a content coding cannot be meant. */
 function checkMediaType({ headers }: IncomingMessage): void {
   const contentType = headers['content-type'] ?? '';
   const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(contentType)?.[1] ?? 'utf-8';
-  const coding = headers['content-encoding'] ?? 'identity';
+  const coding = headers['content-encoding']?.toLowerCase() ?? 'identity';
   if (!/^application\/json\s*(?:;|$)/i.test(contentType) || !/^utf-?8$/i.test(charset) || coding !== 'identity') {
     throw new PlantStoreError('invalid_media_type');
   }

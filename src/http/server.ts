@@ -31,15 +31,22 @@ export function createPlantServer(store: PlantStore, options: RequestListenerOpt
   const server = createServer(serverOptions, (request, response) => {
     const { socket } = request;
     exchanges.set(socket, { request, response });
-    response.once('close', () => {
+    const forget = (): void => {
       if (exchanges.get(socket)?.response === response) exchanges.delete(socket);
+    };
+    response.once('close', () => {
+      // The answer to a body that still comes is not to be followed by a second one.
+      if (request.complete) forget();
+      else request.once('close', forget);
     });
     if (!server.listening) response.setHeader('Connection', 'close');
-    if (lacksHost(request)) refuseRequest(response);
+    if (isMalformed(request)) refuseRequest(response);
     else listener(request, response);
   });
   // An expectation that nobody knows is no reason to refuse (RFC 9110 §10.1.1: 417 is a MAY).
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  // node:http would close the connection without a word.
+  server.on('connect', (_, socket) => socket.end(rawAnswer('route_not_found')));
   server.on('clientError', (error, socket) => { refuseClient(error, socket, exchanges.get(socket)); });
   exchangesOf.set(server, exchanges);
   return server;
@@ -56,9 +63,10 @@ type Exchanges = Map<Duplex, Exchange>;
 
 const exchangesOf = new WeakMap<Server, Exchanges>();
 
-/** RFC 9112 §3.2: such a request must be answered with 400. */
-function lacksHost({ headers, httpVersion }: IncomingMessage): boolean {
-  return headers.host === undefined && httpVersion === '1.1';
+/** What node:http lets through: no Host (RFC 9112 §3.2), and transfer codings it does not decode (§6.1). */
+function isMalformed({ headers, httpVersion }: IncomingMessage): boolean {
+  const coding = headers['transfer-encoding'];
+  return (headers.host === undefined && httpVersion === '1.1') || (coding !== undefined && coding.toLowerCase() !== 'chunked');
 }
 
 function refuseRequest(response: ServerResponse): void {
@@ -72,6 +80,8 @@ function refuseClient(error: NodeJS.ErrnoException, socket: Duplex, exchange: Ex
     socket.destroy();
   } else if (exchange === undefined) {
     socket.end(answer);
+  } else if (exchange.response.writableFinished) {
+    socket.destroy();
   } else if (exchange.request.complete) {
     // What is wrong stands behind a good request, which gets its answer first.
     exchange.response.once('close', () => socket.destroy());

@@ -79,6 +79,8 @@ describe('POST /plants', () => {
       await assertRefusal(service, 'POST', '/plants', { ...fern, headers: { 'content-type': type } }, 400, 40007);
     }
     await assertRefusal(service, 'POST', '/plants', { ...fern, headers: { 'content-encoding': 'gzip' } }, 400, 40007);
+    const identity = { body: '{"id":99,"name":"x"}', headers: { 'content-encoding': 'Identity' } };
+    assert.equal((await service.call('POST', '/plants', identity)).status, 200);
   });
 
   it('takes a body of maxBodyBytes and none that is a byte longer', async (t) => {

@@ -1,40 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { Server, ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { MemoryStorage, PlantStore } from '../../src/index.ts';
-import { createPlantServer, drainServer } from '../../src/http/index.ts';
+import { MemoryStorage } from '../../src/index.ts';
+import { drainServer } from '../../src/http/index.ts';
 import { assertDescribed } from '../helpers/described.ts';
-import { eventually } from '../helpers/eventually.ts';
 import { parseRawAnswer, RawConnection } from '../helpers/raw-http.ts';
-import { authenticateByName } from '../helpers/service.ts';
-import type { HasAfter } from '../helpers/temporary-folder.ts';
-
-const head = 'Host: x\r\nAuthorization: Bearer ada\r\n';
-const post = (body: string, length = body.length): string =>
-  `POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`;
-
-interface Started {
-  readonly server: Server;
-  readonly store: PlantStore;
-  readonly port: number;
-  readonly faults: unknown[];
-}
-
-async function start(t: HasAfter, storage = new MemoryStorage()): Promise<Started> {
-  const store = new PlantStore({ storage });
-  const faults: unknown[] = [];
-  const server = createPlantServer(store, { authenticate: authenticateByName, onError: (error) => faults.push(error) });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(async () => {
-    if (server.listening) await drainServer(server, 0);
-    await store.close();
-  });
-  return { server, store, port: (server.address() as AddressInfo).port, faults };
-}
+import { head, post, start } from '../helpers/raw-service.ts';
 
 function assertError(text: string, status: number, error: number): void {
   const answer = parseRawAnswer(text);
@@ -50,6 +23,8 @@ describe('What node:http refuses by itself', () => {
       ['GET /plants HTTP/1.1\r\nHost x\r\n\r\n', 400, 40009],
       ['GET /plants HTTP/9.9\r\n\r\n', 400, 40009],
       ['\0\0\0\0', 400, 40009],
+      ['GET /plants HTTP/1.1\r\n\r\n', 400, 40009],
+      [`POST /plants HTTP/1.1\r\n${head}Transfer-Encoding: gzip, chunked\r\n\r\n`, 400, 40009],
       [`GET /plants HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 43100],
     ] as const;
     for (const [text, status, error] of refused) {
@@ -106,6 +81,49 @@ describe('A client that goes away in the middle of its body', () => {
   });
 });
 
+describe('A body that nobody may send', () => {
+  const stranger = 'POST /plants HTTP/1.1\r\nHost: x\r\n';
+
+  it('is not read where it has no end, and gets one answer', async (t) => {
+    const { port } = await start(t);
+    for (const framing of ['Transfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\nzz\r\n', 'Content-Length: 100000000000\r\n\r\n']) {
+      const connection = await RawConnection.open(t, port);
+      connection.send(stranger + framing);
+      const { status, head: headers } = parseRawAnswer(await connection.untilClosed());
+      assert.equal(status, 401);
+      assert.match(headers, /^Connection: close\r?$/m);
+    }
+  });
+
+  it('is dropped where it is short, and the connection stays', async (t) => {
+    const { port } = await start(t);
+    const connection = await RawConnection.open(t, port);
+    connection.send(`${stranger}Content-Length: 5\r\n\r\nab`);
+    await connection.until(/40101/);
+    connection.send(`cdeGET /plants HTTP/1.1\r\n${head}\r\n`);
+    await connection.until(/\[\]$/);
+  });
+
+  it('gets no second answer where it never comes', async (t) => {
+    const { server, port } = await start(t);
+    server.headersTimeout = 100;
+    server.requestTimeout = 100;
+    const connection = await RawConnection.open(t, port);
+    connection.send(`${stranger}Content-Length: 5\r\n\r\nab`);
+    assert.equal((await connection.untilClosed()).split('HTTP/1.1 ').length, 2);
+  });
+});
+
+describe('CONNECT', () => {
+  it('is answered 404', async (t) => {
+    const { port } = await start(t);
+    const connection = await RawConnection.open(t, port);
+    connection.send('CONNECT example.com:80 HTTP/1.1\r\nHost: x\r\n\r\n');
+    const { status, json } = parseRawAnswer(await connection.untilClosed());
+    assert.deepEqual([status, (json as { error: number }).error], [404, 40401]);
+  });
+});
+
 describe('A client that goes away while its list is read', () => {
   it('leaves nobody waiting for it', async (t) => {
     const storage = new MemoryStorage();
@@ -147,67 +165,5 @@ describe('A body that is far too large', () => {
     assert.deepEqual([status, (json as { error: number }).error], [400, 40008]);
     assert.match(headers, /^Connection: close\r?$/m);
     await connection.untilClosed();
-  });
-});
-
-describe('drainServer', () => {
-  it('finishes what is under way, says that the connection closes, and ends idle connections', async (t) => {
-    const { server, store, port } = await start(t);
-    const idle = await RawConnection.open(t, port);
-    idle.send(`GET /plants HTTP/1.1\r\n${head}\r\n`);
-    assert.match(await idle.until(/\[\]$/), /keep-alive/);
-    const busy = await RawConnection.open(t, port);
-    const received = once(server, 'request');
-    busy.send(post('{"id":1,"name":"Fe', 22));
-    await received;
-    const drained = drainServer(server, 60_000);
-    await idle.untilClosed();
-    busy.send('rn"}');
-    const answer = await busy.untilClosed();
-    assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/);
-    assert.match(answer, /\r\nConnection: close\r\n/);
-    await drained;
-    assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
-  });
-
-  it('answers a request that comes on a busy connection while draining, as its last', async (t) => {
-    const { server, store, port } = await start(t);
-    const connection = await RawConnection.open(t, port);
-    const received = once(server, 'request');
-    connection.send(post('{"id":1,"name":"Fe', 22));
-    await received;
-    const drained = drainServer(server, 60_000);
-    connection.send(`rn"}GET /plants HTTP/1.1\r\n${head}\r\n`);
-    const answers = await connection.untilClosed();
-    assert.match(answers, /^HTTP\/1\.1 200 OK\r\n/);
-    assert.match(answers, /\r\nConnection: close\r\n/);
-    await drained;
-    assert.equal((await store.listPlants('ada')).length, 1);
-  });
-
-  it('answers a request that was half sent when draining began, as the last of its connection', async (t) => {
-    const { server, port } = await start(t);
-    const accepted = once(server, 'connection') as Promise<[Socket]>;
-    const connection = await RawConnection.open(t, port);
-    connection.send('GET /plants HTTP/1.1\r\n');
-    const [socket] = await accepted;
-    await eventually(() => { assert.ok(socket.bytesRead > 0); });
-    const drained = drainServer(server, 60_000);
-    connection.send(`${head}\r\n`);
-    const answer = await connection.untilClosed();
-    assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/);
-    assert.match(answer, /\r\nConnection: close\r\n/);
-    await drained;
-  });
-
-  it('cuts off what is not finished in time', async (t) => {
-    const { server, store, port } = await start(t);
-    const connection = await RawConnection.open(t, port);
-    const received = once(server, 'request');
-    connection.send(post('{"id":1', 100));
-    await received;
-    await drainServer(server, 50);
-    assert.equal(await connection.untilClosed(), '');
-    assert.deepEqual(await store.listPlants('ada'), []);
   });
 });
