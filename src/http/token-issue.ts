@@ -35,6 +35,7 @@ export function issueToken(path: string, { user, scopes, expiresAt }: TokenGrant
 
 /** Takes a token out of the file; says whether it was there. */
 export function revokeToken(path: string, id: string): boolean {
+  if (!existsSync(path)) return false;
   let wasThere = false;
   changeTokenFile(path, (records) => {
     const kept = records.filter((record) => record.id !== id);
@@ -45,7 +46,9 @@ export function revokeToken(path: string, id: string): boolean {
 }
 
 /** Under a lock, so that of two changes at once neither is lost; `undefined` changes nothing. */
-function changeTokenFile(path: string, change: (records: TokenRecord[]) => TokenRecord[] | undefined): void {
+function changeTokenFile(given: string, change: (records: TokenRecord[]) => TokenRecord[] | undefined): void {
+  // By whatever name it is called, it has one lock.
+  const path = existsSync(given) ? realpathSync(given) : given;
   underLock(`${path}.lock`, () => {
     const changed = change(existsSync(path) ? readTokenFile(path) : []);
     if (changed !== undefined) replaceFile(path, tokenFileText(changed));
@@ -70,14 +73,13 @@ function underLock(path: string, work: () => void): void {
 
 /** Atomic and durable: written beside, synced, renamed, and the folder synced. Readers see the old or the new. */
 function replaceFile(path: string, text: string): void {
-  const target = existsSync(path) ? realpathSync(path) : path;
-  const beside = `${target}.new`;
+  const beside = `${path}.new`;
   // What a process left that died here would lend the new content its permissions.
   rmSync(beside, { force: true });
   writeFileSync(beside, text, { mode: 0o600, flag: 'wx', flush: true });
-  keepOwner(target, beside);
-  renameSync(beside, target);
-  const folder = openSync(dirname(target), 'r');
+  keepOwner(path, beside);
+  renameSync(beside, path);
+  const folder = openSync(dirname(path), 'r');
   try {
     fsyncSync(folder);
   } finally {

@@ -16,6 +16,7 @@ export function createPrivateFile(path: string): void {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (!statSync(path).isFile()) throw unsupported(path, 'is not a file');
   }
 }
 

@@ -150,6 +150,11 @@ describe('SqliteStorage and its file', () => {
     await assertRefused(path, /is damaged/);
   });
 
+  it('refuses what is not a file', async (t) => {
+    const folder = await temporaryFolder(t);
+    assert.throws(() => new SqliteStorage(folder), { code: 'storage_unsupported', message: /is not a file/ });
+  });
+
   it('passes on what the operating system says', async (t) => {
     const path = join(await newPath(t), 'x', 'plants.db');
     await writeFile(join(path, '..', '..'), 'a file where a folder should be');
