@@ -1,4 +1,5 @@
-// Plants in this process, kept in an SQLite file: node --import tsx examples/embed.ts [FILE]
+// Plants in this process, kept in an SQLite file:
+// npm run build && npm exec -- tsx examples/embed.ts [FILE]
 import { PlantStore, PlantStoreError } from 'plant-store';
 import { SqliteStorage } from 'plant-store/sqlite';
 

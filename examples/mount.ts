@@ -1,4 +1,5 @@
-// The service under a prefix of a node:http app that is there already: node --import tsx examples/mount.ts
+// The service under a prefix of a node:http app that is there already:
+// npm run build && npm exec -- tsx examples/mount.ts
 import { createServer } from 'node:http';
 import { MemoryStorage, PlantStore } from 'plant-store';
 import { createRequestListener } from 'plant-store/http';
@@ -18,6 +19,5 @@ const server = createServer((request, response) => {
 });
 
 server.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1', () => { console.log('listening on', server.address()); });
-process.once('SIGTERM', () => {
-  server.close(() => void store.close());
-});
+const stop = (): void => void server.close(() => void store.close());
+process.once('SIGINT', stop).once('SIGTERM', stop);

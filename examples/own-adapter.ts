@@ -1,4 +1,5 @@
-// A storage adapter of your own, proven by the shipped suite: node --import tsx --test examples/own-adapter.ts
+// A storage adapter of your own, proven by the shipped suite:
+// npm run build && npm exec -- tsx --test examples/own-adapter.ts
 import { PlantStoreError } from 'plant-store';
 import type { ListRange, StorageAdapter, StoredPlant, Write } from 'plant-store';
 import { testStorageAdapter } from 'plant-store/testing';

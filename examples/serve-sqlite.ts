@@ -1,4 +1,5 @@
-// The service on an SQLite file, with tokens of your own: node --import tsx examples/serve-sqlite.ts [FILE]
+// The service on an SQLite file, with tokens of your own:
+// npm run build && npm exec -- tsx examples/serve-sqlite.ts [FILE]
 import { once } from 'node:events';
 import { PlantStore } from 'plant-store';
 import { createPlantServer, drainServer } from 'plant-store/http';
@@ -14,6 +15,6 @@ server.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1');
 await once(server, 'listening');
 console.log('listening on', server.address());
 
-await once(process, 'SIGTERM');
+await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
 await drainServer(server, 8000);
 await store.close();
