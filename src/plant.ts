@@ -45,6 +45,9 @@ export function parseNewPlant(input: unknown): StoredPlant {
 function parseId(input: unknown): PlantId {
   if (input === undefined) throw new PlantStoreError('invalid_plant', 'id is required.');
   const id = toInt64(input);
+  if (Number.isInteger(input) && !Number.isSafeInteger(input)) {
+    throw new PlantStoreError('invalid_plant', 'id is a number that is no safe integer: pass a bigint.');
+  }
   if (id === undefined) {
     throw new PlantStoreError('invalid_plant', 'id must be a number with an integral value from -2^63 to 2^63-1.');
   }

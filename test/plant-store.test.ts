@@ -30,6 +30,10 @@ describe('PlantStore.createPlant', () => {
     }
   });
 
+  it('says what to do about a number that is no safe integer', async () => {
+    await assert.rejects(newStore().createPlant('ada', { id: 2 ** 60, name: '' }), { code: 'invalid_plant', message: /pass a bigint/ });
+  });
+
   it('refuses names and tags that not every storage could hold', async () => {
     const store = newStore();
     for (const text of [null, 1, {}, 'a\0b', '\uD800', 'a\uDC00b']) {

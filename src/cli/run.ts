@@ -38,12 +38,13 @@ export async function run(args: string[]): Promise<number> {
 
 async function dispatch([name, ...args]: string[]): Promise<number> {
   if (name === '--version') return print(`${version()}\n`);
-  if (name === '--help') return print(help);
+  if (name === '--help' || name === '-h') return print(help);
   if (name === undefined) throw new UsageError('A command is missing: serve or token (see plant-store --help).');
   const command = commands.get(name);
   if (command === undefined) throw new UsageError(`There is no command '${name}' (see plant-store --help).`);
   const end = args.indexOf('--');
-  if (args.slice(0, end === -1 ? undefined : end).includes('--help')) return print(command.help);
+  const flags = args.slice(0, end === -1 ? undefined : end);
+  if (flags.includes('--help') || flags.includes('-h')) return print(command.help);
   return command.run(args);
 }
 

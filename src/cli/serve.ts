@@ -108,7 +108,12 @@ async function runServer(config: ServeConfig): Promise<number> {
 
 async function listen(server: Server, { host, port }: ServeConfig): Promise<AddressInfo> {
   server.listen(port, host);
-  await once(server, 'listening');
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    throw new Error(`Port ${port} of ${host} is in use: choose another by --port or PORT.`, { cause: error });
+  }
   return server.address() as AddressInfo;
 }
 

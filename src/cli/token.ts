@@ -78,7 +78,7 @@ function revoke(args: string[]): number {
   const [id] = positionals;
   if (id === undefined) throw new UsageError('token revoke needs the ID of a token (see plant-store token list).');
   const path = tokensSetting(values.tokens);
-  if (!revokeToken(path, id)) throw new Error(`There is no token '${id}' in ${path}.`);
+  if (!revokeToken(path, id)) throw new Error(`There is no token '${printable(id)}' in ${path}.`);
   process.stderr.write(`Revoked ${id}.\n`);
   return 0;
 }
@@ -99,7 +99,7 @@ function parseScope(text: string): Scope {
 }
 
 function parseExpiry(text: string): string {
-  const [, count = '', unit = ''] = /^(\d+)([smhdw])$/.exec(text) ?? [];
+  const [, count = '', unit = ''] = /^([1-9]\d*)([smhdw])$/.exec(text) ?? [];
   const time = Date.now() + Number(count) * (unitMs[unit] ?? NaN);
   if (!(time <= maxTimeMs)) throw new UsageError(`--expires-in must be a number and s, m, h, d or w, as in 30d, not '${text}'.`);
   return new Date(time).toISOString();
