@@ -143,7 +143,7 @@ describe('Any sequence of operations', () => {
   });
 });
 
-/** Every UTF-16 unit as \uXXXX. */
+/** A JSON string with every UTF-16 unit escaped. */
 function escapeAll(value: string): string {
   const units = Array.from({ length: value.length }, (_, n) => value.charCodeAt(n).toString(16).padStart(4, '0'));
   return `"${units.map((unit) => `\\u${unit}`).join('')}"`;
