@@ -12,7 +12,7 @@ import { openApiDocument } from './openapi.ts';
 import { plantJson, plantListAnswer } from './plant-list.ts';
 import { hasEndlessBody, readJsonBody } from './request-body.ts';
 import type { BodyLimits } from './request-body.ts';
-import { allowedMethods, findRoute, splitTarget } from './routes.ts';
+import { findRoute, splitTarget } from './routes.ts';
 import type { Operation, OperationId } from './routes.ts';
 
 /** How a request listener works. */
@@ -66,12 +66,11 @@ export function createRequestListener(store: PlantStore, options: RequestListene
     const { path, query } = splitTarget(request.url ?? '/');
     const match = findRoute(path);
     if (match === undefined) return errorAnswer(new PlantStoreError('route_not_found'));
-    const { route, idText } = match;
+    const { route, idText, allow } = match;
     const method = request.method ?? 'GET';
-    const Allow = allowedMethods(route).join(', ');
-    if (method === 'OPTIONS') return { status: 204, headers: { Allow } };
+    if (method === 'OPTIONS') return { status: 204, headers: { Allow: allow } };
     const operation = route.operations[method === 'HEAD' ? 'GET' : method];
-    if (operation === undefined) return errorAnswer(new PlantStoreError('method_not_allowed'), { Allow });
+    if (operation === undefined) return errorAnswer(new PlantStoreError('method_not_allowed'), { Allow: allow });
     try {
       return await answerOperation(operation, { request, path, query, idText });
     } catch (error) {

@@ -63,27 +63,30 @@ export const routes: readonly Route[] = [
 ];
 
 /** The methods that a route answers, as `Allow` lists them (RFC 9110 §10.2.1). */
-export function allowedMethods(route: Route): string[] {
+function allowedMethods(route: Route): string {
   const methods = Object.keys(route.operations);
-  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'];
+  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
 }
 
 /** A route, and the text in the place of `{id}` where it has one, still percent-encoded. */
 export interface RouteMatch {
   readonly route: Route;
   readonly idText: string;
+  /** The value of `Allow`. */
+  readonly allow: string;
 }
 
 const patterns = routes.map((route) => ({
   route,
+  allow: allowedMethods(route),
   pattern: new RegExp(`^${route.path.replace('.', '\\.').replace('{id}', '([^/]+)')}$`),
 }));
 
 /** The route that a path names, compared byte by byte: no case folding, no slash is dropped. */
 export function findRoute(path: string): RouteMatch | undefined {
-  for (const { route, pattern } of patterns) {
+  for (const { route, allow, pattern } of patterns) {
     const match = pattern.exec(path);
-    if (match !== null) return { route, idText: match[1] ?? '' };
+    if (match !== null) return { route, allow, idText: match[1] ?? '' };
   }
   return undefined;
 }

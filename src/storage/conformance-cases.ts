@@ -102,7 +102,7 @@ export function testList(open: Open): void {
     const plants = range(20).map((n) => ({ id: BigInt(n), name: 'x'.repeat(20_000), tag: 'y'.repeat(10_000) }));
     await storage.commit(plants.map((plant) => ({ kind: 'create', user: 'ada', plant })));
     const page = await storage.list('ada', { after: undefined, limit: 20 });
-    assert.ok(page.length === 20 || page.length >= 9, `${page.length} plants`);
+    assert.ok(page.length >= 9, `${page.length} plants`);
     assert.deepEqual(page, plants.slice(0, page.length));
     assert.deepEqual(await all(storage, 'ada'), plants);
     assert.equal((await storage.list('ada', { after: undefined, limit: 3 })).length, 3);

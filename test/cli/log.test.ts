@@ -134,15 +134,6 @@ describe('the log of plant-store serve', { concurrency: 4 }, () => {
     assert.ok(!server.stderr().includes(token));
   });
 
-  it('lets no client send control codes to the terminal that shows it', async (t) => {
-    const { server } = await start(t, '--storage', 'memory', '--log', 'pretty');
-    const connection = await RawConnection.open(t, Number(new URL(server.url).port));
-    connection.send('GET /\x9b31mred\x9d0;title HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
-    await connection.untilClosed();
-    assert.equal(await server.stop(), 0);
-    for (const line of server.stderr().split('\n')) assert.doesNotMatch(line, /\p{Cc}/u);
-  });
-
   it('is silent with --log off', async (t) => {
     const { server, cwd, get } = await start(t, '--storage', 'memory', '--log', 'off');
     await chmod(join(cwd, 'tokens.json'), 0o644);
