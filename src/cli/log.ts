@@ -32,7 +32,6 @@ export class Log {
 
   /** One line when the answer is out; the query is left out, since people put secrets there. */
   request(request: IncomingMessage, response: ServerResponse): void {
-    if (this.#format === 'off') return;
     const start = performance.now();
     response.once('close', () => {
       this.#write({

@@ -87,7 +87,7 @@ async function runServer(config: ServeConfig): Promise<number> {
     onError: (error, request) => { log.error(`${request.method ?? ''} failed`, error); },
   });
   try {
-    server.on('request', (request, response) => { log.request(request, response); });
+    if (config.log !== 'off') server.on('request', (request, response) => { log.request(request, response); });
     const address = await listen(server, config);
 
     // Only now, so that a start that fails for its port does not leave a token that nobody saw.

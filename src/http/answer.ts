@@ -1,24 +1,28 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { errorTable, PlantStoreError } from '../errors.ts';
+
+/** Names and values in turn, as node:http's `rawHeaders` and `writeHead` have them. */
+export type HeaderList = readonly string[];
 
 /** What an operation answers, before it is on the wire. */
 export interface Answer {
   readonly status: number;
-  readonly headers?: OutgoingHttpHeaders | undefined;
+  readonly headers?: HeaderList | undefined;
   /** JSON: a whole text, or pieces that are sent as they come. */
   readonly body?: string | AsyncIterable<string>;
 }
 
-/** For every answer: plants are private, and JSON is to be taken for nothing else. */
-export const commonHeaders = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+/** For every answer: plants are private, and what is sent is to be taken for nothing else. */
+const commonHeaders: HeaderList = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff'];
+export const jsonHeaders: HeaderList = ['Content-Type', 'application/json', ...commonHeaders];
 
 /** The wire's Error for an error of this package; anything else is a generic `internal`. */
-export function errorAnswer(error: unknown, headers: OutgoingHttpHeaders = {}): Answer {
+export function errorAnswer(error: unknown, headers: HeaderList = []): Answer {
   const known = error instanceof PlantStoreError ? error : new PlantStoreError('internal');
   const { status } = errorTable[known.code];
   return {
     status,
-    headers: status === 503 ? { ...headers, 'Retry-After': '1' } : headers,
+    headers: status === 503 ? [...headers, 'Retry-After', '1'] : headers,
     body: errorBody(known),
   };
 }
@@ -31,19 +35,17 @@ export function errorBody({ code, message }: PlantStoreError): string {
 /** Writes an answer; resolves when all of it was handed to the socket or the client has gone. */
 export async function sendAnswer(response: ServerResponse, answer: Answer, isHead: boolean): Promise<void> {
   if (response.destroyed) return;
-  const { status, headers, body } = answer;
+  const { status, headers = [], body } = answer;
   if (body === undefined) {
-    response.writeHead(status, { ...commonHeaders, ...headers }).end();
+    response.writeHead(status, [...commonHeaders, ...headers]).end();
     return;
   }
-  const contentType = { 'Content-Type': 'application/json' };
   if (typeof body === 'string') {
-    const contentLength = Buffer.byteLength(body);
-    response.writeHead(status, { ...contentType, 'Content-Length': contentLength, ...commonHeaders, ...headers });
+    response.writeHead(status, [...jsonHeaders, 'Content-Length', `${Buffer.byteLength(body)}`, ...headers]);
     response.end(isHead ? undefined : body);
     return;
   }
-  response.writeHead(status, { ...contentType, ...commonHeaders, ...headers });
+  response.writeHead(status, [...jsonHeaders, ...headers]);
   if (isHead) {
     response.end();
     return;

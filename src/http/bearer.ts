@@ -1,5 +1,6 @@
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { PlantStoreError } from '../errors.ts';
+import type { HeaderList } from './answer.ts';
 import type { Scope } from './routes.ts';
 
 /** Whom a bearer token stands for. */
@@ -27,12 +28,20 @@ const bearerCredentials = /^bearer +([\w\-.~+/]+=*)$/i;
  */
 export function bearerToken(request: IncomingMessage): string {
   const { authorization } = request.headers;
-  if (authorization === undefined || !/^bearer\b/i.test(authorization)) throw new PlantStoreError('missing_credentials');
-  const token = bearerCredentials.exec(authorization)?.[1];
+  const token = bearerCredentials.exec(authorization ?? '')?.[1];
   // node:http keeps the first of two Authorization headers and says nothing.
-  const isOnly = request.rawHeaders.filter((text, i) => i % 2 === 0 && text.toLowerCase() === 'authorization').length === 1;
-  if (token === undefined || !isOnly) throw new PlantStoreError('invalid_token');
-  return token;
+  if (token !== undefined && countHeader(request, 'authorization') === 1) return token;
+  throw new PlantStoreError(/^bearer\b/i.test(authorization ?? '') ? 'invalid_token' : 'missing_credentials');
+}
+
+/** How often a header stands in a request; `name` in lower case. */
+function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const header = rawHeaders[at];
+    if (header?.length === name.length && header.toLowerCase() === name) count++;
+  }
+  return count;
 }
 
 /** @throws {PlantStoreError} `insufficient_scope` */
@@ -41,17 +50,17 @@ export function checkScope(caller: Caller, scope: Scope): void {
 }
 
 /** The challenge that goes with a refusal, RFC 6750 §3; no header for other errors. */
-export function challenge(error: unknown, scope: Scope | undefined): OutgoingHttpHeaders {
-  if (!(error instanceof PlantStoreError)) return {};
+export function challenge(error: unknown, scope: Scope | undefined): HeaderList {
+  if (!(error instanceof PlantStoreError)) return [];
   const realm = 'Bearer realm="plants"';
   switch (error.code) {
     case 'missing_credentials':
-      return { 'WWW-Authenticate': realm };
+      return ['WWW-Authenticate', realm];
     case 'invalid_token':
-      return { 'WWW-Authenticate': `${realm}, error="invalid_token"` };
+      return ['WWW-Authenticate', `${realm}, error="invalid_token"`];
     case 'insufficient_scope':
-      return { 'WWW-Authenticate': `${realm}, error="insufficient_scope", scope="${scope ?? ''}"` };
+      return ['WWW-Authenticate', `${realm}, error="insufficient_scope", scope="${scope ?? ''}"`];
     default:
-      return {};
+      return [];
   }
 }

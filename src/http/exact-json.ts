@@ -1,12 +1,8 @@
 import { PlantStoreError } from '../errors.ts';
 import { int64FromJsonNumber } from '../int64.ts';
 
-/**
- * Where this does not match, every number is a plain integer of at most 15 digits, which a double
- * holds exactly, and there is one level of nesting: JSON.parse alone is right. A string that looks
- * like such a number only costs the longer way.
- */
-const needsScan = /\d[.eE]|\d{16}|[[{][^]*[[{]/;
+/** A fraction or an exponent, or what looks like one in a string, which only costs the longer way. */
+const fractionOrExponent = /\d[.eE]/;
 
 /**
  * Parses JSON (RFC 8259) with the top-level member `id` exact: an integral number in any spelling
@@ -21,9 +17,20 @@ export function parseExactJson(text: string, maxDepth: number): unknown {
   } catch (cause) {
     throw new PlantStoreError('invalid_json', undefined, { cause });
   }
-  if (!needsScan.test(text)) return value;
+  if (isExact(value) && isFlat(text) && !fractionOrExponent.test(text)) return value;
   const literal = findIdLiteral(text, maxDepth);
   return literal === undefined ? value : { ...(value as object), id: int64FromJsonNumber(literal) ?? NaN };
+}
+
+/** A plain integer literal that is not exact as a double never becomes a safe integer. */
+function isExact(value: unknown): boolean {
+  const { id } = (value ?? {}) as { id?: unknown };
+  return typeof id !== 'number' || Number.isSafeInteger(id);
+}
+
+/** Whether it is one object at most, with no other inside. */
+function isFlat(text: string): boolean {
+  return !text.includes('[') && !text.includes('{', text.indexOf('{') + 1);
 }
 
 /**

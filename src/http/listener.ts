@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { checkFunctionOption, checkIntegerOption } from '../check-option.ts';
 import { PlantStoreError } from '../errors.ts';
 import { int64FromText } from '../int64.ts';
+import { plantJson } from '../plant.ts';
 import type { PlantId } from '../plant.ts';
 import type { PlantStore } from '../plant-store.ts';
 import { errorAnswer, sendAnswer } from './answer.ts';
@@ -9,11 +10,11 @@ import type { Answer } from './answer.ts';
 import { bearerToken, challenge, checkScope } from './bearer.ts';
 import type { Authenticate } from './bearer.ts';
 import { openApiDocument } from './openapi.ts';
-import { plantJson, plantListAnswer } from './plant-list.ts';
+import { plantListAnswer } from './plant-list.ts';
 import { hasEndlessBody, readJsonBody } from './request-body.ts';
 import type { BodyLimits } from './request-body.ts';
 import { findRoute, splitTarget } from './routes.ts';
-import type { Operation, OperationId } from './routes.ts';
+import type { OperationId, Scope } from './routes.ts';
 
 /** How a request listener works. */
 export interface RequestListenerOptions {
@@ -54,12 +55,11 @@ export function createRequestListener(store: PlantStore, options: RequestListene
   checkIntegerOption('maxBodyDepth', maxBodyDepth, 1);
   const operations = createOperations(store, { maxBodyBytes, maxBodyDepth });
 
-  async function answerOperation(operation: Operation, call: Omit<Call, 'user'>): Promise<Answer> {
-    if (operation.scope === undefined) return operations[operation.id]({ ...call, user: '' });
-    const caller = await authenticate(bearerToken(call.request));
+  async function userOf(request: IncomingMessage, scope: Scope): Promise<string> {
+    const caller = await authenticate(bearerToken(request));
     if (caller === null) throw new PlantStoreError('invalid_token');
-    checkScope(caller, operation.scope);
-    return operations[operation.id]({ ...call, user: caller.user });
+    checkScope(caller, scope);
+    return caller.user;
   }
 
   async function answer(request: IncomingMessage): Promise<Answer> {
@@ -68,11 +68,12 @@ export function createRequestListener(store: PlantStore, options: RequestListene
     if (match === undefined) return errorAnswer(new PlantStoreError('route_not_found'));
     const { route, idText, allow } = match;
     const method = request.method ?? 'GET';
-    if (method === 'OPTIONS') return { status: 204, headers: { Allow: allow } };
+    if (method === 'OPTIONS') return { status: 204, headers: ['Allow', allow] };
     const operation = route.operations[method === 'HEAD' ? 'GET' : method];
-    if (operation === undefined) return errorAnswer(new PlantStoreError('method_not_allowed'), { Allow: allow });
+    if (operation === undefined) return errorAnswer(new PlantStoreError('method_not_allowed'), ['Allow', allow]);
     try {
-      return await answerOperation(operation, { request, path, query, idText });
+      const user = operation.scope === undefined ? '' : await userOf(request, operation.scope);
+      return await operations[operation.id]({ request, user, path, query, idText });
     } catch (error) {
       const refusal = errorAnswer(error, challenge(error, operation.scope));
       if (refusal.status >= 500 && !isRefusal(error)) onError(error, request);

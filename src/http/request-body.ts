@@ -22,7 +22,10 @@ const maxDrainedBytes = 1_048_576;
  */
 export async function readJsonBody(request: IncomingMessage, limits: BodyLimits): Promise<unknown> {
   checkMediaType(request);
-  const bytes = await readBytes(request, limits.maxBodyBytes);
+  if (request.readableDidRead) {
+    throw new Error('The request body was read before the listener got it: mount it before any body parser.');
+  }
+  const bytes = readArrived(request, limits.maxBodyBytes) ?? (await readBytes(request, limits.maxBodyBytes));
   if (!isUtf8(bytes)) throw new PlantStoreError('invalid_json');
   return parseExactJson(bytes.toString('utf8'), limits.maxBodyDepth);
 }
@@ -40,6 +43,7 @@ export function hasEndlessBody(request: IncomingMessage, maxBytes: number): bool
 /** JSON is UTF-8 (RFC 8259 §8.1), so another charset or a content coding cannot be meant. */
 function checkMediaType({ headers }: IncomingMessage): void {
   const contentType = headers['content-type'] ?? '';
+  if (contentType === 'application/json' && headers['content-encoding'] === undefined) return;
   const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(contentType)?.[1] ?? 'utf-8';
   const coding = headers['content-encoding']?.toLowerCase() ?? 'identity';
   if (!/^application\/json\s*(?:;|$)/i.test(contentType) || !/^utf-?8$/i.test(charset) || coding !== 'identity') {
@@ -47,30 +51,42 @@ function checkMediaType({ headers }: IncomingMessage): void {
   }
 }
 
+/** The body, where all of it came along with the header, as most do: without a listener or a promise. */
+function readArrived(request: IncomingMessage, maxBytes: number): Buffer | null {
+  const length = request.readableLength;
+  if (length > maxBytes || length !== Number(request.headers['content-length'])) return null;
+  return request.read() as Buffer | null;
+}
+
 /** By events: `for await` on a request costs an eighth to a quarter of the whole request's CPU. */
 function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  if (request.readableDidRead) {
-    throw new Error('The request body was read before the listener got it: mount it before any body parser.');
-  }
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
-    const refuse = (code: 'body_too_large' | 'malformed_request'): void => {
-      request.off('data', onData);
-      reject(new PlantStoreError(code, code === 'body_too_large' ? `The body is over ${maxBytes} bytes.` : undefined));
-    };
     const onData = (chunk: Buffer): void => {
       length += chunk.length;
       if (length <= maxBytes) chunks.push(chunk);
-      else if (length > maxBytes + maxDrainedBytes) refuse('body_too_large');
+      else if (length > maxBytes + maxDrainedBytes) settle(() => { reject(tooLarge(maxBytes)); });
     };
-    request.on('data', onData);
-    request.on('end', () => {
-      if (length > maxBytes) refuse('body_too_large');
-      else resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
-    });
-    // Without these a client that goes away would leave the promise unsettled for ever.
-    request.on('close', () => { refuse('malformed_request'); });
-    if (request.destroyed) refuse('malformed_request');
+    const onEnd = (): void => {
+      settle(() => {
+        if (length > maxBytes) reject(tooLarge(maxBytes));
+        else resolve(Buffer.concat(chunks, length));
+      });
+    };
+    // Without this a client that goes away would leave the promise unsettled for ever.
+    const onClose = (): void => {
+      settle(() => { reject(new PlantStoreError('malformed_request')); });
+    };
+    const settle = (outcome: () => void): void => {
+      request.off('data', onData).off('end', onEnd).off('close', onClose);
+      outcome();
+    };
+    request.on('data', onData).on('end', onEnd).on('close', onClose);
+    if (request.destroyed) onClose();
   });
+}
+
+function tooLarge(maxBytes: number): PlantStoreError {
+  return new PlantStoreError('body_too_large', `The body is over ${maxBytes} bytes.`);
 }

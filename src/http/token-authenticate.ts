@@ -31,12 +31,20 @@ export function authenticateByTokenFile(path: string, options: TokenFileOptions 
   checkFunctionOption('onProblem', onProblem);
   let signature = fileSignature(path);
   let grants = loadGrants(path, onProblem);
-  let checkedAt = performance.now();
+  let isFresh = false;
+  // A timer, because to look at the clock for each request costs more.
+  const stayFresh = (): void => {
+    isFresh = true;
+    setTimeout(() => { isFresh = false; }, checkIntervalMs).unref();
+  };
+  /** What tokens seen before stand for, so that each is hashed once: one at most for each grant. */
+  const verified = new Map<string, Grant>();
 
   const refresh = (): void => {
     const current = fileSignature(path);
     if (current === signature) return;
     signature = current;
+    verified.clear();
     if (current === 'absent') {
       grants = new Map();
       onProblem(`${path} was removed: no token is accepted.`);
@@ -49,14 +57,19 @@ export function authenticateByTokenFile(path: string, options: TokenFileOptions 
     }
   };
 
+  stayFresh();
   return (token) => {
-    const now = performance.now();
-    if (now - checkedAt >= checkIntervalMs) {
-      checkedAt = now;
+    if (!isFresh) {
       refresh();
+      stayFresh();
     }
-    const grant = grants.get(tokenDigest(token));
-    return grant !== undefined && grant.expiresAtMs > Date.now() ? grant.caller : null;
+    let grant = verified.get(token);
+    if (grant === undefined) {
+      grant = grants.get(tokenDigest(token));
+      if (grant === undefined) return null;
+      verified.set(token, grant);
+    }
+    return grant.expiresAtMs > Date.now() ? grant.caller : null;
   };
 }
 
