@@ -3,8 +3,10 @@ import { checkIntegerOption } from './check-option.ts';
 import { PlantStoreError } from './errors.ts';
 import { isStorableString, maxLimit, parseNewPlant, toInt64 } from './plant.ts';
 import type { NewPlant, PlantId, StoredPlant } from './plant.ts';
-import { isFullOfText } from './storage/page-text.ts';
-import type { StorageAdapter, Write } from './storage/storage-adapter.ts';
+import { PageCache } from './page-cache.ts';
+import { emptyPage, listAsJson } from './storage/json-page.ts';
+import { isFullOfText, maxPageLength } from './storage/page-bounds.ts';
+import type { JsonPage, StorageAdapter, Write } from './storage/storage-adapter.ts';
 import { WriteQueue } from './write-queue.ts';
 
 /** What a {@link PlantStore} is made of. */
@@ -15,6 +17,12 @@ export interface PlantStoreOptions {
   maxQueuedWrites?: number;
   /** How many writes one commit takes at the most, 1 or more; default 1000. */
   maxBatchWrites?: number;
+  /**
+   * How much JSON of lists is kept for being asked for again, in UTF-16 code units, 0 or more;
+   * default 8388608. Only where the storage tells of changes by others (SqliteStorage and
+   * MemoryStorage do).
+   */
+  maxCachedText?: number;
 }
 
 /** Which part of a user's plants to list. */
@@ -24,9 +32,6 @@ export interface ListOptions {
   /** The most plants to list, 0 to 2147483647; without it all of them. */
   limit?: number | undefined;
 }
-
-/** How many plants one read of the storage asks for. */
-const pageLength = 1000;
 
 /**
  * A collection of plants for each user. Checks every input, commits concurrent writes together,
@@ -39,18 +44,20 @@ const pageLength = 1000;
 export class PlantStore {
   readonly #storage: StorageAdapter;
   readonly #writes: WriteQueue;
+  readonly #pages: PageCache | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: PlantStoreOptions) {
-    const { storage, maxQueuedWrites = 10_000, maxBatchWrites = 1000 } = options;
+    const { storage, maxQueuedWrites = 10_000, maxBatchWrites = 1000, maxCachedText = 8_388_608 } = options;
     checkStorage(storage);
     checkIntegerOption('maxQueuedWrites', maxQueuedWrites, 1);
     checkIntegerOption('maxBatchWrites', maxBatchWrites, 1);
+    checkIntegerOption('maxCachedText', maxCachedText, 0);
     this.#storage = storage;
-    this.#writes = new WriteQueue((writes) => asStorageWork(() => commitChecked(storage, writes)), {
-      maxQueuedWrites,
-      maxBatchWrites,
-    });
+    this.#writes = new WriteQueue((writes) => this.#commit(writes), { maxQueuedWrites, maxBatchWrites });
+    if (storage.dataVersion !== undefined && maxCachedText > 0) {
+      this.#pages = new PageCache({ maxText: maxCachedText, dataVersion: storage.dataVersion.bind(storage) });
+    }
   }
 
   /**
@@ -94,7 +101,7 @@ export class PlantStore {
     let after = parseAfter(options.after);
     while (left > 0) {
       if (this.#closing !== undefined) throw new PlantStoreError('closed');
-      const range = { after, limit: Math.min(left, pageLength) };
+      const range = { after, limit: Math.min(left, maxPageLength) };
       const page = await asStorageWork(() => this.#storage.list(user, range));
       const last = page.at(-1);
       if (last === undefined) return;
@@ -105,6 +112,33 @@ export class PlantStore {
       if (isLastPage) return;
       // A storage that answers within the turn would otherwise keep everybody else waiting to the end.
       await nextTurn();
+    }
+  }
+
+  /**
+   * Reads one page as the JSON that goes over the wire: up to 1000 plants, fewer where names are
+   * very long. While `hasMore`, the next page is the one after `last`.
+   *
+   * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
+   */
+  async plantPageJson(user: string, options: ListOptions = {}): Promise<JsonPage> {
+    checkUser(user);
+    const limit = parseLimit(options.limit);
+    const after = parseAfter(options.after);
+    if (this.#closing !== undefined) throw new PlantStoreError('closed');
+    if (limit === 0) return emptyPage;
+    const range = { after, limit: Math.min(limit, maxPageLength) };
+    // The pages of one long list would drive out all others.
+    const pages = limit === Infinity && after !== undefined ? undefined : this.#pages;
+    try {
+      const kept = pages?.find(user, range);
+      if (kept !== undefined) return kept;
+      const forgotten = pages?.forgotten ?? 0;
+      const page = await (this.#storage.listJson?.(user, range) ?? listAsJson(this.#storage, user, range));
+      pages?.keep(user, range, page, forgotten);
+      return page;
+    } catch (error) {
+      throw asStorageError(error);
     }
   }
 
@@ -130,6 +164,15 @@ export class PlantStore {
   /** The same as {@link close}, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  async #commit(writes: Write[]): Promise<boolean[]> {
+    try {
+      return await asStorageWork(() => commitChecked(this.#storage, writes));
+    } finally {
+      // Of a commit that failed the outcome is unknown.
+      if (this.#pages !== undefined) for (const { user } of writes) this.#pages.forget(user);
+    }
   }
 }
 
@@ -170,7 +213,10 @@ async function asStorageWork<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof PlantStoreError) throw error;
-    throw new PlantStoreError('storage_unavailable', undefined, { cause: error });
+    throw asStorageError(error);
   }
+}
+
+function asStorageError(error: unknown): PlantStoreError {
+  return error instanceof PlantStoreError ? error : new PlantStoreError('storage_unavailable', undefined, { cause: error });
 }

@@ -24,6 +24,11 @@ export interface NewPlant {
   tag?: string | undefined;
 }
 
+/** The JSON of a Plant: without its id, and without a tag where there is none. */
+export function plantJson({ name, tag }: Plant): string {
+  return JSON.stringify({ name, tag });
+}
+
 /** The largest `limit`, 2^31 − 1: the interface types it int32. */
 export const maxLimit = 2_147_483_647;
 

@@ -5,6 +5,7 @@ import { maxInt64 } from '../int64.ts';
 import { PlantStore } from '../plant-store.ts';
 import { all, create, ids, range, remove, testCommit, testFidelity, testList } from './conformance-cases.ts';
 import type { Open } from './conformance-cases.ts';
+import { testDataVersion, testListJson } from './conformance-optional.ts';
 import type { StorageAdapter } from './storage-adapter.ts';
 
 /** Where one test keeps its plants: a folder, a schema, nothing at all. */
@@ -12,6 +13,9 @@ export interface StoragePlace {
   /** Opens an adapter on this place. The suite closes what it opened. */
   open(): StorageAdapter | Promise<StorageAdapter>;
 }
+
+/** Opens an adapter on a place, or on a new one; it is closed after the test. */
+export type OpenPlace = (t: TestContext, place?: StoragePlace) => Promise<StorageAdapter>;
 
 /** What the suite has to know of an adapter. */
 export interface StorageAdapterTestOptions {
@@ -29,7 +33,7 @@ export interface StorageAdapterTestOptions {
  * `StorageAdapter` says. Call it at the top level of a test file.
  */
 export function testStorageAdapter(name: string, { makePlace, isShared }: StorageAdapterTestOptions): void {
-  const open = async (t: TestContext, place?: StoragePlace): Promise<StorageAdapter> => {
+  const open: OpenPlace = async (t, place) => {
     const adapter = await (place ?? (await makePlace(t))).open();
     t.after(() => adapter.close());
     return adapter;
@@ -39,6 +43,8 @@ export function testStorageAdapter(name: string, { makePlace, isShared }: Storag
     describe('list', () => { testList(open); });
     describe('what it keeps', () => { testFidelity(open); });
     describe('under a PlantStore', () => { testUnderPlantStore(open); });
+    describe('listJson, if there is one', () => { testListJson(open); });
+    describe('dataVersion, if there is one', () => { testDataVersion(open, makePlace, isShared); });
     describe('close', () => { testClose(open); });
     describe('a second adapter on the same place', () => { testSecondAdapter(open, makePlace, isShared); });
   });
@@ -83,7 +89,7 @@ function testClose(open: Open): void {
 }
 
 function testSecondAdapter(
-  open: (t: TestContext, place: StoragePlace) => Promise<StorageAdapter>,
+  open: OpenPlace,
   makePlace: StorageAdapterTestOptions['makePlace'],
   isShared: boolean,
 ): void {

@@ -1,6 +1,6 @@
 import { PlantStoreError } from '../errors.ts';
 import type { StoredPlant } from '../plant.ts';
-import { maxPageText, textLength } from './page-text.ts';
+import { maxPageText, textLength } from './page-bounds.ts';
 import { SortedPlants } from './sorted-plants.ts';
 import type { CreateWrite, DeleteWrite, ListRange, StorageAdapter, Write } from './storage-adapter.ts';
 
@@ -26,6 +26,11 @@ export class MemoryStorage implements StorageAdapter {
       if (text >= maxPageText) break;
     }
     return page;
+  }
+
+  /** See {@link StorageAdapter}: nobody else can change it. */
+  dataVersion(): number {
+    return 0;
   }
 
   /** See {@link StorageAdapter}. */

@@ -1,5 +1,8 @@
 import type { Plant } from '../plant.ts';
 
+/** The most plants that one read asks a storage for. */
+export const maxPageLength = 1000;
+
 /**
  * A page that holds this much text (UTF-16 code units of names and tags) takes no further plant, so
  * that what a list has in memory is bounded however long names are: see `StorageAdapter.list`.

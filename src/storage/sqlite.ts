@@ -1,13 +1,14 @@
 import { resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import type { StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { checkIntegerOption } from '../check-option.ts';
 import { PlantStoreError } from '../errors.ts';
 import { maxInt64, minInt64 } from '../int64.ts';
 import type { StoredPlant } from '../plant.ts';
-import { createPrivateFile, hasLog, isCutShort, unsupported } from './sqlite-file.ts';
-import { maxPageText, textLength } from './page-text.ts';
-import type { ListRange, StorageAdapter, Write } from './storage-adapter.ts';
+import { emptyPage, listAsJson } from './json-page.ts';
+import { maxPageLength, maxPageText, textLength } from './page-bounds.ts';
+import { inTransaction, openDatabase } from './sqlite-database.ts';
+import { fromColumn, toColumn } from './sqlite-text.ts';
+import type { JsonPage, ListRange, StorageAdapter, Write } from './storage-adapter.ts';
 
 /** How a {@link SqliteStorage} works. */
 export interface SqliteStorageOptions {
@@ -18,27 +19,26 @@ export interface SqliteStorageOptions {
   busyTimeoutMs?: number;
 }
 
-/** "PLNT": what tells a plant store from other SQLite files. */
-const applicationId = 0x504c4e54;
-
-/** Entry n takes a database from version n to n + 1. Never change one that was released. */
-const migrations = [
-  `CREATE TABLE plants (
-     user TEXT NOT NULL,
-     id INTEGER NOT NULL,
-     name TEXT NOT NULL,
-     tag TEXT,
-     PRIMARY KEY (user, id)
-   ) STRICT, WITHOUT ROWID`,
-];
-
 /** How many rows one statement reads, so that a page of long names is not read far past its bound. */
 const maxReadRows = 100;
 
-/** https://www.sqlite.org/rescode.html */
-const resultCode = { error: 1, busy: 5, corrupt: 11, notADatabase: 26 };
-/** At opening these mean that the content is not what it should be. */
-const damageCodes = ['error', 'corrupt'] as const;
+/** A page with a plant of more bytes than this is made of objects, where its text can be bounded. */
+const maxShortPlantBytes = Math.floor(maxPageText / maxPageLength);
+
+/** `+ 0`, because node:sqlite compiles a statement with a bare `LIMIT ?` anew at every run (a fifth of a list's CPU). */
+const selectPlants = 'SELECT id, name, tag FROM plants WHERE user = ? AND id >= ? ORDER BY id LIMIT ? + 0';
+
+/** A page in one row: putting the JSON together here takes half the time of doing it in JavaScript. */
+const selectPage = `
+  SELECT count, last, shorts, json, count = ?4 AND EXISTS (SELECT 1 FROM plants WHERE user = ?2 AND id > last)
+  FROM (
+    SELECT count(*) AS count, max(id) AS last, count(short) AS shorts, '[' || group_concat(short) || ']' AS json
+    FROM (
+      SELECT id, CASE WHEN octet_length(name) + ifnull(octet_length(tag), 0) <= ?1
+        THEN '{"name":"' || name || CASE WHEN tag IS NULL THEN '"}' ELSE '","tag":"' || tag || '"}' END END AS short
+      FROM plants WHERE user = ?2 AND id >= ?3 ORDER BY id LIMIT ?4 + 0
+    )
+  )`;
 
 /**
  * Keeps plants in an SQLite file, through Node's own `node:sqlite`. A commit is on the disk when
@@ -49,7 +49,9 @@ export class SqliteStorage implements StorageAdapter {
   readonly #database: DatabaseSync;
   readonly #insert: StatementSync;
   readonly #delete: StatementSync;
-  readonly #select: StatementSync;
+  readonly #selectPlants: StatementSync;
+  readonly #selectPage: StatementSync;
+  readonly #selectVersion: StatementSync;
   #isClosed = false;
 
   /**
@@ -63,27 +65,14 @@ export class SqliteStorage implements StorageAdapter {
       throw new TypeError('path must name a file (for plants in memory use MemoryStorage)');
     }
     checkIntegerOption('busyTimeoutMs', busyTimeoutMs, 0, 2_147_483_647);
-    const file = resolve(path);
-    createPrivateFile(file);
-    if (hasLog(file)) checkReadOnly(file, busyTimeoutMs);
-    this.#database = new DatabaseSync(file, { timeout: busyTimeoutMs });
-    try {
-      setUp(this.#database, file, busyTimeoutMs);
-      this.#insert = this.#database.prepare(
-        'INSERT INTO plants (user, id, name, tag) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
-      );
-      this.#delete = this.#database.prepare('DELETE FROM plants WHERE user = ? AND id = ?');
-      // node:sqlite compiles a statement with a bare `LIMIT ?` anew at every run (a fifth of a list's CPU).
-      this.#select = this.#database.prepare(
-        'SELECT id, name, tag FROM plants WHERE user = ? AND id >= ? ORDER BY id LIMIT ? + 0',
-      );
-    } catch (error) {
-      this.#database.close();
-      throw asRefusal(file, error);
-    }
-    // Not as options of prepare(): Node 22 ignores them there.
-    this.#select.setReadBigInts(true);
-    this.#select.setReturnArrays(true);
+    this.#database = openDatabase(resolve(path), busyTimeoutMs);
+    this.#insert = this.#database.prepare(
+      'INSERT INTO plants (user, id, name, tag) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+    );
+    this.#delete = this.#database.prepare('DELETE FROM plants WHERE user = ? AND id = ?');
+    this.#selectPlants = this.#prepareSelect(selectPlants);
+    this.#selectPage = this.#prepareSelect(selectPage);
+    this.#selectVersion = this.#prepareSelect('PRAGMA data_version');
   }
 
   /** See {@link StorageAdapter}. */
@@ -112,24 +101,52 @@ export class SqliteStorage implements StorageAdapter {
   }
 
   /** See {@link StorageAdapter}. */
+  async listJson(user: string, { after, limit }: ListRange): Promise<JsonPage> {
+    this.#refuseIfClosed();
+    const from = idAfter(after);
+    if (from === undefined) return emptyPage;
+    const row = this.#selectPage.get(maxShortPlantBytes, user, from, limit) as unknown as PageRow;
+    const [count, last, shorts, json, hasMore] = row;
+    if (last === null) return emptyPage;
+    if (json === null || shorts < count) return listAsJson(this, user, { after, limit });
+    return { json, count: Number(count), last, hasMore: hasMore === 1n };
+  }
+
+  /** See {@link StorageAdapter}; https://www.sqlite.org/pragma.html#pragma_data_version */
+  dataVersion(): number {
+    this.#refuseIfClosed();
+    const [version] = this.#selectVersion.get() as unknown as [bigint];
+    return Number(version);
+  }
+
+  /** See {@link StorageAdapter}. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#database.close();
   }
 
+  #prepareSelect(sql: string): StatementSync {
+    const statement = this.#database.prepare(sql);
+    // Not as options of prepare(): Node 22 ignores them there.
+    statement.setReadBigInts(true);
+    statement.setReturnArrays(true);
+    return statement;
+  }
+
   #read(user: string, after: bigint | undefined, limit: number): StoredPlant[] {
-    if (after === maxInt64) return [];
-    const from = after === undefined ? minInt64 : after + 1n;
-    const rows = this.#select.all(user, from, limit) as unknown as [bigint, string, string | null][];
-    return rows.map(([id, name, tag]) => (tag === null ? { id, name } : { id, name, tag }));
+    const from = idAfter(after);
+    if (from === undefined) return [];
+    const rows = this.#selectPlants.all(user, from, limit) as unknown as [bigint, string, string | null][];
+    return rows.map(([id, name, tag]) =>
+      tag === null ? { id, name: fromColumn(name) } : { id, name: fromColumn(name), tag: fromColumn(tag) },
+    );
   }
 
   #apply(write: Write): boolean {
-    const { changes } =
-      write.kind === 'create'
-        ? this.#insert.run(write.user, write.plant.id, write.plant.name, write.plant.tag ?? null)
-        : this.#delete.run(write.user, write.id);
+    if (write.kind === 'delete') return Number(this.#delete.run(write.user, write.id).changes) === 1;
+    const { id, name, tag } = write.plant;
+    const { changes } = this.#insert.run(write.user, id, toColumn(name), tag === undefined ? null : toColumn(tag));
     return Number(changes) === 1;
   }
 
@@ -138,89 +155,11 @@ export class SqliteStorage implements StorageAdapter {
   }
 }
 
-/**
- * Looks at a file that has a log before it is opened for good: closing the last connection that can
- * write takes the log into the file, and another application's file is to be left as it is.
- */
-function checkReadOnly(path: string, busyTimeoutMs: number): void {
-  const database = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
-  try {
-    readVersion(database, path);
-  } catch (error) {
-    throw asRefusal(path, error);
-  } finally {
-    database.close();
-  }
-}
+/** count, last, shorts, json, hasMore */
+type PageRow = [bigint, bigint | null, bigint, string | null, bigint];
 
-function asRefusal(path: string, error: unknown): unknown {
-  if (hasResultCode(error, 'notADatabase')) return unsupported(path, 'is not an SQLite database', error);
-  return damageCodes.some((name) => hasResultCode(error, name)) ? unsupported(path, 'is damaged', error) : error;
-}
-
-function setUp(database: DatabaseSync, path: string, busyTimeoutMs: number): void {
-  if (readVersion(database, path) < migrations.length) inTransaction(database, () => { migrate(database, path); });
-  enterWalMode(database, busyTimeoutMs);
-  database.exec('PRAGMA synchronous = FULL');
-}
-
-/** The version of the schema in the file; 0 where the file is new. */
-function readVersion(database: DatabaseSync, path: string): number {
-  const version = readPragma(database, 'user_version');
-  if (version > migrations.length) {
-    throw unsupported(path, `has schema version ${version}; this version of plant-store knows up to ${migrations.length}`);
-  }
-  if (version === 0 && database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) return 0;
-  if (readPragma(database, 'application_id') !== applicationId) {
-    throw unsupported(path, 'is an SQLite database of another application');
-  }
-  if (isCutShort(path, readPragma(database, 'page_count') * readPragma(database, 'page_size'))) {
-    throw unsupported(path, 'is damaged: it was cut short');
-  }
-  return version;
-}
-
-/** Under the write lock, so that of several processes that start at once one does the work. */
-function migrate(database: DatabaseSync, path: string): void {
-  for (const step of migrations.slice(readVersion(database, path))) database.exec(step);
-  database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${migrations.length}`);
-}
-
-/**
- * Last, so that the file's own header is complete before any content is in the log alone.
- * Where several processes enter WAL mode at once, SQLite fails at times without waiting for the
- * lock (seen once in 1,200 starts), so the waiting is done here.
- */
-function enterWalMode(database: DatabaseSync, busyTimeoutMs: number): void {
-  const deadline = Date.now() + busyTimeoutMs;
-  for (;;) {
-    try {
-      database.exec('PRAGMA journal_mode = WAL');
-      return;
-    } catch (error) {
-      if (!hasResultCode(error, 'busy') || Date.now() >= deadline) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
-    }
-  }
-}
-
-function inTransaction<T>(database: DatabaseSync, work: () => T): T {
-  // IMMEDIATE takes the write lock now: taking it later, after a read, can fail without waiting.
-  database.exec('BEGIN IMMEDIATE');
-  try {
-    const result = work();
-    database.exec('COMMIT');
-    return result;
-  } catch (error) {
-    if (database.isTransaction) database.exec('ROLLBACK');
-    throw error;
-  }
-}
-
-function readPragma(database: DatabaseSync, name: string): number {
-  return Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
-}
-
-function hasResultCode(error: unknown, name: keyof typeof resultCode): boolean {
-  return error instanceof Error && 'errcode' in error && error.errcode === resultCode[name];
+/** The smallest id greater than `after`; `undefined` where there is none. */
+function idAfter(after: bigint | undefined): bigint | undefined {
+  if (after === undefined) return minInt64;
+  return after === maxInt64 ? undefined : after + 1n;
 }

@@ -25,8 +25,20 @@ export interface ListRange {
   readonly limit: number;
 }
 
+/** A page of plants as JSON. */
+export interface JsonPage {
+  /** A JSON array of Plant (`{"name":…,"tag":…}`, no id) in ascending id, without white space. */
+  readonly json: string;
+  /** How many plants these are. */
+  readonly count: number;
+  /** The id of the last of them; `undefined` where there are none. */
+  readonly last: PlantId | undefined;
+  /** Whether the user has plants with a greater id. */
+  readonly hasMore: boolean;
+}
+
 /**
- * Where plants are kept. Implement these three methods and prove them with `testStorageAdapter`
+ * Where plants are kept. Implement the three methods and prove them with `testStorageAdapter`
  * from `plant-store/testing`.
  *
  * A plant's key is (user, id): two users may hold the same id. What arrives here is already
@@ -53,6 +65,19 @@ export interface StorageAdapter {
    * which the names and tags of the page reach 262144 UTF-16 code units.
    */
   list(user: string, range: ListRange): Promise<StoredPlant[]>;
+
+  /**
+   * Optional, for storage that has JSON at hand: the same plants as `list` would answer, up to a
+   * limit of 1000, without making objects of them.
+   */
+  listJson?(user: string, range: ListRange): Promise<JsonPage>;
+
+  /**
+   * Optional, for storage that can tell cheaply whether it was changed by others: a number that is
+   * another one once anything but this adapter's own `commit` has changed what `list` answers.
+   * A PlantStore over such a storage keeps lists that are asked for again.
+   */
+  dataVersion?(): number;
 
   /** Releases what the storage holds. Later calls do nothing. */
   close(): Promise<void>;

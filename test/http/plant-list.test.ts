@@ -160,7 +160,7 @@ describe('A long list', () => {
     let reads = 0;
     const list = storage.list.bind(storage);
     storage.list = (user, range) => {
-      reads++;
+      if (range.limit > 1) reads++;
       return list(user, range);
     };
     const connection = await RawConnection.open(t, service.port);
@@ -189,8 +189,7 @@ describe('A long list', () => {
     storage.list = (user, range) => (++reads > 3 ? Promise.reject(new Error('gone')) : list(user, range));
     await assert.rejects(fetch(`${service.url}/plants`, { headers: { authorization: 'Bearer ada' } }).then((response) => response.text()));
     assert.deepEqual(service.faults.map(String), ['PlantStoreError: The storage failed. Try again shortly.']);
-    reads = 4;
-    const answered = await service.call('GET', '/plants');
+    const answered = await service.call('GET', '/plants?limit=5');
     assert.deepEqual([answered.status, answered.headers.get('retry-after')], [503, '1']);
   });
 });

@@ -1,0 +1,21 @@
+import { plantJson } from '../plant.ts';
+import { isFullOfText } from './page-bounds.ts';
+import type { JsonPage, ListRange, StorageAdapter } from './storage-adapter.ts';
+
+/** A page without plants. */
+export const emptyPage: JsonPage = { json: '[]', count: 0, last: undefined, hasMore: false };
+
+/** What `listJson` answers, made of what `list` does. */
+export async function listAsJson(
+  storage: Pick<StorageAdapter, 'list'>,
+  user: string,
+  { after, limit }: ListRange,
+): Promise<JsonPage> {
+  const plants = await storage.list(user, { after, limit: limit + 1 });
+  const isCut = plants.length > limit;
+  if (isCut) plants.pop();
+  const last = plants.at(-1)?.id;
+  if (last === undefined) return emptyPage;
+  const hasMore = isCut || (isFullOfText(plants) && (await storage.list(user, { after: last, limit: 1 })).length > 0);
+  return { json: `[${plants.map(plantJson).join(',')}]`, count: plants.length, last, hasMore };
+}

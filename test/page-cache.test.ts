@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, it } from 'node:test';
+import { PageCache } from '../src/page-cache.ts';
+import type { JsonPage, ListRange } from '../src/storage/storage-adapter.ts';
+
+const all: ListRange = { after: undefined, limit: 1000 };
+const pageOf = (json: string): JsonPage => ({ json, count: 1, last: 1n, hasMore: false });
+
+function makeCache({ maxText = 100_000, version = { now: 1 } } = {}): PageCache {
+  const cache = new PageCache({ maxText, dataVersion: () => version.now });
+  cache.find('ada', all);
+  return cache;
+}
+
+function keep(cache: PageCache, user: string, json: string, range = all): void {
+  cache.keep(user, range, pageOf(json), cache.forgotten);
+}
+
+describe('PageCache', () => {
+  it('finds the page of the same user and range, and no other', () => {
+    const cache = makeCache();
+    keep(cache, 'ada', 'first');
+    keep(cache, 'ada', 'behind 1', { after: 1n, limit: 1000 });
+    assert.equal(cache.find('ada', all)?.json, 'first');
+    assert.equal(cache.find('ada', { after: 1n, limit: 1000 })?.json, 'behind 1');
+    assert.equal(cache.find('ada', { after: undefined, limit: 1 }), undefined);
+    assert.equal(cache.find('ada', { after: 1n, limit: 1 }), undefined);
+    assert.equal(cache.find('bob', all), undefined);
+  });
+
+  it('forgets one user’s pages', () => {
+    const cache = makeCache();
+    keep(cache, 'ada', 'a');
+    keep(cache, 'bob', 'b');
+    cache.forget('ada');
+    assert.equal(cache.find('ada', all), undefined);
+    assert.equal(cache.find('bob', all)?.json, 'b');
+  });
+
+  it('does not keep a page that was read before something was forgotten', () => {
+    const cache = makeCache();
+    const { forgotten } = cache;
+    cache.forget('ada');
+    cache.keep('ada', all, pageOf('old'), forgotten);
+    assert.equal(cache.find('ada', all), undefined);
+  });
+
+  it('drops everything in the turn after another process changed the storage', async () => {
+    const version = { now: 1 };
+    const cache = makeCache({ version });
+    assert.equal(cache.find('ada', all), undefined);
+    keep(cache, 'ada', 'a');
+    await nextTurn();
+    assert.equal(cache.find('ada', all)?.json, 'a');
+    version.now = 2;
+    await nextTurn();
+    assert.equal(cache.find('ada', all), undefined);
+  });
+
+  it('keeps no more text than it may, and what was asked for last', () => {
+    const cache = makeCache({ maxText: 3 * (1000 + 256) });
+    const text = 'x'.repeat(1000);
+    for (const user of ['ada', 'bob', 'eve']) keep(cache, user, text);
+    assert.ok(cache.find('ada', all));
+    keep(cache, 'joe', text);
+    assert.equal(cache.find('bob', all), undefined);
+    for (const user of ['ada', 'eve', 'joe']) assert.ok(cache.find(user, all), user);
+  });
+
+  it('counts a page that replaces another once, and empty pages too', () => {
+    const cache = makeCache({ maxText: 2000 });
+    for (let n = 0; n < 50; n++) keep(cache, 'ada', 'x'.repeat(1000));
+    assert.ok(cache.find('ada', all));
+    for (let n = 0; n < 100; n++) keep(cache, `user ${n}`, '');
+    const kept = Array.from({ length: 100 }, (_, n) => cache.find(`user ${n}`, all)).filter((page) => page !== undefined);
+    assert.equal(kept.length, Math.floor(2000 / 256));
+  });
+
+  it('keeps nothing that is larger than all it may keep', () => {
+    const cache = makeCache({ maxText: 1000 });
+    keep(cache, 'bob', 'b');
+    keep(cache, 'ada', 'x'.repeat(1001));
+    assert.equal(cache.find('ada', all), undefined);
+  });
+});

@@ -1,0 +1,13 @@
+import { MemoryStorage } from '../../src/index.ts';
+import { testStorageAdapter } from '../../src/storage/conformance.ts';
+import { listAsJson } from '../../src/storage/json-page.ts';
+import type { JsonPage, ListRange } from '../../src/storage/storage-adapter.ts';
+
+/** Has the JSON that a PlantStore makes for a storage without any. */
+class WithListAsJson extends MemoryStorage {
+  listJson(user: string, range: ListRange): Promise<JsonPage> {
+    return listAsJson(this, user, range);
+  }
+}
+
+testStorageAdapter('listAsJson', { makePlace: () => ({ open: () => new WithListAsJson() }), isShared: false });
