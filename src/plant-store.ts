@@ -18,7 +18,7 @@ export interface PlantStoreOptions {
   /** How many writes one commit takes at the most, 1 or more; default 1000. */
   maxBatchWrites?: number;
   /**
-   * How much JSON of lists is kept for being asked for again, in UTF-16 code units, 0 or more;
+   * How much JSON of the lists' first pages is kept for being asked for again, in UTF-16 code units, 0 or more;
    * default 8388608. Only where the storage tells of changes by others (SqliteStorage and
    * MemoryStorage do).
    */
@@ -128,14 +128,13 @@ export class PlantStore {
     if (this.#closing !== undefined) throw new PlantStoreError('closed');
     if (limit === 0) return emptyPage;
     const range = { after, limit: Math.min(limit, maxPageLength) };
-    // The pages of one long list would drive out all others.
-    const pages = limit === Infinity && after !== undefined ? undefined : this.#pages;
+    const pages = after === undefined ? this.#pages : undefined;
     try {
-      const kept = pages?.find(user, range);
+      const kept = pages?.find(user, range.limit);
       if (kept !== undefined) return kept;
       const forgotten = pages?.forgotten ?? 0;
       const page = await (this.#storage.listJson?.(user, range) ?? listAsJson(this.#storage, user, range));
-      pages?.keep(user, range, page, forgotten);
+      pages?.keep(user, range.limit, page, forgotten);
       return page;
     } catch (error) {
       throw asStorageError(error);

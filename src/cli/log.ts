@@ -15,7 +15,9 @@ interface LogEntry {
 /** Writes the log to standard error, the lines of one turn of the event loop at once. */
 export class Log {
   readonly #format: LogFormat;
-  #lines: string[] = [];
+  #lines = '';
+  #timeMs = NaN;
+  #time = '';
 
   constructor(format: LogFormat) {
     this.#format = format;
@@ -33,12 +35,12 @@ export class Log {
   /** One line when the answer is out; the query is left out, since people put secrets there. */
   request(request: IncomingMessage, response: ServerResponse): void {
     const start = performance.now();
-    response.once('close', () => {
+    response.on('close', () => {
       this.#write({
         level: 'info',
         message: 'request',
         method: request.method,
-        path: request.url?.split('?', 1)[0]?.slice(0, 200),
+        path: pathOf(request.url ?? ''),
         status: response.headersSent ? response.statusCode : undefined,
         ms: Math.round((performance.now() - start) * 10) / 10,
         end: response.writableFinished ? undefined : 'client gone',
@@ -48,17 +50,32 @@ export class Log {
 
   #write(entry: LogEntry): void {
     if (this.#format === 'off') return;
-    if (this.#lines.length === 0) setImmediate(() => { this.flush(); });
-    const time = new Date();
-    this.#lines.push(this.#format === 'json' ? JSON.stringify({ time, ...entry }) : pretty(time, entry));
+    if (this.#lines === '') setImmediate(() => { this.flush(); });
+    this.#lines += this.#format === 'json' ? `{"time":"${this.#isoTime()}",${JSON.stringify(entry).slice(1)}\n` : `${pretty(new Date(), entry)}\n`;
+  }
+
+  /** The time of day in ISO 8601, made once a millisecond. */
+  #isoTime(): string {
+    const now = Date.now();
+    if (now !== this.#timeMs) {
+      this.#timeMs = now;
+      this.#time = new Date(now).toISOString();
+    }
+    return this.#time;
   }
 
   /** Writes what is waiting. */
   flush(): void {
-    if (this.#lines.length === 0) return;
-    process.stderr.write(`${this.#lines.join('\n')}\n`);
-    this.#lines = [];
+    if (this.#lines === '') return;
+    process.stderr.write(this.#lines);
+    this.#lines = '';
   }
+}
+
+/** At most 200 characters of it. */
+function pathOf(target: string): string {
+  const queryAt = target.indexOf('?');
+  return target.slice(0, Math.min(200, queryAt === -1 ? target.length : queryAt));
 }
 
 function pretty(time: Date, { level, message, error, ...fields }: LogEntry): string {
