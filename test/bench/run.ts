@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { startCandidates } from './candidates.ts';
+import type { Candidate } from './candidates.ts';
+import { runLoad } from './load.ts';
+import { describeMachine, median, quantile, tableOf } from './report.ts';
+import type { Measurement } from './report.ts';
+import { workloads } from './workloads.ts';
+import type { Workload } from './workloads.ts';
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '1' },
+    connections: { type: 'string', default: '1,8,64,256' },
+    workloads: { type: 'string', default: '.' },
+    candidates: { type: 'string', default: '.' },
+    /** Where results.json and chart.svg go. */
+    output: { type: 'string', default: fileURLToPath(new URL('.', import.meta.url)) },
+  },
+});
+const rounds = Number(values.rounds);
+const milliseconds = Number(values.seconds) * 1000;
+
+/** One workload at one number of connections: every candidate in every round, one after the other. */
+async function measure(workload: Workload, connections: number, candidates: readonly Candidate[]): Promise<Measurement[]> {
+  const taking = await Promise.all(
+    candidates
+      .filter((candidate) => workload.fits(candidate))
+      .map(async (candidate) => ({ candidate, next: await workload.prepare(candidate), samples: [] as Sample[] })),
+  );
+  for (let round = -1; round < rounds; round++) {
+    for (const { candidate, next, samples } of taking) {
+      const sample = await sampleOf(candidate, next, connections);
+      // The round before the first one warms up.
+      if (round >= 0 && sample !== undefined) samples.push(sample);
+    }
+  }
+  return taking.map(({ candidate, samples }) => ({
+    workload: workload.name,
+    connections,
+    candidate: candidate.name,
+    cpuMicros: median(samples.map((sample) => sample.cpuMicros)),
+    requestsPerSecond: median(samples.map((sample) => sample.requestsPerSecond)),
+    p50Ms: median(samples.map((sample) => sample.p50Ms)),
+    p99Ms: median(samples.map((sample) => sample.p99Ms)),
+    generatorLoad: median(samples.map((sample) => sample.generatorLoad)),
+  }));
+}
+
+type Sample = Omit<Measurement, 'workload' | 'connections' | 'candidate'>;
+
+async function sampleOf({ server }: Candidate, next: Parameters<typeof runLoad>[0]['next'], connections: number): Promise<Sample | undefined> {
+  const before = await server.usage();
+  const load = await runLoad({ port: server.port, connections, milliseconds, next });
+  const after = await server.usage();
+  if (load.requests < 10) return undefined;
+  return {
+    cpuMicros: (after.cpuMicros - before.cpuMicros) / load.requests,
+    requestsPerSecond: load.requestsPerSecond,
+    p50Ms: quantile(load.latencies, 0.5),
+    p99Ms: quantile(load.latencies, 0.99),
+    generatorLoad: load.generatorLoad,
+  };
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'plant-store-bench-'));
+const matching = (pattern: string) => (name: string): boolean => new RegExp(pattern, 'i').test(name);
+const candidates = await startCandidates(folder, matching(values.candidates));
+try {
+  const measurements: Measurement[] = [];
+  for (const workload of workloads.filter(({ name }) => matching(values.workloads)(name))) {
+    for (const connections of values.connections.split(',').map(Number)) {
+      const measured = await measure(workload, connections, candidates);
+      process.stdout.write(tableOf(measured));
+      measurements.push(...measured);
+    }
+  }
+  const results = join(values.output, 'results.json');
+  await writeFile(results, `${JSON.stringify({ machine: describeMachine(), rounds, milliseconds, measurements }, null, 1)}\n`);
+  const chart = spawn(process.execPath, [fileURLToPath(new URL('chart.js', import.meta.url)), results, join(values.output, 'chart.svg')], { stdio: 'inherit' });
+  await once(chart, 'exit');
+} finally {
+  await Promise.all(candidates.map(({ server }) => server.stop()));
+  await rm(folder, { recursive: true });
+}
