@@ -41,7 +41,7 @@ async function measure(workload: Workload, connections: number, candidates: read
       if (round >= 0 && sample !== undefined) samples.push(sample);
     }
   }
-  return taking.map(({ candidate, samples }) => ({
+  return taking.filter(({ samples }) => samples.length > 0).map(({ candidate, samples }) => ({
     workload: workload.name,
     connections,
     candidate: candidate.name,

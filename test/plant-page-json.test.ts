@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, it } from 'node:test';
+import { MemoryStorage, PlantStore } from '../src/index.ts';
+import type { ListRange, StorageAdapter, StoredPlant, Write } from '../src/index.ts';
+import { SqliteStorage } from '../src/storage/sqlite.ts';
+import { temporaryFolder } from './helpers/temporary-folder.ts';
+
+/** Counts what is read of it. */
+class CountingStorage extends MemoryStorage {
+  reads = 0;
+
+  override list(user: string, range: ListRange): Promise<StoredPlant[]> {
+    this.reads++;
+    return super.list(user, range);
+  }
+}
+
+/** A storage that cannot tell of changes by others. */
+function withoutDataVersion(storage: CountingStorage): StorageAdapter {
+  return {
+    commit: (writes) => storage.commit(writes),
+    list: (user, range) => storage.list(user, range),
+    close: () => storage.close(),
+  };
+}
+
+async function grow(store: PlantStore, count: number): Promise<void> {
+  await Promise.all(Array.from({ length: count }, (_, id) => store.createPlant('ada', { id, name: `${id}` })));
+}
+
+describe('PlantStore.plantPageJson', () => {
+  it('gives a page as JSON, and says where it goes on', async () => {
+    const store = new PlantStore({ storage: new MemoryStorage() });
+    await grow(store, 1001);
+    assert.deepEqual(await store.plantPageJson('ada', { limit: 2 }), { json: '[{"name":"0"},{"name":"1"}]', count: 2, last: 1n, hasMore: true });
+    assert.deepEqual(await store.plantPageJson('ada', { after: 999 }), { json: '[{"name":"1000"}]', count: 1, last: 1000n, hasMore: false });
+    assert.deepEqual(await store.plantPageJson('ada', { limit: 0 }), { json: '[]', count: 0, last: undefined, hasMore: false });
+    for (const limit of [undefined, 1000, 5000]) {
+      const { count, last, hasMore } = await store.plantPageJson('ada', { limit });
+      assert.deepEqual([count, last, hasMore], [1000, 999n, true]);
+    }
+  });
+
+  it('refuses what listPlants refuses', async () => {
+    const store = new PlantStore({ storage: new MemoryStorage() });
+    await assert.rejects(store.plantPageJson('ada', { limit: -1 }), { code: 'invalid_limit' });
+    await assert.rejects(store.plantPageJson('ada', { after: 2n ** 63n }), { code: 'invalid_after' });
+    await assert.rejects(store.plantPageJson(''), TypeError);
+    await store.close();
+    await assert.rejects(store.plantPageJson('ada'), { code: 'closed' });
+  });
+
+  it('reads a first page once, until its user is written to', async () => {
+    const storage = new CountingStorage();
+    const store = new PlantStore({ storage });
+    await grow(store, 3);
+    for (let n = 0; n < 5; n++) assert.equal((await store.plantPageJson('ada', { limit: 10 })).count, 3);
+    assert.equal(storage.reads, 1);
+    await store.createPlant('bob', { id: 1, name: '' });
+    assert.equal((await store.plantPageJson('ada', { limit: 10 })).count, 3);
+    assert.equal(storage.reads, 1);
+    await store.deletePlant('ada', 0);
+    assert.equal((await store.plantPageJson('ada', { limit: 10 })).count, 2);
+    await store.createPlant('ada', { id: 9, name: '' });
+    assert.equal((await store.plantPageJson('ada', { limit: 10 })).count, 3);
+    assert.equal(storage.reads, 3);
+  });
+
+  it('keeps nothing where it is told so, and where the storage cannot tell of changes by others', async () => {
+    for (const [storage, options] of [[new CountingStorage(), { maxCachedText: 0 }], [new CountingStorage(), {}]] as const) {
+      const isDumb = !('maxCachedText' in options);
+      const store = new PlantStore({ storage: isDumb ? withoutDataVersion(storage) : storage, ...options });
+      await grow(store, 3);
+      for (let n = 0; n < 3; n++) await store.plantPageJson('ada');
+      assert.equal(storage.reads, 3);
+    }
+  });
+
+  it('shows a write whose commit failed but took effect', async () => {
+    const storage = new MemoryStorage();
+    const commit = storage.commit.bind(storage);
+    const store = new PlantStore({ storage });
+    await grow(store, 1);
+    assert.equal((await store.plantPageJson('ada')).count, 1);
+    storage.commit = async (writes: readonly Write[]) => {
+      await commit(writes);
+      throw new Error('lost on the way back');
+    };
+    await assert.rejects(store.createPlant('ada', { id: 7, name: '' }), { code: 'storage_unavailable' });
+    assert.equal((await store.plantPageJson('ada')).count, 2);
+  });
+
+  it('shows what another process committed to the same file', async (t) => {
+    const path = join(await temporaryFolder(t), 'plants.db');
+    const [first, second] = [new PlantStore({ storage: new SqliteStorage(path) }), new PlantStore({ storage: new SqliteStorage(path) })];
+    t.after(() => Promise.all([first.close(), second.close()]));
+    for (let id = 1; id < 20; id++) {
+      await second.createPlant('ada', { id, name: '' });
+      await nextTurn();
+      assert.equal((await first.plantPageJson('ada')).count, id);
+    }
+    await second.deletePlant('ada', 1);
+    await nextTurn();
+    assert.equal((await first.plantPageJson('ada')).count, 18);
+  });
+});
