@@ -12,7 +12,7 @@ type ListJson = NonNullable<StorageAdapter['listJson']>;
 /** What the contract says of the optional `listJson`: the same plants as `list`, as JSON. */
 export function testListJson(open: Open): void {
   /** An adapter with these plants, and its `listJson`; `undefined` where it has none. */
-  async function withPlants(t: Parameters<Open>[0], plants: [id: PlantId, name: string, tag?: string][]): Promise<ListJson | undefined> {
+  async function withPlants(t: Parameters<Open>[0], plants: [id: PlantId, name: string, tag?: string | undefined][]): Promise<ListJson | undefined> {
     const storage = await open(t);
     if (storage.listJson === undefined) {
       t.diagnostic('This adapter has no listJson.');
@@ -61,6 +61,13 @@ export function testListJson(open: Open): void {
     assert.ok(page.count >= 9, `${page.count} plants`);
     assert.equal(page.hasMore, page.count < 30);
     assert.deepEqual(await readAll(listJson), plants.map(([, name]) => ({ name })));
+  });
+
+  it('leaves out no plant where some names are long and some are not', async (t) => {
+    const plants = range(50).map((n): [bigint, string, string | undefined] => [BigInt(n), 'x'.repeat(n % 7 === 3 ? 1000 : 5), n % 11 === 5 ? 'y'.repeat(5000) : undefined]);
+    const listJson = await withPlants(t, plants);
+    if (listJson === undefined) return;
+    assert.deepEqual(await readAll(listJson), plants.map(([, name, tag]) => (tag === undefined ? { name } : { name, tag })));
   });
 }
 
