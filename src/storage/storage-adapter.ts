@@ -25,6 +25,26 @@ export interface ListRange {
   readonly limit: number;
 }
 
+/** What a plant is kept under. */
+export interface PlantKey {
+  readonly user: string;
+  readonly id: PlantId;
+}
+
+/** A plant and whose it is. */
+export interface OwnedPlant {
+  readonly user: string;
+  readonly plant: StoredPlant;
+}
+
+/** Which part of all users' plants to read. */
+export interface ScanRange {
+  /** Read only plants behind this key, whether it is there or not; `undefined` reads from the first. */
+  readonly after: PlantKey | undefined;
+  /** The most plants to answer, 1 to 2147483647. */
+  readonly limit: number;
+}
+
 /** A page of plants as JSON. */
 export interface JsonPage {
   /** A JSON array of Plant (`{"name":…,"tag":…}`, no id) in ascending id, without white space. */
@@ -38,7 +58,7 @@ export interface JsonPage {
 }
 
 /**
- * Where plants are kept. Implement the three methods and prove them with `testStorageAdapter`
+ * Where plants are kept. Implement the four methods and prove them with `testStorageAdapter`
  * from `plant-store/testing`.
  *
  * A plant's key is (user, id): two users may hold the same id. What arrives here is already
@@ -65,6 +85,13 @@ export interface StorageAdapter {
    * which the names and tags of the page reach 262144 UTF-16 code units.
    */
   list(user: string, range: ListRange): Promise<StoredPlant[]>;
+
+  /**
+   * All users' plants, ordered by user (by the bytes of its UTF-8) and then by id: those in the
+   * range, as many as there are up to the limit, or fewer, but at least one, as `list` may do.
+   * This is how plants are moved to another storage.
+   */
+  scan(range: ScanRange): Promise<OwnedPlant[]>;
 
   /**
    * Optional, for storage that has JSON at hand: the same plants as `list` would answer, up to a
