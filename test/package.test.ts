@@ -18,6 +18,8 @@ interface Manifest {
   exports: Record<string, string>;
   allowScripts: Record<string, boolean>;
   devDependencies: Record<string, string>;
+  peerDependencies: Record<string, string>;
+  peerDependenciesMeta: Record<string, object>;
 }
 
 interface Lockfile {
@@ -71,9 +73,11 @@ const { size, files } = await pack('--dry-run');
 const paths = files.map(({ path }) => path);
 
 describe('package.json', () => {
-  it('has no dependencies of any kind but exact devDependencies', () => {
-    const kinds = Object.keys(manifest).filter((key) => /dependencies$/i.test(key));
-    assert.deepEqual(kinds, ['devDependencies']);
+  it('has no dependencies but exact devDependencies, and one optional peer', () => {
+    const kinds = Object.keys(manifest).filter((key) => /dependencies/i.test(key));
+    assert.deepEqual(kinds.sort(), ['devDependencies', 'peerDependencies', 'peerDependenciesMeta']);
+    assert.deepEqual(manifest.peerDependencies, { pg: '>=8.11' });
+    assert.deepEqual(manifest.peerDependenciesMeta, { pg: { optional: true } });
     for (const [name, version] of Object.entries(manifest.devDependencies)) {
       assert.match(version, /^\d+\.\d+\.\d+(?:-[\w.]+)?$/, name);
     }
@@ -105,7 +109,7 @@ describe('the tarball', () => {
   });
 
   it('has a file and its types for each export', () => {
-    assert.deepEqual(subpaths.toSorted(), ['.', './http', './sqlite', './testing']);
+    assert.deepEqual(subpaths.toSorted(), ['.', './http', './postgres', './sqlite', './testing']);
     for (const target of Object.values(manifest.exports)) {
       const path = target.replace('./', '');
       assert.ok(paths.includes(path), path);

@@ -1,0 +1,159 @@
+import { PlantStoreError } from '../errors.ts';
+import type { PlantId, StoredPlant } from '../plant.ts';
+import { emptyPage } from './json-page.ts';
+import { maxPageLength, maxPageText, textLength } from './page-bounds.ts';
+import { applyBatch } from './postgres-batch.ts';
+import { runStatement } from './postgres-pool.ts';
+import type { PostgresPool } from './postgres-pool.ts';
+import { statementsFor } from './postgres-statements.ts';
+import type { PostgresStatements } from './postgres-statements.ts';
+import { checkTableOptions, prepareTable, quotedTable } from './postgres-table.ts';
+import type { JsonPage, ListRange, OwnedPlant, PlantKey, ScanRange, StorageAdapter, Write } from './storage-adapter.ts';
+
+export type { PostgresPool } from './postgres-pool.ts';
+
+/** What a {@link PostgresStorage} works on. */
+export interface PostgresStorageOptions {
+  /** Where its connections come from: a `Pool` of the package `pg`. It stays the application's, who closes it. */
+  pool: PostgresPool;
+  /** The schema of the table, created where it is missing; without it the connection's `search_path` decides. */
+  schema?: string | undefined;
+  /** The table; default `plants`. */
+  table?: string | undefined;
+  /** Whether a missing table is created at the first use; default `true`. */
+  createTable?: boolean | undefined;
+}
+
+/**
+ * Keeps plants in a PostgreSQL database, 14 or newer, through the application's own pool of
+ * connections. Any number of servers can share a table. A commit is as durable as the database
+ * makes it: on its disk, and on that of a synchronous standby where there is one.
+ *
+ * The table is looked for, and created where it is missing, at the first use. A write whose
+ * connection is lost rejects, and may have happened all the same; it is never repeated by itself.
+ */
+export class PostgresStorage implements StorageAdapter {
+  readonly #pool: PostgresPool;
+  readonly #statements: PostgresStatements;
+  readonly #prepareTable: () => Promise<void>;
+  #tablePrepared: Promise<void> | undefined;
+  #isClosed = false;
+
+  /** Connects to nothing yet. */
+  constructor({ pool, schema, table = 'plants', createTable = true }: PostgresStorageOptions) {
+    if (typeof (pool as Partial<PostgresPool> | null | undefined)?.query !== 'function') {
+      throw new TypeError('pool must be a pool of connections: it has no query');
+    }
+    if (typeof createTable !== 'boolean') throw new TypeError('createTable must be true or false');
+    const place = { schema, table };
+    checkTableOptions(place);
+    this.#pool = pool;
+    this.#statements = statementsFor(quotedTable(place));
+    this.#prepareTable = () => prepareTable(pool, place, createTable);
+  }
+
+  /**
+   * See {@link StorageAdapter}. One statement and so one round trip.
+   *
+   * @throws {PlantStoreError} `storage_unsupported` where the table is missing, or holds something else.
+   */
+  async commit(writes: readonly Write[]): Promise<boolean[]> {
+    await this.#ready();
+    return writes.length === 0 ? [] : applyBatch(this.#pool, this.#statements, writes);
+  }
+
+  /** See {@link StorageAdapter}. */
+  async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
+    await this.#ready();
+    const { list } = this.#statements;
+    return pageOf<StoredPlant>(limit, async (last, count) => {
+      const id = last?.id ?? after;
+      const rows = await (id === undefined ? this.#read(list.first, [count, user]) : this.#read(list.behind, [count, user, String(id)]));
+      return rows.map(plantOf);
+    }, textLength);
+  }
+
+  /** See {@link StorageAdapter}. */
+  async scan({ after, limit }: ScanRange): Promise<OwnedPlant[]> {
+    await this.#ready();
+    const { scan } = this.#statements;
+    return pageOf<OwnedPlant>(limit, async (last, count) => {
+      const key = last === undefined ? after : keyOf(last);
+      const rows = await (key === undefined ? this.#read(scan.first, [count]) : this.#read(scan.behind, [count, key.user, String(key.id)]));
+      return rows.map((row) => ({ user: row.user, plant: plantOf(row) }));
+    }, ({ plant }) => textLength(plant));
+  }
+
+  /** See {@link StorageAdapter}. */
+  async listJson(user: string, { after, limit }: ListRange): Promise<JsonPage> {
+    await this.#ready();
+    const { first, behind } = this.#statements.listJson;
+    const [row] = await (after === undefined
+      ? runStatement(this.#pool, first, [limit, user])
+      : runStatement(this.#pool, behind, [limit, user, String(after)]));
+    const { count, last, json, hasMore } = row as JsonPageRow;
+    if (last === null || json === null) return emptyPage;
+    return { json, count: Number(count), last: BigInt(last), hasMore: hasMore === 'true' };
+  }
+
+  /** See {@link StorageAdapter}. The pool is left to the application. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+  }
+
+  /** Resolves when the table is known to be there: asked once, and again after it failed. */
+  async #ready(): Promise<void> {
+    if (this.#isClosed) throw new PlantStoreError('closed');
+    this.#tablePrepared ??= this.#prepareTable().catch((error: unknown) => {
+      this.#tablePrepared = undefined;
+      throw error;
+    });
+    await this.#tablePrepared;
+  }
+
+  async #read(text: string, values: unknown[]): Promise<PlantRow[]> {
+    return (await runStatement(this.#pool, text, values)) as PlantRow[];
+  }
+}
+
+interface PlantRow {
+  readonly user: string;
+  readonly id: string;
+  readonly name: string;
+  readonly tag: string | null;
+}
+
+interface JsonPageRow {
+  readonly count: string;
+  readonly last: string | null;
+  readonly json: string | null;
+  readonly hasMore: string | null;
+}
+
+/** Reads up to the limit, a page's length at a time, until there is no more or the text is as much as a page takes. */
+async function pageOf<T>(
+  limit: number,
+  read: (last: T | undefined, count: number) => Promise<T[]>,
+  textOf: (item: T) => number,
+): Promise<T[]> {
+  const page: T[] = [];
+  for (let text = 0; page.length < limit && text < maxPageText; ) {
+    const count = Math.min(maxPageLength, limit - page.length);
+    const items = await read(page.at(-1), count);
+    for (const item of items) {
+      page.push(item);
+      text += textOf(item);
+    }
+    if (items.length < count) break;
+  }
+  return page;
+}
+
+function plantOf({ id, name, tag }: PlantRow): StoredPlant {
+  const plantId: PlantId = BigInt(id);
+  return tag === null ? { id: plantId, name } : { id: plantId, name, tag };
+}
+
+function keyOf({ user, plant }: OwnedPlant): PlantKey {
+  return { user, id: plant.id };
+}

