@@ -11,7 +11,7 @@ import { parseCommandLine, setting, tokensSetting, UsageError } from './command.
 import type { Command, Setting } from './command.ts';
 import { Log, logFormats } from './log.ts';
 import type { LogFormat } from './log.ts';
-import { openStorage } from './storage.ts';
+import { openStorage, storageSetting } from './storage.ts';
 
 const help = `Usage: plant-store serve [OPTIONS]
 
@@ -20,7 +20,9 @@ Runs the HTTP service. Stops on SIGINT and SIGTERM, when what is under way is fi
 Options:
   --host HOST         address to listen on (HOST; default 127.0.0.1)
   --port PORT         port to listen on, 0 for a free one (PORT; default 3000)
-  --storage STORAGE   sqlite:FILE or memory (PLANT_STORE_STORAGE; default sqlite:plants.db)
+  --storage STORAGE   sqlite:FILE, postgres://USER:PASSWORD@HOST/DATABASE or memory
+                      (PLANT_STORE_STORAGE, else DATABASE_URL; default sqlite:plants.db);
+                      ?max=N is the size of the pool of connections (default 10)
   --tokens FILE       the tokens file (PLANT_STORE_TOKENS; default tokens.json);
                       where there is none it is made, with a token for the user 'me'
   --log FORMAT        json, pretty or off, to standard error
@@ -57,7 +59,7 @@ function parseConfig(args: string[]): ServeConfig {
   return {
     host: setting('--host', values.host, 'HOST', '127.0.0.1').text,
     port: parsePort(setting('--port', values.port, 'PORT', '3000')),
-    storage: setting('--storage', values.storage, 'PLANT_STORE_STORAGE', 'sqlite:plants.db'),
+    storage: storageSetting(values.storage),
     tokens: tokensSetting(values.tokens),
     log: parseLogFormat(values.log ?? (process.stderr.isTTY ? 'pretty' : 'json')),
   };
@@ -81,7 +83,7 @@ async function runServer(config: ServeConfig): Promise<number> {
   const isFirstStart = !existsSync(config.tokens);
   let authenticate: Authenticate = isFirstStart ? () => null : useTokens();
 
-  const store = new PlantStore({ storage: openStorage(config.storage) });
+  const store = new PlantStore({ storage: await openStorage(config.storage) });
   const server = createPlantServer(store, {
     authenticate: (token) => authenticate(token),
     onError: (error, request) => { log.error(`${request.method ?? ''} failed`, error); },

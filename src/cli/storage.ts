@@ -1,19 +1,37 @@
 import { MemoryStorage } from '../storage/memory.ts';
 import { SqliteStorage } from '../storage/sqlite.ts';
 import type { StorageAdapter } from '../storage/storage-adapter.ts';
-import { UsageError } from './command.ts';
+import { setting, UsageError } from './command.ts';
 import type { Setting } from './command.ts';
+import { openPostgres } from './postgres.ts';
 
 /**
- * Opens the storage that `--storage` names: `memory` or `sqlite:FILE`.
+ * The setting for the storage: the flag, else `PLANT_STORE_STORAGE`, else `DATABASE_URL`, which
+ * platforms set that bring a database.
+ *
+ * @throws {UsageError} for an empty flag.
+ */
+export function storageSetting(flag: string | undefined): Setting {
+  const named = setting('--storage', flag, 'PLANT_STORE_STORAGE', '');
+  return named.text === '' ? setting('--storage', undefined, 'DATABASE_URL', 'sqlite:plants.db') : named;
+}
+
+/**
+ * Opens the storage that `--storage` names: `memory`, `sqlite:FILE` or `postgres://…`.
  *
  * @throws {UsageError} where it names none.
  */
-export function openStorage({ text: name, source }: Setting): StorageAdapter {
+export async function openStorage({ text: name, source }: Setting): Promise<StorageAdapter> {
   if (name === 'memory') return new MemoryStorage();
+  if (/^postgres(?:ql)?:\/\//.test(name)) return openPostgres({ text: name, source });
   const file = /^sqlite:(.+)$/s.exec(name)?.[1];
   if (file === undefined || file === ':memory:') {
-    throw new UsageError(`${source} must be 'memory' or 'sqlite:FILE', not '${name}'.`);
+    throw new UsageError(`${source} must be 'memory', 'sqlite:FILE' or 'postgres://…', not '${withoutSecrets(name)}'.`);
   }
   return new SqliteStorage(file);
+}
+
+/** What was meant for a connection string may hold a password before the host, or in the query. */
+function withoutSecrets(name: string): string {
+  return name.replace(/(:\/*)[^/].*@/s, '$1…@').replace(/\?.*/s, '?…');
 }

@@ -22,7 +22,7 @@ async function damage(path: string): Promise<void> {
 
 describe('openStorage', () => {
   it('keeps plants in memory for "memory"', async (t) => {
-    const storage = openStorage(flag('memory'));
+    const storage = await openStorage(flag('memory'));
     t.after(() => storage.close());
     assert.ok(storage instanceof MemoryStorage);
   });
@@ -30,7 +30,7 @@ describe('openStorage', () => {
   it('keeps plants in the file of "sqlite:FILE", for its owner only, in folders that it makes', async (t) => {
     const folder = join(await temporaryFolder(t), 'deep', 'etc');
     const file = join(folder, 'name: with spaces?.db');
-    const storage = openStorage(flag(`sqlite:${file}`));
+    const storage = await openStorage(flag(`sqlite:${file}`));
     t.after(() => storage.close());
     assert.ok(storage instanceof SqliteStorage);
     assert.equal((await stat(file)).mode & 0o777, 0o600);
@@ -39,9 +39,22 @@ describe('openStorage', () => {
 
   const others = ['', 'Memory', 'memory:', 'sqlite', 'sqlite:', 'sqlite::memory:', 'plants.db', 'mongodb://localhost'];
   for (const name of others) {
-    it(`refuses ${JSON.stringify(name)} and quotes it`, () => {
-      const message = `--storage must be 'memory' or 'sqlite:FILE', not '${name}'.`;
-      assert.throws(() => openStorage(flag(name)), (error) => error instanceof UsageError && error.message === message);
+    it(`refuses ${JSON.stringify(name)} and quotes it`, async () => {
+      const message = `--storage must be 'memory', 'sqlite:FILE' or 'postgres://…', not '${name}'.`;
+      await assert.rejects(openStorage(flag(name)), (error) => error instanceof UsageError && error.message === message);
+    });
+  }
+
+  const secretive: [string, string][] = [
+    ['mysql://ada:sesame@localhost/plants', 'mysql://…@localhost/plants'],
+    ['postgre:/ada:sesame@localhost/plants', 'postgre:/…@localhost/plants'],
+    ['Postgres://localhost/plants?password=sesame', 'Postgres://localhost/plants?…'],
+    ['ada:sesame@localhost', 'ada:…@localhost'],
+  ];
+  for (const [name, quoted] of secretive) {
+    it(`quotes a mistaken connection string as ${quoted}`, async () => {
+      const message = `--storage must be 'memory', 'sqlite:FILE' or 'postgres://…', not '${quoted}'.`;
+      await assert.rejects(openStorage(flag(name)), (error) => error instanceof UsageError && error.message === message);
     });
   }
 });
@@ -59,7 +72,7 @@ describe('plant-store serve --storage', { concurrency: 4 }, () => {
 
   it('gives the cause where SQLite finds a damaged file', async (t) => {
     const cwd = await temporaryFolder(t);
-    const storage = openStorage(flag(`sqlite:${join(cwd, 'plants.db')}`));
+    const storage = await openStorage(flag(`sqlite:${join(cwd, 'plants.db')}`));
     await storage.close();
     await damage(join(cwd, 'plants.db'));
     const { code, stdout, stderr } = await runCommand(['serve', '--port', '0'], { cwd });
