@@ -5,12 +5,13 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { PostgresCluster } from './helpers/postgres.ts';
 import { assertTestsPassed, runScript, tsx } from './helpers/run-script.ts';
 import { temporaryFolder } from './helpers/temporary-folder.ts';
 import type { HasAfter } from './helpers/temporary-folder.ts';
 
 const examples = fileURLToPath(new URL('../examples', import.meta.url));
-const tried = ['embed.ts', 'mount.ts', 'own-adapter.ts', 'serve-sqlite.ts'];
+const tried = ['embed.ts', 'mount.ts', 'own-adapter.ts', 'serve-postgres.ts', 'serve-sqlite.ts'];
 
 interface Listening {
   readonly url: string;
@@ -67,6 +68,21 @@ describe('The examples', () => {
     const second = await listen(t, args, env);
     assert.deepEqual(await call(`${second.url}/plants`, 'secret'), [{ name: 'Fern' }]);
     assert.equal(await second.stop(), 0);
+  });
+
+  it('serve-postgres: two of them serve the same plants, and stop on SIGTERM', async (t) => {
+    const cluster = await PostgresCluster.start();
+    t.after(() => cluster.remove());
+    const env = { ADAS_TOKEN: 'secret', DATABASE_URL: cluster.url() };
+    const args = [join(examples, 'serve-postgres.ts')];
+    const services = [await listen(t, args, env), await listen(t, args, env)];
+    for (const [id, { url }] of services.entries()) {
+      assert.deepEqual(await call(`${url}/plants`, 'secret', `{"id":${id},"name":"Fern ${id}"}`), { name: `Fern ${id}` });
+    }
+    for (const { url, stop } of services) {
+      assert.deepEqual(await call(`${url}/plants`, 'secret'), [{ name: 'Fern 0' }, { name: 'Fern 1' }]);
+      assert.equal(await stop(), 0);
+    }
   });
 
   it('mount: serves under its prefix, beside the app', async (t) => {
