@@ -24,7 +24,8 @@ const queryTimeoutMs = 30_000;
  * Opens a storage in the database that a connection string of `pg` names, over a pool of its own,
  * which is closed with it. The parameter `max` is the size of the pool. Connects to nothing yet.
  *
- * @throws {UsageError} where it is no connection string; it is never repeated, for the password in it.
+ * @throws {UsageError} where `pg` is not installed, or where it is no connection string; that is never repeated, for the
+ *   password in it.
  */
 export async function openPostgres({ text: connectionString, source }: Setting): Promise<StorageAdapter> {
   const { Client, Pool } = await importPg();
@@ -73,7 +74,7 @@ async function importPg(): Promise<PgModule> {
     return ((await import(name)) as { default: PgModule }).default;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new Error('postgres:// storage needs the package pg: npm install pg');
+    throw new UsageError('postgres:// storage needs the package pg: npm install pg', { cause: error });
   }
 }
 

@@ -151,6 +151,6 @@ describe('plant-store serve over PostgreSQL', { concurrency: 4 }, () => {
     `;
     const script = `process.stderr.write = (text) => process.stdout.write(text);${program}`;
     const stdout = await runScript(process.execPath, ['--import', tsx, '--input-type=module', '--eval', script], { cwd: folder });
-    assert.equal(stdout, 'plant-store: postgres:// storage needs the package pg: npm install pg\n1\n');
+    assert.equal(stdout, 'plant-store: postgres:// storage needs the package pg: npm install pg\n2\n');
   });
 });

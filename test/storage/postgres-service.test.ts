@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test';
 import { PostgresStorage } from '../../src/storage/postgres.ts';
 import { PostgresCluster, poolOf } from '../helpers/postgres.ts';
 import { startService } from '../helpers/service.ts';
-import type { Service } from '../helpers/service.ts';
+import type { Answered, Service } from '../helpers/service.ts';
 
 let cluster: PostgresCluster;
 before(async () => { cluster = await PostgresCluster.start(); });
@@ -72,15 +72,17 @@ describe('Two servers over one PostgreSQL', () => {
 
   it('page through a list by Link, each page from the other server', async (t) => {
     const services = await startServices(t, 2);
-    await Promise.all(Array.from({ length: 2500 }, (_, id) => services[id % 2]?.store.createPlant('ada', { id, name: `${id}` })));
+    const ids = Array.from({ length: 2500 }, (_, id) => id);
+    await Promise.all(services.flatMap(({ store }, n) =>
+      ids.filter((id) => id % 2 === n).map((id) => store.createPlant('ada', { id, name: `${id}` }))));
     const names: string[] = [];
     let target: string | undefined = '/plants?limit=300';
     for (let page = 0; target !== undefined; page++) {
-      const answered = await services[page % 2]?.call('GET', target);
+      const answered: Answered | undefined = await services[page % 2]?.call('GET', target);
       names.push(...(answered?.json as { name: string }[]).map(({ name }) => name));
       target = /<(.*)>/.exec(answered?.headers.get('link') ?? '')?.[1];
     }
-    assert.deepEqual(names, Array.from({ length: 2500 }, (_, id) => `${id}`));
+    assert.deepEqual(names, ids.map(String));
     const whole = await services[0]?.call('GET', '/plants');
     assert.equal((whole?.json as unknown[]).length, 2500);
   });
