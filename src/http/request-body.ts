@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { PlantStoreError } from '../errors.ts';
-import { parseExactJson } from './exact-json.ts';
+import { parseExactJson } from '../exact-json.ts';
 
 /** The bounds of a request body. */
 export interface BodyLimits {

@@ -1,5 +1,5 @@
-import { PlantStoreError } from '../errors.ts';
-import { int64FromJsonNumber } from '../int64.ts';
+import { PlantStoreError } from './errors.ts';
+import { int64FromJsonNumber } from './int64.ts';
 
 /** A fraction or an exponent, or what looks like one in a string, which only costs the longer way. */
 const fractionOrExponent = /\d[.eE]/;
