@@ -1,40 +1,44 @@
 // A storage adapter of your own, proven by the shipped suite:
 // npm run build && npm exec -- tsx --test examples/own-adapter.ts
 import { PlantStoreError } from 'plant-store';
-import type { ListRange, StorageAdapter, StoredPlant, Write } from 'plant-store';
+import type { ListRange, OwnedPlant, PlantKey, ScanRange, StorageAdapter, StoredPlant, Write } from 'plant-store';
 import { testStorageAdapter } from 'plant-store/testing';
 
-type PlantMap = Map<string, { user: string; plant: StoredPlant }>;
+const keyOf = ({ user, plant }: OwnedPlant): PlantKey => ({ user, id: plant.id });
+const compare = (a: PlantKey, b: PlantKey): number =>
+  Buffer.compare(Buffer.from(a.user), Buffer.from(b.user)) || (a.id < b.id ? -1 : Number(a.id > b.id));
 
-/** Keeps plants in a Map: the shortest adapter there is. It sorts at every list; MemoryStorage does not. */
+/** Keeps plants in a Map: the shortest adapter there is. It sorts at every read; MemoryStorage does not. */
 class MapStorage implements StorageAdapter {
-  #plants: PlantMap | undefined = new Map();
+  #plants: Map<string, OwnedPlant> | undefined = new Map();
 
   async commit(writes: readonly Write[]): Promise<boolean[]> {
     const plants = this.#open();
     return writes.map((write) => {
-      if (write.kind === 'delete') return plants.delete(JSON.stringify([write.user, String(write.id)]));
-      const { user, plant } = write;
-      const key = JSON.stringify([user, String(plant.id)]);
+      const key = JSON.stringify([write.user, String(write.kind === 'delete' ? write.id : write.plant.id)]);
+      if (write.kind === 'delete') return plants.delete(key);
       if (plants.has(key)) return false;
-      plants.set(key, { user, plant: { ...plant } });
+      plants.set(key, { user: write.user, plant: { ...write.plant } });
       return true;
     });
   }
 
-  async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
-    return [...this.#open().values()]
-      .filter((entry) => entry.user === user && (after === undefined || entry.plant.id > after))
-      .sort((a, b) => (a.plant.id < b.plant.id ? -1 : 1))
-      .slice(0, limit)
-      .map(({ plant }) => ({ ...plant }));
+  async list(user: string, { after = -(2n ** 63n) - 1n, limit }: ListRange): Promise<StoredPlant[]> {
+    const page = await this.scan({ after: { user, id: after }, limit });
+    return page.filter((owned) => owned.user === user).map(({ plant }) => plant);
+  }
+
+  async scan({ after, limit }: ScanRange): Promise<OwnedPlant[]> {
+    const behind = [...this.#open().values()].filter((owned) => after === undefined || compare(keyOf(owned), after) > 0);
+    const page = behind.sort((a, b) => compare(keyOf(a), keyOf(b))).slice(0, limit);
+    return page.map(({ user, plant }) => ({ user, plant: { ...plant } }));
   }
 
   async close(): Promise<void> {
     this.#plants = undefined;
   }
 
-  #open(): PlantMap {
+  #open(): Map<string, OwnedPlant> {
     if (this.#plants === undefined) throw new PlantStoreError('closed');
     return this.#plants;
   }

@@ -177,6 +177,7 @@ describe('PlantStore', () => {
     const failing: StorageAdapter = {
       commit: () => Promise.reject(cause),
       list: () => { throw cause; },
+      scan: () => Promise.reject(cause),
       close: () => Promise.resolve(),
     };
     const store = newStore(failing);
@@ -186,7 +187,9 @@ describe('PlantStore', () => {
   });
 
   it('does not guess where an adapter answers too few outcomes', async () => {
-    const store = newStore({ commit: () => Promise.resolve([]), list: () => Promise.resolve([]), close: () => Promise.resolve() });
+    const store = newStore(new (class extends MemoryStorage {
+      override commit(): Promise<boolean[]> { return Promise.resolve([]); }
+    })());
     await assert.rejects(store.deletePlant('ada', 1), { code: 'storage_unavailable' });
   });
 });

@@ -6,6 +6,7 @@ import { PlantStore } from '../plant-store.ts';
 import { all, create, ids, range, remove, testCommit, testFidelity, testList } from './conformance-cases.ts';
 import type { Open } from './conformance-cases.ts';
 import { testDataVersion, testListJson } from './conformance-optional.ts';
+import { testScan } from './conformance-scan.ts';
 import type { StorageAdapter } from './storage-adapter.ts';
 
 /** Where one test keeps its plants: a folder, a schema, nothing at all. */
@@ -41,6 +42,7 @@ export function testStorageAdapter(name: string, { makePlace, isShared }: Storag
   describe(`${name} as a StorageAdapter`, () => {
     describe('commit', () => { testCommit(open); });
     describe('list', () => { testList(open); });
+    describe('scan', () => { testScan(open); });
     describe('what it keeps', () => { testFidelity(open); });
     describe('under a PlantStore', () => { testUnderPlantStore(open); });
     describe('listJson, if there is one', () => { testListJson(open); });

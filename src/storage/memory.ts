@@ -1,12 +1,15 @@
 import { PlantStoreError } from '../errors.ts';
 import type { StoredPlant } from '../plant.ts';
-import { maxPageText, textLength } from './page-bounds.ts';
+import { compareUsers } from './key-order.ts';
+import { maxPageText, ownedTextLength, textLength } from './page-bounds.ts';
 import { SortedPlants } from './sorted-plants.ts';
-import type { CreateWrite, DeleteWrite, ListRange, StorageAdapter, Write } from './storage-adapter.ts';
+import type { CreateWrite, DeleteWrite, ListRange, OwnedPlant, ScanRange, StorageAdapter, Write } from './storage-adapter.ts';
 
 /** Keeps plants in this process's memory: for tests and throw-away state. Gone once closed. */
 export class MemoryStorage implements StorageAdapter {
   readonly #plantsByUser = new Map<string, SortedPlants>();
+  /** Made when a scan asks for it, and again where users have come or gone since. */
+  #sortedUsers: string[] | undefined;
   #isClosed = false;
 
   /** See {@link StorageAdapter}. */
@@ -28,6 +31,26 @@ export class MemoryStorage implements StorageAdapter {
     return page;
   }
 
+  /** See {@link StorageAdapter}. */
+  async scan({ after, limit }: ScanRange): Promise<OwnedPlant[]> {
+    this.#refuseIfClosed();
+    const page: OwnedPlant[] = [];
+    let text = 0;
+    this.#sortedUsers ??= [...this.#plantsByUser.keys()].sort(compareUsers);
+    for (const user of this.#sortedUsers) {
+      if (after !== undefined && compareUsers(user, after.user) < 0) continue;
+      const afterId = user === after?.user ? after.id : undefined;
+      for (const plant of this.#plantsByUser.get(user)?.slice(afterId, limit - page.length) ?? []) {
+        const owned = { user, plant: { ...plant } };
+        page.push(owned);
+        text += ownedTextLength(owned);
+        if (text >= maxPageText) return page;
+      }
+      if (page.length === limit) return page;
+    }
+    return page;
+  }
+
   /** See {@link StorageAdapter}: nobody else can change it. */
   dataVersion(): number {
     return 0;
@@ -37,6 +60,7 @@ export class MemoryStorage implements StorageAdapter {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#plantsByUser.clear();
+    this.#sortedUsers = undefined;
   }
 
   #create({ user, plant }: CreateWrite): boolean {
@@ -44,6 +68,7 @@ export class MemoryStorage implements StorageAdapter {
     if (plants === undefined) {
       plants = new SortedPlants();
       this.#plantsByUser.set(user, plants);
+      this.#sortedUsers = undefined;
     }
     return plants.add({ ...plant });
   }
@@ -51,7 +76,10 @@ export class MemoryStorage implements StorageAdapter {
   #delete({ user, id }: DeleteWrite): boolean {
     const plants = this.#plantsByUser.get(user);
     const wasThere = plants?.remove(id) ?? false;
-    if (plants?.isEmpty) this.#plantsByUser.delete(user);
+    if (plants?.isEmpty) {
+      this.#plantsByUser.delete(user);
+      this.#sortedUsers = undefined;
+    }
     return wasThere;
   }
 

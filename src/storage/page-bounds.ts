@@ -1,4 +1,5 @@
 import type { Plant } from '../plant.ts';
+import type { OwnedPlant } from './storage-adapter.ts';
 
 /** The most plants that one read asks a storage for. */
 export const maxPageLength = 1000;
@@ -12,6 +13,11 @@ export const maxPageText = 262_144;
 /** The text of a plant, in UTF-16 code units. */
 export function textLength({ name, tag }: Plant): number {
   return name.length + (tag?.length ?? 0);
+}
+
+/** The text of a plant and whose it is, in UTF-16 code units. */
+export function ownedTextLength({ user, plant }: OwnedPlant): number {
+  return user.length + textLength(plant);
 }
 
 /** Whether a page holds as much text as a page takes. */

@@ -5,10 +5,10 @@ import { PlantStoreError } from '../errors.ts';
 import { maxInt64, minInt64 } from '../int64.ts';
 import type { StoredPlant } from '../plant.ts';
 import { emptyPage, listAsJson } from './json-page.ts';
-import { maxPageLength, maxPageText, textLength } from './page-bounds.ts';
+import { maxPageLength, maxPageText, ownedTextLength, textLength } from './page-bounds.ts';
 import { inTransaction, openDatabase } from './sqlite-database.ts';
 import { fromColumn, toColumn } from './sqlite-text.ts';
-import type { JsonPage, ListRange, StorageAdapter, Write } from './storage-adapter.ts';
+import type { JsonPage, ListRange, OwnedPlant, PlantKey, ScanRange, StorageAdapter, Write } from './storage-adapter.ts';
 
 /** How a {@link SqliteStorage} works. */
 export interface SqliteStorageOptions {
@@ -27,6 +27,11 @@ const maxShortPlantBytes = Math.floor(maxPageText / maxPageLength);
 
 /** `+ 0`, because node:sqlite compiles a statement with a bare `LIMIT ?` anew at every run (a fifth of a list's CPU). */
 const selectPlants = 'SELECT id, name, tag FROM plants WHERE user = ? AND id >= ? ORDER BY id LIMIT ? + 0';
+
+const selectOwned = 'SELECT user, id, name, tag FROM plants WHERE (user, id) > (?, ?) ORDER BY user, id LIMIT ? + 0';
+
+/** Less than every key, since no user is empty. */
+const beforeAll: PlantKey = { user: '', id: minInt64 };
 
 /** A page in one row: putting the JSON together here takes half the time of doing it in JavaScript. */
 const selectPage = `
@@ -50,6 +55,7 @@ export class SqliteStorage implements StorageAdapter {
   readonly #insert: StatementSync;
   readonly #delete: StatementSync;
   readonly #selectPlants: StatementSync;
+  readonly #selectOwned: StatementSync;
   readonly #selectPage: StatementSync;
   readonly #selectVersion: StatementSync;
   #isClosed = false;
@@ -71,6 +77,7 @@ export class SqliteStorage implements StorageAdapter {
     );
     this.#delete = this.#database.prepare('DELETE FROM plants WHERE user = ? AND id = ?');
     this.#selectPlants = this.#prepareSelect(selectPlants);
+    this.#selectOwned = this.#prepareSelect(selectOwned);
     this.#selectPage = this.#prepareSelect(selectPage);
     this.#selectVersion = this.#prepareSelect('PRAGMA data_version');
   }
@@ -84,20 +91,15 @@ export class SqliteStorage implements StorageAdapter {
   /** See {@link StorageAdapter}. */
   async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
     this.#refuseIfClosed();
-    const page: StoredPlant[] = [];
-    let last = after;
-    for (let text = 0; page.length < limit && text < maxPageText; ) {
-      const count = Math.min(maxReadRows, limit - page.length);
-      const plants = this.#read(user, last, count);
-      for (const plant of plants) {
-        page.push(plant);
-        text += textLength(plant);
-        if (text >= maxPageText) break;
-      }
-      if (plants.length < count) break;
-      last = page.at(-1)?.id;
-    }
-    return page;
+    return readPage(limit, textLength, (last, count) => this.#read(user, last?.id ?? after, count));
+  }
+
+  /** See {@link StorageAdapter}. */
+  async scan({ after = beforeAll, limit }: ScanRange): Promise<OwnedPlant[]> {
+    this.#refuseIfClosed();
+    return readPage(limit, ownedTextLength, (last, count) =>
+      this.#readOwned(last === undefined ? after : { user: last.user, id: last.plant.id }, count),
+    );
   }
 
   /** See {@link StorageAdapter}. */
@@ -138,9 +140,12 @@ export class SqliteStorage implements StorageAdapter {
     const from = idAfter(after);
     if (from === undefined) return [];
     const rows = this.#selectPlants.all(user, from, limit) as unknown as [bigint, string, string | null][];
-    return rows.map(([id, name, tag]) =>
-      tag === null ? { id, name: fromColumn(name) } : { id, name: fromColumn(name), tag: fromColumn(tag) },
-    );
+    return rows.map(([id, name, tag]) => toPlant(id, name, tag));
+  }
+
+  #readOwned({ user, id }: PlantKey, limit: number): OwnedPlant[] {
+    const rows = this.#selectOwned.all(user, id, limit) as unknown as [string, bigint, string, string | null][];
+    return rows.map(([owner, ...columns]) => ({ user: owner, plant: toPlant(...columns) }));
   }
 
   #apply(write: Write): boolean {
@@ -157,6 +162,26 @@ export class SqliteStorage implements StorageAdapter {
 
 /** count, last, shorts, json, hasMore */
 type PageRow = [bigint, bigint | null, bigint, string | null, bigint];
+
+function toPlant(id: bigint, name: string, tag: string | null): StoredPlant {
+  return tag === null ? { id, name: fromColumn(name) } : { id, name: fromColumn(name), tag: fromColumn(tag) };
+}
+
+/** Reads a page a few rows at a time; `last` is what it has so far read last. */
+function readPage<Item>(limit: number, lengthOf: (item: Item) => number, read: (last: Item | undefined, count: number) => Item[]): Item[] {
+  const page: Item[] = [];
+  for (let text = 0; page.length < limit && text < maxPageText; ) {
+    const count = Math.min(maxReadRows, limit - page.length);
+    const items = read(page.at(-1), count);
+    for (const item of items) {
+      page.push(item);
+      text += lengthOf(item);
+      if (text >= maxPageText) break;
+    }
+    if (items.length < count) break;
+  }
+  return page;
+}
 
 /** The smallest id greater than `after`; `undefined` where there is none. */
 function idAfter(after: bigint | undefined): bigint | undefined {

@@ -1,0 +1,26 @@
+import type { PlantKey } from './storage-adapter.ts';
+
+/** Compares keys as `StorageAdapter.scan` orders them: by user, then by id. */
+export function compareKeys(a: PlantKey, b: PlantKey): number {
+  const order = compareUsers(a.user, b.user);
+  if (order !== 0 || a.id === b.id) return order;
+  return a.id < b.id ? -1 : 1;
+}
+
+/**
+ * Compares users by the bytes of their UTF-8, which is the order of their code points. JavaScript's
+ * own order is that of UTF-16, where a surrogate comes before U+E000 to U+FFFF.
+ */
+export function compareUsers(a: string, b: string): number {
+  if (a === b) return 0;
+  const length = Math.min(a.length, b.length);
+  for (let at = 0; at < length; at++) {
+    const [left, right] = [a.charCodeAt(at), b.charCodeAt(at)];
+    if (left !== right) return rank(left) - rank(right);
+  }
+  return a.length - b.length;
+}
+
+function rank(codeUnit: number): number {
+  return codeUnit >= 0xd800 && codeUnit <= 0xdfff ? codeUnit + 0x10000 : codeUnit;
+}
