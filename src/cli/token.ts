@@ -7,6 +7,7 @@ import type { TokenRecord } from '../http/token-file.ts';
 import { issueToken, revokeToken } from '../http/token-issue.ts';
 import { parseCommandLine, tokensSetting, UsageError } from './command.ts';
 import type { Command } from './command.ts';
+import { printable } from './printable.ts';
 
 const help = `Usage: plant-store token create USER [--scope SCOPE]... [--expires-in TIME] [--tokens FILE]
        plant-store token list [--tokens FILE]
@@ -85,11 +86,6 @@ function revoke(args: string[]): number {
 
 function rowOf({ id, user, scopes, createdAt, expiresAt }: TokenRecord): string[] {
   return [id, printable(user), (scopes ?? allScopes).join(','), createdAt, expiresAt ?? 'never'];
-}
-
-/** No user's name may forge a line or reach the terminal as a command. */
-function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 function parseScope(text: string): Scope {
