@@ -13,11 +13,13 @@ export interface Command {
   readonly run: (args: string[]) => Promise<number>;
 }
 
-/** The flags of a command: all of them take a text. */
-type Flags = Readonly<Record<string, { readonly type: 'string'; readonly multiple?: true }>>;
+/** The flags of a command: those that take a text, and those that are there or not. */
+type Flags = Readonly<Record<string, { readonly type: 'string'; readonly multiple?: true } | { readonly type: 'boolean' }>>;
+
+type FlagValue<Flag> = Flag extends { type: 'boolean' } ? boolean : Flag extends { multiple: true } ? string[] : string;
 
 interface CommandLine<F extends Flags> {
-  readonly values: { readonly [Name in keyof F]?: F[Name] extends { multiple: true } ? string[] : string };
+  readonly values: { readonly [Name in keyof F]?: FlagValue<F[Name]> };
   readonly positionals: string[];
 }
 

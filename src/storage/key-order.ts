@@ -1,10 +1,10 @@
-import type { PlantKey } from './storage-adapter.ts';
+import type { OwnedPlant } from './storage-adapter.ts';
 
-/** Compares keys as `StorageAdapter.scan` orders them: by user, then by id. */
-export function compareKeys(a: PlantKey, b: PlantKey): number {
+/** Compares plants as `StorageAdapter.scan` orders them: by user, then by id. */
+export function compareOwned(a: OwnedPlant, b: OwnedPlant): number {
   const order = compareUsers(a.user, b.user);
-  if (order !== 0 || a.id === b.id) return order;
-  return a.id < b.id ? -1 : 1;
+  if (order !== 0 || a.plant.id === b.plant.id) return order;
+  return a.plant.id < b.plant.id ? -1 : 1;
 }
 
 /**
