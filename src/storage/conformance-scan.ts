@@ -61,7 +61,9 @@ export function testScan(open: Open): void {
       after = page.at(-1);
       if (after === undefined) break;
       const { user, id } = after;
-      await storage.commit([create(user, id - 1n), remove(user, id - 2n), create('user', id - 1n), create(`${user}!`, id - 1n)]);
+      // One more user ahead at the most: with one at every page there would be no end.
+      const others = user.endsWith('!') ? [] : [create(user, id - 1n), create('user', id - 1n), create(`${user}!`, id - 1n)];
+      await storage.commit([remove(user, id - 2n), ...others]);
     }
     const sorted = range(3).flatMap((n) => kept.filter(({ user }) => user === `user ${n}`));
     assert.deepEqual(seen, sorted);

@@ -91,13 +91,13 @@ export class SqliteStorage implements StorageAdapter {
   /** See {@link StorageAdapter}. */
   async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
     this.#refuseIfClosed();
-    return readPage(limit, textLength, (last, count) => this.#read(user, last?.id ?? after, count));
+    return readPage<StoredPlant>(limit, textLength, (last, count) => this.#read(user, last?.id ?? after, count));
   }
 
   /** See {@link StorageAdapter}. */
   async scan({ after = beforeAll, limit }: ScanRange): Promise<OwnedPlant[]> {
     this.#refuseIfClosed();
-    return readPage(limit, ownedTextLength, (last, count) =>
+    return readPage<OwnedPlant>(limit, ownedTextLength, (last, count) =>
       this.#readOwned(last === undefined ? after : { user: last.user, id: last.plant.id }, count),
     );
   }
