@@ -1,18 +1,33 @@
 import { readFileSync } from 'node:fs';
+import { backup } from './backup.ts';
 import { UsageError } from './command.ts';
 import type { Command } from './command.ts';
+import { copy } from './copy.ts';
+import { exportPlants } from './export.ts';
+import { importPlants } from './import.ts';
 import { serve } from './serve.ts';
 import { token } from './token.ts';
 
-const commands: ReadonlyMap<string, Command> = new Map([['serve', serve], ['token', token]]);
+const commands: ReadonlyMap<string, Command> = new Map([
+  ['serve', serve],
+  ['token', token],
+  ['copy', copy],
+  ['export', exportPlants],
+  ['import', importPlants],
+  ['backup', backup],
+]);
 
 const help = `Usage: plant-store COMMAND [OPTIONS]
 
 Keeps a collection of plants for each user.
 
 Commands:
-  serve   run the HTTP service
-  token   create, list and revoke bearer tokens
+  serve    run the HTTP service
+  token    create, list and revoke bearer tokens
+  copy     copy all plants from one storage to another
+  export   write all plants to standard output, one JSON object a line
+  import   create plants from standard input, one JSON object a line
+  backup   copy the file of a storage while a server uses it
 
 Options:
   --help      show this help, or that of a command
@@ -39,7 +54,7 @@ export async function run(args: string[]): Promise<number> {
 async function dispatch([name, ...args]: string[]): Promise<number> {
   if (name === '--version') return print(`${version()}\n`);
   if (name === '--help' || name === '-h') return print(help);
-  if (name === undefined) throw new UsageError('A command is missing: serve or token (see plant-store --help).');
+  if (name === undefined) throw new UsageError('A command is missing (see plant-store --help).');
   const command = commands.get(name);
   if (command === undefined) throw new UsageError(`There is no command '${name}' (see plant-store --help).`);
   const end = args.indexOf('--');

@@ -33,10 +33,25 @@ const damageCodes = ['error', 'corrupt'] as const;
  */
 export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync {
   createPrivateFile(file);
+  return openChecked(file, busyTimeoutMs, (database) => { setUp(database, file, busyTimeoutMs); });
+}
+
+/**
+ * Opens a plant store's SQLite file that is there, in whatever version its schema is, to read it.
+ *
+ * @throws {PlantStoreError} `storage_unsupported` as {@link openDatabase}.
+ */
+export function openExisting(file: string, busyTimeoutMs: number): DatabaseSync {
+  return openChecked(file, busyTimeoutMs, (database) => {
+    if (readVersion(database, file) === 0) throw unsupported(file, 'is empty');
+  });
+}
+
+function openChecked(file: string, busyTimeoutMs: number, check: (database: DatabaseSync) => void): DatabaseSync {
   if (hasLog(file)) checkReadOnly(file, busyTimeoutMs);
   const database = new DatabaseSync(file, { timeout: busyTimeoutMs });
   try {
-    setUp(database, file, busyTimeoutMs);
+    check(database);
     return database;
   } catch (error) {
     database.close();

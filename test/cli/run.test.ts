@@ -23,17 +23,22 @@ async function runNode(imports: string[], code: string, ...rest: string[]): Prom
 }
 
 describe('plant-store', { concurrency: 4 }, () => {
+  const flagsOf = {
+    serve: ['--host', '--port', '--storage', '--tokens', '--log', '--help'],
+    token: ['--scope', '--expires-in', '--tokens', '--help'],
+    copy: ['--from', '--to', '--help'],
+    export: ['--storage', '--help'],
+    import: ['--storage', '--strict', '--help'],
+    backup: ['--storage', '--help'],
+  };
+
   it('shows help, with every command in it', async (t) => {
     const { code, stdout, stderr } = await runCommand(['--help'], { cwd: await temporaryFolder(t) });
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, /^Usage: plant-store COMMAND/);
-    for (const command of ['serve', 'token']) assert.match(stdout, new RegExp(`^ {2}${command} `, 'm'));
+    for (const command of Object.keys(flagsOf)) assert.match(stdout, new RegExp(`^ {2}${command} `, 'm'));
   });
 
-  const flagsOf = {
-    serve: ['--host', '--port', '--storage', '--tokens', '--log', '--help'],
-    token: ['--scope', '--expires-in', '--tokens', '--help'],
-  };
   for (const [command, flags] of Object.entries(flagsOf)) {
     it(`shows the help of ${command}, with every flag in it, wherever --help stands`, async (t) => {
       const cwd = await temporaryFolder(t);
@@ -48,7 +53,7 @@ describe('plant-store', { concurrency: 4 }, () => {
 
   it('keeps every line of help within 110 columns', async (t) => {
     const cwd = await temporaryFolder(t);
-    for (const args of [['--help'], ['serve', '--help'], ['token', '--help']]) {
+    for (const args of [['--help'], ...Object.keys(flagsOf).map((command) => [command, '--help'])]) {
       for (const line of (await runCommand(args, { cwd })).stdout.split('\n')) assert.ok(line.length <= 110, line);
     }
   });
@@ -61,7 +66,7 @@ describe('plant-store', { concurrency: 4 }, () => {
   });
 
   const misuses: [string[], string][] = [
-    [[], 'A command is missing: serve or token (see plant-store --help).'],
+    [[], 'A command is missing (see plant-store --help).'],
     [['plant'], "There is no command 'plant' (see plant-store --help)."],
     [['constructor'], "There is no command 'constructor' (see plant-store --help)."],
     [['toString', '--help'], "There is no command 'toString' (see plant-store --help)."],
@@ -80,6 +85,19 @@ describe('plant-store', { concurrency: 4 }, () => {
     [['serve', '--storage', 'mongodb:x'], "--storage must be 'memory' or 'sqlite:FILE', not 'mongodb:x'."],
     [['serve', '--storage', 'sqlite:'], "--storage must be 'memory' or 'sqlite:FILE', not 'sqlite:'."],
     [['serve', '--storage', 'sqlite::memory:'], "--storage must be 'memory' or 'sqlite:FILE', not 'sqlite::memory:'."],
+    [['copy'], 'copy needs --from STORAGE.'],
+    [['copy', '--from', 'sqlite:a.db'], 'copy needs --to STORAGE.'],
+    [['copy', '--from', 'sqlite:a.db', '--to='], 'copy needs --to STORAGE.'],
+    [['copy', '--from', 'memory', '--to', 'sqlite:a.db'], "--from must not be 'memory', which is empty before the command and gone after it."],
+    [['copy', '--from', 'sqlite:a.db', '--to', 'sqlite:./a.db'], '--from and --to must not be the same storage.'],
+    [['copy', '--from', 'mongodb:x', '--to', 'sqlite:a.db'], "--from must be 'memory' or 'sqlite:FILE', not 'mongodb:x'."],
+    [['export', '--storage', 'memory'], "--storage must not be 'memory', which is empty before the command and gone after it."],
+    [['export', 'plants.ndjson'], "Unexpected argument 'plants.ndjson'."],
+    [['import', '--storage', 'memory'], "--storage must not be 'memory', which is empty before the command and gone after it."],
+    [['import', '--strict=yes'], "Option '--strict' does not take an argument."],
+    [['backup'], 'backup needs the TARGET, a file that is to be made.'],
+    [['backup', 'a.db', 'b.db'], "Unexpected argument 'b.db'."],
+    [['backup', '--storage', 'memory', 'a.db'], "--storage must be 'sqlite:FILE' for a backup."],
     // An empty address would mean all of them.
     [['serve', '--port=0', '--storage=memory', '--host='], "--host must not be empty."],
     [['serve', '--port=0', '--storage=memory', '--tokens='], "--tokens must not be empty."],

@@ -1,0 +1,40 @@
+import type { Plant } from '../plant.ts';
+import { compareOwned } from '../storage/key-order.ts';
+import type { OwnedPlant, StorageAdapter } from '../storage/storage-adapter.ts';
+import { PlantFinder } from './plant-finder.ts';
+import type { Tally } from './tally.ts';
+
+/** Somebody would have to delete and create the same plants all the time for it to take more. */
+const maxRounds = 10;
+
+/**
+ * Adds plants to a storage, of which no two have the same key, in one batch. One whose id is taken
+ * changes nothing: it is counted as there already, or as a conflict where the plants differ.
+ */
+export async function addPlants(storage: StorageAdapter, plants: readonly OwnedPlant[], tally: Tally): Promise<void> {
+  let pending = plants;
+  for (let round = 0; pending.length > 0; round++) {
+    if (round === maxRounds) throw new Error('The storage refuses plants as there already, and does not have them.');
+    const outcomes = await storage.commit(pending.map(({ user, plant }) => ({ kind: 'create', user, plant })));
+    const refused = pending.filter((_, index) => outcomes[index] !== true).sort(compareOwned);
+    tally.added += pending.length - refused.length;
+    // What was there and is not any more was deleted in between.
+    pending = await withoutPresent(new PlantFinder(storage), refused, tally);
+  }
+}
+
+/** Counts the plants whose id is taken; answers the others. */
+export async function withoutPresent(finder: PlantFinder, plants: readonly OwnedPlant[], tally: Tally): Promise<OwnedPlant[]> {
+  const found = await finder.findAll(plants);
+  return plants.filter((owned, index) => {
+    const there = found[index];
+    if (there === undefined) return true;
+    if (isSame(there, owned.plant)) tally.present++;
+    else tally.conflict(owned);
+    return false;
+  });
+}
+
+function isSame(a: Plant, b: Plant): boolean {
+  return a.name === b.name && a.tag === b.tag;
+}

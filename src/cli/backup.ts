@@ -1,0 +1,37 @@
+import { resolve } from 'node:path';
+import { backUpDatabase } from '../storage/sqlite-backup.ts';
+import { parseCommandLine, UsageError } from './command.ts';
+import type { Command } from './command.ts';
+import { requireFile, sqliteFile, storageSetting } from './data-storage.ts';
+import { Progress } from './progress.ts';
+
+const help = `Usage: plant-store backup [--storage sqlite:FILE] TARGET
+
+Copies the file of a storage, as it is at one moment, to the new file TARGET, while a server may go
+on writing. To restore it, stop the server, put TARGET in the place of FILE, and remove FILE-wal and
+FILE-shm.
+
+Options:
+  --storage sqlite:FILE   what to copy (PLANT_STORE_STORAGE; default sqlite:plants.db)
+  --help                  show this help
+`;
+
+/** `plant-store backup` */
+export const backup: Command = { help, run: runBackup };
+
+async function runBackup(args: string[]): Promise<number> {
+  const { values, positionals } = parseCommandLine(args, { storage: { type: 'string' } }, 1);
+  const [target] = positionals;
+  if (target === undefined || target === '') throw new UsageError('backup needs the TARGET, a file that is to be made.');
+  const storage = storageSetting(values.storage);
+  const file = sqliteFile(storage);
+  if (file === undefined) throw new UsageError(`${storage.source} must be 'sqlite:FILE' for a backup.`);
+  requireFile(file);
+
+  const progress = new Progress({ unit: 'pages' });
+  const pages = await backUpDatabase(file, resolve(target), ({ pages: done, totalPages }) => {
+    progress.update(done, done / totalPages);
+  });
+  progress.finish('Backed up', pages);
+  return 0;
+}

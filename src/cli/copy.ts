@@ -1,0 +1,50 @@
+import type { StorageAdapter } from '../storage/storage-adapter.ts';
+import { addPlants, withoutPresent } from './add-plants.ts';
+import { parseCommandLine, UsageError } from './command.ts';
+import type { Command, Setting } from './command.ts';
+import { countToShow, isSameStorage, withSource, withTarget } from './data-storage.ts';
+import { forEachOverlapped } from './overlapped.ts';
+import { PlantFinder } from './plant-finder.ts';
+import { Progress } from './progress.ts';
+import { scanPages } from './scan-pages.ts';
+import { Tally } from './tally.ts';
+
+const help = `Usage: plant-store copy --from STORAGE --to STORAGE
+
+Copies all plants of all users. What is there already and the same is skipped, so that a copy that
+was interrupted goes on where it is run again. Nothing is overwritten: where the target has another
+plant with the same user and id, that is reported, and the exit code is 1.
+
+Options:
+  --from STORAGE   where the plants are, as in serve --storage, but not memory
+  --to STORAGE     where they are to be, too
+  --help           show this help
+`;
+
+/** `plant-store copy` */
+export const copy: Command = { help, run: runCopy };
+
+async function runCopy(args: string[]): Promise<number> {
+  const { values } = parseCommandLine(args, { from: { type: 'string' }, to: { type: 'string' } });
+  const [from, to] = [required('--from', values.from), required('--to', values.to)];
+  if (isSameStorage(from, to)) throw new UsageError('--from and --to must not be the same storage.');
+  return withSource(from, (source) => withTarget(to, (target) => copyAll(source, target, countToShow(from))));
+}
+
+function required(source: string, text: string | undefined): Setting {
+  if (text === undefined || text === '') throw new UsageError(`copy needs ${source} STORAGE.`);
+  return { text, source };
+}
+
+async function copyAll(source: StorageAdapter, target: StorageAdapter, total: number | undefined): Promise<number> {
+  const progress = new Progress({ total });
+  const tally = new Tally((line) => { progress.tell(line); });
+  const finder = new PlantFinder(target);
+  await forEachOverlapped(scanPages(source), async (page) => {
+    // Found by reading first, so that a copy that is run again writes nothing twice.
+    await addPlants(target, await withoutPresent(finder, page, tally), tally);
+    progress.update(tally.plants);
+  });
+  progress.finish('Copied', tally.added, String(tally));
+  return tally.isComplete ? 0 : 1;
+}

@@ -1,0 +1,53 @@
+import type { OwnedPlant } from '../storage/storage-adapter.ts';
+import { parseCommandLine } from './command.ts';
+import type { Command } from './command.ts';
+import { countToShow, storageSetting, withSource } from './data-storage.ts';
+import { forEachOverlapped } from './overlapped.ts';
+import { Progress } from './progress.ts';
+import { scanPages } from './scan-pages.ts';
+
+const help = `Usage: plant-store export [--storage STORAGE] > plants.ndjson
+
+Writes all plants of all users to standard output, in the order of user and id, one JSON object a
+line: {"user":"ada","id":1,"name":"Fern","tag":"indoor"}, without a tag where there is none. An id
+is an exact integer, also beyond 2^53.
+
+Options:
+  --storage STORAGE   as in serve --storage, but not memory
+                      (PLANT_STORE_STORAGE; default sqlite:plants.db)
+  --help              show this help
+`;
+
+/** `plant-store export` */
+export const exportPlants: Command = { help, run: runExport };
+
+async function runExport(args: string[]): Promise<number> {
+  const { values } = parseCommandLine(args, { storage: { type: 'string' } });
+  const storage = storageSetting(values.storage);
+  return withSource(storage, async (source) => {
+    // A bar between the plants would be of no use to anybody.
+    const progress = new Progress({ total: countToShow(storage), isShown: !process.stdout.isTTY });
+    let count = 0;
+    await forEachOverlapped(scanPages(source), async (page) => {
+      await print(page.map(toLine).join(''));
+      progress.update((count += page.length));
+    });
+    progress.finish('Exported', count);
+    return 0;
+  });
+}
+
+function toLine({ user, plant: { id, name, tag } }: OwnedPlant): string {
+  const ending = tag === undefined ? '' : `,"tag":${JSON.stringify(tag)}`;
+  return `{"user":${JSON.stringify(user)},"id":${id},"name":${JSON.stringify(name)}${ending}}\n`;
+}
+
+/** Resolves when the text is taken, so that no more than a page waits for whoever reads slowly. */
+function print(text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(text, (error) => {
+      if (error) reject(new Error('Standard output ended before all plants were written.', { cause: error }));
+      else resolve();
+    });
+  });
+}

@@ -1,0 +1,96 @@
+import { fstatSync } from 'node:fs';
+import { maxPageLength, maxPageText, ownedTextLength } from '../storage/page-bounds.ts';
+import type { OwnedPlant, StorageAdapter } from '../storage/storage-adapter.ts';
+import { addPlants } from './add-plants.ts';
+import { parseCommandLine } from './command.ts';
+import type { Command } from './command.ts';
+import { storageSetting, withTarget } from './data-storage.ts';
+import { LineSplitter } from './lines.ts';
+import { forEachOverlapped } from './overlapped.ts';
+import { maxLineBytes, parsePlantLine } from './plant-line.ts';
+import { Progress } from './progress.ts';
+import { Tally } from './tally.ts';
+
+const help = `Usage: plant-store import [--storage STORAGE] [--strict] < plants.ndjson
+
+Reads plants from standard input, one JSON object a line, as export writes them, and creates them.
+What is there already and the same is skipped. Nothing is overwritten: where there is another plant
+with the same user and id, that is reported. A line that is no plant is reported with its number and
+left out. In both cases the exit code is 1.
+
+Options:
+  --storage STORAGE   as in serve --storage, but not memory
+                      (PLANT_STORE_STORAGE; default sqlite:plants.db)
+  --strict            stop at the first line that is no plant; what is before it is created
+  --help              show this help
+`;
+
+/** `plant-store import` */
+export const importPlants: Command = { help, run: runImport };
+
+async function runImport(args: string[]): Promise<number> {
+  const { values } = parseCommandLine(args, { storage: { type: 'string' }, strict: { type: 'boolean' } });
+  return withTarget(storageSetting(values.storage), (target) => importAll(target, values.strict ?? false));
+}
+
+async function importAll(target: StorageAdapter, isStrict: boolean): Promise<number> {
+  const input = fstatSync(process.stdin.fd);
+  const progress = new Progress();
+  const tally = new Tally((line) => { progress.tell(line); });
+  try {
+    await forEachOverlapped(readBatches(process.stdin, tally, isStrict), async ({ plants, readBytes }) => {
+      await addPlants(target, plants, tally);
+      progress.update(tally.plants, input.isFile() ? readBytes / input.size : undefined);
+    });
+  } finally {
+    // Where the storage fails there may be more to come, which would keep this process waiting.
+    process.stdin.destroy();
+  }
+  progress.finish('Imported', tally.added, String(tally));
+  return tally.isComplete ? 0 : 1;
+}
+
+interface Batch {
+  readonly plants: OwnedPlant[];
+  /** How much of the input was read when the batch was full. */
+  readonly readBytes: number;
+}
+
+/** Plants for one commit each: bounded in number and in text, and no two with the same key. */
+async function* readBatches(input: AsyncIterable<Buffer>, tally: Tally, isStrict: boolean): AsyncGenerator<Batch, void, undefined> {
+  const lines = new LineSplitter(maxLineBytes);
+  let readBytes = 0;
+  let plants: OwnedPlant[] = [];
+  let keys = new Set<string>();
+  let text = 0;
+  const cut = (): Batch => {
+    const batch = { plants, readBytes };
+    [plants, keys, text] = [[], new Set(), 0];
+    return batch;
+  };
+  for await (const piece of withEnd(input)) {
+    readBytes += piece?.length ?? 0;
+    for (const line of piece === undefined ? lines.end() : lines.push(piece)) {
+      const parsed = parsePlantLine(line);
+      if (parsed === undefined) continue;
+      if ('problem' in parsed) {
+        tally.badLine(line.number, parsed.problem);
+        if (!isStrict) continue;
+        yield cut();
+        return;
+      }
+      const { owned } = parsed;
+      const key = `${owned.plant.id} ${owned.user}`;
+      if (plants.length === maxPageLength || text >= maxPageText || keys.has(key)) yield cut();
+      plants.push(owned);
+      keys.add(key);
+      text += ownedTextLength(owned);
+    }
+  }
+  yield cut();
+}
+
+async function* withEnd(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer | undefined, void, undefined> {
+  yield* input;
+  yield undefined;
+}

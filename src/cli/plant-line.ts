@@ -1,0 +1,43 @@
+import { isUtf8 } from 'node:buffer';
+import { PlantStoreError } from '../errors.ts';
+import { parseExactJson } from '../exact-json.ts';
+import { isStorableString, parseNewPlant } from '../plant.ts';
+import type { OwnedPlant } from '../storage/storage-adapter.ts';
+import type { Line } from './lines.ts';
+
+/** The longest line that is read. */
+export const maxLineBytes = 1_048_576;
+/** How many levels arrays and objects may nest: members that are not asked for are left out. */
+const maxDepth = 32;
+
+/** What a line says: a plant, nothing, or why it is bad, as a sentence. */
+export type ParsedLine = { readonly owned: OwnedPlant } | { readonly problem: string } | undefined;
+
+/** Parses a line as `plant-store export` writes them; ids are exact. A line of white space says nothing. */
+export function parsePlantLine({ number, bytes }: Line): ParsedLine {
+  if (bytes === undefined) return { problem: `it has more than ${maxLineBytes} bytes.` };
+  if (!isUtf8(bytes)) return { problem: 'it is not UTF-8.' };
+  const decoded = bytes.toString('utf8');
+  // Some programs begin a text with U+FEFF.
+  const text = number === 1 && decoded.startsWith('\uFEFF') ? decoded.slice(1) : decoded;
+  if (/^\s*$/.test(text)) return undefined;
+  try {
+    return { owned: parseOwnedPlant(parseExactJson(text, maxDepth)) };
+  } catch (error) {
+    if (!(error instanceof PlantStoreError)) throw error;
+    const isOfJson = error.code === 'invalid_json';
+    return { problem: isOfJson ? 'it is not JSON, or nests too deep.' : error.message };
+  }
+}
+
+function parseOwnedPlant(value: unknown): OwnedPlant {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new PlantStoreError('invalid_plant', 'it is no object with user, id, name and, if wanted, tag.');
+  }
+  const { user } = value as { user?: unknown };
+  if (user === undefined) throw new PlantStoreError('invalid_plant', 'user is required.');
+  if (typeof user !== 'string' || user === '' || !isStorableString(user)) {
+    throw new PlantStoreError('invalid_plant', 'user must be a non-empty string without U+0000 and unpaired surrogates.');
+  }
+  return { user, plant: parseNewPlant(value) };
+}

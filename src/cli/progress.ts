@@ -1,0 +1,99 @@
+/** Where progress is shown: standard error, or what is like it. */
+export interface ProgressStream {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string): unknown;
+}
+
+export interface ProgressOptions {
+  /** What is counted, in the plural; default `plants`. */
+  readonly unit?: string;
+  /** How much there is to do; `undefined` where it is not known. */
+  readonly total?: number | undefined;
+  /** Whether there may be a bar at all; default `true`. It is only ever shown on a terminal. */
+  readonly isShown?: boolean;
+}
+
+const minRedrawMs = 100;
+const maxBarWidth = 30;
+const minBarWidth = 5;
+const clearLine = '\r\u001b[K';
+
+const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const rounded = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
+
+/**
+ * Shows how far work is: on a terminal one line that is redrawn at most 10 times a second, with a
+ * bar and the time left where the total is known; elsewhere nothing until the summary.
+ */
+export class Progress {
+  readonly #stream: ProgressStream;
+  readonly #unit: string;
+  readonly #total: number | undefined;
+  readonly #isShown: boolean;
+  readonly #startMs = performance.now();
+  #drawnMs = -Infinity;
+
+  constructor({ unit = 'plants', total, isShown = true }: ProgressOptions = {}, stream: ProgressStream = process.stderr) {
+    this.#stream = stream;
+    this.#unit = unit;
+    this.#total = total;
+    this.#isShown = isShown && stream.isTTY === true;
+  }
+
+  /** Tells how much was counted so far, and which part of the whole is done, 0 to 1, where the total does not say it. */
+  update(count: number, part: number | undefined = this.#total && count / this.#total): void {
+    const now = performance.now();
+    if (!this.#isShown || now - this.#drawnMs < minRedrawMs) return;
+    this.#drawnMs = now;
+    this.#stream.write(`\r${this.#line(count, part, now - this.#startMs)}\u001b[K`);
+  }
+
+  /** Writes a line that stays. */
+  tell(line: string): void {
+    this.#stream.write(`${this.#clear()}${line}\n`);
+  }
+
+  /** Writes the summary in place of the bar: how much was done in which time, and the rest of the sentence. */
+  finish(verb: string, count: number, rest = ''): void {
+    const elapsedMs = performance.now() - this.#startMs;
+    const rate = count === 0 ? '' : ` (${perSecond(count, elapsedMs)})`;
+    this.tell(`${verb} ${counted(count, this.#unit.replace(/s$/, ''))} in ${(elapsedMs / 1000).toFixed(1)} s${rate}${rest}.`);
+  }
+
+  /** What takes the bar away; it comes back with the next update. */
+  #clear(): string {
+    if (this.#drawnMs === -Infinity) return '';
+    this.#drawnMs = -Infinity;
+    return clearLine;
+  }
+
+  #line(count: number, part: number | undefined, elapsedMs: number): string {
+    const columns = this.#stream.columns ?? 80;
+    const counts = `${whole.format(count)} ${this.#unit}  ${perSecond(count, elapsedMs)}`;
+    if (part === undefined) return counts.slice(0, columns - 1);
+    // What is there can become more while it is counted.
+    const done = Math.min(1, part);
+    const left = done === 0 ? '' : `  ${duration((elapsedMs * (1 - done)) / done)} left`;
+    const text = `${String(Math.floor(done * 100)).padStart(3)} %  ${counts}${left}`;
+    const width = Math.min(maxBarWidth, columns - text.length - 4);
+    return width < minBarWidth ? text.slice(0, columns - 1) : `[${'#'.repeat(done * width).padEnd(width, '.')}] ${text}`;
+  }
+}
+
+/** A number and, if given, what it counts, in the singular: `1 plant`, `2,000 plants`. */
+export function counted(count: number, unit?: string): string {
+  return `${whole.format(count)}${unit === undefined ? '' : ` ${unit}${count === 1 ? '' : 's'}`}`;
+}
+
+function perSecond(count: number, elapsedMs: number): string {
+  return `${rounded.format(count / Math.max(elapsedMs / 1000, 0.001))} a second`;
+}
+
+/** `m:ss` or `h:mm:ss` */
+function duration(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  const twoDigits = (value: number): string => String(value).padStart(2, '0');
+  return `${hours === 0 ? minutes : `${hours}:${twoDigits(minutes)}`}:${twoDigits(seconds % 60)}`;
+}

@@ -1,0 +1,13 @@
+import { maxPageLength } from '../storage/page-bounds.ts';
+import type { OwnedPlant, PlantKey, StorageAdapter } from '../storage/storage-adapter.ts';
+
+/** All plants of a storage in the order of their keys, page by page. */
+export async function* scanPages(storage: StorageAdapter): AsyncGenerator<OwnedPlant[], void, undefined> {
+  for (let after: PlantKey | undefined; ; ) {
+    const page = await storage.scan({ after, limit: maxPageLength });
+    const last = page.at(-1);
+    if (last === undefined) return;
+    after = { user: last.user, id: last.plant.id };
+    yield page;
+  }
+}

@@ -1,0 +1,59 @@
+import type { OwnedPlant } from '../storage/storage-adapter.ts';
+import { counted } from './progress.ts';
+import { printable } from './printable.ts';
+
+/** So many conflicts and bad lines are told one by one; further ones are only counted. */
+const maxTold = 10;
+
+/** What became of plants that were to be added. */
+export class Tally {
+  added = 0;
+  /** How many were there already, the same. */
+  present = 0;
+  #conflicts = 0;
+  #badLines = 0;
+  readonly #tell: (line: string) => void;
+
+  /** `tell` is given a line about each of the first conflicts and bad lines. */
+  constructor(tell: (line: string) => void) {
+    this.#tell = tell;
+  }
+
+  /** How many plants it has counted so far. */
+  get plants(): number {
+    return this.added + this.present + this.#conflicts;
+  }
+
+  /** Whether all plants are now where they should be. */
+  get isComplete(): boolean {
+    return this.#conflicts === 0 && this.#badLines === 0;
+  }
+
+  /** Counts a plant whose id is taken by another one. */
+  conflict({ user, plant: { id } }: OwnedPlant): void {
+    this.#conflicts++;
+    this.#tellOne(this.#conflicts, 'conflicts', `User ${quoted(user)} has another plant with id ${id}: it was left as it is.`);
+  }
+
+  /** Counts a line that is no plant. */
+  badLine(number: number, why: string): void {
+    this.#badLines++;
+    this.#tellOne(this.#badLines, 'bad lines', `Line ${number} was left out: ${why}`);
+  }
+
+  /** What the summary says behind the plants that were added. */
+  toString(): string {
+    const lines = this.#badLines === 0 ? '' : `, ${counted(this.#badLines, 'bad line')}`;
+    const verb = this.present === 1 ? 'was' : 'were';
+    return `; ${counted(this.present)} ${verb} there already, ${counted(this.#conflicts, 'conflict')}${lines}`;
+  }
+
+  #tellOne(count: number, what: string, line: string): void {
+    if (count <= maxTold) this.#tell(line);
+    else if (count === maxTold + 1) this.#tell(`Further ${what} are only counted.`);
+  }
+}
+
+function quoted(text: string): string {
+  return printable(JSON.stringify(text));
+}
