@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +15,8 @@ const tsx = import.meta.resolve('tsx');
 export interface CommandContext {
   readonly cwd: string;
   readonly env?: Record<string, string>;
+  /** A file to read standard input from; without it there is none. */
+  readonly stdin?: string;
 }
 
 /** What a command did. */
@@ -23,13 +27,18 @@ export interface Finished {
 }
 
 /** Starts `plant-store` from the sources. */
-export function spawnCommand(args: string[], { cwd, env = {} }: CommandContext): ChildProcessByStdio<null, Readable, Readable> {
+export function spawnCommand(args: string[], { cwd, env = {}, stdin = '/dev/null' }: CommandContext): ChildProcessByStdio<null, Readable, Readable> {
   const { PATH = '', NODE_V8_COVERAGE } = process.env;
-  return spawn(process.execPath, ['--import', tsx, main, ...args], {
-    cwd,
-    env: { PATH, ...(NODE_V8_COVERAGE !== undefined && { NODE_V8_COVERAGE }), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const input = openSync(resolve(cwd, stdin), 'r');
+  try {
+    return spawn(process.execPath, ['--import', tsx, main, ...args], {
+      cwd,
+      env: { PATH, ...(NODE_V8_COVERAGE !== undefined && { NODE_V8_COVERAGE }), ...env },
+      stdio: [input, 'pipe', 'pipe'],
+    }) as ChildProcessByStdio<null, Readable, Readable>;
+  } finally {
+    closeSync(input);
+  }
 }
 
 /** Runs `plant-store` to its end; one that has not ended after `withinMs` is killed, and its code is `null`. */

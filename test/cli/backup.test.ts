@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { readdir, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import { runCommand, startServer } from '../helpers/command-line.ts';
+import { createAll, hostilePlants, readAll, rowOfPlants } from '../helpers/stored-plants.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+function integrity(file: string): unknown {
+  const database = new DatabaseSync(file);
+  try {
+    return database.prepare('PRAGMA integrity_check').get()?.['integrity_check'];
+  } finally {
+    database.close();
+  }
+}
+
+describe('plant-store backup', { concurrency: 4 }, () => {
+  it('makes a file that opens as a storage, whole and for its owner only, and leaves nothing else', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await createAll(join(cwd, 'plants.db'), hostilePlants);
+    const { code, stdout, stderr } = await runCommand(['backup', 'copy.db'], { cwd });
+    assert.deepEqual([code, stdout], [0, '']);
+    assert.match(stderr, /^Backed up \d+ pages in \d+\.\d s \([\d,.]+ a second\)\.\n$/);
+    assert.deepEqual(await readdir(cwd), ['copy.db', 'plants.db']);
+    assert.equal((await stat(join(cwd, 'copy.db'))).mode & 0o777, 0o600);
+    assert.equal(integrity(join(cwd, 'copy.db')), 'ok');
+    assert.deepEqual(await readAll(join(cwd, 'copy.db')), hostilePlants);
+  });
+
+  it('has every plant that was acknowledged before it began, while a server goes on writing', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await createAll(join(cwd, 'plants.db'), rowOfPlants('bob', 100_000));
+    const server = await startServer(t, ['--storage', 'sqlite:plants.db', '--log', 'off'], { cwd });
+    const token = /pst_\w+/.exec(server.stdout())?.[0] ?? '';
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const acknowledged: bigint[] = [];
+    let next = 0;
+    let isOver = false;
+    const writers = Array.from({ length: 4 }, async () => {
+      while (!isOver) {
+        const id = next++;
+        const { status } = await fetch(`${server.url}/plants`, { method: 'POST', headers, body: JSON.stringify({ id, name: 'x'.repeat(100) }) });
+        assert.equal(status, 200);
+        acknowledged.push(BigInt(id));
+      }
+    });
+    const backups = (async () => {
+      for (const name of ['1.db', '2.db']) {
+        const before = [...acknowledged];
+        const { code, stderr } = await runCommand(['backup', name], { cwd });
+        assert.equal(code, 0, stderr);
+        assert.ok(acknowledged.length > before.length, 'the server wrote meanwhile');
+        assert.equal(integrity(join(cwd, name)), 'ok');
+        const plants = await readAll(join(cwd, name));
+        const ids = new Set(plants.filter(({ user }) => user === 'me').map(({ plant }) => plant.id));
+        assert.deepEqual(before.filter((id) => !ids.has(id)), []);
+        assert.equal(plants.length - ids.size, 100_000);
+      }
+    })().finally(() => { isOver = true; });
+    await Promise.all([backups, ...writers]);
+  });
+
+  it('refuses a target that is there, even as a link to nothing', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await createAll(join(cwd, 'plants.db'), hostilePlants);
+    await writeFile(join(cwd, 'letter.txt'), 'Dear Ada');
+    await symlink('nothing', join(cwd, 'link'));
+    for (const target of ['letter.txt', 'link', '.', 'plants.db']) {
+      const { code, stderr } = await runCommand(['backup', target], { cwd });
+      assert.equal(code, 1);
+      assert.equal(stderr, `plant-store: There is something at ${join(cwd, target)} already: a backup overwrites nothing.\n`);
+    }
+    assert.equal(readFileSync(join(cwd, 'letter.txt'), 'utf8'), 'Dear Ada');
+    assert.deepEqual(await readdir(cwd), ['letter.txt', 'link', 'plants.db']);
+  });
+
+  it('refuses a source that is not there, is empty, or no plant store, and leaves nothing behind', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await writeFile(join(cwd, 'empty.db'), '');
+    await writeFile(join(cwd, 'letter.txt'), 'Dear Ada, '.repeat(100));
+    const refusals: [string, RegExp][] = [
+      ['plants.db', /^plant-store: There is no file .*plants\.db\.\n$/],
+      ['empty.db', /^plant-store: .*empty\.db is empty\. It was left as it is\.\n$/],
+      ['letter.txt', /^plant-store: .*letter\.txt is not an SQLite database\. It was left as it is\..*\n$/],
+    ];
+    for (const [source, message] of refusals) {
+      const { code, stderr } = await runCommand(['backup', '--storage', `sqlite:${source}`, 'copy.db'], { cwd });
+      assert.equal(code, 1);
+      assert.match(stderr, message);
+    }
+    assert.deepEqual(await readdir(cwd), ['empty.db', 'letter.txt']);
+  });
+});

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readdirSync, statSync, symlinkSync } from 'node:fs';
+import { link } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { runCommand, spawnCommand } from '../helpers/command-line.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { createAll, hostilePlants, owned, readAll, rowOfPlants } from '../helpers/stored-plants.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+const fromTo = ['copy', '--from', 'sqlite:a.db', '--to', 'sqlite:b.db'];
+/** The summary without what differs from run to run. */
+const summary = (stderr: string): string => stderr.replace(/ in [\d.]+ s( \([\d,.]+ a second\))?/, '');
+
+describe('plant-store copy', { concurrency: 2 }, () => {
+  it('copies all plants of all users as they are, and nothing when it is run again', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await createAll(join(cwd, 'a.db'), hostilePlants);
+    const count = hostilePlants.length;
+    const first = await runCommand(fromTo, { cwd });
+    assert.deepEqual([first.code, first.stdout, summary(first.stderr)], [0, '', `Copied ${count} plants; 0 were there already, 0 conflicts.\n`]);
+    assert.match(first.stderr, / in \d+\.\d s \([\d,.]+ a second\);/);
+    assert.deepEqual(await readAll(join(cwd, 'b.db')), hostilePlants);
+
+    const second = await runCommand(fromTo, { cwd });
+    assert.deepEqual([second.code, summary(second.stderr)], [0, `Copied 0 plants; ${count} were there already, 0 conflicts.\n`]);
+    assert.deepEqual(await readAll(join(cwd, 'b.db')), hostilePlants);
+    assert.deepEqual(await readAll(join(cwd, 'a.db')), hostilePlants);
+  });
+
+  it('copies nothing from a storage that is empty', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await createAll(join(cwd, 'a.db'), []);
+    const { code, stderr } = await runCommand(fromTo, { cwd });
+    assert.deepEqual([code, summary(stderr)], [0, 'Copied 0 plants; 0 were there already, 0 conflicts.\n']);
+  });
+
+  it('leaves what is there as it is, reports conflicts so that no name can forge a line, and exits with 1', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const row = rowOfPlants('ada', 3000);
+    await createAll(join(cwd, 'a.db'), [...hostilePlants, ...row]);
+    const others = row.filter((_, n) => n % 200 === 10).map(({ user, plant }) => owned(user, { ...plant, tag: '' }));
+    const own = [owned('aaa', { id: 7n, name: 'there before' }), owned('zoe', { id: 7n, name: 'there before' })];
+    const evil = owned('\n', { id: -1n, name: 'plant -1', tag: 'other' });
+    await createAll(join(cwd, 'b.db'), [evil, ...others, ...own]);
+    const { code, stderr } = await runCommand(fromTo, { cwd });
+    assert.equal(code, 1);
+    const lines = stderr.trimEnd().split('\n');
+    assert.equal(lines[0], 'User "\\n" has another plant with id -1: it was left as it is.');
+    assert.ok(lines.some((line) => line === 'User "ada" has another plant with id 10: it was left as it is.' ));
+    assert.equal(lines.length, 12, stderr);
+    assert.equal(lines[10], 'Further conflicts are only counted.');
+    const all = await readAll(join(cwd, 'b.db'));
+    for (const one of [evil, ...others, ...own]) assert.deepEqual(all.filter(({ user, plant }) => user === one.user && plant.id === one.plant.id), [one]);
+    const distinct = new Set([...hostilePlants, ...row, ...own].map(({ user, plant }) => `${plant.id} ${user}`));
+    assert.equal(all.length, distinct.size);
+    assert.match(summary(lines[11] ?? ''), /; \d+ were there already, \d+ conflicts\.$/);
+  });
+
+  it('copies into a storage whose plants lie between, before and behind', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const [even, odd] = [0, 1].map((rest) => rowOfPlants('ada', 40_000).filter((_, n) => n % 50 !== 0 || rest === 0).filter((_, n) => n % 2 === rest));
+    assert.ok(even && odd);
+    await createAll(join(cwd, 'a.db'), even.filter((_, n) => n % 20 === 0));
+    await createAll(join(cwd, 'b.db'), [...odd, ...rowOfPlants('a', 5000), ...rowOfPlants('b', 5000)]);
+    assert.equal((await runCommand(fromTo, { cwd })).code, 0 );
+    const ids = new Set((await readAll(join(cwd, 'b.db'))).filter(({ user }) => user === 'ada').map(({ plant }) => plant.id));
+    assert.ok(even.filter((_, n) => n % 20 === 0).every(({ plant }) => ids.has(plant.id)));
+    assert.match((await runCommand(fromTo, { cwd })).stderr, /^Copied 0 plants /);
+  });
+
+  it('goes on where it was killed: complete, and nothing doubled', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const plants = ['ada', 'bob', 'eve'].flatMap((user) => rowOfPlants(user, 50_000));
+    await createAll(join(cwd, 'a.db'), plants);
+    const child = spawnCommand(fromTo, { cwd });
+    t.after(() => { child.kill('SIGKILL'); });
+    const exited = once(child, 'exit');
+    await eventually(() => { assert.ok(statSync(join(cwd, 'b.db-wal')).size > 300_000); }, 15_000);
+    child.kill('SIGKILL');
+    assert.deepEqual(await exited, [null, 'SIGKILL']);
+    const before = (await readAll(join(cwd, 'b.db'))).length;
+    assert.ok(before > 0 && before < plants.length, `${before} plants`);
+
+    const { code, stderr } = await runCommand(fromTo, { cwd });
+    const number = (count: number): string => count.toLocaleString('en-US');
+    assert.deepEqual([code, summary(stderr)], [0, `Copied ${number(plants.length - before)} plants; ${number(before)} were there already, 0 conflicts.\n`]);
+    assert.deepEqual(await readAll(join(cwd, 'b.db')), plants);
+  });
+
+  it('refuses a source that is not there, and makes no file', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const { code, stdout, stderr } = await runCommand(fromTo, { cwd });
+    assert.deepEqual([code, stdout, stderr], [1, '', `plant-store: There is no file ${join(cwd, 'a.db')}.\n`]);
+    assert.deepEqual(readdirSync(cwd), []);
+  });
+
+  it('refuses a source that is no plant store', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const { code, stderr } = await runCommand(['copy', '--from', `sqlite:${import.meta.filename}`, '--to', 'sqlite:b.db'], { cwd });
+    assert.equal(code, 1);
+    assert.match(stderr, /^plant-store: .* is not an SQLite database\. It was left as it is\..*\n$/);
+  });
+
+  it('refuses the same storage twice, by whatever links, and memory', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await createAll(join(cwd, 'a.db'), rowOfPlants('ada', 1));
+    symlinkSync('a.db', join(cwd, 'symbolic.db'));
+    await link(join(cwd, 'a.db'), join(cwd, 'hard.db'));
+    for (const to of ['sqlite:symbolic.db', 'sqlite:hard.db', `sqlite:${cwd}/./a.db`]) {
+      const { code, stderr } = await runCommand(['copy', '--from', 'sqlite:a.db', '--to', to], { cwd });
+      assert.deepEqual([code, stderr], [2, 'plant-store: --from and --to must not be the same storage.\n']);
+    }
+    const { code, stderr } = await runCommand(['copy', '--from', 'sqlite:a.db', '--to', 'memory'], { cwd });
+    assert.equal(code, 2);
+    assert.match(stderr, /^plant-store: --to must not be 'memory'/);
+  });
+});

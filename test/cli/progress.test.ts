@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, it } from 'node:test';
+import { counted, Progress } from '../../src/cli/progress.ts';
+import type { ProgressOptions } from '../../src/cli/progress.ts';
+
+/** Progress on a stream that keeps what is written. */
+function progressOn(stream: { isTTY?: boolean; columns?: number }, options?: ProgressOptions): { progress: Progress; written: string[] } {
+  const written: string[] = [];
+  return { progress: new Progress(options, { ...stream, write: (text) => written.push(text) }), written };
+}
+
+describe('Progress', () => {
+  it('writes nothing but the summary where there is no terminal', () => {
+    const { progress, written } = progressOn({}, { total: 10 });
+    progress.update(5);
+    progress.tell('a line');
+    progress.finish('Copied', 1234, '; that is all');
+    assert.match(written.join(''), /^a line\nCopied 1,234 plants in \d+\.\d s \([\d,]+ a second\); that is all\.\n$/);
+  });
+
+  it('shows a bar with rate and time left where the total is known, and takes it away at the end', async () => {
+    const { progress, written } = progressOn({ isTTY: true, columns: 100 }, { total: 4000 });
+    await sleep(20);
+    progress.update(1000);
+    assert.match(written[0] ?? '', /^\r\[#{7}\.{23}\] {2}25 % {2}1,000 plants {2}[\d,]+ a second {2}0:01 left\u001b\[K$/);
+    progress.tell('a line');
+    progress.update(2000);
+    progress.finish('Copied', 4000);
+    assert.equal(written[1], '\r\u001b[Ka line\n');
+    assert.match(written[2] ?? '', /^\r\[#{15}\.{15}\]/);
+    assert.match(written[3] ?? '', /^\r\u001b\[KCopied 4,000 plants in/);
+  });
+
+  it('redraws at most ten times a second', async () => {
+    const { progress, written } = progressOn({ isTTY: true });
+    const start = performance.now();
+    for (let count = 0; performance.now() - start < 350; count++) {
+      progress.update(count);
+      if (count % 1000 === 0) await sleep(1);
+    }
+    assert.ok(written.length >= 3 && written.length <= 5, `${written.length} times`);
+  });
+
+  it('shows counts and rate alone where the total is not known', () => {
+    const { progress, written } = progressOn({ isTTY: true, columns: 80 }, { unit: 'pages' });
+    progress.update(1_000_000);
+    assert.match(written[0] ?? '', /^\r1,000,000 pages {2}[\d,]+ a second\u001b\[K$/);
+  });
+
+  it('takes the part that is done where it is counted in something else', () => {
+    const { progress, written } = progressOn({ isTTY: true, columns: 80 });
+    progress.update(10, 0.5);
+    assert.match(written[0] ?? '', / 50 % {2}10 plants /);
+  });
+
+  for (const columns of [1, 20, 40, 45, 60, 80, 200]) {
+    it(`keeps to one line of ${columns} columns, also where there is more than was counted`, () => {
+      for (const count of [0, 1, 99, 150]) {
+        const { progress, written } = progressOn({ isTTY: true, columns }, { total: 100 });
+        progress.update(count);
+        // eslint-disable-next-line no-control-regex
+        const line = (written[0] ?? '').replace(/\r|\u001b\[K/g, '');
+        assert.ok(line.length < columns, line);
+        assert.doesNotMatch(line, /1[5-9]\d %/);
+      }
+    });
+  }
+
+  it('can be without a bar on a terminal', () => {
+    const { progress, written } = progressOn({ isTTY: true }, { isShown: false });
+    progress.update(1);
+    assert.deepEqual(written, []);
+  });
+
+  it('shows hours where they are left', async () => {
+    const { progress, written } = progressOn({ isTTY: true, columns: 100 });
+    await sleep(5);
+    progress.update(1, 1e-6);
+    assert.match(written[0] ?? '', /\d:\d\d:\d\d left/);
+  });
+});
+
+describe('counted', () => {
+  it('knows the singular', () => {
+    assert.deepEqual([counted(0, 'plant'), counted(1, 'plant'), counted(1000, 'plant'), counted(1)], ['0 plants', '1 plant', '1,000 plants', '1']);
+  });
+});

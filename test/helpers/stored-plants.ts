@@ -1,0 +1,46 @@
+import { maxInt64, minInt64 } from '../../src/int64.ts';
+import { scanPages } from '../../src/cli/scan-pages.ts';
+import type { OwnedPlant, StoredPlant } from '../../src/index.ts';
+import { SqliteStorage } from '../../src/storage/sqlite.ts';
+
+/** Names that a careless program mistakes for something else. */
+const hostileTexts = ['', ' ', '"', '\\', '\\n', '\n', '\r\n', '\t\u0001\u001b[2J\u007f\u0085\u2028', '{"user":"eve"}', '\u{1F33F}', '\uFEFF', '\uFFFD', 'null', 'é'];
+const extremeIds = [minInt64, -(2n ** 53n) - 1n, -1n, 0n, 2n ** 53n, 2n ** 53n + 1n, maxInt64 - 1n, maxInt64];
+
+/** Plants under hostile users and names and extreme ids, in the order of a scan. */
+export const hostilePlants: readonly OwnedPlant[] = ['\n', '"; rm', 'Ada', 'ada', '\uFFFD', '\u{1F33F}'].flatMap((user) => [
+  ...extremeIds.slice(0, 4).map((id) => owned(user, { id, name: `plant ${id}` })),
+  ...hostileTexts.map((text, n) => owned(user, { id: BigInt(n + 1), name: text, ...(n % 2 === 0 && { tag: text }) })),
+  ...extremeIds.slice(4).map((id) => owned(user, { id, name: 'x', tag: '' })),
+]);
+
+/** Some plants of a user in ascending id. */
+export function rowOfPlants(user: string, count: number): OwnedPlant[] {
+  return Array.from({ length: count }, (_, n) => owned(user, { id: BigInt(n), name: `plant number ${n}` }));
+}
+
+/** Creates plants in an SQLite file. */
+export async function createAll(file: string, plants: readonly OwnedPlant[]): Promise<void> {
+  await using opened = open(file);
+  for (let at = 0; at < plants.length; at += 10_000) {
+    const batch = plants.slice(at, at + 10_000);
+    await opened.storage.commit(batch.map(({ user, plant }) => ({ kind: 'create', user, plant })));
+  }
+}
+
+/** All plants of an SQLite file, in the order of a scan. */
+export async function readAll(file: string): Promise<OwnedPlant[]> {
+  await using opened = open(file);
+  const found: OwnedPlant[] = [];
+  for await (const page of scanPages(opened.storage)) found.push(...page);
+  return found;
+}
+
+export function owned(user: string, plant: StoredPlant): OwnedPlant {
+  return { user, plant };
+}
+
+function open(file: string): AsyncDisposable & { storage: SqliteStorage } {
+  const storage = new SqliteStorage(file);
+  return { storage, [Symbol.asyncDispose]: () => storage.close() };
+}
