@@ -22,6 +22,7 @@ function withoutDataVersion(storage: CountingStorage): StorageAdapter {
   return {
     commit: (writes) => storage.commit(writes),
     list: (user, range) => storage.list(user, range),
+    scan: (range) => storage.scan(range),
     close: () => storage.close(),
   };
 }
