@@ -2,8 +2,9 @@ import { resolve } from 'node:path';
 import { backUpDatabase } from '../storage/sqlite-backup.ts';
 import { parseCommandLine, UsageError } from './command.ts';
 import type { Command } from './command.ts';
-import { requireFile, sqliteFile, storageSetting } from './data-storage.ts';
+import { requireFile, sqliteFile } from './data-storage.ts';
 import { Progress } from './progress.ts';
+import { storageSetting } from './storage.ts';
 
 const help = `Usage: plant-store backup [--storage sqlite:FILE] TARGET
 
@@ -12,7 +13,8 @@ on writing. To restore it, stop the server, put TARGET in the place of FILE, and
 FILE-shm.
 
 Options:
-  --storage sqlite:FILE   what to copy (PLANT_STORE_STORAGE; default sqlite:plants.db)
+  --storage sqlite:FILE   what to copy (PLANT_STORE_STORAGE, else DATABASE_URL;
+                           default sqlite:plants.db)
   --help                  show this help
 `;
 

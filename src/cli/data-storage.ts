@@ -2,17 +2,12 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { countPlants } from '../storage/sqlite-count.ts';
 import type { StorageAdapter } from '../storage/storage-adapter.ts';
-import { setting, UsageError } from './command.ts';
+import { UsageError } from './command.ts';
 import type { Setting } from './command.ts';
 import { openStorage } from './storage.ts';
 
 /** In a larger file it takes too long to count the plants just to show how many are left. */
 const maxCountedBytes = 4 * 2 ** 30;
-
-/** The setting for the storage of a command that has one. */
-export function storageSetting(flag: string | undefined): Setting {
-  return setting('--storage', flag, 'PLANT_STORE_STORAGE', 'sqlite:plants.db');
-}
 
 /** The file that a setting of the form `sqlite:FILE` names; `undefined` for other forms. */
 export function sqliteFile({ text }: Setting): string | undefined {

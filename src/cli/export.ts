@@ -1,10 +1,11 @@
 import type { OwnedPlant } from '../storage/storage-adapter.ts';
 import { parseCommandLine } from './command.ts';
 import type { Command } from './command.ts';
-import { countToShow, storageSetting, withSource } from './data-storage.ts';
+import { countToShow, withSource } from './data-storage.ts';
 import { forEachOverlapped } from './overlapped.ts';
 import { Progress } from './progress.ts';
 import { scanPages } from './scan-pages.ts';
+import { storageSetting } from './storage.ts';
 
 const help = `Usage: plant-store export [--storage STORAGE] > plants.ndjson
 
@@ -14,7 +15,8 @@ is an exact integer, also beyond 2^53.
 
 Options:
   --storage STORAGE   as in serve --storage, but not memory
-                      (PLANT_STORE_STORAGE; default sqlite:plants.db)
+                      (PLANT_STORE_STORAGE, else DATABASE_URL;
+                       default sqlite:plants.db)
   --help              show this help
 `;
 

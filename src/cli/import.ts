@@ -4,12 +4,13 @@ import type { OwnedPlant, StorageAdapter } from '../storage/storage-adapter.ts';
 import { addPlants } from './add-plants.ts';
 import { parseCommandLine } from './command.ts';
 import type { Command } from './command.ts';
-import { storageSetting, withTarget } from './data-storage.ts';
+import { withTarget } from './data-storage.ts';
 import { LineSplitter } from './lines.ts';
 import { forEachOverlapped } from './overlapped.ts';
 import { maxLineBytes, parsePlantLine } from './plant-line.ts';
 import { Progress } from './progress.ts';
 import { Tally } from './tally.ts';
+import { storageSetting } from './storage.ts';
 
 const help = `Usage: plant-store import [--storage STORAGE] [--strict] < plants.ndjson
 
@@ -20,7 +21,8 @@ left out. In both cases the exit code is 1.
 
 Options:
   --storage STORAGE   as in serve --storage, but not memory
-                      (PLANT_STORE_STORAGE; default sqlite:plants.db)
+                      (PLANT_STORE_STORAGE, else DATABASE_URL;
+                       default sqlite:plants.db)
   --strict            stop at the first line that is no plant; what is before it is created
   --help              show this help
 `;

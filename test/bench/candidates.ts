@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { copyGarden, deletedCount, deletedUser, listedCount, listedUser, plantGardens, plantNumber, tokenMap, tokenOf, writeTokenFile } from './garden.ts';
 import { runLoad } from './load.ts';
+import type { PostgresGarden } from './postgres-garden.ts';
 import { startServerProcess } from './server-process.ts';
 import type { ServerProcess } from './server-process.ts';
 
@@ -29,7 +30,7 @@ export const floorName = 'bare node:http';
 export const ownName = 'Plant Store, SQLite';
 
 /** Starts every server, each over data of its own in the folder. */
-export async function startCandidates(folder: string, names: (name: string) => boolean): Promise<Candidate[]> {
+export async function startCandidates(folder: string, postgres: PostgresGarden, names: (name: string) => boolean): Promise<Candidate[]> {
   const { own, peer } = await plantGardens(folder);
   const tokens = join(folder, 'tokens.json');
   await writeTokenFile(tokens);
@@ -46,6 +47,8 @@ export async function startCandidates(folder: string, names: (name: string) => b
     ['Fastify + better-sqlite3', plants, () => onPeerGarden('fastify-better-sqlite3')],
     ['Express + better-sqlite3', plants, () => onPeerGarden('express-better-sqlite3')],
     ['Hono + node:sqlite', plants, () => onPeerGarden('hono-node-sqlite')],
+    ['Plant Store, PostgreSQL', plants, async () => startServerProcess([...serve, await postgres.makeDatabase()])],
+    ['Fastify + pg', plants, async () => startServerProcess([program('fastify-pg'), await postgres.makeDatabase()], env)],
     [
       'json-server, 2000 plants, no sync',
       { limitParameter: '_limit', createdStatus: 201, deletedStatus: 200, answersPlant: false, isWhole: false },

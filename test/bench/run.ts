@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { startCandidates } from './candidates.ts';
 import type { Candidate } from './candidates.ts';
 import { runLoad } from './load.ts';
+import { startPostgresGarden } from './postgres-garden.ts';
 import { describeMachine, median, quantile, tableOf } from './report.ts';
 import type { Measurement } from './report.ts';
 import { workloads } from './workloads.ts';
@@ -71,7 +72,8 @@ async function sampleOf({ server }: Candidate, next: Parameters<typeof runLoad>[
 
 const folder = await mkdtemp(join(tmpdir(), 'plant-store-bench-'));
 const matching = (pattern: string) => (name: string): boolean => new RegExp(pattern, 'i').test(name);
-const candidates = await startCandidates(folder, matching(values.candidates));
+const postgres = await startPostgresGarden();
+const candidates = await startCandidates(folder, postgres, matching(values.candidates));
 try {
   const measurements: Measurement[] = [];
   for (const workload of workloads.filter(({ name }) => matching(values.workloads)(name))) {
@@ -87,5 +89,6 @@ try {
   await once(chart, 'exit');
 } finally {
   await Promise.all(candidates.map(({ server }) => server.stop()));
+  await postgres.remove();
   await rm(folder, { recursive: true });
 }
