@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { MemoryStorage, PlantStore, PlantStoreError } from '../src/index.ts';
-import type { StoredPlant } from '../src/index.ts';
+import type { StorageAdapter, StoredPlant } from '../src/index.ts';
 import { maxInt64, minInt64 } from '../src/int64.ts';
+import { PostgresStorage } from '../src/storage/postgres.ts';
 import { SqliteStorage } from '../src/storage/sqlite.ts';
+import { PostgresCluster } from './helpers/postgres.ts';
 import { startService } from './helpers/service.ts';
 import type { Service } from './helpers/service.ts';
 import { temporaryFolder } from './helpers/temporary-folder.ts';
@@ -99,19 +101,30 @@ async function applyToService(service: Service, operation: Operation): Promise<O
 }
 
 describe('Any sequence of operations', () => {
-  it('gives the answers of the rules from MemoryStorage and SqliteStorage, directly and over HTTP', async (t) => {
+  let cluster: PostgresCluster;
+  before(async () => { cluster = await PostgresCluster.start(); });
+  after(() => cluster.remove());
+
+  it('gives the answers of the rules from every storage, directly and over HTTP', async (t) => {
     const folder = await temporaryFolder(t);
+    const pool = cluster.pool(t);
     let run = 0;
     await fc.assert(fc.asyncProperty(fc.array(operation, { maxLength: 40 }), async (operations) => {
       run++;
       const cleanUps: (() => Promise<void> | void)[] = [];
       const scope = { after: (cleanUp: () => Promise<void> | void) => { cleanUps.push(cleanUp); } };
       try {
-        const stores = [new MemoryStorage(), new SqliteStorage(join(folder, `direct-${run}.db`))].map((storage) => new PlantStore({ storage }));
+        const storages: StorageAdapter[] = [
+          new MemoryStorage(),
+          new SqliteStorage(join(folder, `direct-${run}.db`)),
+          new PostgresStorage({ pool, schema: cluster.newSchemaName() }),
+        ];
+        const stores = storages.map((storage) => new PlantStore({ storage }));
         scope.after(async () => { await Promise.all(stores.map((store) => store.close())); });
         const services = [
           await startService(scope),
           await startService(scope, { storage: new SqliteStorage(join(folder, `served-${run}.db`)) }),
+          await startService(scope, { storage: new PostgresStorage({ pool, schema: cluster.newSchemaName() }) }),
         ];
         const model = new Model();
         for (const operation of operations) {
@@ -127,7 +140,11 @@ describe('Any sequence of operations', () => {
 
   it('keeps any allowed string and any int64, down to the last bit', async (t) => {
     const folder = await temporaryFolder(t);
-    const services = [await startService(t), await startService(t, { storage: new SqliteStorage(join(folder, 'plants.db')) })];
+    const services = [
+      await startService(t),
+      await startService(t, { storage: new SqliteStorage(join(folder, 'plants.db')) }),
+      await startService(t, { storage: new PostgresStorage({ pool: cluster.pool(t), schema: cluster.newSchemaName() }) }),
+    ];
     const anyId = fc.bigInt({ min: minInt64, max: maxInt64 });
     await fc.assert(fc.asyncProperty(anyId, text, text, fc.boolean(), async (plantId, name, tag, isEscaped) => {
       const quote = (value: string): string => (isEscaped ? escapeAll(value) : JSON.stringify(value));

@@ -7,7 +7,10 @@ import { maxPageText } from './page-bounds.ts';
  */
 const maxPageBytes = 3 * maxPageText;
 
-/** The statements of a table, for PostgreSQL 14 and newer. Whatever they answer is text, for which no application sets a parser of its own. */
+/**
+ * The statements of a table, for PostgreSQL 14 and newer. Whatever they answer is text, for which no
+ * application sets a parser of its own.
+ */
 export interface PostgresStatements {
   /** $1 users, $2 ids, $3 names, $4 tags. Answers the keys of the new plants. */
   readonly insert: string;
@@ -39,12 +42,18 @@ export function statementsFor(table: string): PostgresStatements {
     USING unnest(${users}::text[], ${ids}::bigint[]) AS d("user", id)
     WHERE p."user" = d."user" AND p.id = d.id
     RETURNING p."user", p.id::text AS id`;
-  const ofUser = { where: 'WHERE "user" = $2', behind: 'AND id > $3::bigint', order: 'id' };
+  const text = 'octet_length(name) + coalesce(octet_length(tag), 0)';
+  const ofUser = { where: 'WHERE "user" = $2', behind: 'AND id > $3::bigint', order: 'id', bytes: text };
   // The column's own collation, named once more for tables that somebody else created.
-  const ofAll = { where: '', behind: 'WHERE ("user" COLLATE "C", id) > ($2, $3::bigint)', order: '"user" COLLATE "C", id' };
-  const pages = ({ where, behind, order }: PageRange, select: (range: string, order: string) => string): PageStatement => ({
-    first: select(`${table} ${where}`, order),
-    behind: select(`${table} ${where} ${behind}`, order),
+  const ofAll = {
+    where: '',
+    behind: 'WHERE ("user" COLLATE "C", id) > ($2, $3::bigint)',
+    order: '"user" COLLATE "C", id',
+    bytes: `octet_length("user") + ${text}`,
+  };
+  const pages = ({ where, behind, ...read }: Pages, select: (read: PageRead) => string): PageStatement => ({
+    first: select({ ...read, from: `${table} ${where}` }),
+    behind: select({ ...read, from: `${table} ${where} ${behind}` }),
   });
   return {
     insert,
@@ -58,27 +67,33 @@ export function statementsFor(table: string): PostgresStatements {
   };
 }
 
-interface PageRange {
+interface Pages {
   readonly where: string;
+  /** What is added for a page behind a plant. */
   readonly behind: string;
   readonly order: string;
+  /** How many bytes a plant counts for. */
+  readonly bytes: string;
+}
+
+interface PageRead extends Pick<Pages, 'order' | 'bytes'> {
+  readonly from: string;
 }
 
 /** Plants in order, each with the bytes of the plants before it. */
-function measured(range: string, order: string, limit: string): string {
-  const bytes = 'octet_length(name) + coalesce(octet_length(tag), 0)';
+function measured({ from, order, bytes }: PageRead, limit: string): string {
   return `SELECT "user", id, name, tag, row_number() OVER page AS nth, sum(${bytes}) OVER page - (${bytes}) AS bytes_before
-    FROM (SELECT "user", id, name, tag FROM ${range} ORDER BY ${order} LIMIT ${limit}) AS found
+    FROM (SELECT "user", id, name, tag FROM ${from} ORDER BY ${order} LIMIT ${limit}) AS found
     WINDOW page AS (ORDER BY ${order} ROWS UNBOUNDED PRECEDING)`;
 }
 
-function selectPlants(range: string, order: string): string {
-  return `SELECT "user", page.id::text AS id, name, tag FROM (${measured(range, order, '$1::bigint')}) AS page
+function selectPlants(read: PageRead): string {
+  return `SELECT "user", page.id::text AS id, name, tag FROM (${measured(read, '$1::bigint')}) AS page
     WHERE bytes_before < ${maxPageBytes} ORDER BY nth`;
 }
 
 /** One plant more than asked for is read, which tells whether there is more. */
-function selectJson(range: string, order: string): string {
+function selectJson(read: PageRead): string {
   const json = `'{"name":' || to_json(name)::text || coalesce(',"tag":' || to_json(tag)::text, '') || '}'`;
   return `SELECT (count(*) FILTER (WHERE fits))::text AS count,
       (max(id) FILTER (WHERE fits))::text AS last,
@@ -86,6 +101,6 @@ function selectJson(range: string, order: string): string {
       (NOT bool_and(fits))::text AS "hasMore"
     FROM (
       SELECT id, name, tag, nth, nth <= $1::bigint AND bytes_before < ${maxPageBytes} AS fits
-      FROM (${measured(range, order, '$1::bigint + 1')}) AS read
+      FROM (${measured(read, '$1::bigint + 1')}) AS read
     ) AS page`;
 }

@@ -81,7 +81,7 @@ export class PostgresStorage implements StorageAdapter {
       const key = last === undefined ? after : keyOf(last);
       const rows = await (key === undefined ? this.#read(scan.first, [count]) : this.#read(scan.behind, [count, key.user, String(key.id)]));
       return rows.map((row) => ({ user: row.user, plant: plantOf(row) }));
-    }, ({ plant }) => textLength(plant));
+    }, ({ user, plant }) => user.length + textLength(plant));
   }
 
   /** See {@link StorageAdapter}. */

@@ -61,6 +61,10 @@ export class PostgresCluster {
     const child = await spawnPostgres('postgres', ['-D', this.#data, '-p', String(this.port)]);
     let log = '';
     const exited = once(child, 'exit');
+    // Where a test file ends before its clean-up.
+    const quit = (): void => void child.kill('SIGQUIT');
+    process.once('exit', quit);
+    child.once('exit', () => process.off('exit', quit));
     const ready = new Promise<void>((resolve, reject) => {
       child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
         log = (log + chunk).slice(-10_000);
