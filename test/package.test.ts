@@ -127,7 +127,7 @@ describe('the tarball', () => {
   it('imports only its own files and the modules of Node, in code and in types', async () => {
     for (const path of paths.filter((each) => each.startsWith('dist/'))) {
       const code = (await read(path)).replace(/\/\*[\s\S]*?\*\//g, '');
-      for (const [, specifier = ''] of code.matchAll(/(?:\bfrom\s+|\bimport\s*\(?\s*)['"]([^'"]+)['"]/g)) {
+      for (const [, specifier = ''] of code.matchAll(/(?:\bfrom\s+|\bimport(?:\s+|\s*\(\s*))['"]([^'"]+)['"]/g)) {
         if (specifier.startsWith('node:') && isBuiltin(specifier)) continue;
         const imported = join(dirname(path), specifier);
         // TypeScript leaves .ts in declarations, and reads the .d.ts beside for it.
