@@ -1,4 +1,4 @@
-import { maxPageText } from './page-bounds.ts';
+import { maxPageLength, maxPageText } from './page-bounds.ts';
 
 /**
  * Bytes of UTF-8 after which a page takes no further plant. No UTF-16 code unit takes more than
@@ -6,6 +6,9 @@ import { maxPageText } from './page-bounds.ts';
  * without reading a long text, while it would have to decompress and decode it to count characters.
  */
 const maxPageBytes = 3 * maxPageText;
+
+/** A page of plants of so many bytes each is never over its bound. */
+const maxShortPlantBytes = Math.floor(maxPageBytes / maxPageLength);
 
 /**
  * The statements of a table, for PostgreSQL 14 and newer. Whatever they answer is text, for which no
@@ -18,16 +21,18 @@ export interface PostgresStatements {
   readonly remove: string;
   /** $1 to $4 as in `insert`, then $5 and $6 as in `remove`. Answers the keys of both. */
   readonly insertAndRemove: string;
-  /** $1 limit, $2 user and, behind a plant, $3 its id. */
+  /** $1 limit, $2 user and, behind a plant, $3 its id. For a few plants, since nothing bounds their text. */
+  readonly listFew: PageStatement;
+  /** As `listFew`, but stops where the text is as much as a page takes. */
   readonly list: PageStatement;
-  /** As `list`, but answers the whole page in one row. */
+  /** As `listFew`, but answers the page in one row; without its JSON where a plant is not short. */
   readonly listJson: PageStatement;
-  /** $1 limit and, behind a plant, $2 its user and $3 its id. */
+  /** $1 limit and, behind a plant, $2 its user and $3 its id. Stops as `list` does. */
   readonly scan: PageStatement;
 }
 
 /** Two forms of a statement, because one with `OR` would not be answered from the index. */
-interface PageStatement {
+export interface PageStatement {
   readonly first: string;
   readonly behind: string;
 }
@@ -61,8 +66,9 @@ export function statementsFor(table: string): PostgresStatements {
     // One statement is one transaction, on whatever connection of the pool.
     insertAndRemove: `WITH created AS (${insert}), removed AS (${remove('$5', '$6')})
       SELECT "user", id FROM created UNION ALL SELECT "user", id FROM removed`,
+    listFew: pages(ofUser, selectFew),
     list: pages(ofUser, selectPlants),
-    listJson: pages(ofUser, selectJson),
+    listJson: pages(ofUser, (read) => selectJson(read, `${table} AS others WHERE "user" = $2`)),
     scan: pages(ofAll, selectPlants),
   };
 }
@@ -80,27 +86,34 @@ interface PageRead extends Pick<Pages, 'order' | 'bytes'> {
   readonly from: string;
 }
 
-/** Plants in order, each with the bytes of the plants before it. */
-function measured({ from, order, bytes }: PageRead, limit: string): string {
-  return `SELECT "user", id, name, tag, row_number() OVER page AS nth, sum(${bytes}) OVER page - (${bytes}) AS bytes_before
-    FROM (SELECT "user", id, name, tag FROM ${from} ORDER BY ${order} LIMIT ${limit}) AS found
-    WINDOW page AS (ORDER BY ${order} ROWS UNBOUNDED PRECEDING)`;
+/** Plants in order. */
+function found({ from, order }: PageRead): string {
+  return `SELECT "user", id, name, tag FROM ${from} ORDER BY ${order} LIMIT $1::bigint`;
 }
 
+function selectFew(read: PageRead): string {
+  return `SELECT "user", found.id::text AS id, name, tag FROM (${found(read)}) AS found ORDER BY found.id`;
+}
+
+/** Adding up the bytes of a thousand plants takes PostgreSQL as long as reading them. */
 function selectPlants(read: PageRead): string {
-  return `SELECT "user", page.id::text AS id, name, tag FROM (${measured(read, '$1::bigint')}) AS page
+  const { order, bytes } = read;
+  return `SELECT "user", page.id::text AS id, name, tag
+    FROM (
+      SELECT "user", id, name, tag, row_number() OVER page AS nth, sum(${bytes}) OVER page - (${bytes}) AS bytes_before
+      FROM (${found(read)}) AS found
+      WINDOW page AS (ORDER BY ${order} ROWS UNBOUNDED PRECEDING)
+    ) AS page
     WHERE bytes_before < ${maxPageBytes} ORDER BY nth`;
 }
 
-/** One plant more than asked for is read, which tells whether there is more. */
-function selectJson(read: PageRead): string {
+function selectJson(read: PageRead, others: string): string {
   const json = `'{"name":' || to_json(name)::text || coalesce(',"tag":' || to_json(tag)::text, '') || '}'`;
-  return `SELECT (count(*) FILTER (WHERE fits))::text AS count,
-      (max(id) FILTER (WHERE fits))::text AS last,
-      '[' || string_agg(${json}, ',' ORDER BY nth) FILTER (WHERE fits) || ']' AS json,
-      (NOT bool_and(fits))::text AS "hasMore"
+  return `SELECT count::text AS count, last::text AS last, '[' || json || ']' AS json, (shorts = count)::text AS "isShort",
+      (count = $1::bigint AND EXISTS (SELECT FROM ${others} AND others.id > last))::text AS "hasMore"
     FROM (
-      SELECT id, name, tag, nth, nth <= $1::bigint AND bytes_before < ${maxPageBytes} AS fits
-      FROM (${measured(read, '$1::bigint + 1')}) AS read
+      SELECT count(*) AS count, max(id) AS last, count(*) FILTER (WHERE is_short) AS shorts,
+        string_agg(CASE WHEN is_short THEN ${json} END, ',' ORDER BY id) AS json
+      FROM (SELECT id, name, tag, ${read.bytes} <= ${maxShortPlantBytes} AS is_short FROM (${found(read)}) AS found) AS measured
     ) AS page`;
 }

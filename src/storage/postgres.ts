@@ -1,14 +1,14 @@
 import { PlantStoreError } from '../errors.ts';
 import type { PlantId, StoredPlant } from '../plant.ts';
-import { emptyPage } from './json-page.ts';
+import { emptyPage, listAsJson } from './json-page.ts';
 import { maxPageLength, maxPageText, textLength } from './page-bounds.ts';
 import { applyBatch } from './postgres-batch.ts';
 import { runStatement } from './postgres-pool.ts';
 import type { PostgresPool } from './postgres-pool.ts';
 import { statementsFor } from './postgres-statements.ts';
-import type { PostgresStatements } from './postgres-statements.ts';
+import type { PageStatement, PostgresStatements } from './postgres-statements.ts';
 import { checkTableOptions, prepareTable, quotedTable } from './postgres-table.ts';
-import type { JsonPage, ListRange, OwnedPlant, PlantKey, ScanRange, StorageAdapter, Write } from './storage-adapter.ts';
+import type { JsonPage, ListRange, OwnedPlant, ScanRange, StorageAdapter, Write } from './storage-adapter.ts';
 
 export type { PostgresPool } from './postgres-pool.ts';
 
@@ -23,6 +23,9 @@ export interface PostgresStorageOptions {
   /** Whether a missing table is created at the first use; default `true`. */
   createTable?: boolean | undefined;
 }
+
+/** So many plants are read without a bound to their text. */
+const maxFew = 100;
 
 /**
  * Keeps plants in a PostgreSQL database, 14 or newer, through the application's own pool of
@@ -65,34 +68,32 @@ export class PostgresStorage implements StorageAdapter {
   /** See {@link StorageAdapter}. */
   async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
     await this.#ready();
-    const { list } = this.#statements;
+    const { list, listFew } = this.#statements;
     return pageOf<StoredPlant>(limit, async (last, count) => {
-      const id = last?.id ?? after;
-      const rows = await (id === undefined ? this.#read(list.first, [count, user]) : this.#read(list.behind, [count, user, String(id)]));
-      return rows.map(plantOf);
+      const rows = await this.#read(count > maxFew ? list : listFew, [count, user], last?.id ?? after);
+      return (rows as PlantRow[]).map(plantOf);
     }, textLength);
   }
 
   /** See {@link StorageAdapter}. */
   async scan({ after, limit }: ScanRange): Promise<OwnedPlant[]> {
     await this.#ready();
-    const { scan } = this.#statements;
     return pageOf<OwnedPlant>(limit, async (last, count) => {
-      const key = last === undefined ? after : keyOf(last);
-      const rows = await (key === undefined ? this.#read(scan.first, [count]) : this.#read(scan.behind, [count, key.user, String(key.id)]));
-      return rows.map((row) => ({ user: row.user, plant: plantOf(row) }));
+      const key = last === undefined ? after : { user: last.user, id: last.plant.id };
+      const rows = await this.#read(this.#statements.scan, key === undefined ? [count] : [count, key.user], key?.id);
+      return (rows as PlantRow[]).map((row) => ({ user: row.user, plant: plantOf(row) }));
     }, ({ user, plant }) => user.length + textLength(plant));
   }
 
   /** See {@link StorageAdapter}. */
   async listJson(user: string, { after, limit }: ListRange): Promise<JsonPage> {
+    // For a few plants, less work for both sides.
+    if (limit < maxFew) return listAsJson(this, user, { after, limit });
     await this.#ready();
-    const { first, behind } = this.#statements.listJson;
-    const [row] = await (after === undefined
-      ? runStatement(this.#pool, first, [limit, user])
-      : runStatement(this.#pool, behind, [limit, user, String(after)]));
-    const { count, last, json, hasMore } = row as JsonPageRow;
-    if (last === null || json === null) return emptyPage;
+    const [row] = await this.#read(this.#statements.listJson, [limit, user], after);
+    const { count, last, json, isShort, hasMore } = row as JsonPageRow;
+    if (last === null) return emptyPage;
+    if (json === null || isShort !== 'true') return listAsJson(this, user, { after, limit });
     return { json, count: Number(count), last: BigInt(last), hasMore: hasMore === 'true' };
   }
 
@@ -111,8 +112,10 @@ export class PostgresStorage implements StorageAdapter {
     await this.#tablePrepared;
   }
 
-  async #read(text: string, values: unknown[]): Promise<PlantRow[]> {
-    return (await runStatement(this.#pool, text, values)) as PlantRow[];
+  #read({ first, behind }: PageStatement, values: unknown[], after: PlantId | undefined): Promise<unknown[]> {
+    return after === undefined
+      ? runStatement(this.#pool, first, values)
+      : runStatement(this.#pool, behind, [...values, String(after)]);
   }
 }
 
@@ -127,7 +130,8 @@ interface JsonPageRow {
   readonly count: string;
   readonly last: string | null;
   readonly json: string | null;
-  readonly hasMore: string | null;
+  readonly isShort: string;
+  readonly hasMore: string;
 }
 
 /** Reads up to the limit, a page's length at a time, until there is no more or the text is as much as a page takes. */
@@ -143,6 +147,7 @@ async function pageOf<T>(
     for (const item of items) {
       page.push(item);
       text += textOf(item);
+      if (text >= maxPageText) break;
     }
     if (items.length < count) break;
   }
@@ -152,8 +157,4 @@ async function pageOf<T>(
 function plantOf({ id, name, tag }: PlantRow): StoredPlant {
   const plantId: PlantId = BigInt(id);
   return tag === null ? { id: plantId, name } : { id: plantId, name, tag };
-}
-
-function keyOf({ user, plant }: OwnedPlant): PlantKey {
-  return { user, id: plant.id };
 }
