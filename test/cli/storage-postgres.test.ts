@@ -150,7 +150,7 @@ describe('plant-store serve over PostgreSQL', { concurrency: 4 }, () => {
       console.log(await run(['serve', '--port', '0', '--storage', 'postgres://ada:sesame@localhost/plants']));
     `;
     const script = `process.stderr.write = (text) => process.stdout.write(text);${program}`;
-    const stdout = await runScript(process.execPath, ['--import', tsx, '--input-type=module', '--eval', script], { cwd: folder });
+    const stdout = await runScript(process.execPath, ['--disable-warning=ExperimentalWarning', '--import', tsx, '--input-type=module', '--eval', script], { cwd: folder });
     assert.equal(stdout, 'plant-store: postgres:// storage needs the package pg: npm install pg\n2\n');
   });
 });
