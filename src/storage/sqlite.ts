@@ -170,8 +170,9 @@ function toPlant(id: bigint, name: string, tag: string | null): StoredPlant {
 /** Reads a page a few rows at a time; `last` is what it has so far read last. */
 function readPage<Item>(limit: number, lengthOf: (item: Item) => number, read: (last: Item | undefined, count: number) => Item[]): Item[] {
   const page: Item[] = [];
-  for (let text = 0; page.length < limit && text < maxPageText; ) {
-    const count = Math.min(maxReadRows, limit - page.length);
+  // Few at first, since each may be long.
+  for (let text = 0, rows = 4; page.length < limit && text < maxPageText; rows = Math.min(rows * 2, maxReadRows)) {
+    const count = Math.min(rows, limit - page.length);
     const items = read(page.at(-1), count);
     for (const item of items) {
       page.push(item);
