@@ -35,13 +35,13 @@ const beforeAll: PlantKey = { user: '', id: minInt64 };
 
 /** A page in one row: putting the JSON together here takes half the time of doing it in JavaScript. */
 const selectPage = `
-  SELECT count, last, shorts, json, count = ?4 AND EXISTS (SELECT 1 FROM plants WHERE user = ?2 AND id > last)
+  SELECT count, last, shorts, json, count = ? AND EXISTS (SELECT 1 FROM plants WHERE user = ? AND id > last)
   FROM (
     SELECT count(*) AS count, max(id) AS last, count(short) AS shorts, '[' || group_concat(short) || ']' AS json
     FROM (
-      SELECT id, CASE WHEN octet_length(name) + ifnull(octet_length(tag), 0) <= ?1
+      SELECT id, CASE WHEN octet_length(name) + ifnull(octet_length(tag), 0) <= ${maxShortPlantBytes}
         THEN '{"name":"' || name || CASE WHEN tag IS NULL THEN '"}' ELSE '","tag":"' || tag || '"}' END END AS short
-      FROM plants WHERE user = ?2 AND id >= ?3 ORDER BY id LIMIT ?4 + 0
+      FROM plants WHERE user = ? AND id >= ? ORDER BY id LIMIT ? + 0
     )
   )`;
 
@@ -107,7 +107,7 @@ export class SqliteStorage implements StorageAdapter {
     this.#refuseIfClosed();
     const from = idAfter(after);
     if (from === undefined) return emptyPage;
-    const row = this.#selectPage.get(maxShortPlantBytes, user, from, limit) as unknown as PageRow;
+    const row = this.#selectPage.get(limit, user, user, from, limit) as unknown as PageRow;
     const [count, last, shorts, json, hasMore] = row;
     if (last === null) return emptyPage;
     if (json === null || shorts < count) return listAsJson(this, user, { after, limit });

@@ -147,7 +147,12 @@ export class PostgresCluster {
     await writeOwnedFile(join(standby.#data, 'backup_label'), label?.labelfile ?? '');
     await writeOwnedFile(join(standby.#data, 'standby.signal'), '');
     await standby.configure([`primary_conninfo = 'host=127.0.0.1 port=${this.port} user=postgres application_name=standby'`]);
-    await standby.restart();
+    try {
+      await standby.restart();
+    } catch (error) {
+      await standby.remove();
+      throw error;
+    }
 
     await this.query("ALTER SYSTEM SET synchronous_standby_names = 'standby'");
     await this.query('SELECT pg_reload_conf()');
