@@ -58,7 +58,8 @@ export class PageCache {
       this.#users.set(user, kept);
     }
     const change = lengthOf(page) - lengthOf(kept.byLimit.get(limit));
-    kept.byLimit.set(limit, page);
+    // Everybody who asks gets this one object.
+    kept.byLimit.set(limit, Object.freeze(page));
     kept.text += change;
     this.#text += change;
     this.#makeRoom();

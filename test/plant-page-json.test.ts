@@ -69,6 +69,15 @@ describe('PlantStore.plantPageJson', () => {
     assert.equal(storage.reads, 3);
   });
 
+  it('lets no caller change a page that others get', async () => {
+    const store = new PlantStore({ storage: new MemoryStorage() });
+    await grow(store, 1);
+    for (const limit of [0, 10]) {
+      const page = (await store.plantPageJson('ada', { limit })) as { json: string };
+      assert.throws(() => { page.json = 'changed'; }, TypeError);
+    }
+  });
+
   it('keeps nothing where it is told so, and where the storage cannot tell of changes by others', async () => {
     for (const [storage, options] of [[new CountingStorage(), { maxCachedText: 0 }], [new CountingStorage(), {}]] as const) {
       const isDumb = !('maxCachedText' in options);

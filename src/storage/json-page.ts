@@ -3,7 +3,7 @@ import { isFullOfText } from './page-bounds.ts';
 import type { JsonPage, ListRange, StorageAdapter } from './storage-adapter.ts';
 
 /** A page without plants. */
-export const emptyPage: JsonPage = { json: '[]', count: 0, last: undefined, hasMore: false };
+export const emptyPage: JsonPage = Object.freeze({ json: '[]', count: 0, last: undefined, hasMore: false });
 
 /** What `listJson` answers, made of what `list` does. */
 export async function listAsJson(
