@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { PlantStoreError } from '../errors.ts';
 import type { HeaderList } from './answer.ts';
+import { countHeader } from './malformed.ts';
 import type { Scope } from './routes.ts';
 
 /** Whom a bearer token stands for. */
@@ -32,16 +33,6 @@ export function bearerToken(request: IncomingMessage): string {
   // node:http keeps the first of two Authorization headers and says nothing.
   if (token !== undefined && countHeader(request, 'authorization') === 1) return token;
   throw new PlantStoreError(/^bearer\b/i.test(authorization ?? '') ? 'invalid_token' : 'missing_credentials');
-}
-
-/** How often a header stands in a request; `name` in lower case. */
-function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
-  let count = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const header = rawHeaders[at];
-    if (header?.length === name.length && header.toLowerCase() === name) count++;
-  }
-  return count;
 }
 
 /** @throws {PlantStoreError} `insufficient_scope` */

@@ -1,20 +1,18 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { checkFunctionOption, checkIntegerOption } from '../check-option.ts';
 import { PlantStoreError } from '../errors.ts';
-import { int64FromText } from '../int64.ts';
-import { plantJson } from '../plant.ts';
-import type { PlantId } from '../plant.ts';
 import type { PlantStore } from '../plant-store.ts';
 import { errorAnswer, sendAnswer } from './answer.ts';
 import type { Answer } from './answer.ts';
 import { bearerToken, challenge, checkScope } from './bearer.ts';
 import type { Authenticate } from './bearer.ts';
-import { openApiDocument } from './openapi.ts';
-import { plantListAnswer } from './plant-list.ts';
-import { hasEndlessBody, readJsonBody } from './request-body.ts';
-import type { BodyLimits } from './request-body.ts';
+import { inOrder } from './in-order.ts';
+import { isMalformed } from './malformed.ts';
+import { createOperations } from './operations.ts';
+import { closeLingering } from './refuse.ts';
+import { hasEndlessBody } from './request-body.ts';
 import { findRoute, splitTarget } from './routes.ts';
-import type { OperationId, Scope } from './routes.ts';
+import type { Scope } from './routes.ts';
 
 /** How a request listener works. */
 export interface RequestListenerOptions {
@@ -25,19 +23,16 @@ export interface RequestListenerOptions {
   /** How many levels a request body may nest, 1 or more; default 256. Over it: `invalid_json`. */
   maxBodyDepth?: number;
   /**
+   * How many requests may be in the store's hands at once, 1 or more; default 1000. One more is
+   * refused at once: `saturated`. Requests that are still being sent, and lists that are on their
+   * way to the client, do not count.
+   */
+  maxInFlight?: number;
+  /**
    * Gets every fault of this side, of which the client is told no more than 500 or 503, and
    * failures in the middle of a list. Default: `console.error`.
    */
   onError?: (error: unknown, request: IncomingMessage) => void;
-}
-
-/** What an operation works on. */
-interface Call {
-  readonly request: IncomingMessage;
-  readonly user: string;
-  readonly path: string;
-  readonly query: string;
-  readonly idText: string;
 }
 
 /**
@@ -48,12 +43,13 @@ interface Call {
  * @throws {TypeError} for a wrong option, which it names.
  */
 export function createRequestListener(store: PlantStore, options: RequestListenerOptions): RequestListener {
-  const { authenticate, maxBodyBytes = 65_536, maxBodyDepth = 256, onError = console.error } = options;
+  const { authenticate, maxBodyBytes = 65_536, maxBodyDepth = 256, maxInFlight = 1000, onError = console.error } = options;
   checkFunctionOption('authenticate', authenticate);
   checkFunctionOption('onError', onError);
   checkIntegerOption('maxBodyBytes', maxBodyBytes, 1);
   checkIntegerOption('maxBodyDepth', maxBodyDepth, 1);
-  const operations = createOperations(store, { maxBodyBytes, maxBodyDepth });
+  checkIntegerOption('maxInFlight', maxInFlight, 1);
+  const operations = createOperations(store, { maxBodyBytes, maxBodyDepth, maxInFlight });
 
   async function userOf(request: IncomingMessage, scope: Scope): Promise<string> {
     const caller = await authenticate(bearerToken(request));
@@ -63,6 +59,7 @@ export function createRequestListener(store: PlantStore, options: RequestListene
   }
 
   async function answer(request: IncomingMessage): Promise<Answer> {
+    if (isMalformed(request)) return errorAnswer(new PlantStoreError('malformed_request'), ['Connection', 'close']);
     const { path, query } = splitTarget(request.url ?? '/');
     const match = findRoute(path);
     if (match === undefined) return errorAnswer(new PlantStoreError('route_not_found'));
@@ -84,7 +81,7 @@ export function createRequestListener(store: PlantStore, options: RequestListene
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       const answered = await answer(request);
-      if (hasEndlessBody(request, maxBodyBytes)) response.setHeader('Connection', 'close');
+      if (hasEndlessBody(request, maxBodyBytes)) closeAfter(request, response);
       await sendAnswer(response, answered, request.method === 'HEAD');
     } catch (error) {
       // Whatever part of the answer is out, the client must not take it for the whole.
@@ -93,45 +90,14 @@ export function createRequestListener(store: PlantStore, options: RequestListene
     }
   }
 
-  return (request, response) => void respond(request, response);
+  return inOrder((request, response) => void respond(request, response));
 }
 
-function createOperations(store: PlantStore, limits: BodyLimits): Record<OperationId, (call: Call) => Answer | Promise<Answer>> {
-  const openApi = openApiAnswer('/');
-  return {
-    createPlant: async ({ request, user }) => {
-      // The store checks what JSON holds; the type would be a claim.
-      const newPlant = (await readJsonBody(request, limits)) as Parameters<PlantStore['createPlant']>[1];
-      return { status: 200, body: plantJson(await store.createPlant(user, newPlant)) };
-    },
-    getPlants: ({ request, user, query, path }) =>
-      plantListAnswer(store, { user, query, path: mountPath(request) + path }),
-    deletePlant: async ({ user, idText }) => {
-      const wasThere = await store.deletePlant(user, parseIdText(idText));
-      if (!wasThere) throw new PlantStoreError('plant_not_found');
-      return { status: 204 };
-    },
-    getOpenApi: ({ request }) => {
-      const prefix = mountPath(request);
-      return prefix === '' ? openApi : openApiAnswer(prefix);
-    },
-  };
-}
-
-function openApiAnswer(serverUrl: string): Answer {
-  return { status: 200, body: JSON.stringify(openApiDocument(serverUrl)) };
-}
-
-/** Percent-encoded digits are the same id (RFC 3986 §6.2.2.2); bad escapes are none. */
-function parseIdText(text: string): PlantId {
-  const id = int64FromText(text.replace(/%(3\d|2d)/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))));
-  if (id === undefined) throw new PlantStoreError('invalid_id');
-  return id;
-}
-
-/** The prefix that an Express-style app has taken off the URL. */
-function mountPath(request: IncomingMessage): string {
-  return 'baseUrl' in request && typeof request.baseUrl === 'string' ? request.baseUrl : '';
+/** Closes the connection behind an answer that is given while the request still comes. */
+function closeAfter({ socket }: IncomingMessage, response: ServerResponse): void {
+  response.setHeader('Connection', 'close');
+  // By this node:http closes a connection behind its last answer.
+  socket.destroySoon = () => { closeLingering(socket); };
 }
 
 /** Whether the store itself said no, which is nothing to look into. */

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PlantStoreError } from '../errors.ts';
 import { parseExactJson } from '../exact-json.ts';
+import { countHeader } from './malformed.ts';
 
 /** The bounds of a request body. */
 export interface BodyLimits {
@@ -14,6 +15,13 @@ export interface BodyLimits {
 /** How much of a body is read for nothing, so that the client gets to see why it was refused. */
 const maxDrainedBytes = 1_048_576;
 
+const continueOwed = new WeakMap<IncomingMessage, ServerResponse>();
+
+/** Leaves `100 Continue` to be sent when the body of a request is wanted (RFC 9110 §10.1.1). */
+export function oweContinue(request: IncomingMessage, response: ServerResponse): void {
+  continueOwed.set(request, response);
+}
+
 /**
  * Reads a JSON body; the top-level member `id` is exact (see `parseExactJson`).
  *
@@ -25,9 +33,20 @@ export async function readJsonBody(request: IncomingMessage, limits: BodyLimits)
   if (request.readableDidRead) {
     throw new Error('The request body was read before the listener got it: mount it before any body parser.');
   }
-  const bytes = readArrived(request, limits.maxBodyBytes) ?? (await readBytes(request, limits.maxBodyBytes));
+  const bytes = readArrived(request, limits.maxBodyBytes) ?? (await readAnnounced(request, limits.maxBodyBytes));
   if (!isUtf8(bytes)) throw new PlantStoreError('invalid_json');
   return parseExactJson(bytes.toString('utf8'), limits.maxBodyDepth);
+}
+
+/**
+ * Waits for the end of a body that means nothing (RFC 9110 §9.3.5): a request takes effect when all
+ * of it is there.
+ *
+ * @throws {PlantStoreError} `body_too_large`; `malformed_request` as {@link readJsonBody}.
+ */
+export async function discardBody(request: IncomingMessage, { maxBodyBytes }: BodyLimits): Promise<void> {
+  const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
+  if (!request.complete && (coding !== undefined || length !== '0')) await readAnnounced(request, maxBodyBytes);
 }
 
 /**
@@ -41,7 +60,9 @@ export function hasEndlessBody(request: IncomingMessage, maxBytes: number): bool
 }
 
 /** JSON is UTF-8 (RFC 8259 §8.1), so another charset or a content coding cannot be meant. */
-function checkMediaType({ headers }: IncomingMessage): void {
+function checkMediaType(request: IncomingMessage): void {
+  const { headers } = request;
+  if (countHeader(request, 'content-type') !== 1) throw new PlantStoreError('invalid_media_type');
   const contentType = headers['content-type'] ?? '';
   if (contentType === 'application/json' && headers['content-encoding'] === undefined) return;
   const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(contentType)?.[1] ?? 'utf-8';
@@ -56,6 +77,14 @@ function readArrived(request: IncomingMessage, maxBytes: number): Buffer | null 
   const length = request.readableLength;
   if (length > maxBytes || length !== Number(request.headers['content-length'])) return null;
   return request.read() as Buffer | null;
+}
+
+/** A client that asked whether to send a body is told, unless it said already that it is too large. */
+function readAnnounced(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const response = continueOwed.get(request);
+  if (response !== undefined && Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  response?.writeContinue();
+  return readBytes(request, maxBytes);
 }
 
 /** By events: `for await` on a request costs an eighth to a quarter of the whole request's CPU. */

@@ -22,7 +22,7 @@ export interface Operation {
 export const commonErrors: readonly ErrorCode[] = ['malformed_request', 'request_timeout', 'header_too_large'];
 
 const tokenErrors: readonly ErrorCode[] = ['missing_credentials', 'invalid_token', 'insufficient_scope'];
-const storeErrors: readonly ErrorCode[] = ['internal', 'storage_unavailable'];
+const storeErrors: readonly ErrorCode[] = ['internal', 'saturated', 'storage_unavailable'];
 const bodyErrors: readonly ErrorCode[] = ['invalid_media_type', 'body_too_large', 'invalid_json', 'invalid_plant'];
 
 /** A path and the methods it takes. HEAD follows from GET, and OPTIONS is everywhere. */
@@ -45,7 +45,7 @@ export const routes: readonly Route[] = [
       POST: {
         id: 'createPlant',
         scope: 'plants:write',
-        errors: [...tokenErrors, ...bodyErrors, 'id_taken', ...storeErrors, 'saturated'],
+        errors: [...tokenErrors, ...bodyErrors, 'id_taken', ...storeErrors],
       },
     },
   },
@@ -55,7 +55,7 @@ export const routes: readonly Route[] = [
       DELETE: {
         id: 'deletePlant',
         scope: 'plants:write',
-        errors: [...tokenErrors, 'invalid_id', 'plant_not_found', ...storeErrors, 'saturated'],
+        errors: [...tokenErrors, 'invalid_id', 'body_too_large', 'plant_not_found', ...storeErrors],
       },
     },
   },

@@ -42,7 +42,11 @@ export class RawConnection {
 
   #nextEvent(): Promise<void> {
     return new Promise((resolve) => {
-      this.socket.once('data', () => { resolve(); }).once('close', () => { resolve(); });
+      const settle = (): void => {
+        this.socket.off('data', settle).off('close', settle);
+        resolve();
+      };
+      this.socket.on('data', settle).on('close', settle);
     });
   }
 }
@@ -51,4 +55,17 @@ export class RawConnection {
 export function parseRawAnswer(text: string): { status: number; head: string; json: unknown } {
   const [head = '', body = ''] = text.split('\r\n\r\n');
   return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]), head, json: body === '' ? undefined : JSON.parse(body) };
+}
+
+/** All the answers of a connection, each with a Content-Length or without a body. */
+export function parseRawAnswers(text: string): { status: number; head: string; json: unknown }[] {
+  const answers = [];
+  for (let at = 0; at < text.length; ) {
+    const headEnd = text.indexOf('\r\n\r\n', at) + 4;
+    if (headEnd < at) throw new Error(`No whole answer: ${text.slice(at, at + 200)}`);
+    const length = Number(/^Content-Length: (\d+)\r$/im.exec(text.slice(at, headEnd))?.[1] ?? 0);
+    answers.push(parseRawAnswer(text.slice(at, headEnd + length)));
+    at = headEnd + length;
+  }
+  return answers;
 }

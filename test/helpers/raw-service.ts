@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
+import type { StorageAdapter } from '../../src/index.ts';
 import { createPlantServer, drainServer } from '../../src/http/index.ts';
 import { authenticateByName } from './service.ts';
 import type { HasAfter } from './temporary-folder.ts';
@@ -21,7 +22,7 @@ export interface Started {
 }
 
 /** Starts a server; it is stopped after the test. */
-export async function start(t: HasAfter, storage = new MemoryStorage()): Promise<Started> {
+export async function start(t: HasAfter, storage: StorageAdapter = new MemoryStorage()): Promise<Started> {
   const store = new PlantStore({ storage });
   const faults: unknown[] = [];
   const server = createPlantServer(store, { authenticate: authenticateByName, onError: (error) => faults.push(error) });

@@ -61,6 +61,7 @@ const requests: Request[] = [
   ['DELETE', '/plants/1', { token: 'nobody' }],
   ['DELETE', '/plants/1', { token: 'ada-reads' }],
   ['DELETE', '/plants/1', { token: 'fault' }],
+  ['DELETE', '/plants/1', { body: 'x'.repeat(70_000) }],
   ['DELETE', '/plants/1'],
   ['GET', '/openapi.json', { token: null }],
   ['HEAD', '/openapi.json'],

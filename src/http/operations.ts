@@ -1,0 +1,95 @@
+import type { IncomingMessage } from 'node:http';
+import { PlantStoreError } from '../errors.ts';
+import { int64FromText } from '../int64.ts';
+import { plantJson } from '../plant.ts';
+import type { PlantId } from '../plant.ts';
+import type { PlantStore } from '../plant-store.ts';
+import type { Answer } from './answer.ts';
+import { isOpen } from './in-order.ts';
+import { openApiDocument } from './openapi.ts';
+import { plantListAnswer } from './plant-list.ts';
+import { discardBody, readJsonBody } from './request-body.ts';
+import type { BodyLimits } from './request-body.ts';
+import type { OperationId } from './routes.ts';
+
+/** What an operation works on. */
+export interface Call {
+  readonly request: IncomingMessage;
+  readonly user: string;
+  readonly path: string;
+  readonly query: string;
+  readonly idText: string;
+}
+
+/** The bounds of what operations take on. */
+export interface OperationLimits extends BodyLimits {
+  /** How many calls the store may be working on at once. */
+  readonly maxInFlight: number;
+}
+
+/** What each operation does for a caller who may do it. */
+export type Operations = Readonly<Record<OperationId, (call: Call) => Answer | Promise<Answer>>>;
+
+export function createOperations(store: PlantStore, limits: OperationLimits): Operations {
+  const openApi = openApiAnswer('/');
+  let inFlight = 0;
+
+  /** A request takes effect when all of it is there and somebody can be told. */
+  function begin({ socket }: IncomingMessage): void {
+    if (!isOpen(socket)) throw new PlantStoreError('malformed_request');
+    if (inFlight >= limits.maxInFlight) throw new PlantStoreError('saturated');
+    inFlight++;
+  }
+
+  return {
+    createPlant: async ({ request, user }) => {
+      // The store checks what JSON holds; the type would be a claim.
+      const newPlant = (await readJsonBody(request, limits)) as Parameters<PlantStore['createPlant']>[1];
+      begin(request);
+      try {
+        return { status: 200, body: plantJson(await store.createPlant(user, newPlant)) };
+      } finally {
+        inFlight--;
+      }
+    },
+    getPlants: async ({ request, user, query, path }) => {
+      begin(request);
+      try {
+        return await plantListAnswer(store, { user, query, path: mountPath(request) + path });
+      } finally {
+        inFlight--;
+      }
+    },
+    deletePlant: async ({ request, user, idText }) => {
+      const id = parseIdText(idText);
+      await discardBody(request, limits);
+      begin(request);
+      try {
+        if (await store.deletePlant(user, id)) return { status: 204 };
+      } finally {
+        inFlight--;
+      }
+      throw new PlantStoreError('plant_not_found');
+    },
+    getOpenApi: ({ request }) => {
+      const prefix = mountPath(request);
+      return prefix === '' ? openApi : openApiAnswer(prefix);
+    },
+  };
+}
+
+function openApiAnswer(serverUrl: string): Answer {
+  return { status: 200, body: JSON.stringify(openApiDocument(serverUrl)) };
+}
+
+/** Percent-encoded digits are the same id (RFC 3986 §6.2.2.2); bad escapes are none. */
+function parseIdText(text: string): PlantId {
+  const id = int64FromText(text.replace(/%(3\d|2d)/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))));
+  if (id === undefined) throw new PlantStoreError('invalid_id');
+  return id;
+}
+
+/** The prefix that an Express-style app has taken off the URL. */
+function mountPath(request: IncomingMessage): string {
+  return 'baseUrl' in request && typeof request.baseUrl === 'string' ? request.baseUrl : '';
+}

@@ -1,0 +1,59 @@
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { errorTable, PlantStoreError } from '../errors.ts';
+import type { ErrorCode } from '../errors.ts';
+import { errorBody, jsonHeaders } from './answer.ts';
+import { giveUp, lastResponse } from './in-order.ts';
+
+/** For how long a connection is read for nothing behind the last answer. */
+const lingerMs = 1000;
+
+const refused = new WeakSet<Duplex>();
+
+/**
+ * Answers what node:http could not make a request of, and closes the connection: behind the answers
+ * that are still due, and without an answer of its own where it stands behind a good request or
+ * where the answer to it is out already.
+ */
+export function refuseConnection(socket: Duplex, code: ErrorCode): void {
+  // A parser that has failed fails again at every read.
+  if (refused.has(socket)) return;
+  refused.add(socket);
+  const last = lastResponse(socket);
+  if (!socket.writable) {
+    socket.destroy();
+  } else if (last?.closed === false && last.req.complete) {
+    last.once('close', () => { closeLingering(socket); });
+  } else if (last === undefined || last.req.complete) {
+    closeLingering(socket, rawAnswer(code));
+  } else if (last.headersSent) {
+    socket.destroy();
+  } else {
+    const before = giveUp(last);
+    if (before === undefined) closeLingering(socket, rawAnswer(code));
+    else before.once('close', () => { closeLingering(socket, rawAnswer(code)); });
+  }
+}
+
+/**
+ * Closes a connection whose client may still be sending (RFC 9112 §9.6): says that nothing more
+ * comes, and reads on for a while. Closed at once it would be reset, and the reset can overtake the
+ * answer that tells why.
+ */
+export function closeLingering(socket: Duplex, lastWords?: string): void {
+  if (socket.destroyed) return;
+  const destroy = (): void => { socket.destroy(); };
+  if (socket.writable) socket.end(lastWords, socket.readableEnded ? destroy : undefined);
+  const timer = setTimeout(destroy, lingerMs);
+  socket.once('end', destroy).once('close', () => { clearTimeout(timer); });
+  socket.resume();
+}
+
+/** A whole answer as bytes: there is no response object where there was no request. */
+function rawAnswer(code: ErrorCode): string {
+  const { status } = errorTable[code];
+  const body = errorBody(new PlantStoreError(code));
+  const headers = [...jsonHeaders, 'Content-Length', `${Buffer.byteLength(body)}`, 'Connection', 'close'];
+  const lines = headers.map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('');
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}\r\n${body}`;
+}

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { MemoryStorage } from '../../src/index.ts';
+import type { StorageAdapter } from '../../src/index.ts';
+import { drainServer } from '../../src/http/index.ts';
+import { SqliteStorage } from '../../src/storage/sqlite.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { parseRawAnswers, RawConnection } from '../helpers/raw-http.ts';
+import { head, post, start } from '../helpers/raw-service.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+const list = `GET /plants HTTP/1.1\r\n${head}\r\n`;
+const lastList = `GET /plants HTTP/1.1\r\n${head}Connection: close\r\n\r\n`;
+const remove = (id: number): string => `DELETE /plants/${id} HTTP/1.1\r\n${head}\r\n`;
+const create = (id: number): string => post(`{"id":${id},"name":"plant ${id}"}`);
+
+/** A storage whose commits wait to be let go. */
+function heldStorage(): { storage: MemoryStorage; letGo: () => void; committing: Promise<unknown> } {
+  const storage = new MemoryStorage();
+  const commit = storage.commit.bind(storage);
+  const [begun, mayGoOn] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+  storage.commit = async (writes) => {
+    begun.resolve(undefined);
+    await mayGoOn.promise;
+    return commit(writes);
+  };
+  return { storage, letGo: () => { mayGoOn.resolve(undefined); }, committing: begun.promise };
+}
+
+describe('Requests that a client sends ahead on one connection', () => {
+  const storages: [string, (folder: string) => StorageAdapter][] = [
+    ['memory', () => new MemoryStorage()],
+    ['SQLite', (folder) => new SqliteStorage(join(folder, 'plants.db'))],
+  ];
+  for (const [name, open] of storages) {
+    it(`take effect one after another, over ${name}`, async (t) => {
+      const { port } = await start(t, open(await temporaryFolder(t)));
+      const connection = await RawConnection.open(t, port);
+      const ids = Array.from({ length: 20 }, (_, id) => id);
+      connection.send(ids.map(create).join('') + list + remove(7) + create(7) + create(7) + remove(8) + lastList);
+      const answers = parseRawAnswers(await connection.untilClosed());
+      assert.deepEqual(answers.map(({ status }) => status), [...ids.map(() => 200), 200, 204, 200, 400, 204, 200]);
+      assert.deepEqual(answers[20]?.json, ids.map((id) => ({ name: `plant ${id}` })));
+      assert.deepEqual(answers.at(-1)?.json, ids.filter((id) => id !== 8).map((id) => ({ name: `plant ${id}` })));
+    });
+  }
+
+  it('are not begun behind one that closes the connection', async (t) => {
+    const lastOnes = [
+      [lastList, 200],
+      ['GET /plants HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n', 400],
+      [`GET /plants HTTP/1.0\r\n${head}\r\n`, 200],
+    ] as const;
+    for (const [last, status] of lastOnes) {
+      const { store, port } = await start(t);
+      const connection = await RawConnection.open(t, port);
+      connection.send(create(1) + last + create(2));
+      const answers = parseRawAnswers(await connection.untilClosed());
+      assert.deepEqual(answers.map((answer) => answer.status), [200, status]);
+      assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name: 'plant 1' }]);
+    }
+  });
+
+  it('are no further read than one read of the connection while they wait', async (t) => {
+    const { storage, letGo, committing } = heldStorage();
+    const { server, store, port } = await start(t, storage);
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
+    const connection = await RawConnection.open(t, port);
+    const [socket] = await accepted;
+    // Bodies that go past one read, too: node:http reads on by itself to fill their buffers.
+    const creates = Array.from({ length: 200 }, (_, id) => post(`{"id":${id},"name":"${'x'.repeat(60_000)}"}`));
+    connection.send(create(1000) + remove(1).repeat(300) + creates.join('') + lastList.replace('plants', 'plants?limit=1'));
+    await committing;
+    let before = -1;
+    await eventually(async () => {
+      const now = socket.bytesRead;
+      const isStill = now === before;
+      before = now;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      assert.ok(isStill);
+    });
+    assert.ok(socket.bytesRead <= 2 * 65_536, `${socket.bytesRead} bytes were read`);
+    letGo();
+    const answers = parseRawAnswers(await connection.untilClosed());
+    assert.deepEqual(answers.map(({ status }) => status), [200, ...Array<number>(300).fill(404), ...Array<number>(201).fill(200)]);
+    assert.equal((await store.listPlants('ada')).length, 201);
+  });
+
+  it('are dropped when the client goes away, and leave nothing behind', async (t) => {
+    const { storage, letGo, committing } = heldStorage();
+    const { server, store, port, faults } = await start(t, storage);
+    const connection = await RawConnection.open(t, port);
+    connection.send(create(1) + create(2) + create(3));
+    await committing;
+    connection.socket.resetAndDestroy();
+    await eventually(async () => {
+      const count = await new Promise((resolve) => { server.getConnections((_, open) => { resolve(open); }); });
+      letGo();
+      assert.equal(count, 0);
+    });
+    const plants = await store.listPlants('ada');
+    assert.ok(plants.length <= 1, 'no more than what had begun');
+    assert.deepEqual(faults, []);
+  });
+
+  it('are all answered where the server is drained, the last one with Connection: close', async (t) => {
+    const { storage, letGo, committing } = heldStorage();
+    const { server, port } = await start(t, storage);
+    const connection = await RawConnection.open(t, port);
+    connection.send(create(1) + create(2) + list);
+    await committing;
+    const drained = drainServer(server, 60_000);
+    letGo();
+    const answers = parseRawAnswers(await connection.untilClosed());
+    assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200]);
+    assert.deepEqual(answers.map(({ head: headers }) => /^Connection: close\r?$/m.test(headers)), [false, false, true]);
+    await drained;
+  });
+});
+
+describe('What is no request, behind good ones that are not answered yet', () => {
+  const bad = [
+    ['garbage', 'garbage\r\n\r\n', []],
+    ['a body with a bad chunk', `POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`, [400]],
+    ['CONNECT', 'CONNECT example.com:80 HTTP/1.1\r\nHost: x\r\n\r\n', []],
+    ['half a request, and then nothing more', 'POST /plants HT', []],
+  ] as const;
+  for (const [name, text, statuses] of bad) {
+    it(`leaves them their answers: ${name}`, async (t) => {
+      const { storage, letGo, committing } = heldStorage();
+      const { server, store, port, faults } = await start(t, storage);
+      const refusal = once(server, name === 'CONNECT' ? 'connect' : 'clientError');
+      const connection = await RawConnection.open(t, port);
+      connection.send(create(1));
+      await committing;
+      connection.send(create(2) + text);
+      connection.socket.end();
+      await Promise.race([refusal, new Promise((resolve) => setTimeout(resolve, 100))]);
+      letGo();
+      const answers = parseRawAnswers(await connection.untilClosed());
+      assert.deepEqual(answers.map(({ status }) => status), [200, 200, ...statuses]);
+      assert.equal((await store.listPlants('ada')).length, 2);
+      assert.deepEqual(faults, []);
+    });
+  }
+});

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { describe, it } from 'node:test';
+import { MemoryStorage, PlantStore } from '../../src/index.ts';
+import { createRequestListener } from '../../src/http/index.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { RawConnection } from '../helpers/raw-http.ts';
+import { head, start } from '../helpers/raw-service.ts';
+import { startService } from '../helpers/service.ts';
+
+const listRequest = `GET /plants HTTP/1.1\r\n${head}\r\n`;
+
+/** A storage whose calls wait to be let go. */
+function heldStorage(): { storage: MemoryStorage; letGo: () => void; calls: () => number } {
+  const storage = new MemoryStorage();
+  const [commit, list] = [storage.commit.bind(storage), storage.list.bind(storage)];
+  const mayGoOn = Promise.withResolvers<undefined>();
+  let calls = 0;
+  const wait = (): Promise<undefined> => {
+    calls++;
+    return mayGoOn.promise;
+  };
+  storage.commit = (writes) => wait().then(() => commit(writes));
+  storage.list = (user, range) => wait().then(() => list(user, range));
+  return { storage, letGo: () => { mayGoOn.resolve(undefined); }, calls: () => calls };
+}
+
+describe('maxInFlight', () => {
+  it('refuses one request more than that at once, and takes it when one is answered', async (t) => {
+    const { storage, letGo, calls } = heldStorage();
+    const service = await startService(t, { storage, maxInFlight: 2 });
+    const call: typeof service.call = (...parameters) => service.call(...parameters);
+    const [listing, creating] = [call('GET', '/plants'), call('POST', '/plants', { body: '{"id":1,"name":"Fern"}' })];
+    await eventually(() => { assert.equal(calls(), 2); });
+    for (const [method, target, body] of [['GET', '/plants'], ['POST', '/plants', '{"id":2,"name":"Ivy"}'], ['DELETE', '/plants/1']] as const) {
+      const { status, json, headers } = await call(method, target, body === undefined ? {} : { body });
+      assert.deepEqual([status, (json as { error: number }).error, headers.get('retry-after')], [503, 50300, '1']);
+    }
+    assert.equal((await call('GET', '/openapi.json')).status, 200, 'the store is not asked');
+    letGo();
+    assert.deepEqual([(await listing).status, (await creating).status], [200, 200]);
+    assert.deepEqual((await call('GET', '/plants')).json, [{ name: 'Fern' }]);
+    assert.equal((await call('DELETE', '/plants/2')).status, 404);
+    assert.deepEqual(service.faults, []);
+  });
+
+  it('does not count bodies that are still being sent', async (t) => {
+    const service = await startService(t, { maxInFlight: 1 });
+    for (let n = 0; n < 3; n++) {
+      const slow = await RawConnection.open(t, service.port);
+      slow.send(`POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`);
+    }
+    assert.equal((await service.call('GET', '/plants')).status, 200);
+  });
+
+  it('must be 1 or more', () => {
+    const store = new PlantStore({ storage: new MemoryStorage() });
+    for (const maxInFlight of [0, -1, 1.5, NaN]) {
+      assert.throws(() => createRequestListener(store, { authenticate: () => null, maxInFlight }), { name: 'TypeError', message: /maxInFlight/ });
+    }
+  });
+});
+
+describe("The server's maxConnections", () => {
+  it('is 10,000 unless set, and one more is closed at once', async (t) => {
+    const { server, port } = await start(t);
+    assert.equal(server.maxConnections, 10_000);
+    server.maxConnections = 2;
+    const sockets: Socket[] = [];
+    server.on('connection', (socket: Socket) => sockets.push(socket));
+    const open = [await RawConnection.open(t, port), await RawConnection.open(t, port)];
+    for (const connection of open) connection.send('GET /pla');
+    await eventually(() => { assert.deepEqual(sockets.map(({ bytesRead }) => bytesRead), [8, 8]); });
+    const dropped = once(server, 'drop');
+    const third = await RawConnection.open(t, port);
+    assert.equal(await third.untilClosed(), '');
+    await dropped;
+    for (const connection of open) {
+      connection.send(`nts HTTP/1.1\r\n${head}\r\n`);
+      await connection.until(/\[\]$/);
+    }
+  });
+
+  it('gives up idle connections for those to come', async (t) => {
+    const { server, port } = await start(t);
+    server.maxConnections = 1;
+    const idle = await RawConnection.open(t, port);
+    idle.send(listRequest);
+    await idle.until(/\[\]$/);
+    await (await RawConnection.open(t, port)).untilClosed();
+    await idle.untilClosed();
+    const next = await RawConnection.open(t, port);
+    next.send(listRequest);
+    await next.until(/\[\]$/);
+  });
+});
+
+describe("The server's timeout", () => {
+  it('ends a list that nobody takes', async (t) => {
+    const { server, store, port, faults } = await start(t);
+    const name = 'x'.repeat(60_000);
+    await Promise.all(Array.from({ length: 300 }, (_, id) => store.createPlant('ada', { id, name })));
+    assert.equal(server.timeout, 60_000);
+    server.timeout = 300;
+    const request = once(server, 'request') as Promise<[{ socket: Socket }, ServerResponse]>;
+    const reader = await RawConnection.open(t, port);
+    reader.socket.pause();
+    reader.send(listRequest);
+    const [{ socket }, response] = await request;
+    await eventually(() => { assert.ok(socket.destroyed); });
+    assert.equal(response.writableFinished, false);
+    assert.equal(response.listenerCount('drain'), 0);
+    assert.deepEqual(faults, []);
+  });
+});

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parseRawAnswer, RawConnection } from '../helpers/raw-http.ts';
+import { head, post, start } from '../helpers/raw-service.ts';
+
+const token = 'Authorization: Bearer ada\r\n';
+const plant = '{"id":1,"name":"Fern"}';
+const posted = `Content-Type: application/json\r\nContent-Length: ${plant.length}\r\n\r\n${plant}`;
+const chunked = `Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n16\r\n${plant}\r\n0\r\n\r\n`;
+
+const malformed: Record<string, string> = {
+  'no Host': `POST /plants HTTP/1.1\r\n${token}${posted}`,
+  'two Hosts': `POST /plants HTTP/1.1\r\nHost: x\r\n${head}${posted}`,
+  'two Hosts in HTTP/1.0': `POST /plants HTTP/1.0\r\nHost: x\r\n${head}${posted}`,
+  'a second Host behind 2000 headers': `POST /plants HTTP/1.1\r\n${'a:\r\n'.repeat(2000)}${head}host: y\r\n${posted}`,
+  'a Host with a space': `POST /plants HTTP/1.1\r\nHost: x y\r\n${token}${posted}`,
+  'a Host with user information': `POST /plants HTTP/1.1\r\nHost: eve@x\r\n${token}${posted}`,
+  'a Host with a path': `POST /plants HTTP/1.1\r\nHost: x/y\r\n${token}${posted}`,
+  'a Host with a port that is no number': `POST /plants HTTP/1.1\r\nHost: x:y\r\n${token}${posted}`,
+  'HTTP/2.0': `POST /plants HTTP/2.0\r\n${head}${posted}`,
+  'HTTP/1.2': `POST /plants HTTP/1.2\r\n${head}${posted}`,
+  'HTTP/0.9': `POST /plants HTTP/0.9\r\n${head}${posted}`,
+  'no version': `POST /plants\r\n${head}${posted}`,
+  'a transfer coding in HTTP/1.0': `POST /plants HTTP/1.0\r\n${head}${chunked}`,
+  'an unknown transfer coding': `POST /plants HTTP/1.1\r\n${head}${chunked.replace('chunked', 'gzip, chunked')}`,
+  'chunked twice': `POST /plants HTTP/1.1\r\n${head}${chunked.replace('chunked', 'chunked, chunked')}`,
+  'two Transfer-Encodings': `POST /plants HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n${chunked}`,
+  'Content-Length and Transfer-Encoding': `POST /plants HTTP/1.1\r\n${head}Content-Length: ${plant.length}\r\n${chunked}`,
+  'two Content-Lengths': `POST /plants HTTP/1.1\r\n${head}Content-Length: ${plant.length}\r\n${posted}`,
+  'two Content-Lengths that differ': `POST /plants HTTP/1.1\r\n${head}Content-Length: 5\r\n${posted}`,
+  'a Content-Length with a sign': `POST /plants HTTP/1.1\r\n${head}${posted.replace(': 22', ': +22')}`,
+  'a Content-Length in hexadecimal': `POST /plants HTTP/1.1\r\n${head}${posted.replace(': 22', ': 0x16')}`,
+  'a Content-Length that is a list': `POST /plants HTTP/1.1\r\n${head}${posted.replace(': 22', ': 22, 22')}`,
+  'a Content-Length past 2^64': `POST /plants HTTP/1.1\r\n${head}${posted.replace(': 22', ': 18446744073709551638')}`,
+  'a space before a colon': `POST /plants HTTP/1.1\r\n${head.replace('Host:', 'Host :')}${posted}`,
+  'a folded header': `POST /plants HTTP/1.1\r\n${head}X: a\r\n b\r\n${posted}`,
+  'a header that begins with a space': `POST /plants HTTP/1.1\r\n ${head}${posted}`,
+  'a NUL in a header': `POST /plants HTTP/1.1\r\n${head}X: a\0b\r\n${posted}`,
+  'a bare CR in a header': `POST /plants HTTP/1.1\r\n${head}X: a\rb\r\n${posted}`,
+  'a bare LF behind a header': `POST /plants HTTP/1.1\r\n${head.replace('\r\n', '\n')}${posted}`,
+  'a chunk size with a sign': `POST /plants HTTP/1.1\r\n${head}${chunked.replace('\r\n16\r\n', '\r\n+16\r\n')}`,
+  'a chunk size with 0x': `POST /plants HTTP/1.1\r\n${head}${chunked.replace('\r\n16\r\n', '\r\n0x16\r\n')}`,
+  'a chunk that is longer than its size': `POST /plants HTTP/1.1\r\n${head}${chunked.replace('\r\n16\r\n', '\r\n15\r\n')}`,
+  'an unknown method': `PLANT /plants HTTP/1.1\r\n${head}${posted}`,
+};
+
+describe('A malformed request', () => {
+  for (const [name, text] of Object.entries(malformed)) {
+    it(`is answered 400 and takes no effect: ${name}`, async (t) => {
+      const { store, port, faults } = await start(t);
+      const connection = await RawConnection.open(t, port);
+      connection.send(text);
+      const answer = await connection.untilClosed();
+      const { status, json } = parseRawAnswer(answer);
+      assert.deepEqual([status, (json as { error: number }).error], [400, 40009]);
+      assert.equal(answer.split('HTTP/1.1 ').length, 2, 'one answer');
+      assert.deepEqual(await store.listPlants('ada'), []);
+      assert.deepEqual(faults, []);
+    });
+  }
+
+  it('has nothing in common with an odd one that is right', async (t) => {
+    const { store, port } = await start(t);
+    const odd = [
+      ...['', 'x', 'X.Example:', 'x:80', '127.0.0.1:3000', '[::1]:80', 'a_b-c~%20'].map((host) => `POST /plants HTTP/1.1\r\nhOST:${host} \t\r\n${token}`),
+      `\r\nPOST /plants HTTP/1.1\r\n${head}X-Empty:\r\nX: \u00e9\r\n`,
+      `POST http://other.example:99/plants HTTP/1.1\r\n${head}`,
+    ];
+    for (const [index, start] of odd.entries()) {
+      const connection = await RawConnection.open(t, port);
+      const body = `{"id":${index},"name":"Fern"}`;
+      connection.send(`${start}Content-Type: application/json\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+      assert.equal(parseRawAnswer(await connection.untilClosed()).status, 200, start);
+    }
+    assert.equal((await store.listPlants('ada')).length, odd.length);
+  });
+});
+
+describe('A header that stands twice', () => {
+  it('is refused where the two could mean different things', async (t) => {
+    const { store, port } = await start(t);
+    const twice = [
+      [post(plant).replace('Content-Type', 'Content-Type: text/plain\r\nContent-Type'), 400, 40007],
+      [post(plant).replace('Content-Type', 'Content-Type: application/json\r\nContent-Type'), 400, 40007],
+      [post(plant).replace('Authorization', 'Authorization: Bearer eve\r\nAuthorization'), 401, 40102],
+      [post(plant).replace('Content-Type', 'Authorization: Bearer eve\r\nContent-Type'), 401, 40102],
+    ] as const;
+    for (const [text, status, error] of twice) {
+      const connection = await RawConnection.open(t, port);
+      connection.send(text);
+      const { status: given, json } = parseRawAnswer(await connection.until(/\}$/));
+      assert.deepEqual([given, (json as { error: number }).error], [status, error]);
+    }
+    assert.deepEqual(await store.listPlants('ada'), []);
+    assert.deepEqual(await store.listPlants('eve'), []);
+  });
+});
