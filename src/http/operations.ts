@@ -13,7 +13,7 @@ import type { BodyLimits } from './request-body.ts';
 import type { OperationId } from './routes.ts';
 
 /** What an operation works on. */
-export interface Call {
+interface Call {
   readonly request: IncomingMessage;
   readonly user: string;
   readonly path: string;

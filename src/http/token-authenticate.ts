@@ -40,21 +40,23 @@ export function authenticateByTokenFile(path: string, options: TokenFileOptions 
   /** What tokens seen before stand for, so that each is hashed once: one at most for each grant. */
   const verified = new Map<string, Grant>();
 
+  let reported = '';
+
   const refresh = (): void => {
     const current = fileSignature(path);
     if (current === signature) return;
-    signature = current;
     verified.clear();
-    if (current === 'absent') {
-      grants = new Map();
-      onProblem(`${path} was removed: no token is accepted.`);
-      return;
-    }
     try {
-      grants = loadGrants(path, onProblem);
+      grants = current === 'absent' ? new Map<string, Grant>() : loadGrants(path, onProblem);
+      // Only now: what hindered the reading may pass without a change of the file.
+      signature = current;
+      reported = '';
     } catch (error) {
-      onProblem(`${(error as Error).message} The tokens read before stay in force.`);
+      const problem = `${(error as Error).message} The tokens read before stay in force.`;
+      if (problem !== reported) onProblem(problem);
+      reported = problem;
     }
+    if (current === 'absent') onProblem(`${path} was removed: no token is accepted.`);
   };
 
   stayFresh();

@@ -11,6 +11,7 @@ import type { Authenticate } from '../../src/http/index.ts';
 import { issueToken, revokeToken } from '../../src/http/token-issue.ts';
 import { tokenDigest } from '../../src/http/token.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { runScript, tsx } from '../helpers/run-script.ts';
 import { startService } from '../helpers/service.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import type { HasAfter } from '../helpers/temporary-folder.ts';
@@ -102,6 +103,34 @@ describe('authenticateByTokenFile', () => {
     await writeFile(path, good.replace('"ada"', '"eve"'));
     await becomes(authenticate, token, 'eve');
     assert.equal(problems.length, 1);
+  });
+
+  it('notices a revocation that it could not read at first, for want of file descriptors', async (t) => {
+    const { path, token, id } = await authenticateAda(t);
+    const url = (file: string): string => JSON.stringify(new URL(`../../src/http/${file}`, import.meta.url).href);
+    const script = `
+      import { closeSync, openSync } from 'node:fs';
+      import { setTimeout as sleep } from 'node:timers/promises';
+      import { authenticateByTokenFile } from ${url('token-authenticate.ts')};
+      import { revokeToken } from ${url('token-issue.ts')};
+      const [path, token, id] = ${JSON.stringify([path, token, id])};
+      const problems = [];
+      const authenticate = authenticateByTokenFile(path, { onProblem: (problem) => problems.push(problem) });
+      revokeToken(path, id);
+      const taken = [];
+      const takeAll = () => { try { for (;;) taken.push(openSync('/dev/null')); } catch {} };
+      await sleep(600);
+      takeAll();
+      const before = authenticate(token);
+      await sleep(600);
+      takeAll();
+      authenticate(token);
+      taken.forEach((descriptor) => closeSync(descriptor));
+      await sleep(600);
+      console.log(JSON.stringify([before, authenticate(token), problems.length, /EMFILE/.test(problems[0])]));`;
+    const node = `ulimit -n 64; exec '${process.execPath}' --import '${tsx}' --input-type=module --eval "$0"`;
+    const stdout = await runScript('sh', ['-c', node, script], { cwd: dirname(path) });
+    assert.deepEqual(JSON.parse(stdout), [{ user: 'ada' }, null, 1, true]);
   });
 
   it('accepts no token where the file was removed, reports it, and accepts them again when it is back', async (t) => {
