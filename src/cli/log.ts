@@ -12,9 +12,14 @@ interface LogEntry {
   readonly [field: string]: string | number | undefined;
 }
 
+/** For how long an error that is reported again is only counted. */
+const repeatMs = 1000;
+
 /** Writes the log to standard error, the lines of one turn of the event loop at once. */
 export class Log {
   readonly #format: LogFormat;
+  /** How often each error came again since it was reported. */
+  readonly #repeats = new Map<string, number>();
   #lines = '';
   #timeMs = NaN;
   #time = '';
@@ -27,8 +32,19 @@ export class Log {
     this.#write({ level: 'info', message });
   }
 
-  /** An error with its stack and those of its causes. Tokens are never in them. */
+  /**
+   * An error with its stack and those of its causes. Tokens are never in them. One that comes again
+   * within a second is counted: a storage that is down fails every request.
+   */
   error(message: string, error?: unknown): void {
+    const key = error === undefined ? message : `${message}: ${summary(error)}`;
+    const repeats = this.#repeats.get(key);
+    if (repeats !== undefined) {
+      this.#repeats.set(key, repeats + 1);
+      return;
+    }
+    if (this.#repeats.size === 0) setTimeout(() => { this.#reportRepeats(); }, repeatMs).unref();
+    this.#repeats.set(key, 0);
     this.#write({ level: 'error', message, error: error === undefined ? undefined : inspect(error) });
   }
 
@@ -48,9 +64,21 @@ export class Log {
     });
   }
 
+  /** What node:http refused by itself, by its own code. Clients that go away do not count. */
+  refusal({ code = '' }: NodeJS.ErrnoException): void {
+    if (/^HPE_(?!INVALID_EOF_STATE)|^ERR_HTTP_REQUEST_TIMEOUT/.test(code)) this.#write({ level: 'info', message: 'refused', code });
+  }
+
+  #reportRepeats(): void {
+    for (const [key, count] of this.#repeats) {
+      if (count > 0) this.#write({ level: 'error', message: `${count} times more: ${key}` });
+    }
+    this.#repeats.clear();
+  }
+
   #write(entry: LogEntry): void {
     if (this.#format === 'off') return;
-    if (this.#lines === '') setImmediate(() => { this.flush(); });
+    if (this.#lines === '') setImmediate(() => { this.#writeOut(); });
     this.#lines += this.#format === 'json' ? `{"time":"${this.#isoTime()}",${JSON.stringify(entry).slice(1)}\n` : `${pretty(new Date(), entry)}\n`;
   }
 
@@ -66,10 +94,21 @@ export class Log {
 
   /** Writes what is waiting. */
   flush(): void {
+    this.#reportRepeats();
+    this.#writeOut();
+  }
+
+  #writeOut(): void {
     if (this.#lines === '') return;
     process.stderr.write(this.#lines);
     this.#lines = '';
   }
+}
+
+/** One line: the message and those of its causes. */
+function summary(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : `${error.message} ${summary(error.cause)}`;
 }
 
 /** At most 200 characters of it. */
@@ -79,7 +118,8 @@ function pathOf(target: string): string {
 }
 
 function pretty(time: Date, { level, message, error, ...fields }: LogEntry): string {
-  const { method, path, status, ms, end } = fields;
-  const text = method === undefined ? message : [method, path, status, `${ms ?? ''} ms`, end].filter((part) => part !== undefined).join(' ');
+  const { method, path, status, ms, end, code } = fields;
+  const parts = method === undefined ? [message, code] : [method, path, status, `${ms ?? ''} ms`, end];
+  const text = parts.filter((part) => part !== undefined).join(' ');
   return `${time.toTimeString().slice(0, 8)} ${level === 'error' ? 'ERROR ' : ''}${text}${error === undefined ? '' : `\n${error}`}`;
 }

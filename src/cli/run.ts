@@ -60,6 +60,8 @@ async function dispatch([name, ...args]: string[]): Promise<number> {
   const end = args.indexOf('--');
   const flags = args.slice(0, end === -1 ? undefined : end);
   if (flags.includes('--help') || flags.includes('-h')) return print(command.help);
+  // What `ps` shows to everybody on this machine: the arguments may hold a password.
+  process.title = `plant-store ${name}`;
   return command.run(args);
 }
 

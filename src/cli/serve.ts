@@ -90,6 +90,8 @@ async function runServer(config: ServeConfig): Promise<number> {
   });
   try {
     if (config.log !== 'off') server.on('request', (request, response) => { log.request(request, response); });
+    server.on('clientError', (error) => { log.refusal(error); });
+    server.on('drop', () => { log.error(`A connection was closed: ${server.maxConnections} are open.`); });
     const address = await listen(server, config);
 
     // Only now, so that a start that fails for its port does not leave a token that nobody saw.

@@ -96,6 +96,14 @@ describe('the log of plant-store serve', { concurrency: 4 }, () => {
     assert.equal(await server.stop(), 0);
   });
 
+  it('says what was refused as no HTTP', async (t) => {
+    const { server } = await start(t, '--storage', 'memory', '--log', 'json');
+    const connection = await RawConnection.open(t, Number(new URL(server.url).port));
+    connection.send('garbage\r\n\r\n');
+    await connection.untilClosed();
+    await eventually(() => { assert.deepEqual(linesOf(server).map(({ level, message, code }) => [level, message, code]), [['info', 'refused', 'HPE_INVALID_METHOD']]); });
+  });
+
   it('tells the faults of this side with their causes, of which the client hears nothing', async (t) => {
     const { server, cwd, token, post } = await start(t, '--log', 'json');
     const database = new DatabaseSync(join(cwd, 'plants.db'));
@@ -129,7 +137,7 @@ describe('the log of plant-store serve', { concurrency: 4 }, () => {
       assert.match(server.stderr(), /^\d\d:\d\d:\d\d ERROR tokens\.json is open to other users/m);
     });
     assert.equal(await server.stop(), 0);
-    assert.match(server.stderr(), /^\d\d:\d\d:\d\d GET \/plants 200 [\d.]+ ms\n/);
+    assert.match(server.stderr(), /^\d\d:\d\d:\d\d GET \/plants 200 [\d.]+ ms\n/m);
     assert.match(server.stderr(), /^\d\d:\d\d:\d\d SIGTERM: stopping\n$/m);
     assert.ok(!server.stderr().includes(token));
   });
@@ -183,9 +191,23 @@ describe('Log', () => {
     assert.equal(await runLog(`const log = new Log('off'); log.info('a'); log.error('b', 1); log.flush();`), '');
   });
 
+  it('counts an error that comes again within a second', async () => {
+    const code = `
+      const log = new Log('json');
+      const fail = (cause) => log.error('It failed', new Error('outer', { cause: new Error(cause) }));
+      for (let n = 0; n < 1000; n++) { fail('inner'); fail('other'); log.error('Without more'); }
+      setTimeout(() => { fail('inner'); log.flush(); }, 1500);`;
+    const lines = (await runLog(code)).trimEnd().split('\n').map((line) => (JSON.parse(line) as Line)['message']);
+    assert.deepEqual(lines, [
+      'It failed', 'It failed', 'Without more',
+      '999 times more: It failed: outer inner', '999 times more: It failed: outer other', '999 times more: Without more',
+      'It failed',
+    ]);
+  });
+
   it('writes what is waiting when it is told to', async () => {
-    const code = "const log = new Log('json'); log.info('a'); log.error('b'); log.flush(); process.exit();";
+    const code = "const log = new Log('json'); log.info('a'); log.error('b'); log.error('b'); log.flush(); process.exit();";
     const lines = (await runLog(code)).trimEnd().split('\n');
-    assert.deepEqual(lines.map((line) => (JSON.parse(line) as Line)['message']), ['a', 'b']);
+    assert.deepEqual(lines.map((line) => (JSON.parse(line) as Line)['message']), ['a', 'b', '1 times more: b']);
   });
 });

@@ -127,6 +127,13 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     assert.match(stderr, /^plant-store: .*192\.0\.2\.1.*\n$/);
   });
 
+  it('hides its arguments from the other users of the machine', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const { pid } = await startServer(t, ['--storage', 'sqlite:secret.db'], { cwd });
+    const { stdout } = spawnSync('ps', ['-o', 'args=', '-p', `${pid}`], { encoding: 'utf8' });
+    assert.equal(stdout.trim(), 'plant-store serve');
+  });
+
   it('takes its settings from the environment', async (t) => {
     const cwd = await temporaryFolder(t);
     const port = await occupyPort(t);
