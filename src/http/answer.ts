@@ -8,8 +8,8 @@ export type HeaderList = readonly string[];
 export interface Answer {
   readonly status: number;
   readonly headers?: HeaderList | undefined;
-  /** JSON: a whole text, or pieces that are sent as they come. */
-  readonly body?: string | AsyncIterable<string>;
+  /** JSON: a whole text, or pieces that are sent as they come; their generator is always ended. */
+  readonly body?: string | AsyncGenerator<string, void, undefined>;
 }
 
 /** For every answer: plants are private, and what is sent is to be taken for nothing else. */
@@ -34,8 +34,11 @@ export function errorBody({ code, message }: PlantStoreError): string {
 
 /** Writes an answer; resolves when all of it was handed to the socket or the client has gone. */
 export async function sendAnswer(response: ServerResponse, answer: Answer, isHead: boolean): Promise<void> {
-  if (response.destroyed) return;
   const { status, headers = [], body } = answer;
+  if (response.destroyed) {
+    if (typeof body === 'object') await body.return();
+    return;
+  }
   if (body === undefined) {
     response.writeHead(status, [...commonHeaders, ...headers]).end();
     return;
@@ -48,12 +51,13 @@ export async function sendAnswer(response: ServerResponse, answer: Answer, isHea
   response.writeHead(status, [...jsonHeaders, ...headers]);
   if (isHead) {
     response.end();
+    await body.return();
     return;
   }
   await sendPieces(response, body);
 }
 
-async function sendPieces(response: ServerResponse, pieces: AsyncIterable<string>): Promise<void> {
+async function sendPieces(response: ServerResponse, pieces: AsyncGenerator<string, void, undefined>): Promise<void> {
   for await (const piece of pieces) {
     // First: of a response that is gone already, neither 'drain' nor 'close' would ever come.
     if (response.destroyed) return;

@@ -29,6 +29,11 @@ export interface RequestListenerOptions {
    */
   maxInFlight?: number;
   /**
+   * How many ids the lists with a limit over 1000 that are on their way may hold together, 8 bytes
+   * each, 1 or more; default 8388608. A further such list is refused: `saturated`.
+   */
+  maxHeldIds?: number;
+  /**
    * Gets every fault of this side, of which the client is told no more than 500 or 503, and
    * failures in the middle of a list. Default: `console.error`.
    */
@@ -43,13 +48,14 @@ export interface RequestListenerOptions {
  * @throws {TypeError} for a wrong option, which it names.
  */
 export function createRequestListener(store: PlantStore, options: RequestListenerOptions): RequestListener {
-  const { authenticate, maxBodyBytes = 65_536, maxBodyDepth = 256, maxInFlight = 1000, onError = console.error } = options;
+  const { authenticate, maxBodyBytes = 65_536, maxBodyDepth = 256, maxInFlight = 1000, maxHeldIds = 8_388_608, onError = console.error } = options;
   checkFunctionOption('authenticate', authenticate);
   checkFunctionOption('onError', onError);
   checkIntegerOption('maxBodyBytes', maxBodyBytes, 1);
   checkIntegerOption('maxBodyDepth', maxBodyDepth, 1);
   checkIntegerOption('maxInFlight', maxInFlight, 1);
-  const operations = createOperations(store, { maxBodyBytes, maxBodyDepth, maxInFlight });
+  checkIntegerOption('maxHeldIds', maxHeldIds, 1);
+  const operations = createOperations(store, { maxBodyBytes, maxBodyDepth, maxInFlight, maxHeldIds });
 
   async function userOf(request: IncomingMessage, scope: Scope): Promise<string> {
     const caller = await authenticate(bearerToken(request));

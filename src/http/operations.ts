@@ -6,6 +6,7 @@ import type { PlantId } from '../plant.ts';
 import type { PlantStore } from '../plant-store.ts';
 import type { Answer } from './answer.ts';
 import { isOpen } from './in-order.ts';
+import { LongLists } from './long-lists.ts';
 import { openApiDocument } from './openapi.ts';
 import { plantListAnswer } from './plant-list.ts';
 import { discardBody, readJsonBody } from './request-body.ts';
@@ -25,6 +26,8 @@ interface Call {
 export interface OperationLimits extends BodyLimits {
   /** How many calls the store may be working on at once. */
   readonly maxInFlight: number;
+  /** How many ids long lists may hold. */
+  readonly maxHeldIds: number;
 }
 
 /** What each operation does for a caller who may do it. */
@@ -32,6 +35,7 @@ export type Operations = Readonly<Record<OperationId, (call: Call) => Answer | P
 
 export function createOperations(store: PlantStore, limits: OperationLimits): Operations {
   const openApi = openApiAnswer('/');
+  const longLists = new LongLists(store, limits.maxHeldIds);
   let inFlight = 0;
 
   /** A request takes effect when all of it is there and somebody can be told. */
@@ -55,7 +59,7 @@ export function createOperations(store: PlantStore, limits: OperationLimits): Op
     getPlants: async ({ request, user, query, path }) => {
       begin(request);
       try {
-        return await plantListAnswer(store, { user, query, path: mountPath(request) + path });
+        return await plantListAnswer(store, longLists, { user, query, path: mountPath(request) + path });
       } finally {
         inFlight--;
       }
