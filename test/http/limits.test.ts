@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
-import { createRequestListener } from '../../src/http/index.ts';
+import { createPlantServer, createRequestListener } from '../../src/http/index.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { RawConnection } from '../helpers/raw-http.ts';
 import { head, start } from '../helpers/raw-service.ts';
@@ -59,6 +60,17 @@ describe('maxInFlight', () => {
     const store = new PlantStore({ storage: new MemoryStorage() });
     for (const maxInFlight of [0, -1, 1.5, NaN]) {
       assert.throws(() => createRequestListener(store, { authenticate: () => null, maxInFlight }), { name: 'TypeError', message: /maxInFlight/ });
+    }
+  });
+});
+
+describe('The bounds of a server', () => {
+  it('are those of the table in README', async () => {
+    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+    const server = createPlantServer(new PlantStore({ storage: new MemoryStorage() }), { authenticate: () => null });
+    for (const property of ['headersTimeout', 'requestTimeout', 'keepAliveTimeout', 'timeout', 'maxConnections'] as const) {
+      const [, given = '', unit] = new RegExp(`^\\| [^|]+ \\| ([\\d,]+)( s)? \\| \`server\\.${property}\``, 'm').exec(readme) ?? [];
+      assert.equal(server[property], Number(given.replace(',', '')) * (unit === undefined ? 1 : 1000), property);
     }
   });
 });
