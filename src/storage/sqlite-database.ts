@@ -144,6 +144,7 @@ function readPragma(database: DatabaseSync, name: string): number {
   return Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
 }
 
-function hasResultCode(error: unknown, name: keyof typeof resultCode): boolean {
-  return error instanceof Error && 'errcode' in error && error.errcode === resultCode[name];
+/** node:sqlite answers the extended code, whose low byte is the primary one: https://www.sqlite.org/rescode.html#pve */
+export function hasResultCode(error: unknown, name: keyof typeof resultCode): boolean {
+  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === resultCode[name];
 }
