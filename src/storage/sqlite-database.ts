@@ -1,5 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
-import { createPrivateFile, hasLog, isCutShort, unsupported } from './sqlite-file.ts';
+import { pathToFileURL } from 'node:url';
+import { createPrivateFile, hasLog, identifyFile, isCutShort, unsupported } from './sqlite-file.ts';
+import { hasResultCode } from './sqlite-result-code.ts';
 
 /** "PLNT": what tells a plant store from other SQLite files. */
 const applicationId = 0x504c4e54;
@@ -20,10 +22,15 @@ const migrations = [
      WHERE json_quote(tag) <> '"' || tag || '"'`,
 ];
 
-/** https://www.sqlite.org/rescode.html */
-const resultCode = { error: 1, busy: 5, corrupt: 11, notADatabase: 26 };
 /** At opening these mean that the content is not what it should be. */
 const damageCodes = ['error', 'corrupt'] as const;
+
+/** A database that was opened. */
+export interface OpenedDatabase {
+  readonly database: DatabaseSync;
+  /** Whether it can take commits; `false` where there is a log that may not be on the disk. */
+  readonly isLogTrusted: boolean;
+}
 
 /**
  * Opens a plant store's SQLite file, or makes it, in WAL mode and with `synchronous=FULL`.
@@ -31,9 +38,66 @@ const damageCodes = ['error', 'corrupt'] as const;
  * @throws {PlantStoreError} `storage_unsupported` where the file is not a plant store, is
  *   damaged, or comes from a newer version of this package; it is left as it is.
  */
-export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync {
+export function openDatabase(file: string, busyTimeoutMs: number): OpenedDatabase {
   createPrivateFile(file);
-  return openChecked(file, busyTimeoutMs, (database) => { setUp(database, file, busyTimeoutMs); });
+  const isLogLeft = hasLog(file);
+  const database = openChecked(file, busyTimeoutMs, (opened) => { setUp(opened, file, busyTimeoutMs); });
+  return { database, isLogTrusted: !isLogLeft || tryToTakeInLog(database, busyTimeoutMs) };
+}
+
+/**
+ * Opens a plant store's SQLite file again after a fault, and begins a new log.
+ *
+ * @throws {Error} where the file is not the one that was open before, above all where there is
+ *   none: a new one would look as if all were lost; where the log is in use; and as
+ *   {@link openDatabase}.
+ */
+export function reopenDatabase(file: string, identity: string, busyTimeoutMs: number): DatabaseSync {
+  if (identifyFile(file) !== identity) throw new Error(`${file} is another file than before`);
+  // https://www.sqlite.org/uri.html#urimode: rw makes no file.
+  const url = pathToFileURL(file);
+  url.search = '?mode=rw';
+  const database = new DatabaseSync(url, { timeout: busyTimeoutMs });
+  try {
+    if (readVersion(database, file) !== migrations.length) throw unsupported(file, 'is not what it was');
+    configure(database, busyTimeoutMs);
+    if (!takeInLog(database)) throw new Error(`The log of ${file} is in use`);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/**
+ * Takes the log into the file, and begins a new one. After a sync that failed, Linux can hold what
+ * is not on the disk and yet count as written: the next sync of the log succeeds without it, and the
+ * log would break off there, before commits that were acknowledged. See
+ * https://wiki.postgresql.org/wiki/Fsync_Errors and https://www.sqlite.org/pragma.html#pragma_wal_checkpoint.
+ *
+ * @returns whether it was possible; others that read or write can be in the way.
+ */
+function takeInLog(database: DatabaseSync): boolean {
+  return readPragma(database, 'wal_checkpoint(TRUNCATE)', 'busy') === 0;
+}
+
+/**
+ * The same for a log that was found, since nobody knows what went before. Where others are in the
+ * way, they have the log's index, and nothing is read out of the log again.
+ *
+ * @returns whether the log is trusted.
+ */
+function tryToTakeInLog(database: DatabaseSync, busyTimeoutMs: number): boolean {
+  try {
+    database.exec('PRAGMA busy_timeout = 0');
+    takeInLog(database);
+    return true;
+  } catch {
+    // A full disk, say: plants can be listed.
+    return false;
+  } finally {
+    database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+  }
 }
 
 /**
@@ -81,6 +145,10 @@ function asRefusal(path: string, error: unknown): unknown {
 
 function setUp(database: DatabaseSync, path: string, busyTimeoutMs: number): void {
   if (readVersion(database, path) < migrations.length) inTransaction(database, () => { migrate(database, path); });
+  configure(database, busyTimeoutMs);
+}
+
+function configure(database: DatabaseSync, busyTimeoutMs: number): void {
   enterWalMode(database, busyTimeoutMs);
   database.exec('PRAGMA synchronous = FULL');
   // Compiling it finds out whether the table is what it should be.
@@ -135,16 +203,15 @@ export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
     database.exec('COMMIT');
     return result;
   } catch (error) {
-    if (database.isTransaction) database.exec('ROLLBACK');
+    try {
+      if (database.isTransaction) database.exec('ROLLBACK');
+    } catch {
+      // What went wrong first says more; that the transaction is still open can be asked.
+    }
     throw error;
   }
 }
 
-function readPragma(database: DatabaseSync, name: string): number {
-  return Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
-}
-
-/** node:sqlite answers the extended code, whose low byte is the primary one: https://www.sqlite.org/rescode.html#pve */
-export function hasResultCode(error: unknown, name: keyof typeof resultCode): boolean {
-  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === resultCode[name];
+function readPragma(database: DatabaseSync, name: string, column: string = name): number {
+  return Number(database.prepare(`PRAGMA ${name}`).get()?.[column]);
 }

@@ -30,6 +30,12 @@ export function hasLog(path: string): boolean {
   return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
+/** Tells a file from every other one, whatever its name is now. */
+export function identifyFile(path: string): string {
+  const { dev, ino } = statSync(path, { bigint: true });
+  return `${dev}:${ino}`;
+}
+
 /** A PlantStoreError for a file that this package will not touch. */
 export function unsupported(path: string, what: string, cause?: unknown): PlantStoreError {
   return new PlantStoreError('storage_unsupported', `${path} ${what}. It was left as it is.`, { cause });

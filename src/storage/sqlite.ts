@@ -1,12 +1,14 @@
 import { resolve } from 'node:path';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { checkIntegerOption } from '../check-option.ts';
 import { PlantStoreError } from '../errors.ts';
 import { maxInt64, minInt64 } from '../int64.ts';
 import type { StoredPlant } from '../plant.ts';
 import { emptyPage, listAsJson } from './json-page.ts';
-import { maxPageLength, maxPageText, ownedTextLength, textLength } from './page-bounds.ts';
-import { inTransaction, openDatabase } from './sqlite-database.ts';
+import { maxPageText, ownedTextLength, textLength } from './page-bounds.ts';
+import { SqliteConnection } from './sqlite-connection.ts';
+import { inTransaction, openDatabase, reopenDatabase } from './sqlite-database.ts';
+import { identifyFile } from './sqlite-file.ts';
+import { isFault } from './sqlite-result-code.ts';
 import { fromColumn, toColumn } from './sqlite-text.ts';
 import type { JsonPage, ListRange, OwnedPlant, PlantKey, ScanRange, StorageAdapter, Write } from './storage-adapter.ts';
 
@@ -22,42 +24,24 @@ export interface SqliteStorageOptions {
 /** How many rows one statement reads, so that a page of long names is not read far past its bound. */
 const maxReadRows = 100;
 
-/** A page with a plant of more bytes than this is made of objects, where its text can be bounded. */
-const maxShortPlantBytes = Math.floor(maxPageText / maxPageLength);
-
-/** `+ 0`, because node:sqlite compiles a statement with a bare `LIMIT ?` anew at every run (a fifth of a list's CPU). */
-const selectPlants = 'SELECT id, name, tag FROM plants WHERE user = ? AND id >= ? ORDER BY id LIMIT ? + 0';
-
-const selectOwned = 'SELECT user, id, name, tag FROM plants WHERE (user, id) > (?, ?) ORDER BY user, id LIMIT ? + 0';
-
 /** Less than every key, since no user is empty. */
 const beforeAll: PlantKey = { user: '', id: minInt64 };
 
-/** A page in one row: putting the JSON together here takes half the time of doing it in JavaScript. */
-const selectPage = `
-  SELECT count, last, shorts, json, count = ? AND EXISTS (SELECT 1 FROM plants WHERE user = ? AND id > last)
-  FROM (
-    SELECT count(*) AS count, max(id) AS last, count(short) AS shorts, '[' || group_concat(short) || ']' AS json
-    FROM (
-      SELECT id, CASE WHEN octet_length(name) + ifnull(octet_length(tag), 0) <= ${maxShortPlantBytes}
-        THEN '{"name":"' || name || CASE WHEN tag IS NULL THEN '"}' ELSE '","tag":"' || tag || '"}' END END AS short
-      FROM plants WHERE user = ? AND id >= ? ORDER BY id LIMIT ? + 0
-    )
-  )`;
-
 /**
  * Keeps plants in an SQLite file, through Node's own `node:sqlite`. A commit is on the disk when
- * its promise resolves (write-ahead log, `synchronous=FULL`). Several processes of one machine can
- * share a file; it must not be on a network file system.
+ * its promise resolves (write-ahead log, `synchronous=FULL`). After a commit for which the disk
+ * failed, the file is opened again before the next one; reading goes on. Several processes of one
+ * machine can share a file; it must not be on a network file system.
  */
 export class SqliteStorage implements StorageAdapter {
-  readonly #database: DatabaseSync;
-  readonly #insert: StatementSync;
-  readonly #delete: StatementSync;
-  readonly #selectPlants: StatementSync;
-  readonly #selectOwned: StatementSync;
-  readonly #selectPage: StatementSync;
-  readonly #selectVersion: StatementSync;
+  readonly #path: string;
+  readonly #busyTimeoutMs: number;
+  readonly #identity: string;
+  #connection: SqliteConnection;
+  /** Whether a commit failed in a way after which the connection must not take another one. */
+  #isSuspect: boolean;
+  /** How often the file was opened again. */
+  #reopened = 0;
   #isClosed = false;
 
   /**
@@ -71,21 +55,25 @@ export class SqliteStorage implements StorageAdapter {
       throw new TypeError('path must name a file (for plants in memory use MemoryStorage)');
     }
     checkIntegerOption('busyTimeoutMs', busyTimeoutMs, 0, 2_147_483_647);
-    this.#database = openDatabase(resolve(path), busyTimeoutMs);
-    this.#insert = this.#database.prepare(
-      'INSERT INTO plants (user, id, name, tag) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
-    );
-    this.#delete = this.#database.prepare('DELETE FROM plants WHERE user = ? AND id = ?');
-    this.#selectPlants = this.#prepareSelect(selectPlants);
-    this.#selectOwned = this.#prepareSelect(selectOwned);
-    this.#selectPage = this.#prepareSelect(selectPage);
-    this.#selectVersion = this.#prepareSelect('PRAGMA data_version');
+    this.#path = resolve(path);
+    this.#busyTimeoutMs = busyTimeoutMs;
+    const { database, isLogTrusted } = openDatabase(this.#path, busyTimeoutMs);
+    this.#isSuspect = !isLogTrusted;
+    this.#connection = new SqliteConnection(database);
+    this.#identity = identifyFile(this.#path);
   }
 
   /** See {@link StorageAdapter}. */
   async commit(writes: readonly Write[]): Promise<boolean[]> {
     this.#refuseIfClosed();
-    return inTransaction(this.#database, () => writes.map((write) => this.#apply(write)));
+    if (this.#isSuspect) this.#reopen();
+    const connection = this.#connection;
+    try {
+      return inTransaction(connection.database, () => writes.map((write) => apply(connection, write)));
+    } catch (error) {
+      this.#isSuspect = isFault(error) || connection.database.isTransaction;
+      throw error;
+    }
   }
 
   /** See {@link StorageAdapter}. */
@@ -107,52 +95,61 @@ export class SqliteStorage implements StorageAdapter {
     this.#refuseIfClosed();
     const from = idAfter(after);
     if (from === undefined) return emptyPage;
-    const row = this.#selectPage.get(limit, user, user, from, limit) as unknown as PageRow;
+    const row = this.#connection.selectPage.get(limit, user, user, from, limit) as unknown as PageRow;
     const [count, last, shorts, json, hasMore] = row;
     if (last === null) return emptyPage;
     if (json === null || shorts < count) return listAsJson(this, user, { after, limit });
     return { json, count: Number(count), last, hasMore: hasMore === 1n };
   }
 
-  /** See {@link StorageAdapter}; https://www.sqlite.org/pragma.html#pragma_data_version */
+  /**
+   * See {@link StorageAdapter}. SQLite counts for each connection, and every one begins with the
+   * same number: https://www.sqlite.org/pragma.html#pragma_data_version
+   */
   dataVersion(): number {
     this.#refuseIfClosed();
-    const [version] = this.#selectVersion.get() as unknown as [bigint];
-    return Number(version);
+    const [version] = this.#connection.selectVersion.get() as unknown as [bigint];
+    return this.#reopened * 2 ** 32 + Number(version);
   }
 
   /** See {@link StorageAdapter}. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#database.close();
+    this.#connection.database.close();
   }
 
-  #prepareSelect(sql: string): StatementSync {
-    const statement = this.#database.prepare(sql);
-    // Not as options of prepare(): Node 22 ignores them there.
-    statement.setReadBigInts(true);
-    statement.setReturnArrays(true);
-    return statement;
+  /**
+   * Takes a new connection into use, once it has begun a new log. Until then the old one goes on
+   * reading. It is closed last, because while one is open the log's index lives on, which knows
+   * nothing of what failed: the first to open the file would read that out of the log again, and
+   * take it for committed (https://www.sqlite.org/walformat.html#recovery).
+   *
+   * @throws {PlantStoreError} `storage_unavailable`; the next commit tries again.
+   */
+  #reopen(): void {
+    const { database: old } = this.#connection;
+    try {
+      if (old.isTransaction) old.exec('ROLLBACK');
+      this.#connection = new SqliteConnection(reopenDatabase(this.#path, this.#identity, this.#busyTimeoutMs));
+    } catch (error) {
+      throw new PlantStoreError('storage_unavailable', undefined, { cause: error });
+    }
+    this.#isSuspect = false;
+    this.#reopened++;
+    old.close();
   }
 
   #read(user: string, after: bigint | undefined, limit: number): StoredPlant[] {
     const from = idAfter(after);
     if (from === undefined) return [];
-    const rows = this.#selectPlants.all(user, from, limit) as unknown as [bigint, string, string | null][];
+    const rows = this.#connection.selectPlants.all(user, from, limit) as unknown as [bigint, string, string | null][];
     return rows.map(([id, name, tag]) => toPlant(id, name, tag));
   }
 
   #readOwned({ user, id }: PlantKey, limit: number): OwnedPlant[] {
-    const rows = this.#selectOwned.all(user, id, limit) as unknown as [string, bigint, string, string | null][];
+    const rows = this.#connection.selectOwned.all(user, id, limit) as unknown as [string, bigint, string, string | null][];
     return rows.map(([owner, ...columns]) => ({ user: owner, plant: toPlant(...columns) }));
-  }
-
-  #apply(write: Write): boolean {
-    if (write.kind === 'delete') return Number(this.#delete.run(write.user, write.id).changes) === 1;
-    const { id, name, tag } = write.plant;
-    const { changes } = this.#insert.run(write.user, id, toColumn(name), tag === undefined ? null : toColumn(tag));
-    return Number(changes) === 1;
   }
 
   #refuseIfClosed(): void {
@@ -162,6 +159,13 @@ export class SqliteStorage implements StorageAdapter {
 
 /** count, last, shorts, json, hasMore */
 type PageRow = [bigint, bigint | null, bigint, string | null, bigint];
+
+function apply(connection: SqliteConnection, write: Write): boolean {
+  if (write.kind === 'delete') return Number(connection.delete.run(write.user, write.id).changes) === 1;
+  const { id, name, tag } = write.plant;
+  const { changes } = connection.insert.run(write.user, id, toColumn(name), tag === undefined ? null : toColumn(tag));
+  return Number(changes) === 1;
+}
 
 function toPlant(id: bigint, name: string, tag: string | null): StoredPlant {
   return tag === null ? { id, name: fromColumn(name) } : { id, name: fromColumn(name), tag: fromColumn(tag) };

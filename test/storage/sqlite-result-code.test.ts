@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { hasResultCode } from '../../src/storage/sqlite-database.ts';
+import { hasResultCode } from '../../src/storage/sqlite-result-code.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 describe('hasResultCode', () => {

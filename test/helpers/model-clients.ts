@@ -1,0 +1,136 @@
+import { Agent, request } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { tagOf } from './plant-model.ts';
+import type { ListedPlant, ModelKey, PlantModel } from './plant-model.ts';
+
+/** A whole answer. */
+interface HttpAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** How the clients of a {@link PlantModel} work. */
+export interface ModelClientOptions {
+  /** Where they send their requests, in turn. */
+  readonly urls: readonly string[];
+  /** Users and their tokens. */
+  readonly tokens: ReadonlyMap<string, string>;
+  readonly clients: number;
+  /** How many ids each client has under each user; default 30. */
+  readonly idsEach?: number;
+  /** A number from 0 to 1, 1 excluded. */
+  readonly random: () => number;
+  /** Waits this long after a 503 or no answer, in milliseconds; default 5. */
+  readonly pauseMs?: number;
+}
+
+/** Clients that create and delete plants, and keep the model true. */
+export interface ModelClients {
+  /** How many answers there were of each status so far; without an answer it is 0. */
+  readonly statuses: Map<number, number>;
+  /** Answers that no server should give. */
+  readonly problems: string[];
+  /** Creates and deletes that were acknowledged. */
+  acknowledged(): number;
+  /** Lets every client finish its request. Where unanswered requests must have had no effect, say so. */
+  stop(): Promise<void>;
+}
+
+/** Starts clients; `isUnansweredUndone` is asked of each request without an answer. */
+export function startModelClients(model: PlantModel, options: ModelClientOptions, isUnansweredUndone: () => boolean = () => false): ModelClients {
+  const { urls, tokens, clients, idsEach = 30, random, pauseMs = 5 } = options;
+  const statuses = new Map<number, number>();
+  const problems: string[] = [];
+  const users = [...tokens.keys()];
+  let isStopping = false;
+
+  async function writeOne(agent: Agent, url: string, key: ModelKey): Promise<number> {
+    const states = model.states(key);
+    const isCreate = random() < (states.includes(undefined) ? 0.9 : 0.1);
+    const name = isCreate ? model.newName(key) : undefined;
+    const after = name;
+    const authorization = `Bearer ${tokens.get(key.user) ?? ''}`;
+    const answer = name === undefined
+      ? await exchange(agent, `${url}/plants/${key.id}`, 'DELETE', authorization)
+      : await exchange(agent, `${url}/plants`, 'POST', authorization, JSON.stringify({ id: key.id, name, tag: tagOf(name) }));
+    if (answer === undefined) {
+      if (!isUnansweredUndone()) model.allow(key, after);
+      return 0;
+    }
+    const there = states.filter((state) => state !== undefined);
+    if (answer.status === (isCreate ? 200 : 204)) {
+      if (isCreate ? !states.includes(undefined) : there.length === 0) problems.push(`${answer.status} for ${key.user} ${key.id}, which is ${describe(states)}`);
+      model.settle(key, [after]);
+    } else if (isCreate && answer.status === 400) {
+      if (there.length === 0) problems.push(`taken: ${key.user} ${key.id}, which is ${describe(states)}`);
+      else model.settle(key, there);
+    } else if (!isCreate && answer.status === 404) {
+      if (!states.includes(undefined)) problems.push(`absent: ${key.user} ${key.id}, which is ${describe(states)}`);
+      model.settle(key, [undefined]);
+    } else if (answer.status === 503) {
+      model.allow(key, after);
+      if (answer.headers['retry-after'] === undefined || !isError(answer.body, 50300)) problems.push(`503 with ${JSON.stringify(answer.headers)} ${answer.body}`);
+    } else {
+      problems.push(`${answer.status}: ${answer.body}`);
+    }
+    return answer.status;
+  }
+
+  async function runClient(_: unknown, client: number): Promise<void> {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const url = urls[client % urls.length] ?? '';
+    while (!isStopping) {
+      const user = users[Math.floor(random() * users.length)] ?? '';
+      const id = Math.floor(random() * idsEach) * clients + client;
+      const status = await writeOne(agent, url, { user, id });
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      if (status === 0 || status === 503) await sleep(pauseMs);
+    }
+    agent.destroy();
+  }
+
+  const running = Promise.all(Array.from({ length: clients }, runClient));
+  return {
+    statuses,
+    problems,
+    acknowledged: () => (statuses.get(200) ?? 0) + (statuses.get(204) ?? 0),
+    stop: async () => {
+      isStopping = true;
+      await running;
+    },
+  };
+}
+
+/** All of a user's plants, over HTTP. */
+export async function listAll(url: string, token: string): Promise<ListedPlant[]> {
+  const response = await fetch(`${url}/plants`, { headers: { authorization: `Bearer ${token}` } });
+  if (response.status !== 200) throw new Error(`A list was answered ${response.status}: ${await response.text()}`);
+  return (await response.json()) as ListedPlant[];
+}
+
+function describe(states: readonly (string | undefined)[]): string {
+  return states.map((state) => state ?? 'absent').join(' or ');
+}
+
+function isError(body: string, error: number): boolean {
+  const parsed = JSON.parse(body) as { error?: unknown; message?: unknown };
+  return parsed.error === error && typeof parsed.message === 'string';
+}
+
+/** `undefined` where there was no whole answer. */
+async function exchange(agent: Agent, url: string, method: string, authorization: string, body?: string): Promise<HttpAnswer | undefined> {
+  const headers = { authorization, ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }) };
+  return new Promise((resolve) => {
+    const sent = request(url, { agent, method, headers }, (response) => {
+      text(response).then(
+        (received) => { resolve({ status: response.statusCode ?? 0, headers: response.headers, body: received }); },
+        () => { resolve(undefined); },
+      );
+    });
+    sent.on('error', () => { resolve(undefined); });
+    sent.end(body);
+  });
+}

@@ -1,0 +1,45 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import type { TestContext } from 'node:test';
+
+/** Whether a program of the system is there; where it is not, the test is skipped and says so. */
+export function hasProgram(t: TestContext, name: string): boolean {
+  if (spawnSync(name, ['--version']).error === undefined) return true;
+  t.skip(`${name} is not installed`);
+  return false;
+}
+
+/** The largest file that a process may write, in bytes; more fails with EFBIG (Node.js ignores SIGXFSZ). */
+export function limitFileSize(pid: number, bytes: number | 'unlimited'): void {
+  // Without what follows the colon the hard limit stays.
+  execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`]);
+}
+
+/** A strace that was attached to a process. */
+export interface AttachedStrace {
+  /** Resolves when the process runs by itself again. */
+  detach(): Promise<void>;
+}
+
+/** Attaches strace to all threads of a process; where that is not possible the test is skipped and says why. */
+export async function attachStrace(t: TestContext, pid: number, args: readonly string[]): Promise<AttachedStrace | undefined> {
+  if (!hasProgram(t, 'strace')) return undefined;
+  const strace = spawn('strace', ['-f', '-o', '/dev/null', ...args, '-p', String(pid)], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const exited = once(strace, 'exit');
+  const detach = async (): Promise<void> => {
+    strace.kill('SIGINT');
+    await exited;
+  };
+  t.after(detach);
+  let said = '';
+  const isAttached = await new Promise<boolean>((resolve) => {
+    strace.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      said += chunk;
+      if (/Process \d+ attached/.test(said)) resolve(true);
+    });
+    void exited.then(() => { resolve(false); });
+  });
+  if (isAttached) return { detach };
+  t.skip(`strace cannot attach to a process: ${said.trim()}`);
+  return undefined;
+}
