@@ -21,10 +21,13 @@ export interface AttachedStrace {
   detach(): Promise<void>;
 }
 
-/** Attaches strace to all threads of a process; where that is not possible the test is skipped and says why. */
-export async function attachStrace(t: TestContext, pid: number, args: readonly string[]): Promise<AttachedStrace | undefined> {
+/**
+ * Attaches strace to all threads of a process; what it traces goes to the
+ * file `output`. Where that is not possible the test is skipped and says why.
+ */
+export async function attachStrace(t: TestContext, pid: number, args: readonly string[], output = '/dev/null'): Promise<AttachedStrace | undefined> {
   if (!hasProgram(t, 'strace')) return undefined;
-  const strace = spawn('strace', ['-f', '-o', '/dev/null', ...args, '-p', String(pid)], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const strace = spawn('strace', ['-f', '-o', output, ...args, '-p', String(pid)], { stdio: ['ignore', 'ignore', 'pipe'] });
   const exited = once(strace, 'exit');
   const detach = async (): Promise<void> => {
     strace.kill('SIGINT');

@@ -1,0 +1,73 @@
+/** What the system calls of a server over SQLite tell of when it acknowledged writes. */
+export interface SyncTrace {
+  /** Writes that were acknowledged. */
+  readonly acknowledged: number;
+  /** Syncs of the log that had something to sync. */
+  readonly syncs: number;
+  /** Acknowledgements whose write was not in a log that was synced since. */
+  readonly tooEarly: string[];
+}
+
+/** The system calls that {@link readSyncTrace} reads; strace needs `-f` and `-y` too. */
+export const syncTraceCalls = 'read,write,writev,pwrite64,fdatasync,fsync';
+
+/** What is known of a request that is under way on a connection. */
+interface Exchange {
+  readonly isWrite: boolean;
+  readonly readAt: number;
+}
+
+/**
+ * Reads the output of strace: an answer 200 or 204 to a POST or DELETE has to come after a
+ * successful sync of the log that came after what was written to the log since the request was read.
+ */
+export function readSyncTrace(output: string): SyncTrace {
+  const exchanges = new Map<string, Exchange>();
+  const tooEarly: string[] = [];
+  let [acknowledged, syncs, loggedAt, syncedUpTo] = [0, 0, -1, -1];
+  for (const [at, line] of completedCalls(output).entries()) {
+    const [, call = '', target = '', rest = ''] = /^(\w+)\(\d+<([^>]*)>(.*)$/s.exec(line) ?? [];
+    const isLog = target.endsWith('-wal');
+    if (call === 'read' && target.startsWith('socket:')) {
+      const method = /^, "(GET|POST|DELETE) /.exec(rest)?.[1];
+      const isWrite = method === undefined ? (exchanges.get(target)?.isWrite ?? false) : method !== 'GET';
+      exchanges.set(target, { isWrite, readAt: at });
+    } else if (call === 'pwrite64' && isLog) {
+      loggedAt = at;
+    } else if (call.endsWith('sync') && isLog && rest.endsWith('= 0')) {
+      if (loggedAt > syncedUpTo) syncs++;
+      syncedUpTo = loggedAt;
+    } else if (call.startsWith('write') && rest.includes('"HTTP/1.1 20')) {
+      const exchange = exchanges.get(target);
+      if (exchange?.isWrite !== true) continue;
+      acknowledged++;
+      if (syncedUpTo < loggedAt || syncedUpTo < exchange.readAt) tooEarly.push(`call ${at}: ${line}`);
+    }
+  }
+  return { acknowledged, syncs, tooEarly };
+}
+
+/**
+ * The calls, in order. One during which another thread made a call stands in two lines: it counts
+ * where it ended, but what is sent where it began.
+ */
+function completedCalls(output: string): string[] {
+  const begun = new Map<string, string>();
+  const calls: string[] = [];
+  for (const line of output.split('\n')) {
+    const [, thread = '', text = ''] = /^(\d+) +(.*)$/.exec(line) ?? [];
+    const [, beginning] = /^(.*) <unfinished \.\.\.>$/.exec(text) ?? [];
+    const [, ending] = /^<\.\.\. \w+ resumed>(.*)$/.exec(text) ?? [];
+    if (beginning !== undefined) {
+      if (beginning.startsWith('write')) calls.push(beginning);
+      else begun.set(thread, beginning);
+    } else if (ending !== undefined) {
+      const start = begun.get(thread);
+      if (start !== undefined) calls.push(start + ending);
+      begun.delete(thread);
+    } else {
+      calls.push(text);
+    }
+  }
+  return calls;
+}

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { issueToken } from '../../src/http/token-issue.ts';
+import { startServer } from '../helpers/command-line.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { startModelClients } from '../helpers/model-clients.ts';
+import { PlantModel } from '../helpers/plant-model.ts';
+import { readSyncTrace, syncTraceCalls } from '../helpers/sync-trace.ts';
+import { attachStrace } from '../helpers/system-fault.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+describe('An acknowledgement over SQLite', () => {
+  for (const clients of [1, 16]) {
+    // That a killed server forgets nothing does not show it: what was not synced outlives a process.
+    it(`is sent after a sync of the log, to ${clients} at once`, async (t) => {
+      const cwd = await temporaryFolder(t);
+      const { token } = issueToken(join(cwd, 'tokens.json'), { user: 'ada' });
+      const server = await startServer(t, ['--storage', 'sqlite:plants.db', '--log', 'off'], { cwd });
+      const output = join(cwd, 'trace');
+      const strace = await attachStrace(t, server.pid, ['-y', '-s', '32', '-e', `trace=${syncTraceCalls}`], output);
+      if (strace === undefined) return;
+      const load = startModelClients(new PlantModel(), { urls: [server.url], tokens: new Map([['ada', token]]), clients, random: Math.random });
+      await eventually(() => { assert.ok(load.acknowledged() >= 100 * Math.sqrt(clients)); }, 20_000);
+      await load.stop();
+      assert.deepEqual(load.problems, []);
+      await strace.detach();
+
+      const { acknowledged, syncs, tooEarly } = readSyncTrace(await readFile(output, 'utf8'));
+      t.diagnostic(`${acknowledged} acknowledged, ${(syncs / acknowledged).toFixed(2)} syncs each`);
+      assert.equal(acknowledged, load.acknowledged());
+      assert.deepEqual(tooEarly, []);
+    });
+  }
+});
