@@ -35,11 +35,14 @@ export interface ModelClients {
   readonly problems: string[];
   /** Creates and deletes that were acknowledged. */
   acknowledged(): number;
-  /** Lets every client finish its request. Where unanswered requests must have had no effect, say so. */
+  /** Lets every client finish its request. */
   stop(): Promise<void>;
 }
 
-/** Starts clients; `isUnansweredUndone` is asked of each request without an answer. */
+/**
+ * Starts clients; one whose server no longer listens is done. A request without an answer may have
+ * had its effect, unless `isUnansweredUndone` says then that it must not.
+ */
 export function startModelClients(model: PlantModel, options: ModelClientOptions, isUnansweredUndone: () => boolean = () => false): ModelClients {
   const { urls, tokens, clients, idsEach = 30, random, pauseMs = 5 } = options;
   const statuses = new Map<number, number>();
@@ -47,23 +50,23 @@ export function startModelClients(model: PlantModel, options: ModelClientOptions
   const users = [...tokens.keys()];
   let isStopping = false;
 
-  async function writeOne(agent: Agent, url: string, key: ModelKey): Promise<number> {
+  async function writeOne(agent: Agent, url: string, key: ModelKey): Promise<number | 'refused'> {
     const states = model.states(key);
     const isCreate = random() < (states.includes(undefined) ? 0.9 : 0.1);
     const name = isCreate ? model.newName(key) : undefined;
-    const after = name;
     const authorization = `Bearer ${tokens.get(key.user) ?? ''}`;
     const answer = name === undefined
       ? await exchange(agent, `${url}/plants/${key.id}`, 'DELETE', authorization)
       : await exchange(agent, `${url}/plants`, 'POST', authorization, JSON.stringify({ id: key.id, name, tag: tagOf(name) }));
+    if (answer === 'refused') return answer;
     if (answer === undefined) {
-      if (!isUnansweredUndone()) model.allow(key, after);
+      if (!isUnansweredUndone()) model.allow(key, name);
       return 0;
     }
     const there = states.filter((state) => state !== undefined);
     if (answer.status === (isCreate ? 200 : 204)) {
       if (isCreate ? !states.includes(undefined) : there.length === 0) problems.push(`${answer.status} for ${key.user} ${key.id}, which is ${describe(states)}`);
-      model.settle(key, [after]);
+      model.settle(key, [name]);
     } else if (isCreate && answer.status === 400) {
       if (there.length === 0) problems.push(`taken: ${key.user} ${key.id}, which is ${describe(states)}`);
       else model.settle(key, there);
@@ -71,7 +74,7 @@ export function startModelClients(model: PlantModel, options: ModelClientOptions
       if (!states.includes(undefined)) problems.push(`absent: ${key.user} ${key.id}, which is ${describe(states)}`);
       model.settle(key, [undefined]);
     } else if (answer.status === 503) {
-      model.allow(key, after);
+      model.allow(key, name);
       if (answer.headers['retry-after'] === undefined || !isError(answer.body, 50300)) problems.push(`503 with ${JSON.stringify(answer.headers)} ${answer.body}`);
     } else {
       problems.push(`${answer.status}: ${answer.body}`);
@@ -86,6 +89,7 @@ export function startModelClients(model: PlantModel, options: ModelClientOptions
       const user = users[Math.floor(random() * users.length)] ?? '';
       const id = Math.floor(random() * idsEach) * clients + client;
       const status = await writeOne(agent, url, { user, id });
+      if (status === 'refused') break;
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       if (status === 0 || status === 503) await sleep(pauseMs);
     }
@@ -120,8 +124,8 @@ function isError(body: string, error: number): boolean {
   return parsed.error === error && typeof parsed.message === 'string';
 }
 
-/** `undefined` where there was no whole answer. */
-async function exchange(agent: Agent, url: string, method: string, authorization: string, body?: string): Promise<HttpAnswer | undefined> {
+/** `undefined` where there was no whole answer, `refused` where nobody listens. */
+async function exchange(agent: Agent, url: string, method: string, authorization: string, body?: string): Promise<HttpAnswer | 'refused' | undefined> {
   const headers = { authorization, ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }) };
   return new Promise((resolve) => {
     const sent = request(url, { agent, method, headers }, (response) => {
@@ -130,7 +134,7 @@ async function exchange(agent: Agent, url: string, method: string, authorization
         () => { resolve(undefined); },
       );
     });
-    sent.on('error', () => { resolve(undefined); });
+    sent.on('error', ({ code }: NodeJS.ErrnoException) => { resolve(code === 'ECONNREFUSED' ? 'refused' : undefined); });
     sent.end(body);
   });
 }

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { runCrashRounds } from '../crash/rounds.ts';
+import { tsx } from '../helpers/run-script.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+
+describe('plant-store serve, killed and started again on one file', () => {
+  it('has what it acknowledged, and nothing else', async (t) => {
+    const { rounds, acknowledged, unknown, killedAtStart, integrity, ...faults } = await runCrashRounds({
+      folder: await temporaryFolder(t),
+      command: ['--import', tsx, main],
+      rounds: ['kill', 'kill at start', 'kill one of two', 'stop', 'kill'],
+      random: Math.random,
+    });
+    t.diagnostic(`${rounds} rounds, ${acknowledged} acknowledged, ${unknown} without an answer, ${killedAtStart} killed at the start`);
+    assert.deepEqual(faults, { lost: [], resurrected: [], phantom: [], problems: [] });
+    assert.equal(integrity, 'ok');
+    assert.ok(acknowledged > 0);
+  });
+});
