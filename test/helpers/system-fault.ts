@@ -1,5 +1,8 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rmdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
 /** Whether a program of the system is there; where it is not, the test is skipped and says so. */
@@ -15,10 +18,22 @@ export function limitFileSize(pid: number, bytes: number | 'unlimited'): void {
   execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`]);
 }
 
+/** A folder that is a small file system of its own, gone after the test; `undefined` where this process may not mount. */
+export async function mountSmallFolder(t: TestContext, megabytes: number): Promise<string | undefined> {
+  const folder = await mkdtemp(join(tmpdir(), 'plant-store-'));
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder]);
+  t.after(async () => {
+    // Lazy, since a server may still have files open.
+    if (status === 0) execFileSync('umount', ['--lazy', folder]);
+    await rmdir(folder);
+  });
+  return status === 0 ? folder : undefined;
+}
+
 /** A strace that was attached to a process. */
 export interface AttachedStrace {
   /** Resolves when the process runs by itself again. */
-  detach(): Promise<void>;
+  readonly detach: () => Promise<void>;
 }
 
 /**

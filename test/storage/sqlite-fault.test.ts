@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { appendFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
@@ -11,7 +13,7 @@ import { eventually } from '../helpers/eventually.ts';
 import { listAll, startModelClients } from '../helpers/model-clients.ts';
 import type { ModelClients } from '../helpers/model-clients.ts';
 import { PlantModel } from '../helpers/plant-model.ts';
-import { attachStrace, hasProgram, limitFileSize } from '../helpers/system-fault.ts';
+import { attachStrace, hasProgram, limitFileSize, mountSmallFolder } from '../helpers/system-fault.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const users = ['ada', 'bob'];
@@ -82,6 +84,21 @@ async function createPlant(url: string, token: string, id: number): Promise<numb
   return response.status;
 }
 
+/** Leaves not a byte of a file system; what it answers makes room again. */
+function fillUp(folder: string): () => Promise<void> {
+  const path = join(folder, 'filler');
+  for (let bytes = 2 ** 20; bytes >= 1; bytes /= 2) {
+    try {
+      for (;;) appendFileSync(path, Buffer.alloc(bytes));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    }
+  }
+  return () => rm(path);
+}
+
+const refuseWrites = ['-e', 'trace=pwrite64', '-e', 'inject=pwrite64:error=ENOSPC'];
+
 function assertSound(path: string): void {
   const database = new DatabaseSync(path);
   assert.deepEqual({ ...database.prepare('PRAGMA integrity_check').get() }, { integrity_check: 'ok' });
@@ -97,6 +114,20 @@ describe('A service over SQLite', () => {
       await more(50, 503);
       await assertLists();
       limitFileSize(server.pid, 'unlimited');
+      await more(100, 200, 204);
+    }
+    await assertNothingLost();
+  });
+
+  it('answers 503 and recovers by itself when the disk is full for a while', async (t) => {
+    const folder = await mountSmallFolder(t, 16);
+    const { server, more, assertLists, assertNothingLost } = await startLoaded(t, folder);
+    for (let n = 0; n < 2; n++) {
+      const makeRoom = folder !== undefined ? fillUp(folder) : (await attachStrace(t, server.pid, refuseWrites))?.detach;
+      if (makeRoom === undefined) return;
+      await more(50, 503);
+      await assertLists();
+      await makeRoom();
       await more(100, 200, 204);
     }
     await assertNothingLost();
