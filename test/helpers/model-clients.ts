@@ -14,7 +14,7 @@ interface HttpAnswer {
 
 /** How the clients of a {@link PlantModel} work. */
 export interface ModelClientOptions {
-  /** Where they send their requests, in turn. */
+  /** Where they send their requests, each to any of them. */
   readonly urls: readonly string[];
   /** Users and their tokens. */
   readonly tokens: ReadonlyMap<string, string>;
@@ -40,7 +40,7 @@ export interface ModelClients {
 }
 
 /**
- * Starts clients; one whose server no longer listens is done. A request without an answer may have
+ * Starts clients; they go away when no server listens any more. A request without an answer may have
  * had its effect, unless `isUnansweredUndone` says then that it must not.
  */
 export function startModelClients(model: PlantModel, options: ModelClientOptions, isUnansweredUndone: () => boolean = () => false): ModelClients {
@@ -49,6 +49,8 @@ export function startModelClients(model: PlantModel, options: ModelClientOptions
   const problems: string[] = [];
   const users = [...tokens.keys()];
   let isStopping = false;
+
+  const pick = (from: readonly string[]): string => from[Math.floor(random() * from.length)] ?? '';
 
   async function writeOne(agent: Agent, url: string, key: ModelKey): Promise<number | 'refused'> {
     const states = model.states(key);
@@ -84,12 +86,16 @@ export function startModelClients(model: PlantModel, options: ModelClientOptions
 
   async function runClient(_: unknown, client: number): Promise<void> {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    const url = urls[client % urls.length] ?? '';
-    while (!isStopping) {
-      const user = users[Math.floor(random() * users.length)] ?? '';
+    const alive = [...urls];
+    while (!isStopping && alive.length > 0) {
+      const url = pick(alive);
+      const user = pick(users);
       const id = Math.floor(random() * idsEach) * clients + client;
       const status = await writeOne(agent, url, { user, id });
-      if (status === 'refused') break;
+      if (status === 'refused') {
+        alive.splice(alive.indexOf(url), 1);
+        continue;
+      }
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       if (status === 0 || status === 503) await sleep(pauseMs);
     }

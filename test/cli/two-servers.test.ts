@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import type { TestContext } from 'node:test';
+import { issueToken } from '../../src/http/token-issue.ts';
+import { startServer } from '../helpers/command-line.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { listAll, startModelClients } from '../helpers/model-clients.ts';
+import { PlantModel } from '../helpers/plant-model.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+async function startTwo(t: TestContext): Promise<{ urls: string[]; tokens: Map<string, string> }> {
+  const cwd = await temporaryFolder(t);
+  const tokens = new Map(['ada', 'bob'].map((user) => [user, issueToken(join(cwd, 'tokens.json'), { user }).token]));
+  // Both at once, on a file that is not there yet.
+  const servers = await Promise.all([1, 2].map(() => startServer(t, ['--storage', 'sqlite:plants.db', '--log', 'off'], { cwd })));
+  return { urls: servers.map(({ url }) => url), tokens };
+}
+
+describe('Two servers over one SQLite file', () => {
+  it('hold the same plants under load: what one acknowledged the other knows', async (t) => {
+    const { urls, tokens } = await startTwo(t);
+    const model = new PlantModel();
+    // Few ids, so that many are taken or gone already, mostly by the other server.
+    const load = startModelClients(model, { urls, tokens, clients: 8, idsEach: 5, random: Math.random });
+    t.after(() => load.stop());
+    await eventually(() => { assert.ok(load.acknowledged() >= 1000, JSON.stringify([...load.statuses])); }, 60_000);
+    await load.stop();
+    assert.deepEqual(load.problems, []);
+    assert.deepEqual([...load.statuses.keys()].sort(), [200, 204, 400, 404]);
+    for (const url of urls) {
+      for (const [user, token] of tokens) {
+        assert.deepEqual(model.check(user, await listAll(url, token)), { lost: [], resurrected: [], phantom: [] });
+      }
+    }
+  });
+
+  it('list at once what the other one wrote, though both keep pages', async (t) => {
+    const { urls: [one = '', other = ''], tokens } = await startTwo(t);
+    const token = tokens.get('ada') ?? '';
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    assert.deepEqual(await listAll(one, token), []);
+    for (let id = 0; id < 50; id++) {
+      const [writer, reader]: [string, string] = id % 2 === 0 ? [one, other] : [other, one];
+      const created = await fetch(`${writer}/plants`, { method: 'POST', headers, body: JSON.stringify({ id, name: `plant ${id}` }) });
+      assert.equal(created.status, 200);
+      assert.deepEqual(await listAll(reader, token), [{ name: `plant ${id}` }]);
+      const deleted = await fetch(`${reader}/plants/${id}`, { method: 'DELETE', headers });
+      assert.equal(deleted.status, 204);
+      assert.deepEqual(await listAll(writer, token), []);
+    }
+  });
+});
