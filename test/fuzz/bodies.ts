@@ -1,0 +1,89 @@
+import fc from 'fast-check';
+import { maxBodyBytes } from './expectation.ts';
+import { idLiteral } from './numbers.ts';
+
+const hostileTexts = ['', ' ', '"', '\\', '\\u0000', '\0', '\r\n', '\u2028', '\uFEFF', '\uFFFD', 'null', '\ud800', '\udc00\ud800', '\u{1F33F}', '{"id":1}', '\u007f\u0085', "';--"];
+
+/** Any text, mostly one that a plant may have. */
+const anyText: fc.Arbitrary<string> = fc.oneof(
+  { weight: 4, arbitrary: fc.string({ unit: 'grapheme', maxLength: 12 }) },
+  { weight: 2, arbitrary: fc.constantFrom(...hostileTexts) },
+  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 12 }) },
+);
+
+/** A JSON string; some with every UTF-16 unit escaped. */
+const quoted = fc.tuple(anyText, fc.nat(4)).map(([text, n]) => (n === 0 ? escapeAll(text) : JSON.stringify(text)));
+
+/** A member's value of any kind. */
+const anyJson = fc.oneof({ weight: 2, arbitrary: fc.json({ maxDepth: 3 }) }, { weight: 1, arbitrary: fc.constantFrom('null', 'true', '{}', '[]', '0', '1e400', '{"id":1.0}', 'undefined') });
+
+const keys = ['"id"', '"name"', '"tag"', '"\\u0069d"', '"ID"', '"__proto__"', '"constructor"', '"toString"', '"user"', '"x"', '""', 'id'];
+
+const member = fc.oneof(
+  { weight: 6, arbitrary: quoted.map((text) => ['"tag"', text] as const) },
+  { weight: 2, arbitrary: idLiteral.map((text) => ['"id"', text] as const) },
+  { weight: 2, arbitrary: quoted.map((text) => ['"name"', text] as const) },
+  { weight: 4, arbitrary: fc.tuple(fc.constantFrom(...keys), fc.oneof(anyJson, quoted, idLiteral)) },
+);
+
+/** A NewPlant as most clients would send it. */
+export const goodPlant: fc.Arbitrary<string> = fc.tuple(fc.bigInt({ min: 1n, max: 4n }), fc.string({ unit: 'grapheme', maxLength: 12 }), fc.option(fc.constantFrom('indoor', ''), { nil: undefined })).map(
+  ([id, name, tag]) => asBytes(`{"id":${id},${JSON.stringify({ name: name.replaceAll('\0', ''), tag }).slice(1)}`),
+);
+
+/** An object with the fields of a plant, others, and some of them twice. */
+const nearlyPlant = fc
+  .tuple(idLiteral, quoted, fc.array(member, { maxLength: 3 }), fc.nat(9), fc.constantFrom('', ' ', '\n\t ', '\r'))
+  .map(([id, name, others, turn, space]) => {
+    const members = [['"id"', id], ['"name"', name], ...others];
+    const turned = [...members.slice(turn % members.length), ...members.slice(0, turn % members.length)];
+    return `${space}{${turned.map(([key = '', value = '']) => `${space}${key}${space}:${value}`).join(`${space},`)}}${space}`;
+  });
+
+const nested = fc.tuple(fc.oneof(fc.integer({ min: 250, max: 262 }), fc.integer({ min: 1, max: 6000 })), fc.constantFrom('[]', '{}'), fc.boolean()).map(([levels, kind, isClosed]) => {
+  const [open, close] = kind === '[]' ? ['[', ']'] : ['{"id":', '}'];
+  const text = open.repeat(levels) + (kind === '[]' ? '' : '1') + (isClosed ? close.repeat(levels) : '');
+  return `{"id":1,"name":"nested","x":${text}}`;
+});
+
+const rawOddities = ['\xff', '\xc0\x80', '\xed\xa0\x80', '\xed\xb0\x80', '\xf4\x90\x80\x80', '\xe2\x82', '\xf0\x9f\x8c\xbf', '\xef\xbb\xbf', '\0', '\x1f', '\n', '\\ud800', '\\u0000', '\\u00e9', '\\x'];
+
+/** A plant whose name holds bytes that are no text. */
+const withRawBytes = fc.tuple(fc.constantFrom(...rawOddities), fc.nat(2)).map(([odd, place]) => {
+  const parts = ['{"id":3,"name":"', '","tag":"t', '"}'];
+  parts[place] = place === 1 ? `${odd}${parts[1] ?? ''}` : `${parts[place] ?? ''}${odd}`;
+  return parts.join('');
+});
+
+/** A plant with as many bytes as a body may have, or nearly. */
+const nearlyTooLong = fc.tuple(fc.integer({ min: -2, max: 2 }), fc.boolean()).map(([over, isName]) => {
+  const [start, end] = isName ? ['{"id":2,"name":"', '"}'] : ['{"id":2,"name":"long"', '}'];
+  return start + (isName ? 'n' : ' ').repeat(maxBodyBytes + over - start.length - end.length) + end;
+});
+
+const hugeNumber = fc.constantFrom('1'.repeat(1_000_000), `1${'0'.repeat(60_000)}e-60000`, `0.${'0'.repeat(60_000)}1e60001`, '9'.repeat(60_000)).map((id) => `{"id":${id},"name":"huge"}`);
+
+/** Any body, as bytes in latin1: JSON and not, a plant and not. */
+export const anyBody: fc.Arbitrary<string> = fc.oneof(
+  { weight: 12, arbitrary: nearlyPlant.map(asBytes) },
+  { weight: 3, arbitrary: withRawBytes },
+  { weight: 2, arbitrary: nested },
+  { weight: 2, arbitrary: fc.json().map(asBytes) },
+  { weight: 2, arbitrary: fc.tuple(goodPlant, fc.constantFrom('\xef\xbb\xbf', '', 'x', '{}', '\0', ','), fc.boolean()).map(([plant, odd, isFirst]) => (isFirst ? odd + plant : plant + odd)) },
+  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }).map(asBytes) },
+  { weight: 1, arbitrary: nearlyTooLong },
+  { weight: 1, arbitrary: hugeNumber },
+);
+
+/** UTF-8, as latin1; an unpaired surrogate becomes the three bytes that it would be, which are no UTF-8. */
+function asBytes(text: string): string {
+  return Array.from(text, (character) => {
+    const code = character.charCodeAt(0);
+    if (character.isWellFormed()) return Buffer.from(character, 'utf8').toString('latin1');
+    return String.fromCharCode(0xe0 | (code >> 12), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f));
+  }).join('');
+}
+
+function escapeAll(text: string): string {
+  return `"${Array.from({ length: text.length }, (_, n) => `\\u${text.charCodeAt(n).toString(16).padStart(4, '0')}`).join('')}"`;
+}
