@@ -17,9 +17,17 @@ const maxDrainedBytes = 1_048_576;
 
 const continueOwed = new WeakMap<IncomingMessage, ServerResponse>();
 
-/** Leaves `100 Continue` to be sent when the body of a request is wanted (RFC 9110 §10.1.1). */
+/**
+ * Leaves `100 Continue` to be sent when the body of a request is wanted (RFC 9110 §10.1.1); at once
+ * where none is announced, since node:http closes a connection on which it was never sent.
+ */
 export function oweContinue(request: IncomingMessage, response: ServerResponse): void {
-  continueOwed.set(request, response);
+  if (isBodyAnnounced(request)) continueOwed.set(request, response);
+  else response.writeContinue();
+}
+
+function isBodyAnnounced({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
 /**
@@ -45,8 +53,7 @@ export async function readJsonBody(request: IncomingMessage, limits: BodyLimits)
  * @throws {PlantStoreError} `body_too_large`; `malformed_request` as {@link readJsonBody}.
  */
 export async function discardBody(request: IncomingMessage, { maxBodyBytes }: BodyLimits): Promise<void> {
-  const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
-  if (!request.complete && (coding !== undefined || length !== '0')) await readAnnounced(request, maxBodyBytes);
+  if (!request.complete && isBodyAnnounced(request)) await readAnnounced(request, maxBodyBytes);
 }
 
 /**
@@ -75,7 +82,7 @@ function checkMediaType(request: IncomingMessage): void {
 /** The body, where all of it came along with the header, as most do: without a listener or a promise. */
 function readArrived(request: IncomingMessage, maxBytes: number): Buffer | null {
   const length = request.readableLength;
-  if (length > maxBytes || length !== Number(request.headers['content-length'])) return null;
+  if (length > maxBytes || length !== Number(request.headers['content-length']) || continueOwed.has(request)) return null;
   return request.read() as Buffer | null;
 }
 

@@ -126,6 +126,15 @@ describe('Expect: 100-continue', () => {
     }
   });
 
+  it('leaves the connection open, also where the body came along or there is none', async (t) => {
+    const { port } = await start(t);
+    for (const text of [ask(post('{"id":2,"name":"Ivy"}')), ask(`GET /plants HTTP/1.1\r\n${head}\r\n`)]) {
+      const connection = await RawConnection.open(t, port);
+      connection.send(text);
+      assert.match(await connection.until(/200 OK[^]*[}\]]$/), /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP[^]*\r\nConnection: keep-alive\r\n/);
+    }
+  });
+
   it('waits for its turn', async (t) => {
     const { port } = await start(t);
     const connection = await RawConnection.open(t, port);
