@@ -8,7 +8,8 @@ import { giveUp, lastResponse } from './in-order.ts';
 /** For how long a connection is read for nothing behind the last answer. */
 const lingerMs = 1000;
 
-const refused = new WeakSet<Duplex>();
+/** The connections that are being closed. */
+const closing = new WeakSet<Duplex>();
 
 /**
  * Answers what node:http could not make a request of, and closes the connection: behind the answers
@@ -17,19 +18,19 @@ const refused = new WeakSet<Duplex>();
  */
 export function refuseConnection(socket: Duplex, code: ErrorCode): void {
   // A parser that has failed fails again at every read.
-  if (refused.has(socket)) return;
-  refused.add(socket);
+  if (closing.has(socket)) return;
+  closing.add(socket);
   // node:http has let go of the connection of a CONNECT: a reset would end the process.
   socket.on('error', () => undefined);
   const last = lastResponse(socket);
   if (!socket.writable) {
-    socket.destroy();
-  } else if (last?.closed === false && last.req.complete) {
-    last.once('close', () => { closeLingering(socket); });
-  } else if (last === undefined || last.req.complete) {
+    closeLingering(socket);
+  } else if (last === undefined || (last.closed && last.req.complete)) {
     closeLingering(socket, rawAnswer(code));
-  } else if (last.headersSent) {
-    socket.destroy();
+  } else if (last.closed) {
+    closeLingering(socket);
+  } else if (last.req.complete || last.headersSent) {
+    last.once('close', () => { closeLingering(socket); });
   } else {
     const before = giveUp(last);
     if (before === undefined) closeLingering(socket, rawAnswer(code));
@@ -44,6 +45,7 @@ export function refuseConnection(socket: Duplex, code: ErrorCode): void {
  */
 export function closeLingering(socket: Duplex, lastWords?: string): void {
   if (socket.destroyed) return;
+  closing.add(socket);
   const destroy = (): void => { socket.destroy(); };
   if (socket.writable) socket.end(lastWords, socket.readableEnded ? destroy : undefined);
   const timer = setTimeout(destroy, lingerMs);

@@ -17,13 +17,9 @@ const maxDrainedBytes = 1_048_576;
 
 const continueOwed = new WeakMap<IncomingMessage, ServerResponse>();
 
-/**
- * Leaves `100 Continue` to be sent when the body of a request is wanted (RFC 9110 §10.1.1); at once
- * where none is announced, since node:http closes a connection on which it was never sent.
- */
+/** Leaves `100 Continue` to be sent when the body of a request is wanted (RFC 9110 §10.1.1). */
 export function oweContinue(request: IncomingMessage, response: ServerResponse): void {
-  if (isBodyAnnounced(request)) continueOwed.set(request, response);
-  else response.writeContinue();
+  continueOwed.set(request, response);
 }
 
 function isBodyAnnounced({ headers }: IncomingMessage): boolean {

@@ -25,6 +25,8 @@ export interface Expectation {
 
 /** node:http takes 16 KiB of header; how exactly it counts, and what a field costs besides its text, is left to it. */
 const [surelyShort, surelyLong, maxFieldCost] = [14_000, 17_000, 64];
+/** A field costs nothing besides its text at the least: not the colon, the space and the line's end. */
+const fieldFrame = 4;
 export const maxBodyBytes = 65_536;
 
 /** How a request may be answered, by the interface and the RFCs, apart from what is stored. */
@@ -32,10 +34,11 @@ export function expectation(request: Request): Expectation {
   const mayBe: number[] = request.doubts.length > 0 ? [40009] : [];
   const isLong = request.headLength + request.fields.length * maxFieldCost > surelyShort || request.doubts.includes('long trailers');
   if (isLong) mayBe.push(43100);
-  if (request.headLength > surelyLong) return { errors: mayBe };
+  if (request.headLength - request.fields.length * fieldFrame > surelyLong) return { errors: mayBe };
   if (request.faults.length > 0) return { errors: [...mayBe, 40009] };
   const byHeader = checkHeader(request);
-  if (request.bodyState !== 'complete') mayBe.push(40009, 40800);
+  // Trailers are header, too.
+  if (request.bodyState !== 'complete') mayBe.push(40009, 40800, 43100);
   if (byHeader.operation === undefined && !byHeader.readsBody) return { errors: [...mayBe, ...byHeader.errors] };
   mayBe.push(...byHeader.errors);
   if (request.bodyState !== 'complete') {
