@@ -1,9 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { checkIntegerOption } from './check-option.ts';
 import { PlantStoreError } from './errors.ts';
 import { isStorableString, maxLimit, parseNewPlant, toInt64 } from './plant.ts';
 import type { NewPlant, PlantId, StoredPlant } from './plant.ts';
 import { PageCache } from './page-cache.ts';
+import { pageTurn } from './page-turn.ts';
 import { emptyPage, listAsJson } from './storage/json-page.ts';
 import { isFullOfText, maxPageLength } from './storage/page-bounds.ts';
 import type { JsonPage, StorageAdapter, Write } from './storage/storage-adapter.ts';
@@ -111,7 +111,7 @@ export class PlantStore {
       yield page;
       if (isLastPage) return;
       // A storage that answers within the turn would otherwise keep everybody else waiting to the end.
-      await nextTurn();
+      await pageTurn();
     }
   }
 

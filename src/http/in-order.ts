@@ -8,18 +8,18 @@ const lastResponses = new WeakMap<Duplex, ServerResponse>();
 /** For each response whose request was not begun yet, the one that it waits for. */
 const waitsFor = new WeakMap<ServerResponse, ServerResponse>();
 
-/** How many requests of a connection wait. */
-const waitingCounts = new WeakMap<Socket, number>();
-
 /**
  * Begins the requests of a connection one after another. node:http begins pipelined ones at once,
  * and a list behind a create would miss it (RFC 9112 §9.3.2). What stands behind an answer that
- * closes the connection is not begun at all (§9.6).
+ * closes the connection is not begun at all (§9.6). In a turn of the event loop a connection gets
+ * one request, or a client that sends many ahead would keep all others waiting.
  *
- * While a request waits the connection is not read, so that no more than one read of 64 KiB is ever
- * kept of what a client sends ahead.
+ * While a request waits, its connection is not read. One read of 64 KiB can still hold a thousand
+ * requests, at 3 KiB of memory each: at most `maxWaiting` wait on all connections, and one more
+ * closes its connection.
  */
-export function inOrder(listener: RequestListener): RequestListener {
+export function inOrder(listener: RequestListener, maxWaiting: number): RequestListener {
+  const line = new WaitingLine();
   return (request, response) => {
     const { socket } = request;
     const before = lastResponses.get(socket);
@@ -28,12 +28,16 @@ export function inOrder(listener: RequestListener): RequestListener {
       if (isOpen(socket)) listener(request, response);
       return;
     }
+    if (line.length >= maxWaiting) {
+      socket.destroy();
+      return;
+    }
     waitsFor.set(response, before);
-    holdReading(socket);
-    before.once('close', () => {
-      releaseReading(socket);
+    line.enter(socket);
+    before.once('close', () => setImmediate(() => {
+      line.leave(socket);
       if (waitsFor.delete(response) && isOpen(socket)) listener(request, response);
-    });
+    }));
   };
 }
 
@@ -58,17 +62,41 @@ export function isOpen(socket: Socket): boolean {
   return !socket.writableEnded && !socket.destroyed;
 }
 
-function holdReading(socket: Socket): void {
-  const count = waitingCounts.get(socket) ?? 0;
-  waitingCounts.set(socket, count + 1);
-  if (count === 0) socket.on('resume', pauseAgain);
-  socket.pause();
-}
+/** Counts the requests that wait, and keeps their connections from being read. */
+class WaitingLine {
+  length = 0;
+  readonly #waits = new Map<Socket, { count: number; readonly forget: () => void }>();
 
-function releaseReading(socket: Socket): void {
-  const count = (waitingCounts.get(socket) ?? 1) - 1;
-  waitingCounts.set(socket, count);
-  if (count === 0) socket.off('resume', pauseAgain).resume();
+  enter(socket: Socket): void {
+    this.length++;
+    const wait = this.#waits.get(socket);
+    if (wait === undefined) {
+      // The responses of a connection that is gone do not close one after another.
+      const forget = (): void => { this.#forget(socket); };
+      this.#waits.set(socket, { count: 1, forget });
+      socket.on('resume', pauseAgain).on('close', forget);
+    } else {
+      wait.count++;
+    }
+    socket.pause();
+  }
+
+  leave(socket: Socket): void {
+    const wait = this.#waits.get(socket);
+    if (wait === undefined) return;
+    if (wait.count === 1) {
+      this.#forget(socket);
+      socket.off('resume', pauseAgain).off('close', wait.forget).resume();
+    } else {
+      wait.count--;
+      this.length--;
+    }
+  }
+
+  #forget(socket: Socket): void {
+    this.length -= this.#waits.get(socket)?.count ?? 0;
+    this.#waits.delete(socket);
+  }
 }
 
 /** node:http resumes a connection to fill the buffer of a body that is still incomplete. */

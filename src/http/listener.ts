@@ -14,6 +14,9 @@ import { hasEndlessBody } from './request-body.ts';
 import { findRoute, splitTarget } from './routes.ts';
 import type { Scope } from './routes.ts';
 
+/** Of the requests that clients send ahead, so many times `maxInFlight` wait for their turn at the most. */
+const maxWaitingFactor = 10;
+
 /** How a request listener works. */
 export interface RequestListenerOptions {
   /** Tells whom a bearer token stands for. There is no default: no server is open by accident. */
@@ -25,7 +28,7 @@ export interface RequestListenerOptions {
   /**
    * How many requests may be in the store's hands at once, 1 or more; default 1000. One more is
    * refused at once: `saturated`. Requests that are still being sent, and lists that are on their
-   * way to the client, do not count.
+   * way to the client, do not count. Ten times as many may wait behind others of their connection.
    */
   maxInFlight?: number;
   /**
@@ -96,7 +99,7 @@ export function createRequestListener(store: PlantStore, options: RequestListene
     }
   }
 
-  return inOrder((request, response) => void respond(request, response));
+  return inOrder((request, response) => void respond(request, response), maxInFlight * maxWaitingFactor);
 }
 
 /** Closes the connection behind an answer that is given while the request still comes. */

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PlantStoreError } from '../errors.ts';
 import { int64FromText } from '../int64.ts';
+import { pageTurn } from '../page-turn.ts';
 import { maxLimit } from '../plant.ts';
 import type { PlantId } from '../plant.ts';
 import type { PlantStore } from '../plant-store.ts';
@@ -44,7 +44,7 @@ async function* allPages(store: PlantStore, user: string, first: JsonPage): Asyn
   yield first.json.slice(0, -1);
   for (let page = first; page.hasMore; ) {
     // A storage that answers within the turn would otherwise keep everybody else waiting to the end.
-    await nextTurn();
+    await pageTurn();
     page = await store.plantPageJson(user, { after: page.last });
     if (page.count > 0) yield `,${page.json.slice(1, -1)}`;
   }

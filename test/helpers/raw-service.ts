@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { StorageAdapter } from '../../src/index.ts';
 import { createPlantServer, drainServer } from '../../src/http/index.ts';
+import type { RequestListenerOptions } from '../../src/http/index.ts';
 import { authenticateByName } from './service.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
@@ -22,10 +23,10 @@ export interface Started {
 }
 
 /** Starts a server; it is stopped after the test. */
-export async function start(t: HasAfter, storage: StorageAdapter = new MemoryStorage()): Promise<Started> {
+export async function start(t: HasAfter, storage: StorageAdapter = new MemoryStorage(), options: Partial<RequestListenerOptions> = {}): Promise<Started> {
   const store = new PlantStore({ storage });
   const faults: unknown[] = [];
-  const server = createPlantServer(store, { authenticate: authenticateByName, onError: (error) => faults.push(error) });
+  const server = createPlantServer(store, { authenticate: authenticateByName, onError: (error) => faults.push(error), ...options });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(async () => {

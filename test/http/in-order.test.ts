@@ -89,6 +89,31 @@ describe('Requests that a client sends ahead on one connection', () => {
     assert.equal((await store.listPlants('ada')).length, 201);
   });
 
+  it('close their connection where too many wait on all connections, until those have gone', async (t) => {
+    const { storage, letGo, committing } = heldStorage();
+    const { server, store, port } = await start(t, storage, { maxInFlight: 1 });
+    let requests = 0;
+    server.on('request', () => { requests++; });
+    const first = await RawConnection.open(t, port);
+    first.send(create(0));
+    await committing;
+    // Ten times maxInFlight.
+    first.send(Array.from({ length: 10 }, (_, n) => create(n + 1)).join(''));
+    await eventually(() => { assert.equal(requests, 11); });
+    const second = await RawConnection.open(t, port);
+    second.send(list + list);
+    assert.doesNotMatch(await second.untilClosed(), /HTTP[^]*HTTP/);
+    letGo();
+    await eventually(async () => { assert.equal((await store.listPlants('ada')).length, 11); });
+    // Those of a client that goes away do not count any more.
+    for (let n = 0; n < 3; n++) {
+      const next = await RawConnection.open(t, port);
+      next.send(list.repeat(11));
+      if (n < 2) next.socket.resetAndDestroy();
+      else await next.until(/(?:HTTP[^]*){11}/);
+    }
+  });
+
   it('are dropped when the client goes away, and leave nothing behind', async (t) => {
     const { storage, letGo, committing } = heldStorage();
     const { server, store, port, faults } = await start(t, storage);
