@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { generate } from './generate.ts';
+import { comparison, createBeside } from './lingerers.ts';
+import type { Stage } from './stage.ts';
+
+const perGenerator = 10_000;
+
+/** More connections than the server takes, or the system allows it. */
+export async function connectionFlood(stage: Stage, attempts: number): Promise<void> {
+  const baseline = await stage.baseline();
+  await stage.play(`${attempts.toLocaleString('en-US')} connections at once, 64 clients create`, async (scene) => {
+    const { port } = scene;
+    const besideReport = createBeside(scene, 12_000);
+    await sleep(1000);
+    const floods = Array.from({ length: Math.ceil(attempts / perGenerator) }, (_, group) =>
+      generate('flood', { port, attempts: perGenerator, group, holdMs: 3000 }));
+    const start = performance.now();
+    await Promise.all(floods.map(({ ready }) => ready));
+    const seconds = (performance.now() - start) / 1000;
+    const reports = await Promise.all(floods.map(({ report }) => report));
+    const tally = await besideReport;
+    const sum = (of: (report: (typeof reports)[number]) => number): number => reports.reduce((total, report) => total + of(report), 0);
+    const [connected, closedAtOnce, open] = [sum((each) => each.connected), sum((each) => each.closedAtOnce), sum((each) => each.open)];
+    const failures = reports.map(({ failed }) => JSON.stringify(failed)).filter((text) => text !== '{}');
+    return {
+      tally,
+      refused: `${closedAtOnce} connections closed at once`,
+      notes: [
+        comparison(tally, baseline),
+        `${connected} connected in ${seconds.toFixed(1)} s, of which ${closedAtOnce} were closed within a second, ${connected - closedAtOnce - open} later, and ${open} were held; the process may have ${openFileLimit()} files open`,
+        ...(failures.length > 0 ? [`attempts that failed: ${failures.join(' ')}`] : []),
+      ],
+    };
+  });
+}
+
+function openFileLimit(): string {
+  try {
+    return /^Max open files +\S+ +(\S+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1] ?? '?';
+  } catch {
+    return 'an unknown number of';
+  }
+}

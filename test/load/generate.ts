@@ -1,0 +1,40 @@
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Loads } from './generator.ts';
+
+/** A load in a process of its own. */
+export interface Generator<Report> {
+  /** Resolves when its connections are there. */
+  readonly ready: Promise<void>;
+  readonly report: Promise<Report>;
+  /** Ends it before its time. */
+  stop(): void;
+}
+
+type Message<Report> = { readonly isReady: true } | { readonly report: Report };
+
+const program = fileURLToPath(new URL('generator.ts', import.meta.url));
+
+/** Starts a load. */
+export function generate<Name extends keyof Loads>(
+  name: Name,
+  options: Parameters<Loads[Name]>[0],
+): Generator<Awaited<ReturnType<Loads[Name]>>> {
+  type Report = Awaited<ReturnType<Loads[Name]>>;
+  const child = fork(program, [name, JSON.stringify(options)], { serialization: 'advanced' });
+  const ready = Promise.withResolvers<undefined>();
+  const report = Promise.withResolvers<Report>();
+  child.on('message', (message: Message<Report>) => {
+    if ('report' in message) report.resolve(message.report);
+    else ready.resolve(undefined);
+  });
+  child.once('exit', (code) => {
+    const failure = new Error(`${name} ended with ${String(code)}`);
+    ready.reject(failure);
+    report.reject(failure);
+  });
+  // Whoever waits for one of them learns of it.
+  ready.promise.catch(() => undefined);
+  report.promise.catch(() => undefined);
+  return { ready: ready.promise, report: report.promise, stop: () => { if (child.connected) child.send('stop'); } };
+}

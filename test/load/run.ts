@@ -1,0 +1,58 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { describeMachine } from '../bench/report.ts';
+import { revocation, termination } from './changes.ts';
+import { crowd, offerTenfold } from './crowds.ts';
+import { connectionFlood } from './floods.ts';
+import { idleConnections, slowSenders } from './lingerers.ts';
+import { LongLists } from './long-lists.ts';
+import { Stage } from './stage.ts';
+import { tableOf } from './table.ts';
+
+const { values } = parseArgs({
+  options: {
+    /** Which scenarios. */
+    only: { type: 'string', default: '.' },
+    /** The built package. */
+    dist: { type: 'string', default: fileURLToPath(new URL('../../dist', import.meta.url)) },
+  },
+});
+
+const start = performance.now();
+const folder = await mkdtemp(join(tmpdir(), 'plant-store-overload-'));
+const stage = new Stage({ dist: resolve(values.dist), folder });
+const lists = new LongLists(stage);
+
+/** Those that wait long for the end of something come first, so that the others go on meanwhile. */
+const scenarios: Record<string, () => Promise<unknown>> = {
+  baseline: () => stage.baseline(),
+  'idle connections': () => idleConnections(stage, 5000),
+  'slow senders': () => slowSenders(stage, 1000),
+  'slow readers': () => lists.slowReaders(),
+  'crowd 640': () => crowd(stage, 640, 5000),
+  'crowd 5000': () => crowd(stage, 5000, 8000),
+  'open loop': () => offerTenfold(stage),
+  'fast reader': () => lists.fastReader('/plants'),
+  'fast reader with a limit': () => lists.fastReader('/plants?limit=1000000'),
+  'connection flood': () => connectionFlood(stage, 20_000),
+  pipeliner: () => lists.pipeliners({ connections: 1, requests: 100_000, target: '/plants?limit=20' }),
+  'pipeliners of long lists': () => lists.pipeliners({ connections: 100, requests: 1000, target: '/plants?limit=1000' }),
+  revocation: () => revocation(stage),
+  termination: () => termination(stage),
+};
+
+try {
+  for (const [name, play] of Object.entries(scenarios)) {
+    if (!new RegExp(values.only, 'i').test(name)) continue;
+    process.stderr.write(`${name} …\n`);
+    await play();
+  }
+  process.stderr.write('waiting for connections to be closed …\n');
+  const rows = await stage.rows();
+  console.log(`\n${describeMachine()}; ${((performance.now() - start) / 60_000).toFixed(1)} minutes\n\n${tableOf(rows)}`);
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
