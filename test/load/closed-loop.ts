@@ -16,6 +16,8 @@ export interface LoopOptions {
   readonly work: 'create' | 'list 20';
   /** Taken in turn. */
   readonly users: readonly string[];
+  /** Whether a client that was told to try again later does so, a second later; otherwise at once. */
+  readonly isPatient?: boolean;
 }
 
 /** What they saw. */
@@ -29,6 +31,8 @@ export interface LoopReport extends TallyReport {
 /** For answers that are late at the end. */
 const graceMs = 5000;
 const reconnectMs = 50;
+/** What the service says in Retry-After. */
+const retryAfterMs = 1000;
 
 export function createText(user: string, id: number): string {
   const body = `{"id":${id},"name":"${id}","tag":"indoor"}`;
@@ -57,7 +61,7 @@ export async function runLoop(options: LoopOptions, control: Control): Promise<L
   };
 }
 
-interface ClientOptions extends Pick<LoopOptions, 'port' | 'work'> {
+interface ClientOptions extends Pick<LoopOptions, 'port' | 'work' | 'isPatient'> {
   readonly user: string;
   readonly end: number;
   readonly tally: Tally;
@@ -109,12 +113,17 @@ class Client {
     this.#socket.write(work === 'create' ? createText(user, this.#id) : listText(user));
   }
 
+  #sendIfOpen(): void {
+    if (!this.#socket.destroyed && this.#id === undefined) this.#send();
+  }
+
   #take(status: number, isLast: boolean): void {
     this.#options.tally.answered(status, performance.now() - this.#sentAt);
     if (this.#id !== undefined) (status === 200 ? this.created : this.refused).push(this.#id);
     this.#id = undefined;
     // On another connection, when this one is closed.
     if (isLast) this.#socket.end();
+    else if (status === 503 && this.#options.isPatient === true) setTimeout(() => { this.#sendIfOpen(); }, retryAfterMs);
     else this.#send();
   }
 

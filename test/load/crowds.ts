@@ -2,11 +2,14 @@ import { creatingUser } from '../bench/garden.ts';
 import { generate } from './generate.ts';
 import type { Stage } from './stage.ts';
 
+const crowdMs = 6000;
+
 /** More clients than the server can serve, who all behave. */
-export async function crowd(stage: Stage, connections: number, milliseconds: number): Promise<void> {
-  await stage.play(`${connections.toLocaleString('en-US')} clients create`, async ({ port }) => {
-    const tally = await generate('runLoop', { port, connections, milliseconds, work: 'create', users: [creatingUser] }).report;
-    const notes = [`${tally.answeredPerSecond.toFixed(0)} a second, the slowest ${tally.maxMs.toFixed(0)} ms`];
+export async function crowd(stage: Stage, connections: number, isPatient = false): Promise<void> {
+  const how = isPatient ? ', and heed Retry-After' : '';
+  await stage.play(`${connections.toLocaleString('en-US')} clients create${how}`, async ({ port }) => {
+    const tally = await generate('runLoop', { port, connections, milliseconds: crowdMs, work: 'create', users: [creatingUser], isPatient }).report;
+    const notes = [`second by second: ${tally.bySecond.join(' ')}, the slowest answer ${tally.maxMs.toFixed(0)} ms`];
     if (!Number.isNaN(tally.refusedP99Ms)) notes.push(`p99 of the refusals ${tally.refusedP99Ms.toFixed(0)} ms`);
     return { tally, notes };
   });
@@ -24,7 +27,7 @@ export async function offerTenfold(stage: Stage): Promise<void> {
     return {
       tally,
       notes: [
-        `${offered} offered, of which ${heldBack} could not be sent because the server did not read; ${tally.answeredPerSecond.toFixed(0)} a second created`,
+        `${offered} offered, of which ${heldBack} could not be sent because the server did not read; created second by second: ${tally.bySecond.join(' ')}`,
         ...(Number.isNaN(refusedP99Ms) ? [] : [`p99 of the refusals ${refusedP99Ms.toFixed(0)} ms`]),
       ],
     };

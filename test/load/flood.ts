@@ -7,6 +7,8 @@ import type { Control } from './generator.ts';
 export interface FloodOptions {
   readonly port: number;
   readonly attempts: number;
+  /** No more attempts after this time: the first ones may be closed for their silence by then. */
+  readonly milliseconds: number;
   /** Which thousands of loopback addresses they come from: one address has some 28,000 ports. */
   readonly group: number;
   /** For how long those that were taken are held. */
@@ -25,9 +27,10 @@ export interface FloodReport {
 /** How many attempts are under way at once. */
 const atOnce = 500;
 const perAddress = 5000;
-const connectWithinMs = 10_000;
+const connectWithinMs = 5000;
 
-export async function flood({ port, attempts, group, holdMs }: FloodOptions, control: Control): Promise<FloodReport> {
+export async function flood({ port, attempts, milliseconds, group, holdMs }: FloodOptions, control: Control): Promise<FloodReport> {
+  const end = performance.now() + milliseconds;
   const sockets: Socket[] = [];
   const failed: Record<string, number> = {};
   let closedAtOnce = 0;
@@ -54,7 +57,7 @@ export async function flood({ port, attempts, group, holdMs }: FloodOptions, con
     sockets.push(socket);
   };
   await Promise.all(Array.from({ length: atOnce }, async () => {
-    while (next < attempts) await attempt(next++);
+    while (next < attempts && performance.now() < end) await attempt(next++);
   }));
   control.ready();
   await sleep(holdMs);

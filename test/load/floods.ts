@@ -14,7 +14,7 @@ export async function connectionFlood(stage: Stage, attempts: number): Promise<v
     const besideReport = createBeside(scene, 12_000);
     await sleep(1000);
     const floods = Array.from({ length: Math.ceil(attempts / perGenerator) }, (_, group) =>
-      generate('flood', { port, attempts: perGenerator, group, holdMs: 3000 }));
+      generate('flood', { port, attempts: perGenerator, milliseconds: 9000, group, holdMs: 1000 }));
     const start = performance.now();
     await Promise.all(floods.map(({ ready }) => ready));
     const seconds = (performance.now() - start) / 1000;
@@ -28,7 +28,7 @@ export async function connectionFlood(stage: Stage, attempts: number): Promise<v
       refused: `${closedAtOnce} connections closed at once`,
       notes: [
         comparison(tally, baseline),
-        `${connected} connected in ${seconds.toFixed(1)} s, of which ${closedAtOnce} were closed within a second, ${connected - closedAtOnce - open} later, and ${open} were held; the process may have ${openFileLimit()} files open`,
+        `${connected} of ${attempts} connected in ${seconds.toFixed(1)} s, of which ${closedAtOnce} were closed within a second, ${connected - closedAtOnce - open} later, and ${open} were held; the process may have ${openFileLimit()} files open`,
         ...(failures.length > 0 ? [`attempts that failed: ${failures.join(' ')}`] : []),
       ],
     };

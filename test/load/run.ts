@@ -1,5 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -22,6 +22,7 @@ const { values } = parseArgs({
 });
 
 const start = performance.now();
+const [loadBefore = NaN] = loadavg();
 const folder = await mkdtemp(join(tmpdir(), 'plant-store-overload-'));
 const stage = new Stage({ dist: resolve(values.dist), folder });
 const lists = new LongLists(stage);
@@ -32,8 +33,9 @@ const scenarios: Record<string, () => Promise<unknown>> = {
   'idle connections': () => idleConnections(stage, 5000),
   'slow senders': () => slowSenders(stage, 1000),
   'slow readers': () => lists.slowReaders(),
-  'crowd 640': () => crowd(stage, 640, 5000),
-  'crowd 5000': () => crowd(stage, 5000, 8000),
+  'crowd 640': () => crowd(stage, 640),
+  'crowd 5000': () => crowd(stage, 5000),
+  'patient crowd': () => crowd(stage, 5000, true),
   'open loop': () => offerTenfold(stage),
   'fast reader': () => lists.fastReader('/plants'),
   'fast reader with a limit': () => lists.fastReader('/plants?limit=1000000'),
@@ -52,7 +54,8 @@ try {
   }
   process.stderr.write('waiting for connections to be closed …\n');
   const rows = await stage.rows();
-  console.log(`\n${describeMachine()}; ${((performance.now() - start) / 60_000).toFixed(1)} minutes\n\n${tableOf(rows)}`);
+  const minutes = ((performance.now() - start) / 60_000).toFixed(1);
+  console.log(`\n${describeMachine()}; load average ${loadBefore.toFixed(1)} before it; ${minutes} minutes\n\n${tableOf(rows)}`);
 } finally {
   await rm(folder, { recursive: true, force: true });
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { creatingUser, listedUser, writeTokenFile } from '../bench/garden.ts';
 import type { LoopReport } from './closed-loop.ts';
 import { generate } from './generate.ts';
-import { ServerUnderLoad } from './server.ts';
+import { answerWithinMs, ServerUnderLoad } from './server.ts';
 import type { Exit, Memory } from './server.ts';
 import type { Row } from './table.ts';
 import type { TallyReport } from './tally.ts';
@@ -122,7 +122,8 @@ async function checkHealth(server: ServerUnderLoad): Promise<string> {
     const ms = await server.answerTime(listedUser);
     return ms < 1000 ? `yes, ${ms.toFixed(0)} ms` : `no: ${(ms / 1000).toFixed(1)} s`;
   } catch (error) {
-    return `no: ${(error as Error).message}`;
+    const isLate = error instanceof Error && error.name === 'AbortError';
+    return isLate ? `no: not within ${answerWithinMs / 1000} s` : `no: ${String(error)}`;
   }
 }
 

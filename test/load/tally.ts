@@ -9,6 +9,8 @@ export interface TallyReport {
   /** Requests that had no answer in the end. */
   readonly unanswered: number;
   readonly answeredPerSecond: number;
+  /** How many were answered with a status under 300 in each second of the load. */
+  readonly bySecond: readonly number[];
   /** Milliseconds from sending to the end of the answer, of those with a status under 300. */
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -25,6 +27,7 @@ export class Tally {
   readonly #admitted: number[] = [];
   readonly #refused: number[] = [];
   readonly #statuses: Record<string, number> = {};
+  readonly #bySecond: number[] = [];
   #lastAdmittedAt = 0;
   closed = 0;
   unanswered = 0;
@@ -34,6 +37,8 @@ export class Tally {
     if (status === 503) this.#refused.push(ms);
     if (status >= 300) return;
     this.#admitted.push(ms);
+    const second = Math.floor((performance.now() - this.#start) / 1000);
+    this.#bySecond[second] = (this.#bySecond[second] ?? 0) + 1;
     this.#lastAdmittedAt = Date.now();
   }
 
@@ -45,6 +50,7 @@ export class Tally {
       closed: this.closed,
       unanswered: this.unanswered,
       answeredPerSecond: admitted.length / seconds,
+      bySecond: Array.from({ length: Math.floor(seconds) }, (_, second) => this.#bySecond[second] ?? 0),
       p50Ms: quantile(admitted, 0.5),
       p99Ms: quantile(admitted, 0.99),
       maxMs: admitted.at(-1) ?? NaN,
