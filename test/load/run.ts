@@ -40,8 +40,8 @@ const scenarios: Record<string, () => Promise<unknown>> = {
   'fast reader': () => lists.fastReader('/plants'),
   'fast reader with a limit': () => lists.fastReader('/plants?limit=1000000'),
   'connection flood': () => connectionFlood(stage, 20_000),
-  pipeliner: () => lists.pipeliners({ connections: 1, requests: 100_000, target: '/plants?limit=20' }),
-  'pipeliners of long lists': () => lists.pipeliners({ connections: 100, requests: 1000, target: '/plants?limit=1000' }),
+  'one pipeliner': () => lists.pipeliners({ connections: 1, requests: 100_000, target: '/plants?limit=20' }),
+  'many pipeliners': () => lists.pipeliners({ connections: 100, requests: 1000, target: '/plants?limit=1000' }),
   revocation: () => revocation(stage),
   termination: () => termination(stage),
 };

@@ -12,8 +12,8 @@ export class ProcessWatch {
     this.#folder = `/proc/${pid}`;
     this.#timers = [
       // For where the system's own record of the peak cannot be begun anew.
-      setInterval(() => { this.#sampledPeak = Math.max(this.#sampledPeak, this.memory()); }, 20).unref(),
-      setInterval(() => { this.#mostFiles = Math.max(this.#mostFiles, this.openFiles()); }, 200).unref(),
+      setInterval(() => { this.#sampledPeak = larger(this.#sampledPeak, this.memory()); }, 20).unref(),
+      setInterval(() => { this.#mostFiles = larger(this.#mostFiles, this.openFiles()); }, 200).unref(),
     ];
   }
 
@@ -39,6 +39,17 @@ export class ProcessWatch {
   peakMemory(): number {
     const record = this.#isRecordReset ? this.#read('VmHWM') : NaN;
     return Number.isNaN(record) ? this.#sampledPeak : record;
+  }
+
+  /** The user and system time of all its threads so far, in seconds. */
+  cpuSeconds(): number {
+    try {
+      const [, , , , , , , , , , , user, system] = readFileSync(`${this.#folder}/stat`, 'latin1').replace(/^.*\) /s, '').split(' ');
+      // The unit is a hundredth on every Linux.
+      return (Number(user) + Number(system)) / 100;
+    } catch {
+      return NaN;
+    }
   }
 
   /** Files and connections that are open now. */
@@ -67,4 +78,9 @@ export class ProcessWatch {
       return NaN;
     }
   }
+}
+
+/** A process that is gone has no figures any more. */
+function larger(before: number, now: number): number {
+  return now <= before || Number.isNaN(now) ? before : now;
 }
