@@ -38,6 +38,8 @@ export interface StageOptions {
 }
 
 const warmUpMs = 1000;
+const maxCollections = 10;
+const nearIdleBytes = 10 * 2 ** 20;
 
 /** Plays scenarios, each on a server of its own, and keeps what they show. */
 export class Stage {
@@ -97,7 +99,7 @@ async function finish(scenario: string, server: ServerUnderLoad, outcome: Outcom
   const late = await tail?.();
   const health = outcome.health ?? (await checkHealth(server));
   const peakBytes = server.watch.peakMemory();
-  const left = server.isRunning ? await server.memory() : { usedBytes: NaN, residentBytes: NaN };
+  const left = await memoryLeft(server, idle);
   const connections = server.watch.mostOpenFiles() - idleFiles;
   const wasRunning = server.isRunning;
   const exit = await server.stop();
@@ -114,6 +116,16 @@ async function finish(scenario: string, server: ServerUnderLoad, outcome: Outcom
     health,
     notes: [...notes, ...(late ?? []), ...faultNotes(server), ...(wasRunning ? exitNotes(exit) : [])],
   };
+}
+
+/** What a server still has that nobody asks anything of, a few seconds later at the latest. */
+async function memoryLeft(server: ServerUnderLoad, idle: Memory): Promise<Memory> {
+  let left: Memory = { usedBytes: NaN, residentBytes: NaN };
+  for (let tries = 0; tries < maxCollections && server.isRunning; tries++) {
+    left = await server.memory();
+    if (left.usedBytes - idle.usedBytes < nearIdleBytes) break;
+  }
+  return left;
 }
 
 async function checkHealth(server: ServerUnderLoad): Promise<string> {
