@@ -5,4 +5,6 @@ process.on('message', () => {
   const { heapUsed, external } = process.memoryUsage();
   process.send?.(heapUsed + external);
 });
+// A server must not outlive a run that was broken off.
+process.once('disconnect', () => process.exit(1));
 process.channel?.unref();

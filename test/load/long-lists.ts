@@ -121,9 +121,11 @@ async function untilClosed({ server }: Scene, filesBefore: number, count: number
     await sleep(250);
     open = Math.min(count, Math.max(0, server.watch.openFiles() - filesBefore));
     if (open < count) first ??= secondsSince(start);
+    // A file that is open for a moment is no connection.
+    else first = undefined;
   }
-  if (first === undefined) return `none within ${secondsSince(start)} s`;
-  return `${count - open} after ${first} to ${secondsSince(start)} s`;
+  if (open === count) return `none within ${secondsSince(start)} s`;
+  return `${count - open} after ${first ?? ''} to ${secondsSince(start)} s`;
 }
 
 function secondsSince(start: number): string {

@@ -50,7 +50,13 @@ try {
   for (const [name, play] of Object.entries(scenarios)) {
     if (!new RegExp(values.only, 'i').test(name)) continue;
     process.stderr.write(`${name} …\n`);
-    await play();
+    try {
+      await play();
+    } catch (error) {
+      // As where the system does not allow so many open files.
+      process.exitCode = 1;
+      console.error(`${name} could not be played:`, error);
+    }
   }
   process.stderr.write('waiting for connections to be closed …\n');
   const rows = await stage.rows();

@@ -86,7 +86,10 @@ export class Stage {
     const idle = await server.memory();
     const idleFiles = server.watch.openFiles();
     server.watch.restart();
-    const outcome = await work({ ...scene, server, port });
+    const outcome = await work({ ...scene, server, port }).catch(async (error: unknown) => {
+      await server.stop();
+      throw error;
+    });
     const row = finish(scenario, server, outcome, idle, idleFiles);
     this.#rows.push(row);
     // Without a tail there is nothing to go on beside.
