@@ -6,6 +6,7 @@ import type { Known } from './judge-answer.ts';
 import type { Ledger } from './ledger.ts';
 import type { Played } from './play.ts';
 import type { ReadAnswer } from './read-answers.ts';
+import type { Request } from './read-requests.ts';
 
 /** What the requests on a connection may have done. */
 export function operationsOf({ stream }: Played): Operation[] {
@@ -31,6 +32,10 @@ export function judgeConnection(played: Played, ledger: Ledger, known: (user: st
       leaveOpen(n);
       return;
     }
+    if (isCutOff(answer, n, played)) {
+      leaveOpen(n);
+      return;
+    }
     judgeAnswer(request, expected, answer, { ledger, known });
     const isRefused = answer.status >= 400 && answer.status !== 404 && request.hasBody;
     if (isRefused && expected.operation?.kind === 'delete' && expectedDeviations.has('delete-before-its-body')) ledger.leaveOpen(expected.operation);
@@ -50,11 +55,10 @@ export function judgeConnection(played: Played, ledger: Ledger, known: (user: st
 
 /** Holds what came behind the answers to whole requests against what was sent behind them. */
 function judgeRest(played: Played, answered: number): void {
-  const { stream, received, isAwaited, isCut, isHalfClosed, wasReset } = played;
-  const mayBeHalf = isCut || wasReset || stream.requests[answered]?.bodyState === 'broken' || (isHalfClosed && expectedDeviations.has('cut-off-when-half-closed'));
+  const { stream, received, isAwaited, wasReset } = played;
   const behind = received.answers.slice(answered);
   rule(behind.length <= 1, () => `${received.answers.length} answers to ${stream.requests.length} requests`);
-  rule(received.rest === '' || mayBeHalf || isDisturbed(played, answered), () => `half an answer: ${JSON.stringify(received.rest)}`);
+  rule(received.rest === '' || mayBeHalf(played, answered), () => `half an answer: ${JSON.stringify(received.rest)}`);
   const [answer] = behind;
   if (answer === undefined) {
     rule(stream.rest !== 'broken' || !isAwaited || wasReset || isDisturbed(played, answered), () => 'no answer to what is no request');
@@ -65,20 +69,33 @@ function judgeRest(played: Played, answered: number): void {
   if (!isBodiless) judgeRefusal(answer);
 }
 
+/** Whether the answer to the n-th request may end in the middle. */
+function mayBeHalf(played: Played, n: number): boolean {
+  const { stream, isCut, isHalfClosed, wasReset } = played;
+  if (isCut || wasReset || stream.requests[n]?.bodyState === 'broken') return true;
+  return (isHalfClosed && expectedDeviations.has('cut-off-when-half-closed')) || isDisturbed(played, n);
+}
+
+/** Whether an answer that lasts to the end of the connection, as HTTP/1.0 has it, may lack its end. */
+function isCutOff({ status, fields }: ReadAnswer, n: number, played: Played): boolean {
+  const hasLength = fields.some(({ name }) => name === 'content-length' || name === 'transfer-encoding');
+  return status === 200 && !hasLength && mayBeHalf(played, n);
+}
+
 /** Whether the client was there to get every answer. */
 function mustAnswer({ isAwaited, isHalfClosed }: Played): boolean {
   return isAwaited || (isHalfClosed && !expectedDeviations.has('cut-off-when-half-closed'));
 }
 
-/** Whether the server ended the connection behind an answer that did not say so. */
-function isClosedUnsaid({ received }: Played): boolean {
-  return expectedDeviations.has('no-refusal-behind-answers') && received.answers.length > 0;
+/** Whether the server may have given up the connection for what stands in or behind the n-th request. */
+function isDisturbed({ stream }: Played, n: number): boolean {
+  if (!expectedDeviations.has('refusal-before-earlier-answers')) return false;
+  return stream.rest !== 'nothing' || stream.requests.slice(n).some(mayEndConnection);
 }
 
-/** Whether the server may have given up the connection for what stands in or behind the n-th request. */
-function isDisturbed(played: Played, n: number): boolean {
-  const isExpected = expectedDeviations.has('refusal-before-earlier-answers') || isClosedUnsaid(played);
-  return isExpected && (played.stream.rest !== 'nothing' || played.stream.requests.slice(n).some((request) => request.method === 'CONNECT' || request.bodyState !== 'complete' || expectation(request).errors.some((error) => error === 40009 || error === 43100)));
+function mayEndConnection(request: Request): boolean {
+  const { errors } = expectation(request);
+  return request.method === 'CONNECT' || request.bodyState !== 'complete' || errors.includes(40009) || errors.includes(43100);
 }
 
 function judgeRefusal(answer: ReadAnswer): void {
@@ -88,7 +105,6 @@ function judgeRefusal(answer: ReadAnswer): void {
 
 /** Whether an answer is the refusal of something behind the request that it should be for. */
 function isEarlyRefusal(answer: ReadAnswer, { errors }: Expectation, n: number, played: Played): boolean {
-  if (!expectedDeviations.has('refusal-before-earlier-answers')) return false;
   const error = Number(/"error":(\d+)/.exec(answer.body)?.[1]);
   return answer.isLast && [40009, 43100, 40401].includes(error) && !errors.includes(error) && isDisturbed(played, n);
 }

@@ -51,6 +51,9 @@ const oddInOnePlace: fc.Arbitrary<string> = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(good, fc.oneof(goodPlant, anyBody), chunkedBy, fc.constantFrom('HTTP/1.1', 'HTTP/1.1', 'HTTP/1.1', 'HTTP/1.0')).map(([draft, body, chunked, version]) => bytesOf({ ...draft, version, lines: [...draft.lines.filter((line) => !line.startsWith('Content-Length')), 'Transfer-Encoding: chunked'], body: chunked(body) })) },
 );
 
+/** What ends a connection for good; whether the client goes on does not matter. */
+const tunnel = fc.tuple(fc.constantFrom('CONNECT x:80 HTTP/1.1', 'CONNECT /plants HTTP/1.1', 'CONNECT x:80 HTTP/1.0', 'GET /plants HTTP/1.1\r\nUpgrade: h2c\r\nConnection: upgrade', 'PRI * HTTP/2.0'), fc.constantFrom('', '\0', 'x'.repeat(100_000))).map(([line, more]) => `${line}\r\n${host}\r\nAuthorization: Bearer ada\r\n\r\n${more}`);
+
 const garbage: fc.Arbitrary<string> = fc.oneof(
   fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes).toString('latin1')),
   fc.array(fc.constantFrom('GET', 'POST', ' ', '/plants', 'HTTP/1.1', '\r\n', '\r\n\r\n', '\n', '\r', ':', 'Host: x', 'Content-Length: 3', '\0', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', '\x16\x03\x01\x02\x00\x01', 'GET /plants\r\n', '[]', '0\r\n\r\n'), { maxLength: 8 }).map((parts) => parts.join('')),
@@ -61,7 +64,7 @@ export const requestBytes: fc.Arbitrary<string> = fc.oneof(
   { weight: 10, arbitrary: good.map(bytesOf) },
   { weight: 9, arbitrary: oddInOnePlace },
   { weight: 4, arbitrary: mutated(fc.oneof(good.map(bytesOf), oddInOnePlace)) },
-  { weight: 1, arbitrary: garbage },
+  { weight: 1, arbitrary: fc.oneof(garbage, tunnel) },
 );
 
 function createOf(credentials: string, body: string): Draft {

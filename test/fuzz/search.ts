@@ -84,7 +84,7 @@ async function searchRound(storage: StorageName, seed: number, path: string | un
     return {
       storage,
       seed,
-      path: result.counterexamplePath ?? '',
+      path: result.counterexamplePath,
       message: shortened(String(result.errorInstance)),
       counterexample: shortened(fc.stringify(result.counterexample[0])),
     };
