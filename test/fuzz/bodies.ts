@@ -23,6 +23,7 @@ const member = fc.oneof(
   { weight: 6, arbitrary: quoted.map((text) => ['"tag"', text] as const) },
   { weight: 2, arbitrary: idLiteral.map((text) => ['"id"', text] as const) },
   { weight: 2, arbitrary: quoted.map((text) => ['"name"', text] as const) },
+  { weight: 1, arbitrary: fc.constant(['"__proto__"', '{"id":1,"name":"inherited","tag":"inherited"}'] as const) },
   { weight: 4, arbitrary: fc.tuple(fc.constantFrom(...keys), fc.oneof(anyJson, quoted, idLiteral)) },
 );
 
@@ -40,7 +41,7 @@ const nearlyPlant = fc
     return `${space}{${turned.map(([key = '', value = '']) => `${space}${key}${space}:${value}`).join(`${space},`)}}${space}`;
   });
 
-const nested = fc.tuple(fc.oneof(fc.integer({ min: 250, max: 262 }), fc.integer({ min: 1, max: 6000 })), fc.constantFrom('[]', '{}'), fc.boolean()).map(([levels, kind, isClosed]) => {
+const nested = fc.tuple(fc.oneof(fc.constantFrom(254, 255, 256, 257), fc.integer({ min: 1, max: 6000 })), fc.constantFrom('[]', '{}'), fc.boolean()).map(([levels, kind, isClosed]) => {
   const [open, close] = kind === '[]' ? ['[', ']'] : ['{"id":', '}'];
   const text = open.repeat(levels) + (kind === '[]' ? '' : '1') + (isClosed ? close.repeat(levels) : '');
   return `{"id":1,"name":"nested","x":${text}}`;

@@ -3,7 +3,7 @@ import { anyBody, goodPlant } from './bodies.ts';
 import { chunkedBy, goodCredentials, oddLine } from './headers.ts';
 import { mutated } from './mutations.ts';
 import { anyId } from './numbers.ts';
-import { anyQuery, anyTarget } from './targets.ts';
+import { anyQuery, anyTarget, idSegment } from './targets.ts';
 
 /** A request before it is bytes. */
 interface Draft {
@@ -46,7 +46,8 @@ const oddInOnePlace: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: fc.tuple(good, oddLine, oddLine).map(([draft, first, second]) => bytesOf({ ...draft, lines: [...draft.lines, first, second] })) },
   { weight: 1, arbitrary: fc.tuple(good, fc.nat(4)).map(([draft, at]) => bytesOf({ ...draft, lines: draft.lines.filter((_, n) => n !== at) })) },
   { weight: 6, arbitrary: fc.tuple(goodCredentials, anyBody).map(([credentials, body]) => bytesOf(createOf(credentials, body))) },
-  { weight: 1, arbitrary: fc.tuple(goodCredentials, anyQuery, fc.constantFrom('GET', 'HEAD')).map(([credentials, query, method]) => bytesOf(bare(method, `/plants?${query}`, credentials))) },
+  { weight: 2, arbitrary: fc.tuple(goodCredentials, idSegment).map(([credentials, id]) => bytesOf(bare('DELETE', `/plants/${id}`, credentials))) },
+  { weight: 2, arbitrary: fc.tuple(goodCredentials, anyQuery, fc.constantFrom('GET', 'HEAD')).map(([credentials, query, method]) => bytesOf(bare(method, `/plants?${query}`, credentials))) },
   { weight: 1, arbitrary: fc.tuple(good, fc.constantFrom('hello', '{}', '\r\n')).map(([draft, body]) => bytesOf({ ...draft, body, lines: [...draft.lines.filter((line) => !line.startsWith('Content-Length')), `Content-Length: ${body.length}`] })) },
   { weight: 4, arbitrary: fc.tuple(good, fc.oneof(goodPlant, anyBody), chunkedBy, fc.constantFrom('HTTP/1.1', 'HTTP/1.1', 'HTTP/1.1', 'HTTP/1.0')).map(([draft, body, chunked, version]) => bytesOf({ ...draft, version, lines: [...draft.lines.filter((line) => !line.startsWith('Content-Length')), 'Transfer-Encoding: chunked'], body: chunked(body) })) },
 );
