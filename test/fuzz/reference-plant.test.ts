@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { parseExactJson } from '../../src/exact-json.ts';
 import { int64FromJsonNumber } from '../../src/int64.ts';
 import { anyBody } from './bodies.ts';
+import { maxBodyBytes } from './expectation.ts';
 import { idLiteral } from './numbers.ts';
 import { int64OfSource, parseWithIdSource } from './reference-plant.ts';
 
@@ -12,6 +13,9 @@ const digits = fc.string({ unit: fc.constantFrom('0', '0', '1', '9', '5'), minLe
 const jsonNumber = fc
   .tuple(fc.constantFrom('', '-'), digits, fc.option(digits), fc.option(fc.tuple(fc.constantFrom('e', 'E'), fc.constantFrom('', '+', '-'), fc.oneof(fc.nat(30).map(String), digits))))
   .map(([sign, whole, fraction, exponent]) => sign + whole.replace(/^0+(?=\d)/, '') + (fraction === null ? '' : `.${fraction}`) + (exponent?.join('') ?? ''));
+
+/** Longer ones are never parsed, and exact arithmetic takes its time. */
+const sendable = anyBody.filter(({ length }) => length <= maxBodyBytes);
 
 describe('int64FromJsonNumber', () => {
   it('is what exact arithmetic gives', () => {
@@ -23,7 +27,7 @@ describe('int64FromJsonNumber', () => {
 
 describe('parseExactJson', () => {
   it('is JSON.parse with access to the source of the id', () => {
-    fc.assert(fc.property(anyBody, (body) => {
+    fc.assert(fc.property(sendable, (body) => {
       const text = Buffer.from(body, 'latin1').toString('utf8');
       const expected = parseWithIdSource(text);
       if (expected === undefined) {
@@ -39,7 +43,7 @@ describe('parseExactJson', () => {
       const { id, ...rest } = parsed as { id: number | bigint };
       assert.equal(Number.isNaN(id) ? undefined : BigInt(id), int64OfSource(idSource), idSource.slice(0, 100));
       assert.deepEqual(rest, Object.fromEntries(Object.entries(root as object).filter(([key]) => key !== 'id')));
-    }), { numRuns: 1000 });
+    }), { numRuns: 400 });
   });
 });
 
