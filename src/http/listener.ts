@@ -90,7 +90,7 @@ export function createRequestListener(store: PlantStore, options: RequestListene
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       const answered = await answer(request);
-      if (hasEndlessBody(request, maxBodyBytes)) closeAfter(request, response);
+      if (hasEndlessBody(request, maxBodyBytes) || asksForUpgrade(request)) closeAfter(request, response);
       await sendAnswer(response, answered, request.method === 'HEAD');
     } catch (error) {
       // Whatever part of the answer is out, the client must not take it for the whole.
@@ -100,6 +100,11 @@ export function createRequestListener(store: PlantStore, options: RequestListene
   }
 
   return inOrder((request, response) => void respond(request, response), maxInFlight * maxWaitingFactor);
+}
+
+/** node:http drops what comes in one piece with such a request, and takes the rest of it for a request of its own. */
+function asksForUpgrade({ headers }: IncomingMessage): boolean {
+  return headers.upgrade !== undefined;
 }
 
 /** Closes the connection behind an answer that is given while the request still comes. */
