@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { errorTable, PlantStoreError } from '../errors.ts';
 import type { ErrorCode } from '../errors.ts';
@@ -8,34 +9,42 @@ import { giveUp, lastResponse } from './in-order.ts';
 /** For how long a connection is read for nothing behind the last answer. */
 const lingerMs = 1000;
 
+/** The connections that get a refusal as their last answer. */
+const refused = new WeakSet<Duplex>();
+
 /** The connections that are being closed. */
 const closing = new WeakSet<Duplex>();
 
 /**
  * Answers what node:http could not make a request of, and closes the connection: behind the answers
- * that are still due, and without an answer of its own where it stands behind a good request or
- * where the answer to it is out already.
+ * that are due, and without an answer of its own where that to its request is on its way already.
  */
 export function refuseConnection(socket: Duplex, code: ErrorCode): void {
   // A parser that has failed fails again at every read.
-  if (closing.has(socket)) return;
-  closing.add(socket);
+  if (refused.has(socket) || closing.has(socket)) return;
+  refused.add(socket);
   // node:http has let go of the connection of a CONNECT: a reset would end the process.
   socket.on('error', () => undefined);
   const last = lastResponse(socket);
+  const refuse = (): void => { closeLingering(socket, rawAnswer(code)); };
   if (!socket.writable) {
     closeLingering(socket);
-  } else if (last === undefined || (last.closed && last.req.complete)) {
-    closeLingering(socket, rawAnswer(code));
-  } else if (last.closed) {
-    closeLingering(socket);
-  } else if (last.req.complete || last.headersSent) {
-    last.once('close', () => { closeLingering(socket); });
+  } else if (last === undefined) {
+    refuse();
+  } else if (last.req.complete) {
+    after(last, refuse);
+  } else if (last.headersSent) {
+    after(last, () => { closeLingering(socket); });
   } else {
     const before = giveUp(last);
-    if (before === undefined) closeLingering(socket, rawAnswer(code));
-    else before.once('close', () => { closeLingering(socket, rawAnswer(code)); });
+    if (before === undefined) refuse();
+    else after(before, refuse);
   }
+}
+
+function after(response: ServerResponse, work: () => void): void {
+  if (response.closed) work();
+  else response.once('close', work);
 }
 
 /**
@@ -44,7 +53,7 @@ export function refuseConnection(socket: Duplex, code: ErrorCode): void {
  * answer that tells why.
  */
 export function closeLingering(socket: Duplex, lastWords?: string): void {
-  if (socket.destroyed) return;
+  if (socket.destroyed || closing.has(socket)) return;
   closing.add(socket);
   const destroy = (): void => { socket.destroy(); };
   if (socket.writable) socket.end(lastWords, socket.readableEnded ? destroy : undefined);

@@ -1,7 +1,6 @@
 import type { Scope } from '../../src/http/index.ts';
 import type { StoredPlant } from '../../src/index.ts';
 import { callers } from './callers.ts';
-import { expectedDeviations } from './deviations.ts';
 import { elementsOf, valuesOf } from './fields.ts';
 import type { Request } from './read-requests.ts';
 import { readPlant } from './reference-plant.ts';
@@ -45,7 +44,7 @@ export function expectation(request: Request): Expectation {
     if (byHeader.readsBody && Number(valuesOf(request.fields, 'content-length')[0] ?? maxBodyBytes + 1) > maxBodyBytes) mayBe.push(40008);
     const { operation } = byHeader;
     // What changes nothing may be answered before the body that nobody asked for is there.
-    const mayServe = operation !== undefined && (operation.kind !== 'delete' || expectedDeviations.has('delete-before-its-body'));
+    const mayServe = operation !== undefined && operation.kind !== 'delete';
     return mayServe ? { errors: mayBe, operation } : { errors: mayBe };
   }
   if (!byHeader.readsBody) return { ...byHeader, errors: mayBe };
@@ -102,10 +101,10 @@ function callerOf(values: readonly string[], scope: Scope): string | number[] {
 
 function checkMedia(types: readonly string[], codings: readonly string[]): 'right' | 'wrong' | 'doubtful' {
   const [type = ''] = types;
-  if (types.length > 1 && !expectedDeviations.has('two-content-types')) return 'wrong';
+  if (types.length > 1) return 'wrong';
   if (codings.some((coding) => coding !== 'identity' && coding !== '')) return 'wrong';
   const [essence = '', ...parameters] = type.split(';').map((part) => part.trim().toLowerCase());
-  if (essence !== 'application/json') return types.length > 1 ? 'doubtful' : 'wrong';
+  if (essence !== 'application/json') return 'wrong';
   const isPlain = parameters.length === 0 || (parameters.length === 1 && /^charset=(?:utf-8|"utf-8")$/.test(parameters[0] ?? ''));
   if (isPlain) return types.length > 1 || codings.length > 0 ? 'doubtful' : 'right';
   return parameters.length === 1 && /^charset=[a-z\d-]+$/.test(parameters[0] ?? '') && parameters[0]?.includes('utf') !== true ? 'wrong' : 'doubtful';

@@ -4,7 +4,7 @@ import { PlantStore } from '../../src/index.ts';
 import type { StorageAdapter, StoredPlant } from '../../src/index.ts';
 import { createPlantServer } from '../../src/http/index.ts';
 import { authenticate, collector, secret, stranger, users } from './callers.ts';
-import { expectedDeviations, rule } from './deviations.ts';
+import { rule } from './finding.ts';
 import { play } from './play.ts';
 
 /** More plants than go on two pages. */
@@ -22,8 +22,6 @@ export class Garden implements AsyncDisposable {
   readonly #faults: unknown[];
   /** What would have ended the process. */
   readonly #onUncaught = (error: Error): void => { this.#faults.push(error); };
-  /** How many connections never close, where that is expected. */
-  #kept = 0;
 
   private constructor(server: ReturnType<typeof createPlantServer>, store: PlantStore, faults: unknown[]) {
     this.port = (server.address() as AddressInfo).port;
@@ -36,7 +34,6 @@ export class Garden implements AsyncDisposable {
     const store = new PlantStore({ storage });
     const faults: unknown[] = [];
     const server = createPlantServer(store, { authenticate, onError: (error) => faults.push(error) });
-    if (expectedDeviations.has('connect-crashes')) server.on('connect', (_, socket) => socket.on('error', () => undefined));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     await Promise.all([
@@ -58,11 +55,10 @@ export class Garden implements AsyncDisposable {
   }
 
   /** Waits until nothing is under way any more, and holds the server against what must be so then. */
-  async rest(mayKeepConnections: boolean): Promise<void> {
-    const deadline = performance.now() + (mayKeepConnections ? 100 : patienceMs);
-    while ((await this.#connections()) > this.#kept) {
-      if (mayKeepConnections && performance.now() > deadline) this.#kept = await this.#connections();
-      else rule(mayKeepConnections || performance.now() < deadline, () => `a connection is there ${patienceMs} ms after its client went away`);
+  async rest(): Promise<void> {
+    const deadline = performance.now() + patienceMs;
+    while ((await this.#connections()) > 0) {
+      rule(performance.now() < deadline, () => `a connection is there ${patienceMs} ms after its client went away`);
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
     await this.#probe();

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Plant } from '../../src/index.ts';
 import { secret, stranger } from './callers.ts';
-import { expectedDeviations, rule } from './deviations.ts';
+import { rule } from './finding.ts';
 import type { Expectation, Operation } from './expectation.ts';
 import { elementsOf, valuesOf } from './fields.ts';
 import type { Ledger } from './ledger.ts';
@@ -25,9 +25,7 @@ export function judgeAnswer(request: Request | undefined, expected: Expectation,
   const isHead = request?.method === 'HEAD';
   judgeInterims(request, answer, what);
   const isBodyUnread = request?.hasBody === true && expected.operation?.kind !== 'create';
-  // node:http closes where 100 Continue was asked for and not sent, as for a request that has no body to ask for.
-  const isAskedInVain = request !== undefined && valuesOf(request.fields, 'expect').length > 0 && expected.operation?.kind !== 'create';
-  rule(!answer.isLast || answer.status >= 400 || request === undefined || request.isLast || isBodyUnread || isAskedInVain || request.doubts.length > 0, () => `${what} ends the connection for nothing`);
+  rule(!answer.isLast || answer.status >= 400 || request === undefined || request.isLast || isBodyUnread || asksInVain(request, expected) || request.doubts.length > 0, () => `${what} ends the connection for nothing`);
   rule(answer.status === 204 || valuesOf(answer.fields, 'content-type').join() === 'application/json', () => `${what} is not said to be JSON`);
   if (answer.status >= 400) {
     judgeError(answer, { ...expected, errors: [...expected.errors, ...stateErrors(expected.operation, stored)] }, isHead, what);
@@ -66,12 +64,17 @@ function judgeError({ status, fields, body }: ReadAnswer, { errors }: Expectatio
   rule(errors.includes(Number(value.error)), () => `${what}, not one of ${errors.join(', ')}`);
 }
 
+/** For 100 Continue without a body to be sent, or for another protocol: node:http then closes, or is told to. */
+function asksInVain({ fields }: Request, { operation }: Expectation): boolean {
+  return (valuesOf(fields, 'expect').length > 0 && operation?.kind !== 'create') || valuesOf(fields, 'upgrade').length > 0;
+}
+
 function judgeInterims(request: Request | undefined, { interims, status, body }: ReadAnswer, what: string): void {
-  if (interims === 0 || (request === undefined && expectedDeviations.has('continue-before-checks'))) return;
+  if (interims === 0) return;
   const isWanted = request !== undefined && !request.isHttp10 && elementsOf(request.fields, 'expect').includes('100-continue');
   rule(interims === 1 && isWanted, () => `${what} behind ${interims} × 100 Continue`);
   const isByHeader = status >= 400 && !/"error":(?:40001|40002|40003|40008|40009|40402)\b/.test(body);
-  rule(!isByHeader || expectedDeviations.has('continue-before-checks'), () => `${what} behind 100 Continue`);
+  rule(!isByHeader, () => `${what} behind 100 Continue`);
 }
 
 interface Success extends Record<'text' | 'what', string> {

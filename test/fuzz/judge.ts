@@ -1,6 +1,6 @@
-import { expectedDeviations, rule } from './deviations.ts';
+import { rule } from './finding.ts';
 import { expectation } from './expectation.ts';
-import type { Expectation, Operation } from './expectation.ts';
+import type { Operation } from './expectation.ts';
 import { judgeAnswer } from './judge-answer.ts';
 import type { Known } from './judge-answer.ts';
 import type { Ledger } from './ledger.ts';
@@ -28,40 +28,33 @@ export function judgeConnection(played: Played, ledger: Ledger, known: (user: st
     if (answer === undefined) break;
     const expected = expectations[n];
     if (expected === undefined) break;
-    if (isEarlyRefusal(answer, expected, n, played)) {
-      leaveOpen(n);
-      return;
-    }
     if (isCutOff(answer, n, played)) {
       leaveOpen(n);
       return;
     }
     judgeAnswer(request, expected, answer, { ledger, known });
-    const isRefused = answer.status >= 400 && answer.status !== 404 && request.hasBody;
-    if (isRefused && expected.operation?.kind === 'delete' && expectedDeviations.has('delete-before-its-body')) ledger.leaveOpen(expected.operation);
     answered = n + 1;
     if (answer.isLast) {
       rule(received.answers.length === answered && received.rest === '', () => 'something comes behind the last answer of a connection');
-      if (expectedDeviations.has('pipelined-at-once')) leaveOpen(answered);
       return;
     }
     rule(!request.isLast, () => `the connection goes on behind ${request.method} ${request.target}, which asked for its end`);
   }
   leaveOpen(answered);
   judgeRest(played, answered);
-  const mayLack = !mustAnswer(played) || wasReset || stream.requests[answered]?.bodyState === 'incomplete' || isDisturbed(played, answered);
-  rule(answered === stream.requests.length || mayLack, () => `no answer to ${stream.requests[answered]?.method ?? ''} ${stream.requests[answered]?.target ?? ''}`);
+  const request = stream.requests[answered];
+  rule(request === undefined || wasReset || mayLackAnswer(request, played), () => `no answer to ${request?.method ?? ''} ${request?.target ?? ''}`);
 }
 
 /** Holds what came behind the answers to whole requests against what was sent behind them. */
 function judgeRest(played: Played, answered: number): void {
-  const { stream, received, isAwaited, wasReset } = played;
+  const { stream, received, isAwaited, isHalfClosed, wasReset } = played;
   const behind = received.answers.slice(answered);
   rule(behind.length <= 1, () => `${received.answers.length} answers to ${stream.requests.length} requests`);
   rule(received.rest === '' || mayBeHalf(played, answered), () => `half an answer: ${JSON.stringify(received.rest)}`);
   const [answer] = behind;
   if (answer === undefined) {
-    rule(stream.rest !== 'broken' || !isAwaited || wasReset || isDisturbed(played, answered), () => 'no answer to what is no request');
+    rule(stream.rest !== 'broken' || !isAwaited || wasReset || isHalfClosed, () => 'no answer to what is no request');
     return;
   }
   rule(stream.rest !== 'nothing', () => 'an answer to nothing');
@@ -71,9 +64,8 @@ function judgeRest(played: Played, answered: number): void {
 
 /** Whether the answer to the n-th request may end in the middle. */
 function mayBeHalf(played: Played, n: number): boolean {
-  const { stream, isCut, isHalfClosed, wasReset } = played;
-  if (isCut || wasReset || stream.requests[n]?.bodyState === 'broken') return true;
-  return (isHalfClosed && expectedDeviations.has('cut-off-when-half-closed')) || isDisturbed(played, n);
+  const { stream, isCut, wasReset } = played;
+  return isCut || wasReset || stream.requests[n]?.bodyState === 'broken';
 }
 
 /** Whether an answer that lasts to the end of the connection, as HTTP/1.0 has it, may lack its end. */
@@ -82,29 +74,14 @@ function isCutOff({ status, fields }: ReadAnswer, n: number, played: Played): bo
   return status === 200 && !hasLength && mayBeHalf(played, n);
 }
 
-/** Whether the client was there to get every answer. */
-function mustAnswer({ isAwaited, isHalfClosed }: Played): boolean {
-  return isAwaited || (isHalfClosed && !expectedDeviations.has('cut-off-when-half-closed'));
-}
-
-/** Whether the server may have given up the connection for what stands in or behind the n-th request. */
-function isDisturbed({ stream }: Played, n: number): boolean {
-  if (!expectedDeviations.has('refusal-before-earlier-answers')) return false;
-  return stream.rest !== 'nothing' || stream.requests.slice(n).some(mayEndConnection);
-}
-
-function mayEndConnection(request: Request): boolean {
-  const { errors } = expectation(request);
-  return request.method === 'CONNECT' || request.bodyState !== 'complete' || errors.includes(40009) || errors.includes(43100);
+function mayLackAnswer(request: Request, { isAwaited, isHalfClosed }: Played): boolean {
+  // node:http closes the connection of an HTTP/2 client at once.
+  if (request.bodyState === 'incomplete' || request.method === 'PRI') return true;
+  // It closes that of a client that sends no more, too, where it can make no request of the rest.
+  return !isAwaited && !(isHalfClosed && expectation(request).operation !== undefined);
 }
 
 function judgeRefusal(answer: ReadAnswer): void {
   judgeAnswer(undefined, { errors: [40009, 40800, 43100] }, answer, undefined);
   rule(answer.isLast, () => 'the connection goes on behind what is no request');
-}
-
-/** Whether an answer is the refusal of something behind the request that it should be for. */
-function isEarlyRefusal(answer: ReadAnswer, { errors }: Expectation, n: number, played: Played): boolean {
-  const error = Number(/"error":(\d+)/.exec(answer.body)?.[1]);
-  return answer.isLast && [40009, 43100, 40401].includes(error) && !errors.includes(error) && isDisturbed(played, n);
 }

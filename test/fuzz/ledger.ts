@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StoredPlant } from '../../src/index.ts';
-import { rule } from './deviations.ts';
+import { rule } from './finding.ts';
 import type { Operation } from './expectation.ts';
 
 export type Write = Extract<Operation, { kind: 'create' | 'delete' }>;

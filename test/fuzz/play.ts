@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { rule } from './deviations.ts';
+import { rule } from './finding.ts';
 import { readAnswers } from './read-answers.ts';
 import type { AnswerStream } from './read-answers.ts';
 import { readRequests } from './read-requests.ts';

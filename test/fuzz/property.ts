@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { StoredPlant } from '../../src/index.ts';
 import { collector, users } from './callers.ts';
-import { expectedDeviations, rule } from './deviations.ts';
+import { rule } from './finding.ts';
 import { collection } from './garden.ts';
 import type { Garden } from './garden.ts';
 import { judgeConnection, operationsOf } from './judge.ts';
@@ -44,31 +44,24 @@ const maxCaseMs = 20_000;
 export function serverProperty(inGarden: (run: (garden: Garden) => Promise<void>) => Promise<void>, onCase: () => void): fc.IAsyncPropertyWithHooks<[Case]> {
   return fc.asyncProperty(anyCase, async ({ plants, scripts }) => {
     onCase();
-    if (expectedDeviations.has('lost-behind-upgrade')) fc.pre(!scripts.some(asksForUpgrade));
     const start = performance.now();
     await inGarden((garden) => runCase(garden, { plants, scripts }));
     rule(performance.now() - start < maxCaseMs, () => `this took ${performance.now() - start} ms`);
   });
 }
 
-function asksForUpgrade({ drafts }: Script): boolean {
-  return /\nconnection:[^\n]*upgrade/i.test(drafts.join(''));
-}
-
 async function runCase(garden: Garden, { plants, scripts }: Case): Promise<void> {
   await garden.plant(plants);
   const played = await Promise.all(scripts.map((script) => play(garden.port, script)));
-  const hasConnect = played.some(({ stream }) => stream.requests.some(({ method }) => method === 'CONNECT'));
-  await garden.rest(hasConnect && expectedDeviations.has('connect-is-kept'));
+  await garden.rest();
   const ledger = new Ledger([...plants, ...collection.map((plant) => [collector, plant] as const)]);
   const operations = played.map(operationsOf);
   for (const operation of operations.flat()) if (operation.kind === 'create') ledger.send(operation.user, operation.plant);
   const usersOfAll = operations.map((all) => new Set(all.flatMap((operation) => ('user' in operation ? [operation.user] : []))));
   for (const [n, connection] of played.entries()) {
     // Of a user who is spoken for on one connection only, every answer can be foretold.
-    const isOrdered = scripts[n]?.isStepwise === true || !expectedDeviations.has('pipelined-at-once');
     const known = (user: string): Known =>
-      user === collector || (isOrdered && usersOfAll.every((others, other) => other === n || !others.has(user))) ? 'exactly' : 'roughly';
+      user === collector || usersOfAll.every((others, other) => other === n || !others.has(user)) ? 'exactly' : 'roughly';
     judgeConnection(connection, ledger, known);
   }
   for (const user of users) ledger.check(user, await garden.store.listPlants(user));

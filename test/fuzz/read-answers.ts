@@ -1,5 +1,5 @@
 import { readChunked } from './chunked.ts';
-import { rule } from './deviations.ts';
+import { rule } from './finding.ts';
 import { elementsOf, readFields, valuesOf } from './fields.ts';
 import type { Field } from './fields.ts';
 

@@ -1,7 +1,5 @@
 import { readChunked } from './chunked.ts';
 import type { BodyRead } from './chunked.ts';
-import { expectedDeviations } from './deviations.ts';
-import type { Deviation } from './deviations.ts';
 import { elementsOf, readFields, valuesOf } from './fields.ts';
 import type { Field } from './fields.ts';
 
@@ -58,7 +56,7 @@ function readAll(text: string): Omit<RequestStream, 'isRestHead'> & { readonly e
     if (elementsOf(head.fields, 'content-length').length > 1) doubts.push('two lengths');
     const hasCoding = valuesOf(head.fields, 'transfer-encoding').length > 0;
     if (hasCoding && valuesOf(head.fields, 'content-length').length > 0) doubts.push('coding and length');
-    if (hasCoding && head.isHttp10) fault(head, 'coding-in-http-1.0');
+    if (hasCoding && head.isHttp10) (head.faults).push('a coding in HTTP/1.0');
     const options = elementsOf(head.fields, 'connection');
     const isLast = options.includes('close') || (head.isHttp10 && !options.includes('keep-alive')) || head.method === 'CONNECT';
     const hasBody = hasCoding || valuesOf(head.fields, 'content-length').some((value) => value !== '0');
@@ -82,24 +80,22 @@ function readHead([line = '', ...fieldLines]: readonly string[]): Head | undefin
   const [, method, before, target, behind, protocol, major, minor] = requestLine.exec(line) ?? [];
   const block = readFields(fieldLines);
   if (method === undefined || target === undefined || block === undefined) return undefined;
-  const head = { method, target, fields: block.fields, isHttp10: minor === '0', faults: [], doubts: [...block.doubts] };
+  const faults: string[] = [];
+  const head = { method, target, fields: block.fields, isHttp10: minor === '0', faults, doubts: [...block.doubts] };
   if (before !== ' ' || (behind ?? ' ') !== ' ') head.doubts.push('spaces in the request line');
   if (/[^!$%&'()*+,\-./\w:;=?@[\]~]/.test(target)) head.doubts.push('no URI character');
   if (!/^(?:\/|\*$|https?:\/\/)/i.test(target)) head.doubts.push('odd form of target');
-  // Without a protocol it is HTTP/0.9.
-  if ((protocol ?? 'HTTP') !== 'HTTP') fault(head, 'unknown-protocol');
-  if (major !== '1') fault(head, 'unknown-version');
+  // RTSP and ICE are other protocols, but node:http's parser takes them for HTTP and does not tell.
+  if ((protocol ?? 'HTTP') !== 'HTTP') head.doubts.push('unknown protocol');
+  // Without a version it is HTTP/0.9.
+  if (major !== '1') faults.push('unknown version');
   else if (minor !== '0' && minor !== '1') head.doubts.push('minor version');
   const hosts = valuesOf(head.fields, 'host');
-  if (hosts.length === 0 && major === '1' && minor !== '0') (head.faults as string[]).push('no Host');
-  if (hosts.length > 1) fault(head, 'two-hosts');
+  if (hosts.length === 0 && major === '1' && minor !== '0') faults.push('no Host');
+  if (hosts.length > 1) faults.push('two Hosts');
   // Whether a Host is looked at beyond its number is left open, as is what a proxy's target does to it.
   if (hosts.some((host) => !/^[\w.-]*(?::\d*)?$/.test(host)) || !target.startsWith('/')) head.doubts.push('odd Host');
   return head;
-}
-
-function fault({ faults, doubts }: { faults: string[]; doubts: string[] }, name: Deviation): void {
-  (expectedDeviations.has(name) ? doubts : faults).push(name);
 }
 
 /** RFC 9112 §6.3; `undefined` where nobody can say where the body ends. */

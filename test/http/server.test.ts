@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MemoryStorage } from '../../src/index.ts';
 import { drainServer } from '../../src/http/index.ts';
 import { assertDescribed } from '../helpers/described.ts';
-import { parseRawAnswer, RawConnection } from '../helpers/raw-http.ts';
+import { parseRawAnswer, parseRawAnswers, RawConnection } from '../helpers/raw-http.ts';
 import { head, post, start } from '../helpers/raw-service.ts';
 
 function assertError(text: string, status: number, error: number): void {
@@ -59,7 +59,9 @@ describe('What node:http refuses by itself', () => {
     connection.send(`GET /plants HTTP/1.1\r\n${head}\r\n`);
     await entered.promise;
     connection.send('garbage\r\n\r\n');
-    assert.deepEqual(parseRawAnswer(await connection.untilClosed()).json, [{ name: 'Fern' }]);
+    const answers = parseRawAnswers(await connection.untilClosed());
+    assert.deepEqual(answers.map(({ status }) => status), [200, 400]);
+    assert.deepEqual(answers[0]?.json, [{ name: 'Fern' }]);
     assert.deepEqual(faults, []);
   });
 });
