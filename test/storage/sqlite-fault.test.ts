@@ -153,4 +153,16 @@ describe('A service over SQLite', () => {
     }
     await assertNothingLost();
   });
+
+  it('refuses the write whose sync failed, though the next sync would succeed', async (t) => {
+    const { server, clients, create, assertNothingLost } = await startLoaded(t);
+    await clients.stop();
+    const strace = await attachStrace(t, server.pid, ['-e', 'trace=fdatasync,fsync', '-e', 'inject=fdatasync,fsync:error=EIO:when=1']);
+    if (strace === undefined) return;
+    assert.equal(await create(1), 503);
+    assert.equal(await create(2), 200);
+    assert.equal(await create(1), 200);
+    await strace.detach();
+    await assertNothingLost();
+  });
 });
