@@ -1,7 +1,8 @@
-import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup } from 'node:sqlite';
 import { openExisting } from './sqlite-database.ts';
+import { syncFolder } from './sqlite-file.ts';
 
 /** How many pages of 4096 bytes are copied at once. */
 const pagesPerStep = 256;
@@ -35,6 +36,7 @@ export async function backUpDatabase(file: string, target: string, onStep: (step
     });
     refuseExisting(target);
     renameSync(partial, target);
+    // Makes the new name as durable as the file.
     syncFolder(dirname(target));
     return pages;
   } finally {
@@ -46,15 +48,5 @@ export async function backUpDatabase(file: string, target: string, onStep: (step
 function refuseExisting(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
     throw new Error(`There is something at ${path} already: a backup overwrites nothing.`);
-  }
-}
-
-/** Makes the new name as durable as the file. */
-function syncFolder(path: string): void {
-  const folder = openSync(path, 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
   }
 }

@@ -1,5 +1,5 @@
-import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { PlantStoreError } from '../errors.ts';
 
 /**
@@ -11,12 +11,31 @@ import { PlantStoreError } from '../errors.ts';
  * section 2.2), and another process could then delete a log that is in use.
  */
 export function createPrivateFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(resolve(path)));
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     if (!statSync(path).isFile()) throw unsupported(path, 'is not a file');
+  }
+}
+
+/** SQLite syncs the folder that its files are in, but who knows that folder does not yet: each new one's parent. */
+function makeFolder(path: string): void {
+  const first = mkdirSync(path, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  for (let folder = path; folder.length >= resolve(first).length; folder = dirname(folder)) syncFolder(dirname(folder));
+}
+
+/** Brings the names in a folder to the disk. */
+export function syncFolder(path: string): void {
+  // Windows opens no folders, and keeps names by itself.
+  if (process.platform === 'win32') return;
+  const folder = openSync(path, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
   }
 }
 

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { issueToken } from '../../src/http/token-issue.ts';
+import { SqliteStorage } from '../../src/storage/sqlite.ts';
 import { startServer } from '../helpers/command-line.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { startModelClients } from '../helpers/model-clients.ts';
@@ -33,4 +34,19 @@ describe('An acknowledgement over SQLite', () => {
       assert.deepEqual(tooEarly, []);
     });
   }
+});
+
+describe('A new file of SqliteStorage', () => {
+  it('has its name on the disk, and those of its folders, before a commit in it is done', async (t) => {
+    const folder = await temporaryFolder(t);
+    const output = join(folder, 'trace');
+    const strace = await attachStrace(t, process.pid, ['-y', '-e', 'trace=fsync,fdatasync'], output);
+    if (strace === undefined) return;
+    const storage = new SqliteStorage(join(folder, 'new', 'deeper', 'plants.db'));
+    t.after(() => storage.close());
+    await storage.commit([{ kind: 'create', user: 'ada', plant: { id: 1n, name: 'Fern' } }]);
+    await strace.detach();
+    const synced = [...(await readFile(output, 'utf8')).matchAll(/sync\(\d+<([^>]*)>\) += 0/g)].map(([, path]) => path);
+    for (const path of [folder, join(folder, 'new'), join(folder, 'new', 'deeper')]) assert.ok(synced.includes(path), path);
+  });
 });
