@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { createPrivateFile, hasLog, identifyFile, isCutShort, unsupported } from './sqlite-file.ts';
+import { tryToTakeInLog } from './sqlite-log.ts';
 import { hasResultCode } from './sqlite-result-code.ts';
 
 /** "PLNT": what tells a plant store from other SQLite files. */
@@ -46,11 +47,10 @@ export function openDatabase(file: string, busyTimeoutMs: number): OpenedDatabas
 }
 
 /**
- * Opens a plant store's SQLite file again after a fault, and begins a new log.
+ * Opens a plant store's SQLite file again after a fault.
  *
  * @throws {Error} where the file is not the one that was open before, above all where there is
- *   none: a new one would look as if all were lost; where the log is in use; and as
- *   {@link openDatabase}.
+ *   none: a new one would look as if all were lost; and as {@link openDatabase}.
  */
 export function reopenDatabase(file: string, identity: string, busyTimeoutMs: number): DatabaseSync {
   if (identifyFile(file) !== identity) throw new Error(`${file} is another file than before`);
@@ -61,42 +61,10 @@ export function reopenDatabase(file: string, identity: string, busyTimeoutMs: nu
   try {
     if (readVersion(database, file) !== migrations.length) throw unsupported(file, 'is not what it was');
     configure(database, busyTimeoutMs);
-    if (!takeInLog(database)) throw new Error(`The log of ${file} is in use`);
     return database;
   } catch (error) {
     database.close();
     throw error;
-  }
-}
-
-/**
- * Takes the log into the file, and begins a new one. After a sync that failed, Linux can hold what
- * is not on the disk and yet count as written: the next sync of the log succeeds without it, and the
- * log would break off there, before commits that were acknowledged. See
- * https://wiki.postgresql.org/wiki/Fsync_Errors and https://www.sqlite.org/pragma.html#pragma_wal_checkpoint.
- *
- * @returns whether it was possible; others that read or write can be in the way.
- */
-function takeInLog(database: DatabaseSync): boolean {
-  return readPragma(database, 'wal_checkpoint(TRUNCATE)', 'busy') === 0;
-}
-
-/**
- * The same for a log that was found, since nobody knows what went before. Where others are in the
- * way, they have the log's index, and nothing is read out of the log again.
- *
- * @returns whether the log is trusted.
- */
-function tryToTakeInLog(database: DatabaseSync, busyTimeoutMs: number): boolean {
-  try {
-    database.exec('PRAGMA busy_timeout = 0');
-    takeInLog(database);
-    return true;
-  } catch {
-    // A full disk, say: plants can be listed.
-    return false;
-  } finally {
-    database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
   }
 }
 
@@ -212,6 +180,6 @@ export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
   }
 }
 
-function readPragma(database: DatabaseSync, name: string, column: string = name): number {
-  return Number(database.prepare(`PRAGMA ${name}`).get()?.[column]);
+function readPragma(database: DatabaseSync, name: string): number {
+  return Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
 }

@@ -8,6 +8,7 @@ import { maxPageText, ownedTextLength, textLength } from './page-bounds.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { inTransaction, openDatabase, reopenDatabase } from './sqlite-database.ts';
 import { identifyFile } from './sqlite-file.ts';
+import { takeInLog } from './sqlite-log.ts';
 import { isFault } from './sqlite-result-code.ts';
 import { fromColumn, toColumn } from './sqlite-text.ts';
 import type { JsonPage, ListRange, OwnedPlant, PlantKey, ScanRange, StorageAdapter, Write } from './storage-adapter.ts';
@@ -120,24 +121,24 @@ export class SqliteStorage implements StorageAdapter {
   }
 
   /**
-   * Takes a new connection into use, once it has begun a new log. Until then the old one goes on
-   * reading. It is closed last, because while one is open the log's index lives on, which knows
-   * nothing of what failed: the first to open the file would read that out of the log again, and
-   * take it for committed (https://www.sqlite.org/walformat.html#recovery).
+   * Takes a new connection into use, and begins a new log. The old one is closed only then, because
+   * while one is open the log's index lives on, which knows nothing of what failed: the first to open
+   * the file would read that out of the log again, and take it for committed
+   * (https://www.sqlite.org/walformat.html#recovery). Closing it frees what locks it may have kept.
    *
-   * @throws {PlantStoreError} `storage_unavailable`; the next commit tries again.
+   * @throws {PlantStoreError} `storage_unavailable`; reading goes on, the next commit tries again.
    */
   #reopen(): void {
-    const { database: old } = this.#connection;
     try {
-      if (old.isTransaction) old.exec('ROLLBACK');
+      const { database: old } = this.#connection;
       this.#connection = new SqliteConnection(reopenDatabase(this.#path, this.#identity, this.#busyTimeoutMs));
+      this.#reopened++;
+      old.close();
+      if (!takeInLog(this.#connection.database, this.#busyTimeoutMs)) throw new Error(`The log of ${this.#path} is in use`);
+      this.#isSuspect = false;
     } catch (error) {
       throw new PlantStoreError('storage_unavailable', undefined, { cause: error });
     }
-    this.#isSuspect = false;
-    this.#reopened++;
-    old.close();
   }
 
   #read(user: string, after: bigint | undefined, limit: number): StoredPlant[] {

@@ -7,14 +7,15 @@ import { startServer } from '../helpers/command-line.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { listAll, startModelClients } from '../helpers/model-clients.ts';
 import { PlantModel } from '../helpers/plant-model.ts';
+import { hasProgram, limitFileSize } from '../helpers/system-fault.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-async function startTwo(t: TestContext): Promise<{ urls: string[]; tokens: Map<string, string> }> {
+async function startTwo(t: TestContext): Promise<{ urls: string[]; pids: number[]; tokens: Map<string, string> }> {
   const cwd = await temporaryFolder(t);
   const tokens = new Map(['ada', 'bob'].map((user) => [user, issueToken(join(cwd, 'tokens.json'), { user }).token]));
   // Both at once, on a file that is not there yet.
   const servers = await Promise.all([1, 2].map(() => startServer(t, ['--storage', 'sqlite:plants.db', '--log', 'off'], { cwd })));
-  return { urls: servers.map(({ url }) => url), tokens };
+  return { urls: servers.map(({ url }) => url), pids: servers.map(({ pid }) => pid), tokens };
 }
 
 describe('Two servers over one SQLite file', () => {
@@ -28,6 +29,31 @@ describe('Two servers over one SQLite file', () => {
     await load.stop();
     assert.deepEqual(load.problems, []);
     assert.deepEqual([...load.statuses.keys()].sort(), [200, 204, 400, 404]);
+    for (const url of urls) {
+      for (const [user, token] of tokens) {
+        assert.deepEqual(model.check(user, await listAll(url, token)), { lost: [], resurrected: [], phantom: [] });
+      }
+    }
+  });
+
+  it('recover by themselves where the disk failed for one of them under load', async (t) => {
+    if (!hasProgram(t, 'prlimit')) return;
+    const { urls, pids: [pid = 0], tokens } = await startTwo(t);
+    const model = new PlantModel();
+    const load = startModelClients(model, { urls, tokens, clients: 8, random: Math.random });
+    t.after(() => load.stop());
+    await eventually(() => { assert.ok(load.acknowledged() >= 100); }, 20_000);
+    limitFileSize(pid, 4096);
+    await eventually(() => { assert.ok((load.statuses.get(503) ?? 0) >= 50); }, 20_000);
+    limitFileSize(pid, 'unlimited');
+    const headers = { authorization: `Bearer ${tokens.get('ada') ?? ''}`, 'content-type': 'application/json' };
+    await eventually(async () => {
+      const { status } = await fetch(`${urls[0] ?? ''}/plants/-1`, { method: 'DELETE', headers });
+      assert.equal(status, 404);
+    }, 20_000);
+    await load.stop();
+    t.diagnostic(`answers ${JSON.stringify(Object.fromEntries(load.statuses))}`);
+    assert.deepEqual(load.problems, []);
     for (const url of urls) {
       for (const [user, token] of tokens) {
         assert.deepEqual(model.check(user, await listAll(url, token)), { lost: [], resurrected: [], phantom: [] });
