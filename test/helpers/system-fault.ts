@@ -43,10 +43,10 @@ export interface AttachedStrace {
 export async function attachStrace(t: TestContext, pid: number, args: readonly string[], output = '/dev/null'): Promise<AttachedStrace | undefined> {
   if (!hasProgram(t, 'strace')) return undefined;
   const strace = spawn('strace', ['-f', '-o', output, ...args, '-p', String(pid)], { stdio: ['ignore', 'ignore', 'pipe'] });
-  const exited = once(strace, 'exit');
+  const closed = once(strace, 'close');
   const detach = async (): Promise<void> => {
     strace.kill('SIGINT');
-    await exited;
+    await closed;
   };
   t.after(detach);
   let said = '';
@@ -55,7 +55,7 @@ export async function attachStrace(t: TestContext, pid: number, args: readonly s
       said += chunk;
       if (/Process \d+ attached/.test(said)) resolve(true);
     });
-    void exited.then(() => { resolve(false); });
+    void closed.then(() => { resolve(false); });
   });
   if (isAttached) return { detach };
   t.skip(`strace cannot attach to a process: ${said.trim()}`);
