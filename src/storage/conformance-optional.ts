@@ -43,6 +43,23 @@ export function testListJson(open: Open): void {
     assert.deepEqual(await page(0n, 1), { json: `[${c}]`, count: 1, last: maxInt64, hasMore: false });
   });
 
+  it('shows nothing of other users, nor takes it for more', async (t) => {
+    const storage = await open(t);
+    if (storage.listJson === undefined) {
+      t.diagnostic('This adapter has no listJson.');
+      return;
+    }
+    const count = 200;
+    await storage.commit(range(count).map((n) => create('ada', BigInt(n), 'mine')));
+    await storage.commit(['ad', 'ada ', 'bob'].flatMap((user) => [create(user, 7n, 'other'), create(user, 1000n, 'other')]));
+    const json = `[${range(count).map(() => '{"name":"mine"}').join(',')}]`;
+    for (const limit of [count, 1000]) {
+      const page = await storage.listJson('ada', { after: undefined, limit });
+      assert.deepEqual(page, { json, count, last: BigInt(count - 1), hasMore: false });
+    }
+    assert.equal((await storage.listJson('ada', { after: undefined, limit: count - 1 })).hasMore, true);
+  });
+
   it('writes every character as JSON has it', async (t) => {
     const texts = range(0x800).filter((point) => point > 0).map((point) => String.fromCodePoint(point));
     texts.push('\u2028', '\uFEFF', '\uFFFF', '\u{1F33F}', '\u{10FFFF}', '\\u0041', '"}]', "'", '');

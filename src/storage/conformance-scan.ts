@@ -14,6 +14,7 @@ export function testScan(open: Open): void {
     const storage = await open(t);
     assert.deepEqual(await storage.scan({ after: undefined, limit: 10 }), []);
     await storage.commit([create('ada', 1n)]);
+    assert.equal((await storage.scan({ after: undefined, limit: 10 })).length, 1);
     await storage.commit([remove('ada', 1n)]);
     assert.deepEqual(await storage.scan({ after: undefined, limit: 10 }), []);
     assert.deepEqual(await storage.scan({ after: { user: 'ada', id: 1n }, limit: 10 }), []);

@@ -130,6 +130,27 @@ describe('The table of a PostgresStorage', () => {
     });
   }
 
+  it('has users in the order of their bytes, whatever the locale of the database', async (t) => {
+    const schema = cluster.newSchemaName();
+    await new PostgresStorage({ pool: cluster.pool(t), schema }).commit([]);
+    const [column] = await cluster.query(
+      "SELECT collation_name FROM information_schema.columns WHERE table_schema = $1 AND column_name = 'user'",
+      [schema],
+    );
+    assert.deepEqual(column, { collation_name: 'C' });
+  });
+
+  it('is scanned in the order of bytes, also where somebody created it with another one', async (t) => {
+    const schema = cluster.newSchemaName();
+    await cluster.query(`CREATE SCHEMA "${schema}"`);
+    // An order in which a comes before B, that of Unicode's collation algorithm.
+    await cluster.query(`CREATE TABLE "${schema}".plants ("user" text COLLATE "unicode", id bigint, name text NOT NULL, tag text, PRIMARY KEY ("user", id))`);
+    const storage = new PostgresStorage({ pool: cluster.pool(t), schema });
+    await storage.commit(['a', 'B', 'c'].map((user) => create(user, 1n)));
+    assert.deepEqual((await storage.scan(everything)).map(({ user }) => user), ['B', 'a', 'c']);
+    assert.deepEqual((await storage.scan({ after: { user: 'B', id: 1n }, limit: 1 })).map(({ user }) => user), ['a']);
+  });
+
   it('needs no right to create anything where it is there', async (t) => {
     const schema = cluster.newSchemaName();
     await new PostgresStorage({ pool: cluster.pool(t), schema }).commit([]);

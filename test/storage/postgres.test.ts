@@ -6,6 +6,7 @@ import type { StorageAdapter, Write } from '../../src/index.ts';
 import { maxInt64, minInt64 } from '../../src/int64.ts';
 import { testStorageAdapter } from '../../src/storage/conformance.ts';
 import { PostgresStorage } from '../../src/storage/postgres.ts';
+import type { PostgresPool } from '../../src/storage/postgres.ts';
 import { failure, observed } from '../helpers/observed-pool.ts';
 import { PostgresCluster } from '../helpers/postgres.ts';
 
@@ -62,6 +63,27 @@ describe('A PostgresStorage', () => {
     await assert.rejects(storage.commit([create('ada', 2n), remove('ada', 1n), create('ada', 3n, 'weed')]), { code: '23514' });
     assert.equal(pool.texts.length, 1);
     assert.deepEqual((await storage.list('ada', everything)).map(({ id }) => id), [1n]);
+    // Now it is the delete that fails.
+    await cluster.query(`CREATE TABLE "${schema}".pots AS SELECT "user", id FROM "${schema}".plants`);
+    await cluster.query(`ALTER TABLE "${schema}".pots ADD FOREIGN KEY ("user", id) REFERENCES "${schema}".plants`);
+    await assert.rejects(storage.commit([create('ada', 2n), remove('ada', 1n)]), { code: '23503' });
+    assert.deepEqual((await storage.list('ada', everything)).map(({ id }) => id), [1n]);
+  });
+
+  it('asks for plants in one order, however they came, so that two servers do not wait for each other', async (t) => {
+    const pool = cluster.pool(t);
+    const values: unknown[][] = [];
+    const query: PostgresPool['query'] = (text, given = []) => {
+      values.push(given);
+      return pool.query(text, given);
+    };
+    const storage = new PostgresStorage({ pool: { query }, schema: cluster.newSchemaName() });
+    await storage.commit([]);
+    values.length = 0;
+    await storage.commit([create('bob', 1n), create('ada', 10n), create('ada', 9n), create('ada', -1n)]);
+    await storage.commit([remove('bob', 1n), remove('ada', 10n), remove('ada', 9n), remove('ada', -1n)]);
+    const inOrder = [['ada', 'ada', 'ada', 'bob'], ['-1', '9', '10', '1']];
+    assert.deepEqual(values.map((given) => given.slice(0, 2)), [inOrder, inOrder]);
   });
 
   for (const code of ['40001', '40P01']) {

@@ -22,4 +22,13 @@ describe('SortedPlants', () => {
       assert.ok(plants.isEmpty);
     }), { numRuns: 20 });
   });
+
+  it('slices as many as the limit says, over the borders of its chunks', () => {
+    const plants = new SortedPlants();
+    for (let id = 0n; id < 2000n; id++) plants.add({ id, name: '' });
+    for (const limit of [1, 255, 256, 257, 511, 512, 513, 1000, 1999, 2000, 2001]) {
+      assert.equal(plants.slice(undefined, limit).length, Math.min(limit, 2000));
+      assert.equal(plants.slice(99n, limit).length, Math.min(limit, 1900));
+    }
+  });
 });

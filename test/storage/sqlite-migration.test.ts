@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { PlantStore } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite.ts';
+import { holdDatabase } from '../helpers/hold-database.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const texts = ['Fern', '', '"', '\\', '\\"', '\\n', 'a\nb', '\t\u0001\u001f\u007f', '\u{1F33F}"', 'null', '\u2028'];
@@ -26,14 +27,24 @@ function makeVersion1(path: string): void {
 }
 
 describe('A file of schema version 1', () => {
-  it('is brought up to date, and keeps every text', async (t) => {
+  it('is brought up to date once, and keeps every text', async (t) => {
     const path = join(await temporaryFolder(t), 'plants.db');
     makeVersion1(path);
-    const store = new PlantStore({ storage: new SqliteStorage(path) });
-    t.after(() => store.close());
-    assert.deepEqual(await store.listPlants('ada'), texts.map((name, n) => ({ id: BigInt(n), name })));
-    assert.deepEqual(await store.listPlants('bob'), texts.map((tag, n) => ({ id: BigInt(n), name: 'x', tag })));
-    const { json } = await store.plantPageJson('ada');
-    assert.deepEqual(JSON.parse(json), texts.map((name) => ({ name })));
+    // The second start finds it as it should be.
+    for (let start = 1; start <= 2; start++) {
+      await using store = new PlantStore({ storage: new SqliteStorage(path) });
+      assert.deepEqual(await store.listPlants('ada'), texts.map((name, n) => ({ id: BigInt(n), name })));
+      assert.deepEqual(await store.listPlants('bob'), texts.map((tag, n) => ({ id: BigInt(n), name: 'x', tag })));
+      const { json } = await store.plantPageJson('ada');
+      assert.deepEqual(JSON.parse(json), texts.map((name) => ({ name })));
+    }
+  });
+
+  it('is brought up to date as soon as another process lets go of it', async (t) => {
+    const path = join(await temporaryFolder(t), 'plants.db');
+    makeVersion1(path);
+    await holdDatabase(t, path, 'BEGIN IMMEDIATE', 300);
+    await using store = new PlantStore({ storage: new SqliteStorage(path) });
+    assert.equal((await store.listPlants('ada')).length, texts.length);
   });
 });

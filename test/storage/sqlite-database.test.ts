@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { inTransaction, openDatabase } from '../../src/storage/sqlite-database.ts';
+import { holdDatabase } from '../helpers/hold-database.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+describe('openDatabase', () => {
+  it('lets every commit wait for the disk', async (t) => {
+    const database = openDatabase(join(await temporaryFolder(t), 'plants.db'), 5000);
+    t.after(() => { database.close(); });
+    const full = 2;
+    assert.deepEqual({ ...database.prepare('PRAGMA synchronous').get() }, { synchronous: full });
+  });
+
+  it('lets a commit wait until another process lets go of the file', async (t) => {
+    const path = join(await temporaryFolder(t), 'plants.db');
+    const database = openDatabase(path, 5000);
+    t.after(() => { database.close(); });
+    await holdDatabase(t, path, 'BEGIN IMMEDIATE', 300);
+    inTransaction(database, () => { database.exec("INSERT INTO plants VALUES ('ada', 1, 'Fern', NULL)"); });
+    assert.equal(database.prepare('SELECT name FROM plants').all().length, 1);
+  });
+});
