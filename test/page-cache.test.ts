@@ -76,6 +76,17 @@ describe('PageCache', () => {
     assert.equal(kept.length, Math.floor(2000 / 256));
   });
 
+  it('has room again for what it forgot', () => {
+    const cache = makeCache({ maxText: 3000 });
+    const text = 'x'.repeat(1000);
+    for (let n = 0; n < 10; n++) {
+      keep(cache, 'ada', text);
+      cache.forget('ada');
+    }
+    for (const user of ['ada', 'bob']) keep(cache, user, text);
+    for (const user of ['ada', 'bob']) assert.ok(cache.find(user, all), user);
+  });
+
   it('keeps nothing that is larger than all it may keep', () => {
     const cache = makeCache({ maxText: 1000 });
     keep(cache, 'bob', 'b');

@@ -69,6 +69,40 @@ describe('PlantStore.plantPageJson', () => {
     assert.equal(storage.reads, 3);
   });
 
+  it('reads anew for every user of a batch', async () => {
+    const store = new PlantStore({ storage: new MemoryStorage() });
+    for (let id = 1; id < 4; id++) {
+      await Promise.all(['ada', 'bob', 'eve'].map((user) => store.createPlant(user, { id, name: '' })));
+      for (const user of ['ada', 'bob', 'eve']) assert.equal((await store.plantPageJson(user)).count, id);
+    }
+  });
+
+  it('does not keep a page that was read before a commit and came after it', async () => {
+    const storage = new MemoryStorage();
+    const store = new PlantStore({ storage });
+    await grow(store, 1);
+    const list = storage.list.bind(storage);
+    const arrival = Promise.withResolvers<undefined>();
+    storage.list = async (user, range) => {
+      const plants = await list(user, range);
+      await arrival.promise;
+      return plants;
+    };
+    const early = store.plantPageJson('ada');
+    await store.createPlant('ada', { id: 7, name: '' });
+    arrival.resolve(undefined);
+    assert.equal((await early).count, 1);
+    assert.equal((await store.plantPageJson('ada')).count, 2);
+  });
+
+  it('gives nothing of what it kept, once it is closed', async () => {
+    const store = new PlantStore({ storage: new MemoryStorage() });
+    await grow(store, 1);
+    await store.plantPageJson('ada');
+    await store.close();
+    await assert.rejects(store.plantPageJson('ada'), { code: 'closed' });
+  });
+
   it('lets no caller change a page that others get', async () => {
     const store = new PlantStore({ storage: new MemoryStorage() });
     await grow(store, 1);
