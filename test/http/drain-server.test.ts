@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { drainServer } from '../../src/http/index.ts';
@@ -55,6 +56,26 @@ describe('drainServer', () => {
     assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/);
     assert.match(answer, /\r\nConnection: close\r\n/);
     await drained;
+  });
+
+  it('ends a connection that falls idle behind a list that was under way', async (t) => {
+    const { server, store, port } = await start(t);
+    // Nothing else is to end it.
+    server.keepAliveTimeout = 0;
+    const name = 'x'.repeat(5000);
+    await Promise.all(Array.from({ length: 5000 }, (_, id) => store.createPlant('ada', { id, name })));
+    const connection = await RawConnection.open(t, port);
+    connection.socket.pause();
+    const responses = once(server, 'request') as Promise<[unknown, ServerResponse]>;
+    connection.send(`GET /plants HTTP/1.1\r\n${head}\r\n`);
+    const [, response] = await responses;
+    await eventually(() => { assert.ok(response.headersSent); });
+    const startMs = performance.now();
+    const drained = drainServer(server, 20_000);
+    connection.socket.resume();
+    assert.match(await connection.untilClosed(), /\]\r\n0\r\n\r\n$/);
+    await drained;
+    assert.ok(performance.now() - startMs < 19_000, 'it was cut off at the end of the grace');
   });
 
   it('cuts off what is not finished in time', async (t) => {

@@ -74,6 +74,20 @@ describe('Bearer tokens', () => {
     }
   });
 
+  it('are not even looked up where they are malformed', async (t) => {
+    const asked: string[] = [];
+    const authenticate = (token: string): Caller => {
+      asked.push(token);
+      return { user: 'ada' };
+    };
+    const service = await startService(t, { authenticate });
+    for (const authorization of ['Bearer a b', 'Bearer "ada"', 'Bearer ada,', 'Bearer =', 'Bearer a=b', "Bearer ' OR 1=1"]) {
+      assert.equal((await service.call('GET', '/plants', { token: null, headers: { authorization } })).status, 401, authorization);
+    }
+    assert.equal((await service.call('GET', '/plants', { token: 'A-._~+/z9==' })).status, 200);
+    assert.deepEqual(asked, ['A-._~+/z9==']);
+  });
+
   it('take the scheme in any case, and more than one space', async (t) => {
     const service = await startService(t);
     for (const authorization of ['bearer ada', 'BEARER ada', 'Bearer   ada']) {

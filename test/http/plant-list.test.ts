@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { StoredPlant } from '../../src/index.ts';
+import { plantListAnswer } from '../../src/http/plant-list.ts';
 import { RawConnection } from '../helpers/raw-http.ts';
 import { startService } from '../helpers/service.ts';
 import type { Answered, Service } from '../helpers/service.ts';
@@ -49,6 +50,7 @@ describe('GET /plants', () => {
     for (const query of ['limit=3', 'limit=2147483647', 'limit=2&after=1', 'limit=0', '', 'after=1', 'unknown=1&limit=3', 'limit=003']) {
       assert.equal((await service.call('GET', `/plants?${query}`)).headers.get('link'), null, query);
     }
+    assert.deepEqual(names(await service.call('GET', '/plants?unknown=?&limit=1')), [1]);
     assert.equal((await service.call('GET', '/plants?limit=0')).text, '[]');
     assert.deepEqual(names(await service.call('GET', '/plants?after=1')), [2, 3]);
     assert.deepEqual(names(await service.call('GET', '/plants?limit=1&after=-9223372036854775808')), [1]);
@@ -178,6 +180,33 @@ describe('A long list', () => {
     await new Promise((resolve) => setTimeout(resolve, 100));
     assert.ok(reads <= afterwards + 1, 'it went on reading for nobody');
     assert.deepEqual(service.faults, []);
+  });
+
+  it('lets others in between two pages', async () => {
+    const store = new PlantStore({ storage: new MemoryStorage() });
+    await Promise.all(Array.from({ length: 3000 }, (_, id) => store.createPlant('ada', { id, name: '' })));
+    const { body = '' } = await plantListAnswer(store, { user: 'ada', query: '', path: '/plants' });
+    let turns = 0;
+    const count = (): void => {
+      turns++;
+      immediate = setImmediate(count);
+    };
+    let immediate = setImmediate(count);
+    let pieces = 0;
+    for await (const piece of body) if (piece !== ']') pieces++;
+    clearImmediate(immediate);
+    assert.equal(pieces, 3);
+    assert.ok(turns >= 2, `${turns} turns`);
+  });
+
+  it('is JSON also where its rest was deleted while it was read', async (t) => {
+    const storage = new MemoryStorage();
+    const service = await startService(t, { storage });
+    await plant(service, 1500);
+    const list = storage.list.bind(storage);
+    let reads = 0;
+    storage.list = async (user, range) => (++reads > 1 ? [] : list(user, range));
+    assert.deepEqual(names(await service.call('GET', '/plants')), oneTo(1000));
   });
 
   it('is cut off, not ended, where the storage fails in the middle', async (t) => {

@@ -116,6 +116,13 @@ describe('A body that nobody may send', () => {
   });
 });
 
+describe('A server that nobody has set up otherwise', () => {
+  it('gives a request 10 seconds for its header and 30 for the whole', async (t) => {
+    const { server } = await start(t);
+    assert.deepEqual([server.headersTimeout, server.requestTimeout], [10_000, 30_000]);
+  });
+});
+
 describe('CONNECT', () => {
   it('is answered 404', async (t) => {
     const { port } = await start(t);
