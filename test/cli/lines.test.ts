@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { LineSplitter } from '../../src/cli/lines.ts';
@@ -21,5 +22,17 @@ describe('LineSplitter', () => {
       const found = split(pieces, 5).map(({ number, bytes }) => ({ number, bytes: bytes?.toString('latin1') }));
       assert.deepEqual(found, expected);
     }));
+  });
+
+  it('holds no more than the bound of a line that does not end', async () => {
+    const splitter = new LineSplitter(1000);
+    const before = process.memoryUsage().arrayBuffers;
+    for (let n = 0; n < 512; n++) {
+      assert.deepEqual([...splitter.push(Buffer.alloc(2 ** 20))], []);
+      await nextTurn();
+    }
+    const heldMiB = (process.memoryUsage().arrayBuffers - before) / 2 ** 20;
+    assert.ok(heldMiB < 300, `${heldMiB} of 512 MiB`);
+    assert.deepEqual([...splitter.end()], [{ number: 1, bytes: undefined }]);
   });
 });

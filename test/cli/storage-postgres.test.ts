@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cp } from 'node:fs/promises';
+import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -152,5 +152,17 @@ describe('plant-store serve over PostgreSQL', { concurrency: 4 }, () => {
     const script = `process.stderr.write = (text) => process.stdout.write(text);${program}`;
     const stdout = await runScript(process.execPath, ['--disable-warning=ExperimentalWarning', '--import', tsx, '--input-type=module', '--eval', script], { cwd: folder });
     assert.equal(stdout, 'plant-store: postgres:// storage needs the package pg: npm install pg\n2\n');
+  });
+});
+
+describe('plant-store import into PostgreSQL', () => {
+  it('takes a key that comes twice for one plant and a conflict', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const url = await cluster.makeDatabase();
+    const lines = ['first', 'second'].map((name) => JSON.stringify({ user: 'ada', id: 1, name }));
+    await writeFile(join(cwd, 'plants.ndjson'), lines.join('\n'));
+    const { code, stderr } = await runCommand(['import', '--storage', url], { cwd, stdin: 'plants.ndjson' });
+    assert.equal(code, 1);
+    assert.match(stderr, /^User "ada" has another plant with id 1: it was left as it is\.\nImported 1 plant .*; 0 were there already, 1 conflict\.\n$/);
   });
 });
