@@ -1,0 +1,102 @@
+import { faultsIn } from './fault.ts';
+import type { Fault } from './fault.ts';
+
+const copy = 'test/cli/copy.test.ts';
+const importTest = 'test/cli/import.test.ts';
+const exportTest = 'test/cli/export.test.ts';
+const log = 'test/cli/log.test.ts';
+const run = 'test/cli/run.test.ts';
+const serve = 'test/cli/serve.test.ts';
+const stop = 'test/cli/serve-stop.test.ts';
+const storage = 'test/cli/storage.test.ts';
+const token = 'test/cli/token.test.ts';
+
+/** Commands, their exit codes, and what they print. */
+export const cliFaults: readonly Fault[] = [
+  ...faultsIn('src/cli/serve.ts', [stop], [
+    { name: 'a second signal does nothing', find: 'if (now - firstAt > sameSignalMs) process.exit(128 + number);', replace: '' },
+    { name: 'a signal that npm passes on counts twice', find: 'sameSignalMs = 100', replace: 'sameSignalMs = 0' },
+    { name: 'a stop cuts off what is under way', find: 'drainServer(server, drainGraceMs)', replace: 'drainServer(server, 0)' },
+    { name: 'SIGTERM ends the process at once', find: `.on('SIGTERM', onSignal)`, replace: '' },
+    { name: 'a port over the largest is tried', find: '> 65_535', replace: '> 65_536', tests: [run] },
+    { name: 'a first start makes a token for nobody', find: 'if (first !== undefined) authenticate = useTokens();', replace: '', tests: [serve] },
+    { name: 'an IPv6 address is written without brackets', find: `host.includes(':') ?`, replace: `host.includes('::1:') ?`, tests: [serve] },
+  ]),
+  ...faultsIn('src/cli/log.ts', [log], [
+    { name: 'the log shows queries', find: 'queryAt === -1 ? target.length : queryAt', replace: 'target.length' },
+    { name: 'a client that went away looks answered', find: `response.writableFinished ? undefined : 'client gone'`, replace: 'undefined' },
+    { name: 'the log leaves out errors', find: 'error: error === undefined ? undefined : inspect(error)', replace: 'error: undefined' },
+    { name: 'the last lines are not written', find: 'process.stderr.write(this.#lines);', replace: 'if (this.#lines.length > 1000) process.stderr.write(this.#lines);' },
+  ]),
+  ...faultsIn('src/cli/storage.ts', [storage], [
+    { name: 'a mistaken connection string is shown', find: '${withoutSecrets(name)}', replace: '${name}' },
+    { name: 'a password in the query is shown', find: `.replace(/\\?.*/s, '?…')`, replace: '' },
+    { name: 'a storage that nobody knows is memory', find: `if (name === 'memory') return`, replace: `if (!name.includes(':')) return` },
+  ]),
+  ...faultsIn('src/cli/command.ts', [serve], [
+    { name: 'the environment comes before flags', find: 'if (flag !== undefined) return { text: flag, source: name };', replace: `if (flag !== undefined && fromEnvironment === undefined) return { text: flag, source: name };` },
+    { name: 'an empty variable counts', find: ` || fromEnvironment === ''`, replace: '' },
+    { name: 'an empty flag counts', find: `if (flag === '') throw`, replace: `if (flag === ' ') throw`, tests: [run] },
+    { name: 'arguments that nobody asked for are taken', find: 'if (extra !== undefined) throw', replace: 'if (extra === null) throw', tests: [run] },
+  ]),
+  ...faultsIn('src/cli/run.ts', [run], [
+    { name: 'misuse exits with 1', find: 'return isMisuse ? 2 : 1;', replace: 'return 1;' },
+    { name: 'a failure exits with 0', find: 'return isMisuse ? 2 : 1;', replace: 'return isMisuse ? 2 : 0;', tests: [exportTest] },
+    { name: 'whoever stops reading the log stops the service', find: `stream.on('error', () => undefined);`, replace: 'stream.uncork();', tests: [log] },
+  ]),
+  ...faultsIn('src/cli/add-plants.ts', [importTest], [
+    { name: 'what is in the way is deleted first', find: 'const outcomes = await storage', replace: `await storage.commit(pending.map(({ user, plant: { id } }) => ({ kind: 'delete', user, id })));\n    const outcomes = await storage` },
+    { name: 'another tag is no conflict', find: ' && a.tag === b.tag', replace: '', tests: [copy] },
+    { name: 'a conflict counts as there already', find: 'else tally.conflict(owned);', replace: 'else tally.present++;' },
+    { name: 'what was refused counts as added', find: 'pending.length - refused.length', replace: 'pending.length' },
+  ]),
+  ...faultsIn('src/cli/copy.ts', [copy], [
+    { name: 'a copy with conflicts exits with 0', find: 'return tally.isComplete ? 0 : 1;', replace: 'return 0;' },
+    { name: 'a storage is copied onto itself', find: 'if (isSameStorage(from, to)) throw', replace: 'if (from.text === to.text) throw' },
+  ]),
+  ...faultsIn('src/cli/data-storage.ts', [copy], [
+    { name: 'a source that is not there is made', find: 'if (file !== undefined) requireFile(file);', replace: '' },
+    { name: 'memory is a target', find: `target.text === 'memory'`, replace: `target.text === 'Memory'` },
+  ]),
+  ...faultsIn('src/cli/overlapped.ts', ['test/cli/overlapped.test.ts'], [
+    { name: 'the work on the last item is not waited for', find: '[next] = await Promise.all([making, working]);', replace: 'void working.catch(() => undefined);\n    next = await making;' },
+  ]),
+  ...faultsIn('src/cli/plant-finder.ts', [copy], [
+    { name: 'the plant that is looked for is skipped', find: 'after: { user, id: id - 1n }', replace: 'after: { user, id }' },
+    { name: 'the smallest id is looked for behind itself', find: 'if (id === minInt64) {', replace: 'if (id < minInt64) {' },
+  ]),
+  ...faultsIn('src/cli/import.ts', [importTest], [
+    { name: 'an import with bad lines exits with 0', find: 'return tally.isComplete ? 0 : 1;', replace: 'return 0;' },
+    { name: '--strict goes on', find: 'if (!isStrict) continue;', replace: 'if (!isStrict || line.number > 0) continue;' },
+    { name: '--strict leaves out what is before the bad line', find: 'yield cut();\n        return;', replace: 'return;' },
+    { name: 'a batch has a key twice', find: ' || keys.has(key)', replace: '', tests: ['test/cli/storage-postgres.test.ts'] },
+    { name: 'the last batch is left out', find: '    }\n  }\n  yield cut();', replace: '    }\n  }' },
+    { name: 'a last line without an end is left out', find: 'yield undefined;', replace: '' },
+  ]),
+  ...faultsIn('src/cli/lines.ts', [importTest], [
+    { name: 'lines count from 0', find: '++this.#number', replace: 'this.#number++' },
+    { name: 'a line of the largest length is left out', find: 'bytes: this.#length > this.#maxBytes', replace: 'bytes: this.#length >= this.#maxBytes', tests: ['test/cli/lines.test.ts'] },
+    { name: 'a long line is held as a whole', find: 'if (this.#length > this.#maxBytes) this.#pieces = [];', replace: 'if (this.#length < 0) this.#pieces = [];', tests: ['test/cli/lines.test.ts'] },
+  ]),
+  ...faultsIn('src/cli/plant-line.ts', [importTest], [
+    { name: 'a line that is no UTF-8 is taken', find: `if (!isUtf8(bytes)) return { problem: 'it is not UTF-8.' };`, replace: '' },
+    { name: 'a line may be without a user', find: ` || user === ''`, replace: '' },
+    { name: 'a byte order mark makes a line bad', find: `number === 1 && decoded`, replace: `number === 0 && decoded` },
+  ]),
+  ...faultsIn('src/cli/tally.ts', [copy], [
+    { name: 'bad lines do not count', find: 'this.#conflicts === 0 && this.#badLines === 0', replace: 'this.#conflicts === 0', tests: [importTest] },
+    { name: 'a user can forge a line', find: 'printable(JSON.stringify(text))', replace: 'text' },
+    { name: 'a user can send the terminal commands', find: 'printable(JSON.stringify(text))', replace: 'JSON.stringify(text)', tests: ['test/cli/tally.test.ts'] },
+  ]),
+  ...faultsIn('src/cli/export.ts', [exportTest], [
+    { name: 'exported ids are rounded', find: '"id":${id}', replace: '"id":${Number(id)}' },
+    { name: 'an export that nobody read to its end looks complete', find: 'if (error) reject(', replace: 'if (error instanceof RangeError) reject(' },
+    { name: 'a slow reader is not waited for', find: 'await print(page.map(toLine)', replace: 'void print(page.map(toLine)' },
+  ]),
+  ...faultsIn('src/cli/token.ts', [token], [
+    { name: 'a day is short', find: 'd: 86_400_000', replace: 'd: 8_640_000' },
+    { name: 'a list of tokens can be forged', find: 'printable(user)', replace: 'user' },
+    { name: 'a token of one scope has both', find: '...(scopes && { scopes: [...new Set(scopes)] }),', replace: '' },
+    { name: 'revoking an unknown token succeeds', find: 'if (!revokeToken(path, id)) throw', replace: 'if (!revokeToken(path, id) && id === \'\') throw' },
+  ]),
+];

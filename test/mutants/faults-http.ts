@@ -1,0 +1,87 @@
+import { faultsIn } from './fault.ts';
+import type { Fault } from './fault.ts';
+
+const answer = 'test/http/answer.test.ts';
+const listener = 'test/http/listener.test.ts';
+const list = 'test/http/plant-list.test.ts';
+const plants = 'test/http/plants.test.ts';
+const server = 'test/http/server.test.ts';
+const drain = 'test/http/drain-server.test.ts';
+
+/** What goes over the wire, and what happens to those who send and read slowly or not at all. */
+export const httpFaults: readonly Fault[] = [
+  ...faultsIn('src/http/listener.ts', [listener], [
+    { name: 'scopes are not looked at', find: 'checkScope(caller, scope);', replace: '' },
+    { name: 'an unknown token is somebody', find: `if (caller === null) throw new PlantStoreError('invalid_token');`, replace: `if (caller === null) return 'nobody';` },
+    { name: 'a 405 does not say what is allowed', find: `new PlantStoreError('method_not_allowed'), ['Allow', allow])`, replace: `new PlantStoreError('method_not_allowed'))` },
+    { name: 'a fault of this side is not reported', find: 'refusal.status >= 500 && ', replace: 'refusal.status > 503 && ' },
+    { name: 'a list that fails in the middle looks complete', find: 'response.destroy();', replace: 'response.end();', tests: [list] },
+    { name: 'a body without end is read to its end', find: `if (hasEndlessBody(request, maxBodyBytes)) response`, replace: `if (hasEndlessBody(request, Infinity)) response`, tests: [server] },
+    { name: 'a body may be a byte over 64 KiB', find: 'maxBodyBytes = 65_536', replace: 'maxBodyBytes = 65_537', tests: [plants] },
+    { name: 'a body may nest 257 levels', find: 'maxBodyDepth = 256', replace: 'maxBodyDepth = 257', tests: [plants] },
+    { name: 'a delete of an absent plant looks done', find: `if (!wasThere) throw new PlantStoreError('plant_not_found');`, replace: '', tests: [plants] },
+    { name: 'an encoded minus is no minus', find: '(3\\d|2d)', replace: '(3\\d)', tests: [plants] },
+    { name: 'a link leaves out the prefix of the app', find: 'path: mountPath(request) + path', replace: 'path', tests: ['test/http/mount.test.ts'] },
+  ]),
+  ...faultsIn('src/http/bearer.ts', [listener], [
+    { name: 'of two tokens the first counts', find: ` && countHeader(request, 'authorization') === 1`, replace: '' },
+    { name: 'the scheme is told by its case', find: '=*)$/i', replace: '=*)$/' },
+    { name: 'a token may hold anything', find: '([\\w\\-.~+/]+=*)', replace: '(.+)' },
+    { name: 'any scope will do', find: '!caller.scopes.includes(scope)', replace: 'caller.scopes.length === 0' },
+    { name: 'a bad token gets no reason', find: ', error="invalid_token"', replace: '' },
+    { name: 'a missing token gets a reason', find: `return ['WWW-Authenticate', realm];`, replace: 'return [\'WWW-Authenticate\', `${realm}, error="invalid_token"`];' },
+    { name: 'a refusal does not name the scope', find: 'scope="${scope ?? \'\'}"', replace: 'scope=""' },
+  ]),
+  ...faultsIn('src/http/routes.ts', [listener], [
+    { name: 'a token to read may delete', find: `id: 'deletePlant',\n        scope: 'plants:write'`, replace: `id: 'deletePlant',\n        scope: 'plants:read'` },
+    { name: 'a dot in a path stands for anything', find: `.replace('.', '\\\\.')`, replace: '' },
+    { name: 'a path may go on behind a route', find: '([^/]+)', replace: '(.+)' },
+    { name: 'the authority of a target is its path', find: '/^https?:\\/\\/[^/?]*/i.exec(target)?.[0].length ?? 0', replace: '0' },
+    { name: 'a query ends at its second question mark', find: `target.indexOf('?', origin)`, replace: `target.lastIndexOf('?')`, tests: [list] },
+  ]),
+  ...faultsIn('src/http/answer.ts', [listener], [
+    { name: 'a 500 tells what went wrong', find: `new PlantStoreError('internal');`, replace: `new PlantStoreError('internal', String(error));` },
+    { name: 'a 503 does not say when to try again', find: `status === 503 ? [...headers, 'Retry-After', '1'] : headers`, replace: 'headers' },
+    { name: 'answers may be kept by others', find: `'Cache-Control', 'no-store', `, replace: '', tests: [plants] },
+    { name: 'answers may be taken for a page', find: `, 'X-Content-Type-Options', 'nosniff'`, replace: '', tests: [plants] },
+    { name: 'a length is counted in characters', find: 'Buffer.byteLength(body)', replace: 'body.length', tests: [answer] },
+    { name: 'a client that reads slowly is not waited for', find: 'if (!response.write(piece)) await drained(response);', replace: 'response.write(piece);', tests: [list] },
+    { name: 'reading goes on after the client has left', find: 'if (response.destroyed) return;\n    if (!response', replace: 'if (!response', tests: [server] },
+    { name: 'a client that left is waited for, for ever', find: `.once('drain', settle).once('close', settle)`, replace: `.once('drain', settle)`, tests: [answer] },
+    { name: 'HEAD reads the whole list', find: 'if (isHead) {\n    response.end();\n    return;\n  }', replace: '', tests: [answer] },
+  ]),
+  ...faultsIn('src/http/plant-list.ts', [list], [
+    { name: 'a list that was cut short does not say so', find: 'headers: nextLink(path, range.limit, page.last), body', replace: 'body' },
+    { name: 'a long list goes on in its middle', find: 'last = page.at(-1)?.id;', replace: 'last ??= page.at(-1)?.id;' },
+    { name: 'a long list always goes on', find: 'more === undefined ? [] : nextLink', replace: 'more === null ? [] : nextLink' },
+    { name: 'a list without a limit ends at a thousand', find: 'body: allPages(store, user, page)', replace: 'body: page.json' },
+    { name: 'a limit over a thousand is a thousand', find: 'if (page.count < range.limit)', replace: 'if (page.count > range.limit)' },
+    { name: 'of two limits the first counts', find: 'texts.length > 1 || !/', replace: '!/' },
+    { name: 'of two afters the first counts', find: 'texts.length > 1 || after === undefined', replace: 'after === undefined' },
+    { name: 'the largest limit is none', find: 'Number(text) > maxLimit', replace: 'Number(text) >= maxLimit' },
+    { name: 'an empty limit is 0', find: '!/^\\d+$/.test(text)', replace: '!/^\\d*$/.test(text)' },
+    { name: 'a long list shows plants over its limit', find: 'return !wanted.done && wanted.value === id;', replace: 'return !wanted.done;' },
+    { name: 'a list whose rest was deleted meanwhile is no JSON', find: 'if (page.count > 0) yield', replace: 'if (page.count >= 0) yield' },
+    { name: 'a list without a limit keeps all others waiting', find: 'await nextTurn();', replace: '' },
+  ]),
+  ...faultsIn('src/http/request-body.ts', [plants], [
+    { name: 'text that is no UTF-8 is taken', find: `if (!isUtf8(bytes)) throw new PlantStoreError('invalid_json');`, replace: '' },
+    { name: 'a media type that begins like JSON is JSON', find: '\\s*(?:;|$)/i', replace: '/i' },
+    { name: 'another charset is taken for UTF-8', find: '!/^utf-?8$/i.test(charset) || ', replace: '' },
+    { name: 'a compressed body is taken for text', find: ` || coding !== 'identity'`, replace: '' },
+    { name: 'a body that came at once has no bound', find: 'if (length > maxBytes || length !==', replace: 'if (length !==' },
+    { name: 'a body that came in pieces may be a byte too long', find: 'if (length > maxBytes) reject', replace: 'if (length > maxBytes + 1) reject' },
+    { name: 'a client that left in its body is waited for', find: `.on('end', onEnd).on('close', onClose);`, replace: `.on('end', onEnd);`, tests: ['test/http/request-body.test.ts'] },
+  ]),
+  ...faultsIn('src/http/server.ts', [server], [
+    { name: 'a request may take for ever', find: 'requestTimeout: 30_000', replace: 'requestTimeout: 0' },
+    { name: 'a header may take for ever', find: 'headersTimeout: 10_000', replace: 'headersTimeout: 0' },
+    { name: 'a request without Host is taken', find: `(headers.host === undefined && httpVersion === '1.1') || `, replace: '' },
+    { name: 'a transfer coding that is not decoded is taken', find: `coding.toLowerCase() !== 'chunked'`, replace: `coding === ''` },
+    { name: 'a draining server keeps connections that were busy', find: `if (!response.headersSent) response.setHeader('Connection', 'close');`, replace: '', tests: [drain] },
+    { name: 'a draining server keeps connections that ask again', find: `if (!server.listening) response.setHeader('Connection', 'close');`, replace: '', tests: [drain] },
+    { name: 'connections that fall idle hold up a stop', find: 'server.closeIdleConnections();', replace: '', tests: [drain] },
+    { name: 'a stop waits for ever', find: 'server.closeAllConnections();', replace: '', tests: [drain] },
+    { name: 'a stop waits for nobody', find: 'await closed;', replace: '', tests: [drain] },
+  ]),
+];

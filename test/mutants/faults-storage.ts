@@ -1,0 +1,87 @@
+import { faultsIn } from './fault.ts';
+import type { Fault } from './fault.ts';
+
+const sqlite = 'test/storage/sqlite.test.ts';
+const database = 'test/storage/sqlite-database.test.ts';
+const sqliteFile = 'test/storage/sqlite-file.test.ts';
+const migration = 'test/storage/sqlite-migration.test.ts';
+const memory = 'test/storage/memory.test.ts';
+
+/** SQLite, memory, and what all storages share. */
+export const storageFaults: readonly Fault[] = [
+  ...faultsIn('src/storage/sqlite-database.ts', [sqliteFile], [
+    { name: 'a commit is not waited for on the disk', find: 'PRAGMA synchronous = FULL', replace: 'PRAGMA synchronous = NORMAL', tests: [database] },
+    { name: 'no write-ahead log', find: 'PRAGMA journal_mode = WAL', replace: 'PRAGMA journal_mode = DELETE' },
+    { name: 'a failed batch is not rolled back', find: `if (database.isTransaction) database.exec('ROLLBACK');`, replace: '' },
+    { name: 'the write lock is taken late', find: 'BEGIN IMMEDIATE', replace: 'BEGIN', tests: [migration] },
+    { name: 'another process’s lock is not waited for', find: 'new DatabaseSync(file, { timeout: busyTimeoutMs })', replace: 'new DatabaseSync(file)', tests: [database] },
+    { name: 'another application’s log is taken in', find: 'readOnly: true, ', replace: '' },
+    { name: 'another application’s file is taken', find: '!== applicationId', replace: '> applicationId' },
+    { name: 'a newer version’s file is taken', find: 'version > migrations.length)', replace: 'version > migrations.length + 1)' },
+    { name: 'a migrated file is migrated again', find: 'PRAGMA user_version = ${migrations.length}', replace: 'PRAGMA user_version = 1', tests: [migration] },
+    { name: 'a migration takes names for tags', find: 'SET tag = substr(json_quote(tag)', replace: 'SET tag = substr(json_quote(name)', tests: [migration] },
+    { name: 'a migration leaves a quote behind', find: 'length(json_quote(name)) - 2', replace: 'length(json_quote(name)) - 1', tests: [migration] },
+    { name: 'a file that is empty is taken for one to read', find: `if (readVersion(database, file) === 0) throw`, replace: `if (readVersion(database, file) < 0) throw`, tests: ['test/cli/backup.test.ts'] },
+  ]),
+  ...faultsIn('src/storage/sqlite-file.ts', [sqliteFile], [
+    { name: 'the file can be read by others', find: `'wx', 0o600`, replace: `'wx', 0o644` },
+    { name: 'the folder is open to others', find: 'mode: 0o700', replace: 'mode: 0o755' },
+    { name: 'a file that is there is opened, and its locks lost', find: `openSync(path, 'wx'`, replace: `openSync(path, 'a'` },
+    { name: 'a file that was cut short is taken', find: 'size < expectedBytes', replace: 'size === 0' },
+  ]),
+  ...faultsIn('src/storage/sqlite.ts', [sqlite], [
+    {
+      name: 'a batch is committed write by write',
+      find: 'inTransaction(this.#database, () => writes.map((write) => this.#apply(write)))',
+      replace: 'writes.map((write) => this.#apply(write))',
+      tests: [sqliteFile],
+    },
+    { name: 'a create overwrites', find: 'ON CONFLICT DO NOTHING', replace: 'ON CONFLICT DO UPDATE SET name = excluded.name' },
+    { name: 'a delete takes another user’s plant', find: `'DELETE FROM plants WHERE user = ? AND id = ?'`, replace: `"DELETE FROM plants WHERE ? <> '' AND id = ?"` },
+    { name: 'a list shows other users’ plants', find: `WHERE user = ? AND id >= ? ORDER BY id LIMIT ? + 0'`, replace: `WHERE user >= ? AND id >= ? ORDER BY id LIMIT ? + 0'` },
+    { name: 'a JSON page shows other users’ plants', find: `WHERE user = ? AND id >= ? ORDER BY id LIMIT ? + 0\n`, replace: `WHERE user >= ? AND id >= ? ORDER BY id LIMIT ? + 0\n` },
+    { name: 'another user’s plants make a JSON page go on', find: 'WHERE user = ? AND id > last', replace: 'WHERE user >= ? AND id > last' },
+    { name: 'a list goes on at its last plant', find: 'after + 1n', replace: 'after' },
+    { name: 'a list behind the largest id begins anew', find: 'after === maxInt64 ? undefined', replace: 'after === maxInt64 ? minInt64' },
+    { name: 'a scan goes on at its last plant', find: '(user, id) > (?, ?)', replace: '(user, id) >= (?, ?)' },
+    { name: 'ids are read as doubles', find: 'statement.setReadBigInts(true);', replace: '' },
+    { name: 'a JSON page leaves out long names', find: 'json === null || shorts < count', replace: 'json === null' },
+    { name: 'a page is not bounded in its text', find: 'page.length < limit && text < maxPageText', replace: 'page.length < limit' },
+    { name: 'a second close throws', find: 'if (this.#isClosed) return;', replace: '' },
+    { name: 'a change by another process is not told', find: 'return Number(version);', replace: 'return Number(version > 0n);' },
+  ]),
+  ...faultsIn('src/storage/sqlite-text.ts', [sqlite], [
+    { name: 'control characters are kept as they are', find: String.raw`/["\\\u0000-\u001f]/`, replace: String.raw`/["\\]/` },
+    { name: 'an escape is read as it stands', find: `column.includes('\\\\')`, replace: `column.startsWith('\\\\')` },
+  ]),
+  ...faultsIn('src/storage/sqlite-backup.ts', ['test/storage/sqlite-backup.test.ts'], [
+    { name: 'a backup overwrites', find: 'throwIfNoEntry: false }) !== undefined', replace: 'throwIfNoEntry: false })?.isFile() === true', tests: ['test/cli/backup.test.ts'] },
+    { name: 'a backup can be read by others', find: '0o600', replace: '0o644', tests: ['test/cli/backup.test.ts'] },
+    { name: 'a backup is not of one moment', find: `database.exec('BEGIN');`, replace: '' },
+    { name: 'a backup that failed leaves a part', find: `['', '-journal'`, replace: `['-journal'` },
+  ]),
+  ...faultsIn('src/storage/memory.ts', [memory], [
+    { name: 'memory keeps the caller’s object', find: 'plants.add({ ...plant })', replace: 'plants.add(plant)' },
+    { name: 'memory gives its own object away', find: 'page.push({ ...plant })', replace: 'page.push(plant)' },
+    { name: 'memory leaves a user out of a scan', find: 'compareUsers(user, after.user) < 0', replace: 'compareUsers(user, after.user) <= 0' },
+    { name: 'memory scans no user that came later', find: `this.#plantsByUser.set(user, plants);\n      this.#sortedUsers = undefined;`, replace: 'this.#plantsByUser.set(user, plants);' },
+    { name: 'memory works after close', find: 'this.#isClosed = true;', replace: '' },
+  ]),
+  ...faultsIn('src/storage/sorted-plants.ts', ['test/storage/sorted-plants.test.ts'], [
+    { name: 'a slice begins at its bound', find: 'firstNotBelow(chunk, after + 1n)', replace: 'firstNotBelow(chunk, after)' },
+    { name: 'a plant at the border of a chunk is missed', find: 'first.id <= id', replace: 'first.id < id' },
+    { name: 'an empty chunk stays', find: 'if (chunk.length === 0) this.#chunks.splice(chunkIndex, 1);', replace: '' },
+    { name: 'a slice is longer than its limit', find: 'from + limit - found.length', replace: 'from + limit' },
+  ]),
+  ...faultsIn('src/storage/json-page.ts', ['test/storage/json-page.test.ts'], [
+    { name: 'a page that the limit cut looks like the last', find: 'limit: limit + 1', replace: 'limit' },
+    { name: 'a page full of text looks like the last', find: 'isCut || (isFullOfText', replace: 'isCut && (isFullOfText' },
+    { name: 'a page has one plant over its limit', find: 'if (isCut) plants.pop();', replace: '' },
+  ]),
+  ...faultsIn('src/storage/key-order.ts', [memory], [
+    { name: 'users are ordered by UTF-16', find: 'codeUnit + 0x10000 : codeUnit', replace: 'codeUnit : codeUnit' },
+  ]),
+  ...faultsIn('src/storage/page-bounds.ts', ['test/plant-store.test.ts'], [
+    { name: 'a page takes 1001 plants', find: 'maxPageLength = 1000', replace: 'maxPageLength = 1001' },
+  ]),
+];
