@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../helpers/command-line.ts';
 import type { Finished } from '../helpers/command-line.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { tsx } from '../helpers/run-script.ts';
 import { createAll, hostilePlants, owned, readAll, rowOfPlants } from '../helpers/stored-plants.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -95,6 +97,18 @@ describe('plant-store import', { concurrency: 4 }, () => {
       '',
     ]]);
     assert.deepEqual((await readAll(join(cwd, 'plants.db'))).map(({ plant }) => plant.name), ['first', 'good 2', 'good 3']);
+  });
+
+  it('commits while it reads, so that the input may be larger than memory', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const child = spawn(process.execPath, ['--import', tsx, main, 'import'], { cwd, stdio: ['pipe', 'ignore', 'ignore'] });
+    const exited = once(child, 'exit');
+    t.after(() => { child.kill('SIGKILL'); });
+    child.stdin.write(Array.from({ length: 2500 }, (_, id) => `${good(id)}\n`).join(''));
+    await eventually(async () => { assert.equal((await readAll(join(cwd, 'plants.db'))).length, 2000); }, 15_000);
+    child.stdin.end(good(9999));
+    assert.deepEqual(await exited, [0, null]);
+    assert.equal((await readAll(join(cwd, 'plants.db'))).length, 2501);
   });
 
   it('takes an empty input', async (t) => {

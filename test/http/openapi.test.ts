@@ -16,7 +16,7 @@ interface ObjectSchema {
 interface Operation {
   operationId?: string;
   security?: object[];
-  parameters?: { name: string; in: string; required?: boolean }[];
+  parameters?: { name: string; in: string; required?: boolean; schema: Record<string, unknown> }[];
   responses: Record<string, object>;
 }
 
@@ -166,6 +166,25 @@ describe('openApiDocument', () => {
     const open = operations.filter(({ operation }) => operation.security?.length === 0).map(({ name }) => name);
     const expected = ['GET /openapi.json', 'HEAD /openapi.json', ...routes.map(({ path }) => `OPTIONS ${path}`)];
     assert.deepEqual(open.sort(), expected.sort());
+  });
+
+  it('names the scope that each operation needs', () => {
+    const scoped = new Map(operations.map(({ name, operation }) => [name, operation.security]));
+    for (const name of ['GET /plants', 'HEAD /plants']) assert.deepEqual(scoped.get(name), [{ bearerAuth: ['plants:read'] }]);
+    for (const name of ['POST /plants', 'DELETE /plants/{id}']) assert.deepEqual(scoped.get(name), [{ bearerAuth: ['plants:write'] }]);
+  });
+
+  it('gives limit, after and id the types and bounds that the service holds them to', () => {
+    const schemas = operations
+      .filter(({ name }) => ['GET /plants', 'DELETE /plants/{id}'].includes(name))
+      .flatMap(({ operation }) => operation.parameters ?? [])
+      .map(({ name, schema: { type, format, minimum, maximum } }) => ({ name, type, format, minimum, maximum }));
+    const unbounded = { minimum: undefined, maximum: undefined };
+    assert.deepEqual(schemas, [
+      { name: 'limit', type: 'integer', format: 'int32', minimum: 0, maximum: 2_147_483_647 },
+      { name: 'after', type: 'integer', format: 'int64', ...unbounded },
+      { name: 'id', type: 'integer', format: 'int64', ...unbounded },
+    ]);
   });
 
   it('holds the integer of every code, under the status that belongs to it', () => {
