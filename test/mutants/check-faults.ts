@@ -8,22 +8,34 @@ import { faultyText, projectRoot } from './workspace.ts';
 const unusedCodes: ReadonlySet<number> = new Set([6133, 6138, 6192, 6196, 6198]);
 
 /**
- * What is wrong with the list itself, one sentence each: faults that no longer fit the sources, that
- * the compiler would refuse, or whose tests are not there.
+ * What is wrong with the list itself, one sentence each: faults that no longer fit the sources, or
+ * whose tests are not there, and those among the chosen ones that the compiler would refuse.
  */
-export function problemsOf(faults: readonly Fault[]): string[] {
-  const compiler = new Compiler();
+export function problemsOf(faults: readonly Fault[], chosen: readonly Fault[]): string[] {
   const names = new Set<string>();
-  return faults.flatMap((fault) => {
+  const problems = faults.flatMap((fault) => {
     const isRepeated = names.has(fault.name);
     names.add(fault.name);
-    const problems = isRepeated ? ['has the name of another one'] : problemsWith(fault, compiler);
-    return problems.map((problem) => `The fault "${fault.name}" in ${fault.file} ${problem}.`);
+    return (isRepeated ? ['has the name of another one'] : problemsWith(fault)).map((problem) => sentence(fault, problem));
+  });
+  return problems.length > 0 ? problems : refusalsOf(chosen);
+}
+
+/** What the compiler catches needs no test, and a test that fails for it has caught nothing. */
+function refusalsOf(faults: readonly Fault[]): string[] {
+  const compiler = new Compiler();
+  return faults.flatMap((fault) => {
+    const path = join(projectRoot, fault.file);
+    const refusal = compiler.refusalOf(path, faultyText(fault, readFileSync(path, 'utf8')));
+    return refusal === undefined ? [] : [sentence(fault, `would be refused by the compiler: ${refusal.replace(/\.$/, '')}`)];
   });
 }
 
-function problemsWith(fault: Fault, compiler: Compiler): string[] {
-  const { file, find, replace, tests } = fault;
+function sentence({ name, file }: Fault, problem: string): string {
+  return `The fault "${name}" in ${file} ${problem}.`;
+}
+
+function problemsWith({ file, find, replace, tests }: Fault): string[] {
   const path = join(projectRoot, file);
   if (!file.startsWith('src/') || !existsSync(path)) return ['is in no file of the sources'];
   const text = readFileSync(path, 'utf8');
@@ -31,9 +43,7 @@ function problemsWith(fault: Fault, compiler: Compiler): string[] {
   if (find === '' || count !== 1) return [`is to replace what stands there ${count} times, not once`];
   if (find === replace) return ['changes nothing'];
   const missing = tests.filter((test) => !existsSync(join(projectRoot, test)));
-  if (tests.length === 0 || missing.length > 0) return [`names tests that are not there: ${missing.join(', ')}`];
-  const refusal = compiler.refusalOf(path, faultyText(fault, text));
-  return refusal === undefined ? [] : [`would be refused by the compiler: ${refusal}`];
+  return tests.length === 0 || missing.length > 0 ? [`names tests that are not there: ${missing.join(', ')}`] : [];
 }
 
 /** Looks at one changed file at a time, in the project as it is otherwise. */

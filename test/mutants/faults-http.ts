@@ -13,6 +13,13 @@ export const httpFaults: readonly Fault[] = [
   ...faultsIn('src/http/listener.ts', [listener], [
     { name: 'scopes are not looked at', find: 'checkScope(caller, scope);', replace: '' },
     { name: 'an unknown token is somebody', find: `if (caller === null) throw new PlantStoreError('invalid_token');`, replace: `if (caller === null) return 'nobody';` },
+    {
+      name: 'a body is read before the token is looked at',
+      find: 'const user = operation.scope === undefined',
+      replace: `if (method === 'POST') await readJsonBody(request, { maxBodyBytes, maxBodyDepth });\n      const user = operation.scope === undefined`,
+    },
+    { name: 'HEAD is a method that nobody takes', find: `method === 'HEAD' ? 'GET' : method`, replace: 'method', tests: [list] },
+    { name: 'OPTIONS is a method that nobody takes', find: `if (method === 'OPTIONS') return`, replace: `if (method === 'TRACE') return` },
     { name: 'a 405 does not say what is allowed', find: `new PlantStoreError('method_not_allowed'), ['Allow', allow])`, replace: `new PlantStoreError('method_not_allowed'))` },
     { name: 'a fault of this side is not reported', find: 'refusal.status >= 500 && ', replace: 'refusal.status > 503 && ' },
     { name: 'a list that fails in the middle looks complete', find: 'response.destroy();', replace: 'response.end();', tests: [list] },
@@ -74,6 +81,9 @@ export const httpFaults: readonly Fault[] = [
     { name: 'a client that left in its body is waited for', find: `.on('end', onEnd).on('close', onClose);`, replace: `.on('end', onEnd);`, tests: ['test/http/request-body.test.ts'] },
   ]),
   ...faultsIn('src/http/server.ts', [server], [
+    { name: 'node:http answers for itself where Host is missing', find: 'requireHostHeader: false', replace: 'requireHostHeader: true' },
+    { name: 'CONNECT gets no answer', find: `server.on('connect', (_, socket) => socket.end(rawAnswer('route_not_found')));`, replace: '' },
+    { name: 'a header that is too large is malformed', find: `'HPE_HEADER_OVERFLOW'`, replace: `'HPE_HEADER_TOO_LARGE'` },
     { name: 'a request may take for ever', find: 'requestTimeout: 30_000', replace: 'requestTimeout: 0' },
     { name: 'a header may take for ever', find: 'headersTimeout: 10_000', replace: 'headersTimeout: 0' },
     { name: 'a request without Host is taken', find: `(headers.host === undefined && httpVersion === '1.1') || `, replace: '' },
@@ -83,5 +93,12 @@ export const httpFaults: readonly Fault[] = [
     { name: 'connections that fall idle hold up a stop', find: 'server.closeIdleConnections();', replace: '', tests: [drain] },
     { name: 'a stop waits for ever', find: 'server.closeAllConnections();', replace: '', tests: [drain] },
     { name: 'a stop waits for nobody', find: 'await closed;', replace: '', tests: [drain] },
+  ]),
+  ...faultsIn('src/http/openapi.ts', ['test/http/openapi.test.ts'], [
+    { name: 'the document gives limit no bounds', find: `format: 'int32', minimum: 0, maximum: maxLimit`, replace: `format: 'int32'` },
+    { name: 'the document has ids of 32 bits', find: `format: 'int64',\n  description: 'Identification`, replace: `format: 'int32',\n  description: 'Identification` },
+    { name: 'the document asks for no token', find: 'security: [{ bearerAuth: [] }]', replace: 'security: []' },
+    { name: 'the document says of no scope', find: '[{ bearerAuth: [scope] }]', replace: '[{ bearerAuth: [] }]' },
+    { name: 'the document lets a NewPlant be without a name', find: `required: ['id', 'name']`, replace: `required: ['id']` },
   ]),
 ];

@@ -27,6 +27,7 @@ export const storageFaults: readonly Fault[] = [
     { name: 'the file can be read by others', find: `'wx', 0o600`, replace: `'wx', 0o644` },
     { name: 'the folder is open to others', find: 'mode: 0o700', replace: 'mode: 0o755' },
     { name: 'a file that is there is opened, and its locks lost', find: `openSync(path, 'wx'`, replace: `openSync(path, 'a'` },
+    { name: 'a file whose log is behind is refused', find: '!hasLog(path) && ', replace: '', tests: [database] },
     { name: 'a file that was cut short is taken', find: 'size < expectedBytes', replace: 'size === 0' },
   ]),
   ...faultsIn('src/storage/sqlite.ts', [sqlite], [

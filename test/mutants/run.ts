@@ -55,8 +55,8 @@ async function tidyUp(): Promise<void> {
 async function main(): Promise<number> {
   const pattern = new RegExp(values.only, 'i');
   const faults = Object.entries(rooms).flatMap(([room, list]) => list.map((fault) => ({ room, fault })));
-  const problems = problemsOf(faults.map(({ fault }) => fault));
   const chosen = faults.filter(({ room, fault }) => pattern.test(`${room}: ${fault.file}: ${fault.name}`));
+  const problems = problemsOf(faults.map(({ fault }) => fault), chosen.map(({ fault }) => fault));
   if (chosen.length === 0) problems.push('There is no such fault.');
   if (problems.length > 0) return fail(problems);
 
