@@ -37,6 +37,7 @@ const limitOf = (baselineMs: number): number => 10_000 + 4 * baselineMs;
 
 interface Verdict {
   readonly isCaught: boolean;
+  readonly isTimedOut?: boolean;
   readonly text: string;
 }
 
@@ -66,8 +67,10 @@ async function main(): Promise<number> {
   if (baselines === undefined) return 1;
 
   const caughtByRoom = new Map<string, number>();
+  let timedOut = 0;
   await forEachWorkspace(chosen, async (workspace, { room, fault }) => {
-    const { isCaught, text } = await withFault(workspace, fault, () => judge(workspace, fault, baselines));
+    const { isCaught, isTimedOut = false, text } = await withFault(workspace, fault, () => judge(workspace, fault, baselines));
+    if (isTimedOut) timedOut++;
     if (isCaught) caughtByRoom.set(room, (caughtByRoom.get(room) ?? 0) + 1);
     print(`${isCaught ? '  ' : '! '}${fault.file}: ${fault.name}: ${text}`);
   });
@@ -77,7 +80,7 @@ async function main(): Promise<number> {
     print(`${room}: ${caughtByRoom.get(room) ?? 0} of ${list?.length ?? 0} caught`);
   }
   const caught = [...caughtByRoom.values()].reduce((sum, count) => sum + count, 0);
-  print(`${caught} of ${chosen.length} caught, in ${Math.round((performance.now() - start) / 1000)} s`);
+  print(`${caught} of ${chosen.length} caught, ${timedOut} of them by time-out, in ${Math.round((performance.now() - start) / 1000)} s`);
   return caught === chosen.length ? 0 : 1;
 }
 
@@ -102,7 +105,7 @@ async function judge(workspace: Workspace, { tests }: Fault, baselines: Readonly
       case 'failed':
         return { isCaught: true, text: `caught by ${file}: "${outcome.test}"` };
       case 'timed out':
-        return { isCaught: true, text: `caught by time-out: ${file} was not done after ${Math.round(limitMs / 1000)} s` };
+        return { isCaught: true, isTimedOut: true, text: `caught by time-out: ${file} was not done after ${Math.round(limitMs / 1000)} s` };
       case 'broken':
         return { isCaught: false, text: `SURVIVED: ${file} broke without a failing test:\n${outcome.output.slice(0, 2000)}` };
       case 'passed':
