@@ -13,9 +13,12 @@ export type TestOutcome =
   | { readonly kind: 'broken'; readonly output: string };
 
 const running = new Set<ChildProcess>();
+let isStopping = false;
 
 /** Runs one test file of a workspace; after `limitMs` milliseconds it is stopped with all that it started. */
 export async function runTestFile({ root, temporary }: Workspace, file: string, limitMs: number): Promise<TestOutcome> {
+  // Until the process ends.
+  if (isStopping) await new Promise(() => undefined);
   const child = spawn(process.execPath, ['--import', 'tsx', '--test', '--test-reporter=tap', file], {
     cwd: root,
     env: { ...process.env, TMPDIR: temporary, NODE_TEST_CONTEXT: undefined, NODE_OPTIONS: undefined },
@@ -41,8 +44,9 @@ export async function runTestFile({ root, temporary }: Workspace, file: string, 
   return outcomeOf(output, file, isLate);
 }
 
-/** Stops every test that is under way. */
+/** Stops every test that is under way, and starts no more. */
 export async function stopTests(): Promise<void> {
+  isStopping = true;
   await Promise.all([...running].map(stopGroup));
 }
 
