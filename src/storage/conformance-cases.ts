@@ -65,6 +65,7 @@ export function testList(open: Open): void {
     const sorted = [minInt64, minInt64 + 1n, -9007199254740993n, -10n, -9n, -1n, 0n, 1n, 9n, 10n, 2n ** 53n, 2n ** 53n + 1n, maxInt64 - 1n, maxInt64];
     await storage.commit(shuffled(sorted).map((id) => create('ada', id)));
     assert.deepEqual(ids(await all(storage, 'ada')), sorted);
+    assert.deepEqual(ids(await storage.list('ada', { after: undefined, limit: 50 })), sorted);
   });
 
   it('answers up to the limit, greater than after', async (t) => {
