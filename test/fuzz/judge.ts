@@ -78,7 +78,9 @@ function mayLackAnswer(request: Request, { isAwaited, isHalfClosed }: Played): b
   // node:http closes the connection of an HTTP/2 client at once.
   if (request.bodyState === 'incomplete' || request.method === 'PRI') return true;
   // It closes that of a client that sends no more, too, where it can make no request of the rest.
-  return !isAwaited && !(isHalfClosed && expectation(request).operation !== undefined);
+  const { errors, operation } = expectation(request);
+  const mayBeNone = operation === undefined || errors.includes(40009) || errors.includes(43100);
+  return !isAwaited && (!isHalfClosed || mayBeNone);
 }
 
 function judgeRefusal(answer: ReadAnswer): void {

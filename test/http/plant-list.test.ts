@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { StoredPlant } from '../../src/index.ts';
+import { LongLists } from '../../src/http/long-lists.ts';
 import { plantListAnswer } from '../../src/http/plant-list.ts';
 import { RawConnection } from '../helpers/raw-http.ts';
 import { startService } from '../helpers/service.ts';
@@ -185,7 +186,7 @@ describe('A long list', () => {
   it('lets others in between two pages', async () => {
     const store = new PlantStore({ storage: new MemoryStorage() });
     await Promise.all(Array.from({ length: 3000 }, (_, id) => store.createPlant('ada', { id, name: '' })));
-    const { body = '' } = await plantListAnswer(store, { user: 'ada', query: '', path: '/plants' });
+    const { body = '' } = await plantListAnswer(store, new LongLists(store, 1000), { user: 'ada', query: '', path: '/plants' });
     let turns = 0;
     const count = (): void => {
       turns++;
