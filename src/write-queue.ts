@@ -62,6 +62,8 @@ export class WriteQueue {
       this.#waiting++;
       this.#enqueue({ write, resolve, reject, behind: undefined });
       this.#schedule();
+      // A full batch gains nothing by waiting, and with thousands of clients a turn can take a second.
+      if (this.#next.length === this.#options.maxBatchWrites && !this.#isCommitting) void this.#commitBatch();
     });
   }
 
@@ -103,7 +105,7 @@ export class WriteQueue {
         return;
       }
       this.#isScheduled = false;
-      void this.#commitBatch();
+      if (!this.#isCommitting && this.#next.length > 0) void this.#commitBatch();
     });
   }
 

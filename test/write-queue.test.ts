@@ -104,6 +104,24 @@ describe('WriteQueue', () => {
     assert.deepEqual(commits.batches.map(({ length }) => length), [10, 10, 5]);
   });
 
+  it('commits a batch that is full at once, and the rest in its turn', async () => {
+    const commits = new Commits();
+    const queue = new WriteQueue(commits.commit, bounds);
+    const outcomes = Promise.all(Array.from({ length: 12 }, (_, id) => queue.add(create(id))));
+    assert.deepEqual(commits.batches.map(({ length }) => length), [10]);
+    await turn();
+    assert.equal(commits.underWay, 1);
+    commits.succeed();
+    await turn();
+    assert.deepEqual(commits.batches.map(({ length }) => length), [10, 2]);
+    commits.succeed();
+    assert.equal((await outcomes).length, 12);
+    const again = queue.add(create(1));
+    await turn();
+    commits.succeed();
+    assert.equal(await again, true);
+  });
+
   it('fails exactly the writes of a failed batch, and goes on', async () => {
     const commits = new Commits();
     const queue = new WriteQueue(commits.commit, bounds);
