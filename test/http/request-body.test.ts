@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 import { readJsonBody } from '../../src/http/request-body.ts';
 import { RawConnection } from '../helpers/raw-http.ts';
-import { post } from '../helpers/raw-service.ts';
+import { head, post, start } from '../helpers/raw-service.ts';
 
 describe('readJsonBody', () => {
   it('rejects where the client goes away in the middle, so that nobody waits for the rest', async (t) => {
@@ -20,5 +20,17 @@ describe('readJsonBody', () => {
     const connection = await RawConnection.open(t, (server.address() as AddressInfo).port);
     connection.send(post('{"id":1,"name":"Fe', 100));
     await assert.rejects(outcome.promise, { code: 'malformed_request' });
+  });
+
+  it('puts a body together that comes a byte at a time', async (t) => {
+    const { port, store } = await start(t);
+    const connection = await RawConnection.open(t, port);
+    const name = 'Fern'.repeat(1000);
+    const pieces = Array.from(`{"id":1,"name":"${name}"}`, (byte) => `1\r\n${byte}\r\n`).join('');
+    connection.send(`POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    for (let at = 0; at < pieces.length; at += 5000) connection.send(pieces.slice(at, at + 5000));
+    connection.send('0\r\n\r\n');
+    await connection.until(/\}$/);
+    assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name }]);
   });
 });
