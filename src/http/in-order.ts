@@ -81,6 +81,12 @@ export function lastResponse(socket: Duplex): ServerResponse | undefined {
   return lastExchanges.get(socket)?.response;
 }
 
+/** Tells the answers of a connection that there is room again. */
+export function drainResponses(socket: Duplex): void {
+  // Only the one that is on its way listens.
+  for (let response = lastResponses.get(socket); response !== undefined; response = waitsFor.get(response)) response.emit('drain');
+}
+
 /**
  * Sees to it that a request that waits for its turn is never begun.
  *

@@ -1,9 +1,10 @@
 import { createServer } from 'node:http';
 import type { Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '../errors.ts';
 import type { PlantStore } from '../plant-store.ts';
-import { lastResponse } from './in-order.ts';
+import { drainResponses, lastResponse } from './in-order.ts';
 import { createRequestListener } from './listener.ts';
 import type { RequestListenerOptions } from './listener.ts';
 import { refuseConnection } from './refuse.ts';
@@ -64,10 +65,21 @@ export function createPlantServer(store: PlantStore, options: RequestListenerOpt
   // An expectation that nobody knows is no reason to refuse (RFC 9110 §10.1.1: 417 is a MAY).
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   // node:http would close the connection without a word.
-  server.on('connect', (_, socket) => { refuseConnection(socket, 'route_not_found'); });
+  server.on('connect', (_, socket) => {
+    keepServing(socket);
+    refuseConnection(socket, 'route_not_found');
+  });
   server.on('clientError', (error, socket) => { refuseConnection(socket, clientErrorCode(error)); });
   server.on('drop', makeRoom(server));
   return server;
+}
+
+/** node:http lets go of the connection of a CONNECT, though answers to requests before it may be due. */
+function keepServing(socket: Duplex): void {
+  const destroy = (): void => { socket.destroy(); };
+  socket.on('drain', () => { drainResponses(socket); }).on('timeout', destroy).on('error', destroy);
+  // Who does not read does not see that the client has gone.
+  socket.resume();
 }
 
 const connectionsOf = new WeakMap<Server, Set<Socket>>();
@@ -96,7 +108,11 @@ export async function drainServer(server: Server, graceMs: number): Promise<void
   }
   // close() ends the connections that are idle now; those that fall idle later are ended here.
   const sweep = setInterval(() => { server.closeIdleConnections(); }, 20);
-  const cut = setTimeout(() => { server.closeAllConnections(); }, graceMs);
+  const cut = setTimeout(() => {
+    server.closeAllConnections();
+    // node:http does not know those of a CONNECT any more.
+    for (const socket of connectionsOf.get(server) ?? []) socket.destroy();
+  }, graceMs);
   await closed;
   clearInterval(sweep);
   clearTimeout(cut);
