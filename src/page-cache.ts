@@ -82,6 +82,7 @@ export class PageCache {
     const version = this.#options.dataVersion();
     if (version !== this.#version) {
       this.#version = version;
+      this.forgotten++;
       this.#users.clear();
       this.#text = 0;
     }

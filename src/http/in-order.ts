@@ -84,7 +84,7 @@ export function lastResponse(socket: Duplex): ServerResponse | undefined {
 /** Tells the answers of a connection that there is room again. */
 export function drainResponses(socket: Duplex): void {
   // Only the one that is on its way listens.
-  for (let response = lastResponses.get(socket); response !== undefined; response = waitsFor.get(response)) response.emit('drain');
+  for (let response = lastResponse(socket); response !== undefined; response = waitsFor.get(response)) response.emit('drain');
 }
 
 /**

@@ -88,13 +88,15 @@ export function createRequestListener(store: PlantStore, options: RequestListene
   }
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let answered: Answer | undefined;
     try {
-      const answered = await answer(request);
+      answered = await answer(request);
       if (hasEndlessBody(request, maxBodyBytes) || asksForUpgrade(request)) closeAfter(request, response);
       await sendAnswer(response, answered, request.method === 'HEAD');
     } catch (error) {
       // Whatever part of the answer is out, the client must not take it for the whole.
       response.destroy();
+      if (typeof answered?.body === 'object') await answered.body.return();
       onError(error, request);
     }
   }

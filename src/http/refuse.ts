@@ -23,8 +23,6 @@ export function refuseConnection(socket: Duplex, code: ErrorCode): void {
   // A parser that has failed fails again at every read.
   if (refused.has(socket) || closing.has(socket)) return;
   refused.add(socket);
-  // node:http has let go of the connection of a CONNECT: a reset would end the process.
-  socket.on('error', () => undefined);
   const last = lastResponse(socket);
   const refuse = (): void => { closeLingering(socket, rawAnswer(code)); };
   if (!socket.writable) {

@@ -69,7 +69,12 @@ export function createPlantServer(store: PlantStore, options: RequestListenerOpt
     keepServing(socket);
     refuseConnection(socket, 'route_not_found');
   });
-  server.on('clientError', (error, socket) => { refuseConnection(socket, clientErrorCode(error)); });
+  server.on('clientError', (error, socket) => {
+    const code = clientErrorCode(error);
+    // Not read because requests before it wait: that is not the client's doing.
+    if (code === 'request_timeout' && socket.isPaused()) return;
+    refuseConnection(socket, code);
+  });
   server.on('drop', makeRoom(server));
   return server;
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { isStorableString } from '../plant.ts';
 import { scopes as allScopes } from './routes.ts';
 import type { Scope } from './routes.ts';
@@ -26,6 +26,8 @@ export interface TokenRecord {
  */
 export function readTokenFile(path: string): TokenRecord[] {
   try {
+    // A pipe would keep everything waiting for somebody to write into it.
+    if (!statSync(path).isFile()) throw new Error('it is not a file');
     return parseTokenFile(readFileSync(path, 'utf8'));
   } catch (cause) {
     throw new Error(`${path} cannot be used: ${(cause as Error).message}.`, { cause });

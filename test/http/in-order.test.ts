@@ -116,6 +116,20 @@ describe('Requests that a client sends ahead on one connection', () => {
     }
   });
 
+  it('are not refused as too late where the server did not read them', async (t) => {
+    const { storage, letGo, committing } = heldStorage();
+    const { server, port } = await start(t, storage);
+    server.headersTimeout = 100;
+    server.requestTimeout = 100;
+    const connection = await RawConnection.open(t, port);
+    connection.send(create(1) + list + 'GET /pla');
+    await committing;
+    connection.send(`nts HTTP/1.1\r\n${head}Connection: close\r\n\r\n`);
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    letGo();
+    assert.deepEqual(parseRawAnswers(await connection.untilClosed()).map(({ status }) => status), [200, 200, 200]);
+  });
+
   it('are dropped when the client goes away, and leave nothing behind', async (t) => {
     const { storage, letGo, committing } = heldStorage();
     const { server, store, port, faults } = await start(t, storage);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -22,6 +23,13 @@ describe('readTokenFile', () => {
       await writeFile(path, tokenFileText(kept));
       assert.deepEqual(readTokenFile(path), kept);
     }
+  });
+
+  it('refuses a pipe, which would keep everything waiting, and a folder', async (t) => {
+    const folder = await temporaryFolder(t);
+    const pipe = join(folder, 'pipe');
+    spawnSync('mkfifo', [pipe]);
+    for (const path of [pipe, folder]) assert.throws(() => readTokenFile(path), { message: `${path} cannot be used: it is not a file.` });
   });
 
   it('refuses what is not JSON, without quoting it', async (t) => {
