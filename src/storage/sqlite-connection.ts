@@ -21,6 +21,9 @@ const selectPage = `
     )
   )`;
 
+/** SQLite waits for a lock within the call: who stands still for longer answers no signal and no list meanwhile. */
+export const maxStandstillMs = 100;
+
 /** A connection to a plant store's file, with all its statements: what is replaced as one after a fault. */
 export class SqliteConnection {
   readonly database: DatabaseSync;
@@ -31,8 +34,9 @@ export class SqliteConnection {
   readonly selectPage: StatementSync;
   readonly selectVersion: StatementSync;
 
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, busyTimeoutMs: number) {
     this.database = database;
+    database.exec(`PRAGMA busy_timeout = ${Math.min(busyTimeoutMs, maxStandstillMs)}`);
     this.insert = database.prepare('INSERT INTO plants (user, id, name, tag) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING');
     this.delete = database.prepare('DELETE FROM plants WHERE user = ? AND id = ?');
     this.selectPlants = prepareSelect(database, selectPlants);

@@ -1,26 +1,30 @@
 import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { checkIntegerOption } from '../check-option.ts';
 import { PlantStoreError } from '../errors.ts';
 import { maxInt64, minInt64 } from '../int64.ts';
 import type { StoredPlant } from '../plant.ts';
 import { emptyPage, listAsJson } from './json-page.ts';
 import { maxPageText, ownedTextLength, textLength } from './page-bounds.ts';
-import { SqliteConnection } from './sqlite-connection.ts';
+import { maxStandstillMs, SqliteConnection } from './sqlite-connection.ts';
 import { inTransaction, openDatabase, reopenDatabase } from './sqlite-database.ts';
 import { identifyFile } from './sqlite-file.ts';
 import { takeInLog } from './sqlite-log.ts';
-import { isFault } from './sqlite-result-code.ts';
+import { hasResultCode, isFault } from './sqlite-result-code.ts';
 import { fromColumn, toColumn } from './sqlite-text.ts';
 import type { JsonPage, ListRange, OwnedPlant, PlantKey, ScanRange, StorageAdapter, Write } from './storage-adapter.ts';
 
 /** How a {@link SqliteStorage} works. */
 export interface SqliteStorageOptions {
   /**
-   * How long to wait for another process's lock, in milliseconds, 0 to 2147483647; default 5000.
-   * This process stands still meanwhile.
+   * How long a commit waits for another process's lock, in milliseconds, 0 to 2147483647; default
+   * 5000. This process stands still for 100 of them at a time, and goes on with other work between.
    */
   busyTimeoutMs?: number;
 }
+
+/** Until a commit that found the file locked tries again. */
+const retryAfterMs = 10;
 
 /** How many rows one statement reads, so that a page of long names is not read far past its bound. */
 const maxReadRows = 100;
@@ -60,13 +64,25 @@ export class SqliteStorage implements StorageAdapter {
     this.#busyTimeoutMs = busyTimeoutMs;
     const { database, isLogTrusted } = openDatabase(this.#path, busyTimeoutMs);
     this.#isSuspect = !isLogTrusted;
-    this.#connection = new SqliteConnection(database);
+    this.#connection = new SqliteConnection(database, busyTimeoutMs);
     this.#identity = identifyFile(this.#path);
   }
 
   /** See {@link StorageAdapter}. */
   async commit(writes: readonly Write[]): Promise<boolean[]> {
-    this.#refuseIfClosed();
+    const deadline = performance.now() + this.#busyTimeoutMs;
+    for (;;) {
+      this.#refuseIfClosed();
+      try {
+        return this.#commitNow(writes);
+      } catch (error) {
+        if (!hasResultCode(error, 'busy') || performance.now() >= deadline) throw error;
+      }
+      await sleep(retryAfterMs);
+    }
+  }
+
+  #commitNow(writes: readonly Write[]): boolean[] {
     if (this.#isSuspect) this.#reopen();
     const connection = this.#connection;
     try {
@@ -131,10 +147,10 @@ export class SqliteStorage implements StorageAdapter {
   #reopen(): void {
     try {
       const { database: old } = this.#connection;
-      this.#connection = new SqliteConnection(reopenDatabase(this.#path, this.#identity, this.#busyTimeoutMs));
+      this.#connection = new SqliteConnection(reopenDatabase(this.#path, this.#identity, this.#busyTimeoutMs), this.#busyTimeoutMs);
       this.#reopened++;
       old.close();
-      if (!takeInLog(this.#connection.database, this.#busyTimeoutMs)) throw new Error(`The log of ${this.#path} is in use`);
+      if (!takeInLog(this.#connection.database, Math.min(this.#busyTimeoutMs, maxStandstillMs))) throw new Error(`The log of ${this.#path} is in use`);
       this.#isSuspect = false;
     } catch (error) {
       throw new PlantStoreError('storage_unavailable', undefined, { cause: error });
