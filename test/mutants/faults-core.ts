@@ -55,7 +55,7 @@ export const coreFaults: readonly Fault[] = [
     { name: 'a limit of 0 is refused', find: 'limit < 0 ||', replace: 'limit <= 0 ||' },
     { name: 'a list ends with its first page', find: 'page.length < range.limit &&', replace: 'page.length <= range.limit &&' },
     { name: 'a page is as long as the limit', find: 'limit: Math.min(left, maxPageLength)', replace: 'limit: Math.min(left, maxLimit)' },
-    { name: 'a long list keeps all others waiting', find: 'await nextTurn();', replace: '' },
+    { name: 'a long list keeps all others waiting', find: 'await pageTurn();', replace: '' },
     { name: 'the storage is closed before the writes are done', find: 'this.#writes.close().then(() => this.#storage.close())', replace: 'this.#storage.close()' },
     { name: 'too few outcomes are taken for all', find: 'outcomes.length === writes.length', replace: 'outcomes.length <= writes.length' },
     {

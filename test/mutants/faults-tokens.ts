@@ -11,8 +11,8 @@ export const tokenFaults: readonly Fault[] = [
   ...faultsIn('src/http/token-authenticate.ts', [authenticate], [
     { name: 'a token never expires', find: 'return grant.expiresAtMs > Date.now() ? grant.caller : null;', replace: 'return grant.caller;' },
     { name: 'a revoked token that was used before stays good', find: 'verified.clear();', replace: '' },
-    { name: 'a file that turned invalid shuts everybody out', find: 'onProblem(`${(error as Error).message}', replace: 'grants = new Map();\n      onProblem(`${(error as Error).message}' },
-    { name: 'a file that was removed lets everybody in', find: 'grants = new Map();', replace: '' },
+    { name: 'a file that turned invalid shuts everybody out', find: 'const problem = `', replace: 'grants = new Map();\n      const problem = `' },
+    { name: 'a file that was removed lets everybody in', find: 'new Map<string, Grant>() : loadGrants', replace: 'grants : loadGrants' },
     { name: 'changes of the file count after minutes', find: 'checkIntervalMs = 500', replace: 'checkIntervalMs = 500_000' },
     { name: 'a file that was written in place is not noticed', find: '${ino} ${size} ${mtimeNs} ${ctimeNs}', replace: '${ino}' },
     { name: 'a file that its group can read is no problem', find: '0o077', replace: '0o007' },
