@@ -21,6 +21,7 @@ export const cliFaults: readonly Fault[] = [
     { name: 'the storage stays open at the end', find: 'await store.close();', replace: '', tests: ['test/cli/storage-postgres.test.ts'] },
     { name: 'a port over the largest is tried', find: '> 65_535', replace: '> 65_536', tests: [run] },
     { name: 'a first start makes a token for nobody', find: 'if (first !== undefined) authenticate = useTokens();', replace: '', tests: [serve] },
+    { name: 'what is no HTTP is not logged', find: `server.on('clientError', (error) => { log.refusal(error); });`, replace: '', tests: [log] },
     { name: 'an IPv6 address is written without brackets', find: `host.includes(':') ?`, replace: `host.includes('::1:') ?`, tests: [serve] },
   ]),
   ...faultsIn('src/cli/log.ts', [log], [
@@ -28,6 +29,11 @@ export const cliFaults: readonly Fault[] = [
     { name: 'the log shows tokens', find: 'method: request.method,', replace: 'method: request.method,\n        authorization: request.headers.authorization,' },
     { name: 'a client that went away looks answered', find: `response.writableFinished ? undefined : 'client gone'`, replace: 'undefined' },
     { name: 'the log leaves out errors', find: 'error: error === undefined ? undefined : inspect(error)', replace: 'error: undefined' },
+    { name: 'an error that comes again is not counted', find: 'this.#repeats.set(key, repeats + 1);', replace: '' },
+    { name: 'a storage that is down floods the log', find: 'if (repeats !== undefined) {', replace: 'if (repeats !== undefined && repeats > 1e9) {' },
+    { name: 'another cause of an error counts as the same', find: 'error === undefined ? message : `${message}: ${summary(error)}`', replace: 'message' },
+    { name: 'an error that was told once is never told again', find: 'this.#repeats.clear();', replace: '' },
+    { name: 'the last repeats are not told', find: 'flush(): void {\n    this.#reportRepeats();', replace: 'flush(): void {' },
     { name: 'the last lines are not written', find: 'process.stderr.write(this.#lines);', replace: 'if (this.#lines.length > 1000) process.stderr.write(this.#lines);' },
   ]),
   ...faultsIn('src/cli/storage.ts', [storage], [
@@ -42,6 +48,7 @@ export const cliFaults: readonly Fault[] = [
     { name: 'arguments that nobody asked for are taken', find: 'if (extra !== undefined) throw', replace: 'if (extra === null) throw', tests: [run] },
   ]),
   ...faultsIn('src/cli/run.ts', [run], [
+    { name: 'everybody on the machine sees the arguments', find: 'process.title = `plant-store ${name}`;', replace: '', tests: [serve] },
     { name: 'misuse exits with 1', find: 'return isMisuse ? 2 : 1;', replace: 'return 1;' },
     { name: 'a failure exits with 0', find: 'return isMisuse ? 2 : 1;', replace: 'return isMisuse ? 2 : 0;', tests: [exportTest] },
     { name: 'whoever stops reading the log stops the service', find: `stream.on('error', () => undefined);`, replace: 'stream.uncork();', tests: [log] },

@@ -83,6 +83,11 @@ export const coreFaults: readonly Fault[] = [
       tests: [plantPageJson],
     },
   ]),
+  ...faultsIn('src/page-turn.ts', ['test/page-turn.test.ts'], [
+    { name: 'all long lists read a page in every turn', find: 'if (next === waiting.length) setImmediate(giveTurn);\n    waiting.push(resolve);', replace: 'setImmediate(resolve);' },
+    { name: 'a second long list never gets its turn', find: '    setImmediate(giveTurn);\n    //', replace: '    //' },
+    { name: 'of many long lists those past a thousand never get a turn', find: 'waiting = waiting.slice(next);', replace: 'waiting = [];' },
+  ]),
   ...faultsIn('src/page-cache.ts', [pageCache], [
     { name: 'a kept page can be changed by whoever gets it', find: 'Object.freeze(page)', replace: 'page', tests: [plantPageJson] },
     { name: 'a page of another limit is answered', find: 'return kept.byLimit.get(limit)', replace: 'return [...kept.byLimit.values()][0]' },

@@ -5,6 +5,8 @@ const sqlite = 'test/storage/sqlite.test.ts';
 const database = 'test/storage/sqlite-database.test.ts';
 const sqliteFile = 'test/storage/sqlite-file.test.ts';
 const migration = 'test/storage/sqlite-migration.test.ts';
+const reopen = 'test/storage/sqlite-reopen.test.ts';
+const sync = 'test/storage/sqlite-sync.test.ts';
 const memory = 'test/storage/memory.test.ts';
 
 /** SQLite, memory, and what all storages share. */
@@ -21,6 +23,9 @@ export const storageFaults: readonly Fault[] = [
     { name: 'a migrated file is migrated again', find: 'PRAGMA user_version = ${migrations.length}', replace: 'PRAGMA user_version = 1', tests: [migration] },
     { name: 'a migration takes names for tags', find: 'SET tag = substr(json_quote(tag)', replace: 'SET tag = substr(json_quote(name)', tests: [migration] },
     { name: 'a migration leaves a quote behind', find: 'length(json_quote(name)) - 2', replace: 'length(json_quote(name)) - 1', tests: [migration] },
+    { name: 'the log of a crash is trusted', find: 'isLogTrusted: !isLogLeft || tryToTakeInLog(database, busyTimeoutMs)', replace: 'isLogTrusted: true', tests: [reopen] },
+    { name: 'another file is opened again', find: 'if (identifyFile(file) !== identity) throw', replace: `if (identity === '') throw`, tests: [reopen] },
+    { name: 'a file that was emptied begins anew', find: `if (readVersion(database, file) !== migrations.length) throw unsupported(file, 'is not what it was');`, replace: '', tests: [reopen] },
     { name: 'a file that is empty is taken for one to read', find: `if (readVersion(database, file) === 0) throw`, replace: `if (readVersion(database, file) < 0) throw`, tests: ['test/cli/backup.test.ts'] },
   ]),
   ...faultsIn('src/storage/sqlite-file.ts', [sqliteFile], [
@@ -28,6 +33,7 @@ export const storageFaults: readonly Fault[] = [
     { name: 'the folder is open to others', find: 'mode: 0o700', replace: 'mode: 0o755' },
     { name: 'a file that is there is opened, and its locks lost', find: `openSync(path, 'wx'`, replace: `openSync(path, 'a'` },
     { name: 'a file whose log is behind is refused', find: '!hasLog(path) && ', replace: '', tests: [database] },
+    { name: 'the names of new folders are not on the disk', find: 'syncFolder(dirname(folder));', replace: 'continue;', tests: [sync] },
     { name: 'a file that was cut short is taken', find: 'size < expectedBytes', replace: 'size === 0' },
   ]),
   ...faultsIn('src/storage/sqlite-connection.ts', [sqlite], [
@@ -39,7 +45,21 @@ export const storageFaults: readonly Fault[] = [
     { name: 'a scan goes on at its last plant', find: '(user, id) > (?, ?)', replace: '(user, id) >= (?, ?)' },
     { name: 'ids are read as doubles', find: 'statement.setReadBigInts(true);', replace: '' },
   ]),
+  ...faultsIn('src/storage/sqlite-log.ts', [reopen], [
+    { name: 'the log that failed goes on', find: 'wal_checkpoint(TRUNCATE)', replace: 'wal_checkpoint(PASSIVE)' },
+    { name: 'a log that is in use counts as taken in', find: `?.['busy']) === 0`, replace: `?.['busy']) >= 0` },
+    { name: 'a log that cannot be taken in is trusted', find: 'return false;', replace: 'return true;' },
+    { name: 'locks are no longer waited for once a log was taken in', find: 'database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);', replace: '', tests: [database] },
+  ]),
+  ...faultsIn('src/storage/sqlite-result-code.ts', ['test/storage/sqlite-result-code.test.ts'], [
+    { name: 'extended result codes are not known', find: '(Number(error.errcode) & 0xff)', replace: 'Number(error.errcode)' },
+    { name: 'an error of the disk is none of the file', find: `'readOnly', 'ioError', `, replace: `'readOnly', `, tests: [reopen] },
+  ]),
   ...faultsIn('src/storage/sqlite.ts', [sqlite], [
+    { name: 'a connection whose commit failed takes another one', find: 'this.#isSuspect = isFault(error) || connection.database.isTransaction;', replace: '', tests: [reopen] },
+    { name: 'a connection is closed before there is another', find: 'const { database: old } = this.#connection;', replace: 'const old = { close: () => undefined };\n      this.#connection.database.close();', tests: [reopen] },
+    { name: 'a connection that failed stays open', find: 'old.close();', replace: '', tests: [reopen] },
+    { name: 'a new connection counts the commits of others anew', find: 'this.#reopened++;', replace: '', tests: [reopen] },
     {
       name: 'a batch is committed write by write',
       find: 'inTransaction(connection.database, () => writes.map((write) => apply(connection, write)))',
@@ -61,6 +81,7 @@ export const storageFaults: readonly Fault[] = [
     { name: 'a backup overwrites', find: 'throwIfNoEntry: false }) !== undefined', replace: 'throwIfNoEntry: false })?.isFile() === true', tests: ['test/cli/backup.test.ts'] },
     { name: 'a backup can be read by others', find: '0o600', replace: '0o644', tests: ['test/cli/backup.test.ts'] },
     { name: 'a backup is not of one moment', find: `database.exec('BEGIN');`, replace: '' },
+    { name: 'the name of a backup is not on the disk', find: 'syncFolder(dirname(target));', replace: '', tests: [sync] },
     { name: 'a backup that failed leaves a part', find: `['', '-journal'`, replace: `['-journal'` },
   ]),
   ...faultsIn('src/storage/memory.ts', [memory], [

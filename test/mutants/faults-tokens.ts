@@ -12,6 +12,8 @@ export const tokenFaults: readonly Fault[] = [
     { name: 'a token never expires', find: 'return grant.expiresAtMs > Date.now() ? grant.caller : null;', replace: 'return grant.caller;' },
     { name: 'a revoked token that was used before stays good', find: 'verified.clear();', replace: '' },
     { name: 'a file that turned invalid shuts everybody out', find: 'const problem = `', replace: 'grants = new Map();\n      const problem = `' },
+    { name: 'a tokens file that could not be read is never read again', find: 'verified.clear();\n    try {', replace: 'verified.clear();\n    signature = current;\n    try {' },
+    { name: 'a tokens file that is bad is reported again and again', find: 'if (problem !== reported) onProblem', replace: 'onProblem' },
     { name: 'a file that was removed lets everybody in', find: 'new Map<string, Grant>() : loadGrants', replace: 'grants : loadGrants' },
     { name: 'changes of the file count after minutes', find: 'checkIntervalMs = 500', replace: 'checkIntervalMs = 500_000' },
     { name: 'a file that was written in place is not noticed', find: '${ino} ${size} ${mtimeNs} ${ctimeNs}', replace: '${ino}' },

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { problemsOf } from './check-faults.ts';
 import type { Fault } from './fault.ts';
 import { cliFaults } from './faults-cli.ts';
+import { connectionFaults } from './faults-connections.ts';
 import { coreFaults } from './faults-core.ts';
 import { httpFaults } from './faults-http.ts';
 import { postgresFaults } from './faults-postgres.ts';
@@ -18,6 +19,7 @@ const rooms: Readonly<Record<string, readonly Fault[]>> = {
   storage: storageFaults,
   PostgreSQL: postgresFaults,
   HTTP: httpFaults,
+  connections: connectionFaults,
   tokens: tokenFaults,
   'command line': cliFaults,
 };

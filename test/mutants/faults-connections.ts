@@ -1,0 +1,82 @@
+import { faultsIn } from './fault.ts';
+import type { Fault } from './fault.ts';
+
+const inOrder = 'test/http/in-order.test.ts';
+const limits = 'test/http/limits.test.ts';
+const longLists = 'test/http/long-lists.test.ts';
+const malformed = 'test/http/malformed.test.ts';
+const refuse = 'test/http/refuse.test.ts';
+const server = 'test/http/server.test.ts';
+
+/** What a connection carries and in which order, how it ends, and how much of everything there may be. */
+export const connectionFaults: readonly Fault[] = [
+  ...faultsIn('src/http/in-order.ts', [inOrder], [
+    { name: 'requests of a connection are begun at once', find: 'if (before === undefined || before.closed) {', replace: 'if (before === undefined || before.req !== request) {' },
+    { name: 'a request that waited behind a last answer is begun', find: 'if (waitsFor.delete(response) && isOpen(socket)) listener', replace: 'if (waitsFor.delete(response)) listener' },
+    { name: 'a connection is read while its requests wait', find: 'socket.pause();', replace: '' },
+    { name: 'a connection that node:http resumes is read while its requests wait', find: `socket.on('resume', pauseAgain).on('close', forget);`, replace: `socket.on('close', forget);` },
+    { name: 'a connection is never read again when its requests have waited', find: '.resume();', replace: ';' },
+    { name: 'one request more may wait', find: 'line.length >= maxWaiting', replace: 'line.length > maxWaiting' },
+    { name: 'requests of a client that went away wait for ever', find: `pauseAgain).on('close', forget);`, replace: 'pauseAgain);' },
+    { name: 'the last request that waited is counted for ever', find: 'this.length -= this.#waits.get(socket)?.count ?? 0;', replace: '' },
+    { name: 'a client that sends many ahead keeps all others waiting', find: `before.once('close', () => setImmediate(() => {`, replace: `before.once('close', () => queueMicrotask(() => {` },
+  ]),
+  ...faultsIn('src/http/refuse.ts', [inOrder], [
+    { name: 'a refusal stands before the answers that are due', find: 'after(last, refuse);', replace: 'refuse();' },
+    { name: 'a refusal stands before the answer that it waits for', find: 'else after(before, refuse);', replace: 'else refuse();' },
+    { name: 'a request that broke while it waited gets no answer', find: 'else after(before, refuse);', replace: 'else after(before, () => { closeLingering(socket); });' },
+    { name: 'a request that is answered already gets a refusal, too', find: 'after(last, () => { closeLingering(socket); });', replace: 'after(last, refuse);', tests: [server, refuse] },
+    { name: 'every read of what is no HTTP is refused anew', find: 'if (refused.has(socket) || closing.has(socket)) return;', replace: '', tests: [inOrder, refuse, server] },
+    { name: 'a client that still sends is cut off from its answer', find: 'setTimeout(destroy, lingerMs)', replace: 'setTimeout(destroy, 0)', tests: [refuse] },
+    { name: 'a client that never ends its side stays', find: 'setTimeout(destroy, lingerMs)', replace: 'setTimeout(() => undefined, lingerMs)', tests: [refuse] },
+    { name: 'what comes behind a last answer is not read', find: 'socket.resume();', replace: '', tests: [refuse] },
+    { name: 'a client of CONNECT ends the process', find: `socket.on('error', () => undefined);`, replace: '', tests: ['test/http/connect.test.ts'] },
+  ]),
+  ...faultsIn('src/http/listener.ts', [inOrder], [
+    { name: 'what comes with a request to upgrade is misread', find: ' || asksForUpgrade(request)', replace: '' },
+    { name: 'an answer that does not wait for the body is reset', find: 'socket.destroySoon = () => { closeLingering(socket); };', replace: '', tests: [refuse] },
+    { name: 'a malformed request leaves its connection open', find: `new PlantStoreError('malformed_request'), ['Connection', 'close'])`, replace: `new PlantStoreError('malformed_request'))`, tests: [malformed] },
+  ]),
+  ...faultsIn('src/http/malformed.ts', [malformed], [
+    { name: 'of two Hosts the first counts', find: ` || countHeader(request, 'host') !== 1`, replace: '' },
+    { name: 'a Host may be anything', find: '!hostAndPort.test(host) || ', replace: '' },
+    { name: 'a Host may hold user information', find: String.raw`[\w\-.~%`, replace: String.raw`[\w\-.@~%` },
+    { name: 'every version is HTTP/1.0', find: `if (!isLatest && httpVersion !== '1.0') return true;`, replace: '' },
+    { name: 'a transfer coding in HTTP/1.0 is taken', find: 'isLatest && coding.toLowerCase()', replace: 'coding.toLowerCase()' },
+  ]),
+  ...faultsIn('src/http/request-body.ts', [refuse], [
+    { name: 'of two Content-Types the first counts', find: `if (countHeader(request, 'content-type') !== 1) throw new PlantStoreError('invalid_media_type');`, replace: '', tests: [malformed] },
+    { name: 'a client that asks for 100 Continue never gets it', find: 'response?.writeContinue();', replace: '' },
+    { name: 'a body that is too large is asked for', find: `if (response !== undefined && Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);`, replace: '' },
+    { name: 'a client whose body came along gets no 100 Continue', find: ' || continueOwed.has(request)', replace: '' },
+    { name: 'the end of a chunked body of DELETE is not waited for', find: `headers['transfer-encoding'] !== undefined || (headers`, replace: '(headers' },
+  ]),
+  ...faultsIn('src/http/operations.ts', [limits], [
+    { name: 'a delete does not wait for the end of its body', find: 'await discardBody(request, limits);', replace: '', tests: [refuse] },
+    { name: 'a request takes effect though nobody can be told', find: `if (!isOpen(socket)) throw new PlantStoreError('malformed_request');`, replace: '', tests: [refuse] },
+    { name: 'the store gets one request more at once', find: 'inFlight >= limits.maxInFlight', replace: 'inFlight > limits.maxInFlight' },
+    { name: 'a create is in flight for ever', find: 'newPlant)) };\n      } finally {\n        inFlight--;', replace: 'newPlant)) };\n      } finally {' },
+    { name: 'a list is in flight for ever', find: '+ path });\n      } finally {\n        inFlight--;', replace: '+ path });\n      } finally {' },
+    { name: 'a delete is in flight for ever', find: '{ status: 204 };\n      } finally {\n        inFlight--;', replace: '{ status: 204 };\n      } finally {' },
+  ]),
+  ...faultsIn('src/http/long-lists.ts', [longLists], [
+    { name: 'lists hold their ids for ever', find: 'this.#heldIds -= held;', replace: '' },
+    { name: 'lists hold any number of ids', find: '> this.#maxHeldIds) throw', replace: '> Infinity) throw' },
+    { name: 'a long list that is alone is refused', find: 'if (!isAlone && this.#heldIds', replace: 'if (this.#heldIds' },
+  ]),
+  ...faultsIn('src/http/answer.ts', [longLists], [
+    { name: 'HEAD of a long list holds its ids for ever', find: 'response.end();\n    await body.return();', replace: 'response.end();' },
+    { name: 'a client that left before its long list holds ids for ever', find: `if (typeof body === 'object') await body.return();`, replace: '' },
+  ]),
+  ...faultsIn('src/http/server.ts', [limits], [
+    { name: 'a client that takes nothing is waited for, for ever', find: '  timeout: 60_000', replace: '  timeout: 0' },
+    { name: 'there may be any number of connections', find: 'maxConnections: 10_000', replace: 'maxConnections: 1_000_000' },
+    { name: 'idle connections take the room of those to come', find: `server.on('drop', makeRoom(server));`, replace: '' },
+    { name: 'a connection is idle before its client thinks so', find: 'keepAliveTimeout: 65_000', replace: 'keepAliveTimeout: 5_000' },
+    { name: 'times are looked at every 30 seconds', find: 'connectionsCheckingInterval: 1000', replace: 'connectionsCheckingInterval: 30_000', tests: [server] },
+    { name: 'headers past 2000 are dropped', find: 'maxHeadersCount: 0', replace: 'maxHeadersCount: 2000', tests: [malformed] },
+    { name: 'a client that has sent all gets no answer', find: 'httpAllowHalfOpen: true', replace: 'httpAllowHalfOpen: false', tests: [refuse] },
+    { name: '100 Continue goes out before any check', find: 'oweContinue(request, response);', replace: 'response.writeContinue();', tests: [refuse] },
+    { name: 'an expectation that nobody knows is refused', find: `server.on('checkExpectation', (request, response) => server.emit('request', request, response));`, replace: '', tests: ['test/http/openapi-answers.test.ts'] },
+  ]),
+];
