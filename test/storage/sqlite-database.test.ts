@@ -25,6 +25,8 @@ describe('openDatabase', () => {
     const { database: recovered } = openDatabase(crashed, 5000);
     t.after(() => { recovered.close(); });
     assert.equal(recovered.prepare('SELECT id FROM plants').all().length, 2000);
+    // For its log it waits less.
+    assert.deepEqual({ ...recovered.prepare('PRAGMA busy_timeout').get() }, { timeout: 5000 });
   });
 
   it('lets a commit wait until another process lets go of the file', async (t) => {
