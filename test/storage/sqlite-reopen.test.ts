@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { copyFile, readdir, readFile, rename, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -21,6 +22,15 @@ async function ids(storage: SqliteStorage): Promise<number[]> {
 }
 
 const sizeOf = async (path: string): Promise<number> => (await stat(path)).size;
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    // The descriptor by which the folder itself was read.
+    return '';
+  }
+}
 
 /** What this process does while its files cannot grow. */
 async function whileStuck(work: () => Promise<void>): Promise<void> {
@@ -92,14 +102,18 @@ describe('SqliteStorage after a commit for which the disk failed', () => {
     assert.deepEqual(await storage.commit([create(21)]), [true]);
   });
 
-  it('does not begin anew in its own file where that was emptied', async (t) => {
+  it('does not begin anew in its own file where that was emptied, and takes none that was cut short', async (t) => {
     if (!hasProgram(t, 'prlimit')) return;
     const { path, storage } = await makeFailed(t);
     await storage.commit([create(21)]);
     await whileStuck(() => assert.rejects(storage.commit([create(99)])));
-    for (const file of [`${path}-wal`, path]) await truncate(file, 0);
-    await assert.rejects(storage.commit([create(22)]), unavailable);
-    assert.equal(await sizeOf(path), 0);
+    await truncate(`${path}-wal`, 0);
+    for (const size of [4096, 0]) {
+      assert.ok(await sizeOf(path) > size);
+      await truncate(path, size);
+      await assert.rejects(storage.commit([create(22)]), unavailable);
+      assert.equal(await sizeOf(path), size);
+    }
   });
 
   it('waits for those who still read in the log', async (t) => {
@@ -128,6 +142,19 @@ describe('SqliteStorage after a commit for which the disk failed', () => {
     await other.createPlant('bob', { id: 1, name: 'Moss' });
     await store.createPlant('ada', { id: 1, name: 'Fern' });
     assert.equal((await store.plantPageJson('bob')).json, '[{"name":"Moss"}]');
+  });
+
+  it('keeps no file open that it no longer needs', async (t) => {
+    if (!hasProgram(t, 'prlimit')) return;
+    const { path, storage } = await makeFailed(t);
+    const openFiles = (): number => readdirSync('/proc/self/fd').filter((fd) => linkOf(`/proc/self/fd/${fd}`).startsWith(path)).length;
+    const counts: number[] = [];
+    for (let id = 21; id <= 25; id++) {
+      assert.deepEqual(await storage.commit([create(id)]), [true]);
+      counts.push(openFiles());
+      await whileStuck(() => assert.rejects(storage.commit([create(99)])));
+    }
+    assert.deepEqual(counts, Array(5).fill(counts[0]));
   });
 
   it('closes, once and again', async (t) => {
