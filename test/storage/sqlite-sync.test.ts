@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { issueToken } from '../../src/http/token-issue.ts';
+import { backUpDatabase } from '../../src/storage/sqlite-backup.ts';
 import { SqliteStorage } from '../../src/storage/sqlite.ts';
 import { startServer } from '../helpers/command-line.ts';
 import { eventually } from '../helpers/eventually.ts';
@@ -36,6 +37,11 @@ describe('An acknowledgement over SQLite', () => {
   }
 });
 
+/** What was synced, in order, as strace -y says it. */
+function syncedPaths(trace: string): (string | undefined)[] {
+  return [...trace.matchAll(/sync\(\d+<([^>]*)>\) += 0/g)].map(([, path]) => path);
+}
+
 describe('A new file of SqliteStorage', () => {
   it('has its name on the disk, and those of its folders, before a commit in it is done', async (t) => {
     const folder = await temporaryFolder(t);
@@ -46,7 +52,22 @@ describe('A new file of SqliteStorage', () => {
     t.after(() => storage.close());
     await storage.commit([{ kind: 'create', user: 'ada', plant: { id: 1n, name: 'Fern' } }]);
     await strace.detach();
-    const synced = [...(await readFile(output, 'utf8')).matchAll(/sync\(\d+<([^>]*)>\) += 0/g)].map(([, path]) => path);
+    const synced = syncedPaths(await readFile(output, 'utf8'));
     for (const path of [folder, join(folder, 'new'), join(folder, 'new', 'deeper')]) assert.ok(synced.includes(path), path);
+  });
+});
+
+describe('A backup', () => {
+  it('has its name on the disk when it is done', async (t) => {
+    const [folder, other] = [await temporaryFolder(t), await temporaryFolder(t)];
+    const storage = new SqliteStorage(join(folder, 'plants.db'));
+    t.after(() => storage.close());
+    await storage.commit([{ kind: 'create', user: 'ada', plant: { id: 1n, name: 'Fern' } }]);
+    const output = join(folder, 'trace');
+    const strace = await attachStrace(t, process.pid, ['-y', '-e', 'trace=fsync,fdatasync'], output);
+    if (strace === undefined) return;
+    await backUpDatabase(join(folder, 'plants.db'), join(other, 'copy.db'), () => undefined);
+    await strace.detach();
+    assert.equal(syncedPaths(await readFile(output, 'utf8')).at(-1), other);
   });
 });
