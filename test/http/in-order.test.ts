@@ -57,12 +57,14 @@ describe('Requests that a client sends ahead on one connection', () => {
       [`GET /plants HTTP/1.1\r\n${head}Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n`, 200],
     ] as const;
     for (const [last, status] of lastOnes) {
-      const { store, port } = await start(t);
+      let begun = 0;
+      const { store, port } = await start(t, new MemoryStorage(), { authenticate: (user) => (begun++, { user }) });
       const connection = await RawConnection.open(t, port);
       connection.send(create(1) + last + create(2));
       const answers = parseRawAnswers(await connection.untilClosed());
       assert.deepEqual(answers.map((answer) => answer.status), [200, status]);
       assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name: 'plant 1' }]);
+      assert.equal(begun, status === 200 ? 2 : 1);
     }
   });
 
@@ -128,6 +130,41 @@ describe('Requests that a client sends ahead on one connection', () => {
     await new Promise((resolve) => setTimeout(resolve, 2500));
     letGo();
     assert.deepEqual(parseRawAnswers(await connection.untilClosed()).map(({ status }) => status), [200, 200, 200]);
+  });
+
+  it('count no more when their client goes away', async (t) => {
+    const { storage, letGo, committing } = heldStorage();
+    const { server, port } = await start(t, storage, { maxInFlight: 1 });
+    let requests = 0;
+    server.on('request', () => { requests++; });
+    const first = await RawConnection.open(t, port);
+    first.send(Array.from({ length: 11 }, (_, id) => create(id)).join(''));
+    await committing;
+    await eventually(() => { assert.equal(requests, 11); });
+    first.socket.resetAndDestroy();
+    // A connection that is not read is seen to be gone when something is written to it.
+    letGo();
+    await eventually(async () => {
+      const second = await RawConnection.open(t, port);
+      second.send(list.repeat(11));
+      await second.until(/(?:HTTP[^]*){11}/);
+    });
+  });
+
+  it('let others in, one in each turn of the event loop', async (t) => {
+    let [begun, most] = [0, 0];
+    const { port } = await start(t, new MemoryStorage(), { authenticate: (user) => (begun++, { user }) });
+    const connection = await RawConnection.open(t, port);
+    const look = (): void => {
+      most = Math.max(most, begun);
+      begun = 0;
+      turn = setImmediate(look);
+    };
+    let turn = setImmediate(look);
+    t.after(() => { clearImmediate(turn); });
+    connection.send(list.repeat(50) + lastList);
+    assert.equal(parseRawAnswers(await connection.untilClosed()).length, 51);
+    assert.equal(most, 1);
   });
 
   it('are dropped when the client goes away, and leave nothing behind', async (t) => {
