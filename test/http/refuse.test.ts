@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
+import { eventually } from '../helpers/eventually.ts';
 import { parseRawAnswer, parseRawAnswers, RawConnection } from '../helpers/raw-http.ts';
 import { head, post, start } from '../helpers/raw-service.ts';
 
@@ -19,11 +23,14 @@ describe('The answer to a request that is not read to its end', () => {
     ['that is too large', post('', 8_000_000), 400],
     ['whose header is too large', `GET /plants HTTP/1.1\r\n${head}X: `, 431],
     ['that is no HTTP', 'garbage\r\n\r\n', 400],
+    ['that asks for a tunnel', 'CONNECT example.com:80 HTTP/1.1\r\nHost: x\r\n\r\n', 404],
   ];
   for (const [name, text, status] of refused) {
     it(`reaches a client that first sends all of it: ${name}`, async (t) => {
-      const { port } = await start(t);
+      const { server, port } = await start(t);
+      const accepted = once(server, 'connection') as Promise<[Socket]>;
       const connection = await RawConnection.open(t, port);
+      const [socket] = await accepted;
       connection.socket.pause();
       connection.send(text);
       // Written piece by piece, so that some of it comes when the answer is long out.
@@ -33,9 +40,22 @@ describe('The answer to a request that is not read to its end', () => {
       }
       connection.socket.resume();
       assert.equal(parseRawAnswer(await connection.until(/\}$/)).status, status);
+      assert.ok(socket.listenerCount('error') < 5, 'not one for each read');
       await connection.untilClosed();
     });
   }
+
+  it('is not waited for to be taken for ever', async (t) => {
+    const { server, port } = await start(t);
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
+    const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).resume();
+    t.after(() => { client.destroy(); });
+    client.write('garbage\r\n\r\n');
+    await once(client, 'end');
+    // This side is never ended.
+    const [socket] = await accepted;
+    await eventually(() => { assert.ok(socket.destroyed); });
+  });
 });
 
 describe('A request that did not come to its end', () => {
