@@ -47,6 +47,17 @@ describe('maxInFlight', () => {
     assert.deepEqual(service.faults, []);
   });
 
+  it('counts nothing that is answered', async (t) => {
+    const service = await startService(t, { maxInFlight: 1 });
+    const statuses: number[] = [];
+    for (let n = 0; n < 2; n++) {
+      for (let m = 0; m < 2; m++) statuses.push((await service.call('POST', '/plants', { body: `{"id":${m},"name":"Fern"}` })).status);
+      for (const target of ['/plants', '/plants?limit=1', '/plants?limit=x']) statuses.push((await service.call('GET', target)).status);
+      for (let m = 0; m < 2; m++) statuses.push((await service.call('DELETE', '/plants/1')).status);
+    }
+    assert.deepEqual(statuses, [200, 200, 200, 200, 400, 204, 404, 400, 200, 200, 200, 400, 204, 404]);
+  });
+
   it('does not count bodies that are still being sent', async (t) => {
     const service = await startService(t, { maxInFlight: 1 });
     for (let n = 0; n < 3; n++) {
