@@ -75,7 +75,7 @@ export const connectionFaults: readonly Fault[] = [
     { name: 'a connection is idle before its client thinks so', find: 'keepAliveTimeout: 65_000', replace: 'keepAliveTimeout: 5_000' },
     { name: 'times are looked at every 30 seconds', find: 'connectionsCheckingInterval: 1000', replace: 'connectionsCheckingInterval: 30_000', tests: [server] },
     { name: 'headers past 2000 are dropped', find: 'maxHeadersCount: 0', replace: 'maxHeadersCount: 2000', tests: [malformed] },
-    { name: 'a client that has sent all gets no answer', find: 'httpAllowHalfOpen: true', replace: 'httpAllowHalfOpen: false', tests: [refuse] },
+    { name: 'a client that has sent all gets no answer', find: 'httpAllowHalfOpen: true', replace: 'httpAllowHalfOpen: false', tests: [refuse, inOrder] },
     { name: '100 Continue goes out before any check', find: 'oweContinue(request, response);', replace: 'response.writeContinue();', tests: [refuse] },
     { name: 'an expectation that nobody knows is refused', find: `server.on('checkExpectation', (request, response) => server.emit('request', request, response));`, replace: '', tests: ['test/http/openapi-answers.test.ts'] },
   ]),
