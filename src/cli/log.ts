@@ -12,6 +12,9 @@ interface LogEntry {
   readonly [field: string]: string | number | undefined;
 }
 
+/** So much may wait for a reader of standard error that does not read; what comes then is dropped and counted. */
+const maxUnwrittenBytes = 1_048_576;
+
 /** For how long an error that is reported again is only counted. */
 const repeatMs = 1000;
 
@@ -21,6 +24,7 @@ export class Log {
   /** How often each error came again since it was reported. */
   readonly #repeats = new Map<string, number>();
   #lines = '';
+  #dropped = 0;
   #timeMs = NaN;
   #time = '';
 
@@ -82,6 +86,12 @@ export class Log {
     this.#lines += this.#format === 'json' ? `{"time":"${this.#isoTime()}",${JSON.stringify(entry).slice(1)}\n` : `${pretty(new Date(), entry)}\n`;
   }
 
+  #reportDropped(): void {
+    const message = `${this.#dropped} lines were dropped: nobody read them`;
+    this.#dropped = 0;
+    this.#write({ level: 'error', message });
+  }
+
   /** The time of day in ISO 8601, made once a millisecond. */
   #isoTime(): string {
     const now = Date.now();
@@ -100,8 +110,13 @@ export class Log {
 
   #writeOut(): void {
     if (this.#lines === '') return;
-    process.stderr.write(this.#lines);
+    if (process.stderr.writableLength > maxUnwrittenBytes) {
+      this.#dropped += this.#lines.split('\n').length - 1;
+    } else {
+      process.stderr.write(this.#lines);
+    }
     this.#lines = '';
+    if (this.#dropped > 0 && process.stderr.writableLength <= maxUnwrittenBytes) this.#reportDropped();
   }
 }
 

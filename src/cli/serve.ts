@@ -34,6 +34,8 @@ Options:
 const drainGraceMs = 8000;
 /** What is not done by then is given up. */
 const stopWithinMs = 9500;
+/** The last lines of the log have this long to be read. */
+const logGraceMs = 500;
 /** npm passes a Ctrl-C on to a process that got it from the terminal already: that is one signal. */
 const sameSignalMs = 100;
 
@@ -107,6 +109,8 @@ async function runServer(config: ServeConfig): Promise<number> {
     await store.close();
     log.flush();
   }
+  // Whoever does not read the log is not waited for.
+  setTimeout(() => process.exit(0), logGraceMs).unref();
   return 0;
 }
 

@@ -205,6 +205,18 @@ describe('Log', () => {
     ]);
   });
 
+  it('drops what nobody reads, and counts it', async () => {
+    const code = `
+      const log = new Log('json');
+      let unread = 2 ** 20 + 1;
+      Object.defineProperty(process.stderr, 'writableLength', { get: () => unread });
+      log.info('a'); log.info('b'); log.flush();
+      unread = 0;
+      log.info('c'); log.flush();`;
+    const lines = (await runLog(code)).trimEnd().split('\n');
+    assert.deepEqual(lines.map((line) => (JSON.parse(line) as Line)['message']), ['c', '2 lines were dropped: nobody read them']);
+  });
+
   it('writes what is waiting when it is told to', async () => {
     const code = "const log = new Log('json'); log.info('a'); log.error('b'); log.error('b'); log.flush(); process.exit();";
     const lines = (await runLog(code)).trimEnd().split('\n');

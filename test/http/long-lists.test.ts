@@ -50,6 +50,30 @@ describe('Lists with a limit over one page', () => {
     assert.equal(await statusOf(service, 1001), 503);
   });
 
+  it('hold no ids for a client that left before its list could be sent', async (t) => {
+    const storage = new MemoryStorage();
+    const store = new PlantStore({ storage });
+    const service = await startService(t, { store, maxHeldIds: 3000 });
+    await Promise.all(Array.from({ length: 5000 }, (_, id) => store.createPlant('ada', { id, name: 'Fern' })));
+    const list = storage.list.bind(storage);
+    const [entered, mayGoOn] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+    storage.list = async (user, range) => {
+      // The last read before the answer: whether the list goes on.
+      if (range.limit === 1) {
+        entered.resolve(undefined);
+        await mayGoOn.promise;
+      }
+      return list(user, range);
+    };
+    const connection = await RawConnection.open(t, service.port);
+    connection.send('GET /plants?limit=2500 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ada\r\n\r\n');
+    await entered.promise;
+    connection.socket.resetAndDestroy();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    mayGoOn.resolve(undefined);
+    await eventually(async () => { assert.equal(await statusOf(service, 2500), 200); });
+  });
+
   it('have a bound that must be 1 or more', () => {
     const store = new PlantStore({ storage: new MemoryStorage() });
     assert.throws(() => createRequestListener(store, { authenticate: () => null, maxHeldIds: 0 }), { name: 'TypeError', message: /maxHeldIds/ });

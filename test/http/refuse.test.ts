@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
+import { MemoryStorage } from '../../src/index.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { parseRawAnswer, parseRawAnswers, RawConnection } from '../helpers/raw-http.ts';
 import { head, post, start } from '../helpers/raw-service.ts';
@@ -129,6 +130,25 @@ describe('A client that has sent all it will send', () => {
     connection.socket.end();
     const answers = parseRawAnswers(await connection.untilClosed());
     assert.deepEqual(answers.map(({ json }) => json), [{ name: 'Ivy' }, [{ name: 'Fern' }, { name: 'Ivy' }]]);
+  });
+});
+
+describe('A client that has sent all it will send before its request took effect', () => {
+  it('gets its answer', async (t) => {
+    const storage = new MemoryStorage();
+    const commit = storage.commit.bind(storage);
+    const mayGoOn = Promise.withResolvers<undefined>();
+    storage.commit = (writes) => mayGoOn.promise.then(() => commit(writes));
+    const { server, port } = await start(t, storage);
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
+    const connection = await RawConnection.open(t, port);
+    const [socket] = await accepted;
+    const ended = once(socket, 'end');
+    connection.send(post(plant));
+    connection.socket.end();
+    await ended;
+    mayGoOn.resolve(undefined);
+    assert.match(await connection.untilClosed(), /^HTTP\/1\.1 200 OK[^]*"Fern"\}$/);
   });
 });
 

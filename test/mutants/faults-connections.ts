@@ -11,15 +11,14 @@ const server = 'test/http/server.test.ts';
 /** What a connection carries and in which order, how it ends, and how much of everything there may be. */
 export const connectionFaults: readonly Fault[] = [
   ...faultsIn('src/http/in-order.ts', [inOrder], [
-    { name: 'requests of a connection are begun at once', find: 'if (before === undefined || before.closed) {', replace: 'if (before === undefined || before.req !== request) {' },
+    { name: 'requests of a connection are begun at once', find: 'if (before.closed && last.turn !== turn) {', replace: 'if (last.turn !== turn || before.req !== request) {' },
     { name: 'a request that waited behind a last answer is begun', find: 'if (waitsFor.delete(response) && isOpen(socket)) listener', replace: 'if (waitsFor.delete(response)) listener' },
     { name: 'a connection is read while its requests wait', find: 'socket.pause();', replace: '' },
     { name: 'a connection that node:http resumes is read while its requests wait', find: `socket.on('resume', pauseAgain).on('close', forget);`, replace: `socket.on('close', forget);` },
     { name: 'a connection is never read again when its requests have waited', find: '.resume();', replace: ';' },
     { name: 'one request more may wait', find: 'line.length >= maxWaiting', replace: 'line.length > maxWaiting' },
-    { name: 'requests of a client that went away wait for ever', find: `pauseAgain).on('close', forget);`, replace: 'pauseAgain);' },
     { name: 'the last request that waited is counted for ever', find: 'this.length -= this.#waits.get(socket)?.count ?? 0;', replace: '' },
-    { name: 'a client that sends many ahead keeps all others waiting', find: `before.once('close', () => setImmediate(() => {`, replace: `before.once('close', () => queueMicrotask(() => {` },
+    { name: 'a client that sends many ahead keeps all others waiting', find: `before.once('close', () => setImmediate(begin));`, replace: `before.once('close', () => { queueMicrotask(begin); });` },
   ]),
   ...faultsIn('src/http/refuse.ts', [inOrder], [
     { name: 'a refusal stands before the answers that are due', find: 'after(last, refuse);', replace: 'refuse();' },
@@ -29,8 +28,11 @@ export const connectionFaults: readonly Fault[] = [
     { name: 'every read of what is no HTTP is refused anew', find: 'if (refused.has(socket) || closing.has(socket)) return;', replace: '', tests: [inOrder, refuse, server] },
     { name: 'a client that still sends is cut off from its answer', find: 'setTimeout(destroy, lingerMs)', replace: 'setTimeout(destroy, 0)', tests: [refuse] },
     { name: 'a client that never ends its side stays', find: 'setTimeout(destroy, lingerMs)', replace: 'setTimeout(() => undefined, lingerMs)', tests: [refuse] },
-    { name: 'what comes behind a last answer is not read', find: 'socket.resume();', replace: '', tests: [refuse] },
-    { name: 'a client of CONNECT ends the process', find: `socket.on('error', () => undefined);`, replace: '', tests: ['test/http/connect.test.ts'] },
+  ]),
+  ...faultsIn('src/http/server.ts', ['test/http/connect.test.ts'], [
+    { name: 'a client of CONNECT ends the process', find: `.on('error', destroy)`, replace: '' },
+    { name: 'a CONNECT stops the answers before it', find: `drainResponses(socket); }`, replace: '}' },
+    { name: 'requests that are not read are refused as too late', find: `if (code === 'request_timeout' && socket.isPaused()) return;`, replace: '', tests: [inOrder] },
   ]),
   ...faultsIn('src/http/listener.ts', [inOrder], [
     { name: 'what comes with a request to upgrade is misread', find: ' || asksForUpgrade(request)', replace: '' },

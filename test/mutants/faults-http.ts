@@ -91,7 +91,7 @@ export const httpFaults: readonly Fault[] = [
   ]),
   ...faultsIn('src/http/server.ts', [server], [
     { name: 'node:http answers for itself where Host is missing', find: 'requireHostHeader: false', replace: 'requireHostHeader: true' },
-    { name: 'CONNECT gets no answer', find: `server.on('connect', (_, socket) => { refuseConnection(socket, 'route_not_found'); });`, replace: '' },
+    { name: 'CONNECT gets no answer', find: `refuseConnection(socket, 'route_not_found');`, replace: '' },
     { name: 'a header that is too large is malformed', find: `'HPE_HEADER_OVERFLOW'`, replace: `'HPE_HEADER_TOO_LARGE'` },
     { name: 'a request may take for ever', find: 'requestTimeout: 30_000', replace: 'requestTimeout: 0' },
     { name: 'a header may take for ever', find: 'headersTimeout: 10_000', replace: 'headersTimeout: 0' },

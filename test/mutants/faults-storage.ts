@@ -25,7 +25,6 @@ export const storageFaults: readonly Fault[] = [
     { name: 'a migration leaves a quote behind', find: 'length(json_quote(name)) - 2', replace: 'length(json_quote(name)) - 1', tests: [migration] },
     { name: 'the log of a crash is trusted', find: 'isLogTrusted: !isLogLeft || tryToTakeInLog(database, busyTimeoutMs)', replace: 'isLogTrusted: true', tests: [reopen] },
     { name: 'another file is opened again', find: 'if (identifyFile(file) !== identity) throw', replace: `if (identity === '') throw`, tests: [reopen] },
-    { name: 'a file that was emptied begins anew', find: `if (readVersion(database, file) !== migrations.length) throw unsupported(file, 'is not what it was');`, replace: '', tests: [reopen] },
     { name: 'a file that is empty is taken for one to read', find: `if (readVersion(database, file) === 0) throw`, replace: `if (readVersion(database, file) < 0) throw`, tests: ['test/cli/backup.test.ts'] },
   ]),
   ...faultsIn('src/storage/sqlite-file.ts', [sqliteFile], [
