@@ -25,7 +25,6 @@ export const connectionFaults: readonly Fault[] = [
     { name: 'a refusal stands before the answer that it waits for', find: 'else after(before, refuse);', replace: 'else refuse();' },
     { name: 'a request that broke while it waited gets no answer', find: 'else after(before, refuse);', replace: 'else after(before, () => { closeLingering(socket); });' },
     { name: 'a request that is answered already gets a refusal, too', find: 'after(last, () => { closeLingering(socket); });', replace: 'after(last, refuse);', tests: [server, refuse] },
-    { name: 'every read of what is no HTTP is refused anew', find: 'if (refused.has(socket) || closing.has(socket)) return;', replace: '', tests: [inOrder, refuse, server] },
     { name: 'a client that still sends is cut off from its answer', find: 'setTimeout(destroy, lingerMs)', replace: 'setTimeout(destroy, 0)', tests: [refuse] },
     { name: 'a client that never ends its side stays', find: 'setTimeout(destroy, lingerMs)', replace: 'setTimeout(() => undefined, lingerMs)', tests: [refuse] },
   ]),
