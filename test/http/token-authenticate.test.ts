@@ -193,7 +193,7 @@ describe('authenticateByTokenFile', () => {
     await writeFile(`${path}.bad`, '{"version":1}');
     assert.throws(() => authenticateByTokenFile(`${path}.none`), /none cannot be used: ENOENT/);
     assert.throws(() => authenticateByTokenFile(`${path}.bad`), /bad cannot be used: it is not \{"version":1/);
-    assert.throws(() => authenticateByTokenFile(dirname(path)), /etc cannot be used: EISDIR/);
+    assert.throws(() => authenticateByTokenFile(dirname(path)), /etc cannot be used: it is not a file/);
   });
 
   it('names a wrong option', async (t) => {
