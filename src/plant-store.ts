@@ -1,12 +1,13 @@
 import { checkIntegerOption } from './check-option.ts';
 import { PlantStoreError } from './errors.ts';
-import { isStorableString, maxLimit, parseNewPlant, toInt64 } from './plant.ts';
+import { maxLimit, parseNewPlant, toInt64 } from './plant.ts';
 import type { NewPlant, PlantId, StoredPlant } from './plant.ts';
 import { PageCache } from './page-cache.ts';
 import { pageTurn } from './page-turn.ts';
 import { emptyPage, listAsJson } from './storage/json-page.ts';
 import { isFullOfText, maxPageLength } from './storage/page-bounds.ts';
 import type { JsonPage, StorageAdapter, Write } from './storage/storage-adapter.ts';
+import { isUser, userRule } from './user.ts';
 import { WriteQueue } from './write-queue.ts';
 
 /** What a {@link PlantStore} is made of. */
@@ -39,7 +40,7 @@ export interface ListOptions {
  *
  * Every method rejects with a {@link PlantStoreError} of code `storage_unavailable` where the
  * storage failed (of a write, the outcome is then unknown) and `closed` after {@link close};
- * and with a TypeError where `user` is not a non-empty string that every storage can hold.
+ * and with a TypeError if `user` is not a string of 1 to 255 bytes of UTF-8 that every storage can hold.
  */
 export class PlantStore {
   readonly #storage: StorageAdapter;
@@ -182,9 +183,7 @@ function checkStorage(storage: Partial<StorageAdapter> | null | undefined): void
 }
 
 function checkUser(user: string): void {
-  if (typeof user !== 'string' || user === '' || !isStorableString(user)) {
-    throw new TypeError('user must be a non-empty string without U+0000 and unpaired surrogates');
-  }
+  if (!isUser(user)) throw new TypeError(`user must be ${userRule}`);
 }
 
 function parseLimit(limit: number | undefined): number {

@@ -140,12 +140,13 @@ describe('PlantStore', () => {
     assert.throws(() => new PlantStore({ storage, maxBatchWrites: 1.5 }), { name: 'TypeError', message: /maxBatchWrites/ });
   });
 
-  it('refuses a user that is no storable, non-empty string', async () => {
+  it('refuses a user that is not a storable string of 1 to 255 bytes', async () => {
     const store = newStore();
-    for (const user of ['', 'a\0', '\uD800', null, undefined, 1] as string[]) {
-      await assert.rejects(store.createPlant(user, { id: 1, name: '' }), TypeError);
-      await assert.rejects(store.listPlants(user), TypeError);
-      await assert.rejects(store.deletePlant(user, 1), TypeError);
+    const problem = { name: 'TypeError', message: /^user must be a string of 1 to 255 bytes of UTF-8/ };
+    for (const user of ['', 'a\0', '\uD800', 'x'.repeat(256), '\u2698'.repeat(86), null, undefined, 1] as string[]) {
+      await assert.rejects(store.createPlant(user, { id: 1, name: '' }), problem);
+      await assert.rejects(store.listPlants(user), problem);
+      await assert.rejects(store.deletePlant(user, 1), problem);
     }
   });
 

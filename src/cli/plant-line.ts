@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { PlantStoreError } from '../errors.ts';
 import { parseExactJson } from '../exact-json.ts';
-import { isStorableString, parseNewPlant } from '../plant.ts';
+import { parseNewPlant } from '../plant.ts';
 import type { OwnedPlant } from '../storage/storage-adapter.ts';
+import { isUser, userRule } from '../user.ts';
 import type { Line } from './lines.ts';
 
 /** The longest line that is read. */
@@ -36,8 +37,6 @@ function parseOwnedPlant(value: unknown): OwnedPlant {
   }
   const { user } = value as { user?: unknown };
   if (user === undefined) throw new PlantStoreError('invalid_plant', 'user is required.');
-  if (typeof user !== 'string' || user === '' || !isStorableString(user)) {
-    throw new PlantStoreError('invalid_plant', 'user must be a non-empty string without U+0000 and unpaired surrogates.');
-  }
+  if (!isUser(user)) throw new PlantStoreError('invalid_plant', `user must be ${userRule}.`);
   return { user, plant: parseNewPlant(value) };
 }

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { isStorableString } from '../plant.ts';
 import { scopes as allScopes } from '../http/routes.ts';
 import type { Scope } from '../http/routes.ts';
 import { readTokenFile } from '../http/token-file.ts';
 import type { TokenRecord } from '../http/token-file.ts';
 import { issueToken, revokeToken } from '../http/token-issue.ts';
+import { isUser, userRule } from '../user.ts';
 import { parseCommandLine, tokensSetting, UsageError } from './command.ts';
 import type { Command } from './command.ts';
 import { printable } from './printable.ts';
@@ -50,7 +50,7 @@ function create(args: string[]): number {
   const { values, positionals } = parseCommandLine(args, options, 1);
   const [user] = positionals;
   if (user === undefined || user === '') throw new UsageError('token create needs a USER.');
-  if (!isStorableString(user)) throw new UsageError('USER must be well-formed text.');
+  if (!isUser(user)) throw new UsageError(`USER must be ${userRule}.`);
   const scopes = values.scope?.map(parseScope);
   const expiresIn = values['expires-in'];
   const issued = issueToken(tokensSetting(values.tokens), {

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { isStorableString } from '../plant.ts';
+import { isUser } from '../user.ts';
 import { scopes as allScopes } from './routes.ts';
 import type { Scope } from './routes.ts';
 
@@ -60,7 +60,7 @@ export function isTokenRecord(value: unknown): value is TokenRecord {
   const { id, user, sha256, scopes, createdAt, expiresAt } = value as Record<string, unknown>;
   return (
     typeof id === 'string' &&
-    typeof user === 'string' && user !== '' && isStorableString(user) &&
+    isUser(user) &&
     typeof sha256 === 'string' && /^[\da-f]{64}$/.test(sha256) &&
     (scopes === undefined || (Array.isArray(scopes) && scopes.every((scope) => allScopes.includes(scope as Scope)))) &&
     isTime(createdAt) &&

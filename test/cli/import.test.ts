@@ -5,6 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { userRule } from '../../src/user.ts';
 import { runCommand } from '../helpers/command-line.ts';
 import type { Finished } from '../helpers/command-line.ts';
 import { eventually } from '../helpers/eventually.ts';
@@ -49,10 +50,10 @@ describe('plant-store import', { concurrency: 4 }, () => {
   const badLines: [line: string | Buffer, problem: string][] = [
     ['{"user":"ada","id":1', 'it is not JSON, or nests too deep.'],
     ['[]', 'it is no object with user, id, name and, if wanted, tag.'],
-    ['null', 'it is no object with user, id, name and, if wanted, tag.'],
     ['{"id":1,"name":"x"}', 'user is required.'],
-    ['{"user":"","id":1,"name":"x"}', 'user must be a non-empty string without U+0000 and unpaired surrogates.'],
-    ['{"user":"\\ud800","id":1,"name":"x"}', 'user must be a non-empty string without U+0000 and unpaired surrogates.'],
+    ['{"user":"","id":1,"name":"x"}', `user must be ${userRule}.`],
+    [`{"user":"${'x'.repeat(256)}","id":1,"name":"x"}`, `user must be ${userRule}.`],
+    ['{"user":"\\ud800","id":1,"name":"x"}', `user must be ${userRule}.`],
     ['{"user":"ada","id":1.5,"name":"x"}', 'id must be a number with an integral value from -2^63 to 2^63-1.'],
     ['{"user":"ada","id":9223372036854775808,"name":"x"}', 'id must be a number with an integral value from -2^63 to 2^63-1.'],
     [Buffer.from('{"user":"ada","id":1,"name":"\xff"}', 'latin1'), 'it is not UTF-8.'],

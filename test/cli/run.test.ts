@@ -6,6 +6,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
+import { userRule } from '../../src/user.ts';
 import { runCommand } from '../helpers/command-line.ts';
 import type { Finished } from '../helpers/command-line.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -119,7 +120,7 @@ describe('run', () => {
     const code = `import { run } from '${sourceOf('run.ts')}';
       process.exitCode = await run(['token', 'create', '\\ud800', '--tokens', process.argv[1]]);`;
     const finished = await runNode([tsx, sourceOf('silence-sqlite-warning.ts')], code, path);
-    assert.deepEqual(finished, { code: 2, stdout: '', stderr: 'plant-store: USER must be well-formed text.\n' });
+    assert.deepEqual(finished, { code: 2, stdout: '', stderr: `plant-store: USER must be ${userRule}.\n` });
     assert.ok(!existsSync(path));
   });
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -38,6 +39,19 @@ async function assertNothingLost(t: TestContext, { result, store }: { result: Lo
 }
 
 describe('A service over PostgreSQL', () => {
+  it('fails no write because another write in its batch has a user that no index can hold', async (t) => {
+    const pool = poolOf(t, { connectionString: await cluster.makeDatabase() });
+    const store = new PlantStore({ storage: new PostgresStorage({ pool }) });
+    const create = (user: string, id: number): Promise<unknown> => store.createPlant(user, { id, name: 'Fern' });
+    // Random bytes, because PostgreSQL compresses a long key before it measures it.
+    const longUser = randomBytes(3000).toString('hex');
+    const outcomes = await Promise.allSettled(['ada', 'bob', longUser, 'eve', 'ada'].map((user, id) => create(user, id)));
+    assert.deepEqual(outcomes.map(({ status }) => status), ['fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
+    const longest = randomBytes(128).toString('hex').slice(1);
+    await create(longest, 1);
+    assert.equal((await store.listPlants(longest)).length, 1);
+  });
+
   it('loses nothing when the database server is restarted under load', async (t) => {
     const state = await underLoad(t, async () => {
       await cluster.stop();
