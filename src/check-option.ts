@@ -1,4 +1,21 @@
 /**
+ * Checks that `options` is an object that holds only known options.
+ *
+ * @param owner what the options are for, such as `PlantStore`
+ * @param known an object whose keys are the names of all options
+ * @throws {TypeError} naming the first unknown option, and the known ones.
+ */
+export function checkOptionNames(owner: string, options: unknown, known: Readonly<Record<string, true>>): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError(`The options of ${owner} must be an object`);
+  }
+  for (const name in options) {
+    if (Object.hasOwn(known, name)) continue;
+    throw new TypeError(`${owner} has no option ${name}. Its options are ${Object.keys(known).join(', ')}`);
+  }
+}
+
+/**
  * Checks an option that is an integer.
  *
  * @throws {TypeError} naming the option and its range.

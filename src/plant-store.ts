@@ -1,4 +1,4 @@
-import { checkIntegerOption } from './check-option.ts';
+import { checkIntegerOption, checkOptionNames } from './check-option.ts';
 import { PlantStoreError } from './errors.ts';
 import { maxLimit, parseNewPlant, toInt64 } from './plant.ts';
 import type { NewPlant, PlantId, StoredPlant } from './plant.ts';
@@ -26,6 +26,13 @@ export interface PlantStoreOptions {
   maxCachedText?: number;
 }
 
+const optionNames = {
+  storage: true,
+  maxQueuedWrites: true,
+  maxBatchWrites: true,
+  maxCachedText: true,
+} as const satisfies Record<keyof PlantStoreOptions, true>;
+
 /** Which part of a user's plants to list. */
 export interface ListOptions {
   /** List only ids greater than this one (keyset paging). */
@@ -33,6 +40,8 @@ export interface ListOptions {
   /** The most plants to list, 0 to 2147483647; without it all of them. */
   limit?: number | undefined;
 }
+
+const listOptionNames = { after: true, limit: true } as const satisfies Record<keyof ListOptions, true>;
 
 /**
  * A collection of plants for each user. Checks every input, commits concurrent writes together,
@@ -49,6 +58,7 @@ export class PlantStore {
   #closing: Promise<void> | undefined;
 
   constructor(options: PlantStoreOptions) {
+    checkOptionNames('PlantStore', options, optionNames);
     const { storage, maxQueuedWrites = 10_000, maxBatchWrites = 1000, maxCachedText = 8_388_608 } = options;
     checkStorage(storage);
     checkIntegerOption('maxQueuedWrites', maxQueuedWrites, 1);
@@ -98,6 +108,7 @@ export class PlantStore {
    */
   async *plantPages(user: string, options: ListOptions = {}): AsyncGenerator<StoredPlant[], void, undefined> {
     checkUser(user);
+    checkOptionNames('a list', options, listOptionNames);
     let left = parseLimit(options.limit);
     let after = parseAfter(options.after);
     while (left > 0) {
@@ -124,6 +135,7 @@ export class PlantStore {
    */
   async plantPageJson(user: string, options: ListOptions = {}): Promise<JsonPage> {
     checkUser(user);
+    checkOptionNames('a list', options, listOptionNames);
     const limit = parseLimit(options.limit);
     const after = parseAfter(options.after);
     if (this.#closing !== undefined) throw new PlantStoreError('closed');

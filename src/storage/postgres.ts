@@ -1,3 +1,4 @@
+import { checkOptionNames } from '../check-option.ts';
 import { PlantStoreError } from '../errors.ts';
 import type { PlantId, StoredPlant } from '../plant.ts';
 import { emptyPage, listAsJson } from './json-page.ts';
@@ -24,6 +25,13 @@ export interface PostgresStorageOptions {
   createTable?: boolean | undefined;
 }
 
+const optionNames = {
+  pool: true,
+  schema: true,
+  table: true,
+  createTable: true,
+} as const satisfies Record<keyof PostgresStorageOptions, true>;
+
 /** So many plants are read without a bound to their text. */
 const maxFew = 100;
 
@@ -43,7 +51,9 @@ export class PostgresStorage implements StorageAdapter {
   #isClosed = false;
 
   /** Connects to nothing yet. */
-  constructor({ pool, schema, table = 'plants', createTable = true }: PostgresStorageOptions) {
+  constructor(options: PostgresStorageOptions) {
+    checkOptionNames('PostgresStorage', options, optionNames);
+    const { pool, schema, table = 'plants', createTable = true } = options;
     if (typeof (pool as Partial<PostgresPool> | null | undefined)?.query !== 'function') {
       throw new TypeError('pool must be a pool of connections: it has no query');
     }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkIntegerOption } from '../check-option.ts';
+import { checkIntegerOption, checkOptionNames } from '../check-option.ts';
 import { PlantStoreError } from '../errors.ts';
 import { maxInt64, minInt64 } from '../int64.ts';
 import type { StoredPlant } from '../plant.ts';
@@ -55,10 +55,12 @@ export class SqliteStorage implements StorageAdapter {
    * @throws {PlantStoreError} `storage_unsupported` where the file is not a plant store, is
    *   damaged, or comes from a newer version of this package; it is left as it is.
    */
-  constructor(path: string, { busyTimeoutMs = 5000 }: SqliteStorageOptions = {}) {
+  constructor(path: string, options: SqliteStorageOptions = {}) {
     if (typeof path !== 'string' || path === '' || path === ':memory:') {
       throw new TypeError('path must name a file (for plants in memory use MemoryStorage)');
     }
+    checkOptionNames('SqliteStorage', options, { busyTimeoutMs: true } satisfies Record<keyof SqliteStorageOptions, true>);
+    const { busyTimeoutMs = 5000 } = options;
     checkIntegerOption('busyTimeoutMs', busyTimeoutMs, 0, 2_147_483_647);
     this.#path = resolve(path);
     this.#busyTimeoutMs = busyTimeoutMs;

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { authenticateByTokenFile, createPlantServer, createRequestListener } from '../src/http/index.ts';
+import { issueToken } from '../src/http/token-issue.ts';
+import { MemoryStorage, PlantStore } from '../src/index.ts';
+import type { ListOptions, PlantStoreOptions } from '../src/index.ts';
+import { PostgresStorage } from '../src/storage/postgres.ts';
+import { SqliteStorage } from '../src/storage/sqlite.ts';
+import { temporaryFolder } from './helpers/temporary-folder.ts';
+
+const store = new PlantStore({ storage: new MemoryStorage() });
+const authenticate = (): null => null;
+const pool = { query: () => Promise.resolve({ rows: [] }) };
+
+/** Everything that takes options in one object. */
+const owners: Readonly<Record<string, (options: never) => unknown>> = {
+  PlantStore: (options) => new PlantStore(options),
+  SqliteStorage: (options) => new SqliteStorage('never-made.db', options),
+  PostgresStorage: (options) => new PostgresStorage(options),
+  createRequestListener: (options) => createRequestListener(store, options),
+  createPlantServer: (options) => createPlantServer(store, options),
+  authenticateByTokenFile: (options) => authenticateByTokenFile('never-read.json', options),
+};
+
+const required = { storage: new MemoryStorage(), pool, authenticate };
+
+describe('Options', () => {
+  for (const [owner, take] of Object.entries(owners)) {
+    it(`of ${owner}: an unknown one is a TypeError that names it and the known ones`, () => {
+      for (const name of ['maxBodySize', 'busyTimeout', 'toString', '__proto_']) {
+        const expected = new RegExp(`has no option ${name}\\. Its options are \\w+`);
+        assert.throws(() => take({ [name]: 1 } as never), { name: 'TypeError', message: expected });
+      }
+    });
+
+    it(`of ${owner}: what is not an object is a TypeError that says so`, () => {
+      for (const options of [null, 5, 'memory']) {
+        const expected = /^The options of \w+ must be an object$/;
+        assert.throws(() => take(options as never), { name: 'TypeError', message: expected });
+      }
+    });
+  }
+
+  it('that are required cannot be left out as a whole', () => {
+    for (const owner of ['PlantStore', 'PostgresStorage', 'createRequestListener', 'createPlantServer']) {
+      assert.throws(() => owners[owner]?.(undefined as never), { name: 'TypeError', message: /must be an object/ });
+    }
+  });
+
+  it('of a list: an unknown one is a TypeError that names it', async () => {
+    const expected = { name: 'TypeError', message: 'a list has no option offset. Its options are after, limit' };
+    await assert.rejects(store.listPlants('ada', { offset: 5 } as ListOptions), expected);
+    await assert.rejects(store.plantPageJson('ada', { offset: 5 } as ListOptions), expected);
+    await assert.rejects(store.plantPages('ada', { offset: 5 } as ListOptions).next(), expected);
+    await assert.rejects(store.listPlants('ada', null as unknown as ListOptions), { name: 'TypeError' });
+  });
+
+  it('that are known are all accepted, undefined ones as well', async (t) => {
+    const folder = await temporaryFolder(t);
+    const tokens = join(folder, 'tokens.json');
+    issueToken(tokens, { user: 'ada' });
+    const storage = new SqliteStorage(join(folder, 'a.db'), { busyTimeoutMs: 1 });
+    const all: Required<PlantStoreOptions> = { storage, maxQueuedWrites: 1, maxBatchWrites: 1, maxCachedText: 0 };
+    await new PlantStore(all).close();
+    new PostgresStorage({ pool: required.pool, schema: undefined, table: 'plants', createTable: false });
+    authenticateByTokenFile(tokens, { onProblem: () => undefined });
+    assert.deepEqual(await store.listPlants('ada', { limit: undefined, after: undefined }), []);
+  });
+
+  it('of createRequestListener come with a store', () => {
+    for (const wrong of [undefined, null, {}, new MemoryStorage()]) {
+      const expected = { name: 'TypeError', message: 'store must be a PlantStore' };
+      assert.throws(() => createRequestListener(wrong as PlantStore, { authenticate }), expected);
+    }
+  });
+});
