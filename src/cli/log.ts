@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { inspect } from 'node:util';
+import { errorText } from '../error-text.ts';
 
 /** The forms a log can take. */
 export const logFormats = ['json', 'pretty', 'off'] as const;
@@ -49,7 +49,7 @@ export class Log {
     }
     if (this.#repeats.size === 0) setTimeout(() => { this.#reportRepeats(); }, repeatMs).unref();
     this.#repeats.set(key, 0);
-    this.#write({ level: 'error', message, error: error === undefined ? undefined : inspect(error) });
+    this.#write({ level: 'error', message, error: error === undefined ? undefined : errorText(error) });
   }
 
   /** One line when the answer is out; the query is left out, since people put secrets there. */

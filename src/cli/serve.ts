@@ -4,6 +4,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PlantStore } from '../plant-store.ts';
 import type { Authenticate } from '../http/bearer.ts';
+import { checkBasePath } from '../http/base-path.ts';
 import { createPlantServer, drainServer } from '../http/server.ts';
 import { authenticateByTokenFile } from '../http/token-authenticate.ts';
 import { issueToken } from '../http/token-issue.ts';
@@ -25,6 +26,8 @@ Options:
                       ?max=N is the size of the pool of connections (default 10)
   --tokens FILE       the tokens file (PLANT_STORE_TOKENS; default tokens.json);
                       where there is none it is made, with a token for the user 'me'
+  --base-path PATH    the path that a proxy in front removes from requests, such as /garden
+                      (PLANT_STORE_BASE_PATH; default none)
   --log FORMAT        json, pretty or off, to standard error
                       (default pretty on a terminal, json elsewhere)
   --help              show this help
@@ -44,6 +47,7 @@ interface ServeConfig {
   readonly port: number;
   readonly storage: Setting;
   readonly tokens: string;
+  readonly basePath: string;
   readonly log: LogFormat;
 }
 
@@ -56,6 +60,7 @@ function parseConfig(args: string[]): ServeConfig {
     port: { type: 'string' },
     storage: { type: 'string' },
     tokens: { type: 'string' },
+    'base-path': { type: 'string' },
     log: { type: 'string' },
   });
   return {
@@ -63,6 +68,7 @@ function parseConfig(args: string[]): ServeConfig {
     port: parsePort(setting('--port', values.port, 'PORT', '3000')),
     storage: storageSetting(values.storage),
     tokens: tokensSetting(values.tokens),
+    basePath: parseBasePath(setting('--base-path', values['base-path'], 'PLANT_STORE_BASE_PATH', '')),
     log: parseLogFormat(values.log ?? (process.stderr.isTTY ? 'pretty' : 'json')),
   };
 }
@@ -70,6 +76,15 @@ function parseConfig(args: string[]): ServeConfig {
 function parsePort({ text, source }: Setting): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new UsageError(`${source} must be 0 to 65535, not '${text}'.`);
   return Number(text);
+}
+
+function parseBasePath({ text, source }: Setting): string {
+  try {
+    checkBasePath(text);
+    return text;
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message.replace('basePath', source)}.`, { cause: error });
+  }
 }
 
 function parseLogFormat(text: string): LogFormat {
@@ -88,7 +103,8 @@ async function runServer(config: ServeConfig): Promise<number> {
   const store = new PlantStore({ storage: await openStorage(config.storage) });
   const server = createPlantServer(store, {
     authenticate: (token) => authenticate(token),
-    onError: (error, request) => { log.error(`${request.method ?? ''} failed`, error); },
+    onError: (error, { method, path }) => { log.error(`${method} ${path} failed`, error); },
+    basePath: config.basePath,
   });
   try {
     if (config.log !== 'off') server.on('request', (request, response) => { log.request(request, response); });

@@ -6,17 +6,19 @@ import type { Scope } from './routes.ts';
 
 /** Whom a bearer token stands for. */
 export interface Caller {
-  /** The user whose plants the caller has access to: a non-empty string. */
+  /** The user whose plants the caller has access to: 1 to 255 bytes of UTF-8. */
   readonly user: string;
-  /** What the caller may do; without it, everything. */
+  /** What the caller may do; without it, everything. Scopes of other services are ignored. */
   readonly scopes?: readonly Scope[];
 }
 
 /**
- * Tells whom a bearer token stands for; `null` where it is unknown, expired or revoked.
- * Throwing or rejecting answers 500, or 503 for a PlantStoreError `storage_unavailable`.
+ * Returns the caller that a bearer token stands for, or `null` if the token is unknown, expired or revoked (401).
+ * If it throws, rejects, or does not settle within 10 seconds, the client gets 500, or 503 for a PlantStoreError
+ * `storage_unavailable`, and the error is reported to `onError`. A value that is not a Caller is reported in the same
+ * way, as a TypeError.
  */
-export type Authenticate = (token: string) => Caller | null | Promise<Caller | null>;
+export type Authenticate = (token: string) => Caller | null | undefined | PromiseLike<Caller | null | undefined>;
 
 /** Credentials of RFC 6750 §2.1: the scheme in any case, one or more spaces, a b64token. */
 const bearerCredentials = /^bearer +([\w\-.~+/]+=*)$/i;

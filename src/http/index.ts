@@ -1,6 +1,6 @@
 export type { Authenticate, Caller } from './bearer.ts';
 export { createRequestListener } from './listener.ts';
-export type { RequestListenerOptions } from './listener.ts';
+export type { FailedRequest, RequestListenerOptions } from './listener.ts';
 export { openApiDocument } from './openapi.ts';
 export type { JsonObject } from './openapi.ts';
 export type { Scope } from './routes.ts';

@@ -1,11 +1,15 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { checkFunctionOption, checkIntegerOption } from '../check-option.ts';
+import { checkFunctionOption, checkIntegerOption, checkOptionNames } from '../check-option.ts';
+import { errorText } from '../error-text.ts';
 import { PlantStoreError } from '../errors.ts';
+import { guardHook } from '../guard-hook.ts';
 import type { PlantStore } from '../plant-store.ts';
 import { errorAnswer, sendAnswer } from './answer.ts';
 import type { Answer } from './answer.ts';
 import { bearerToken, challenge, checkScope } from './bearer.ts';
 import type { Authenticate } from './bearer.ts';
+import { checkBasePath } from './base-path.ts';
+import { CallerLookup } from './caller-lookup.ts';
 import { inOrder } from './in-order.ts';
 import { isMalformed } from './malformed.ts';
 import { createOperations } from './operations.ts';
@@ -37,11 +41,35 @@ export interface RequestListenerOptions {
    */
   maxHeldIds?: number;
   /**
-   * Gets every fault of this side, of which the client is told no more than 500 or 503, and
-   * failures in the middle of a list. Default: `console.error`.
+   * The path that a proxy in front of this server removes from each request, such as `/garden`. `Link` headers and the
+   * OpenAPI document begin with it. Default: none. A mount path that a framework reports in `request.baseUrl`
+   * (Express does) is added by itself.
    */
-  onError?: (error: unknown, request: IncomingMessage) => void;
+  basePath?: string;
+  /**
+   * Gets every error for which the client gets a bare 500 or 503, and every error in the middle of a list. It must not
+   * throw. Default: writes the error, the method and the path to standard error.
+   */
+  onError?: (error: unknown, request: FailedRequest) => void;
 }
+
+/** What `onError` learns of a request: nothing that a client could have put a secret into. */
+export interface FailedRequest {
+  /** The method, such as `POST`. */
+  readonly method: string;
+  /** The path as the OpenAPI document has it, such as `/plants/{id}`; empty if it is not in the document. */
+  readonly path: string;
+}
+
+const optionNames = {
+  authenticate: true,
+  maxBodyBytes: true,
+  maxBodyDepth: true,
+  maxInFlight: true,
+  maxHeldIds: true,
+  basePath: true,
+  onError: true,
+} as const satisfies Record<keyof RequestListenerOptions, true>;
 
 /**
  * The service as a listener for node:http: `createServer(createRequestListener(store, options))`.
@@ -51,18 +79,30 @@ export interface RequestListenerOptions {
  * @throws {TypeError} for a wrong option, which it names.
  */
 export function createRequestListener(store: PlantStore, options: RequestListenerOptions): RequestListener {
-  const { authenticate, maxBodyBytes = 65_536, maxBodyDepth = 256, maxInFlight = 1000, maxHeldIds = 8_388_608, onError = console.error } = options;
+  checkStore(store);
+  checkOptionNames('createRequestListener', options, optionNames);
+  const {
+    authenticate,
+    maxBodyBytes = 65_536,
+    maxBodyDepth = 256,
+    maxInFlight = 1000,
+    maxHeldIds = 8_388_608,
+    basePath = '',
+    onError = printError,
+  } = options;
   checkFunctionOption('authenticate', authenticate);
   checkFunctionOption('onError', onError);
   checkIntegerOption('maxBodyBytes', maxBodyBytes, 1);
   checkIntegerOption('maxBodyDepth', maxBodyDepth, 1);
   checkIntegerOption('maxInFlight', maxInFlight, 1);
   checkIntegerOption('maxHeldIds', maxHeldIds, 1);
-  const operations = createOperations(store, { maxBodyBytes, maxBodyDepth, maxInFlight, maxHeldIds });
+  checkBasePath(basePath);
+  const operations = createOperations(store, { maxBodyBytes, maxBodyDepth, maxInFlight, maxHeldIds }, basePath);
+  const callers = new CallerLookup(authenticate, maxInFlight);
+  const report = guardHook('onError', onError, printError);
 
   async function userOf(request: IncomingMessage, scope: Scope): Promise<string> {
-    const caller = await authenticate(bearerToken(request));
-    if (caller === null) throw new PlantStoreError('invalid_token');
+    const caller = await callers.find(bearerToken(request));
     checkScope(caller, scope);
     return caller.user;
   }
@@ -82,7 +122,7 @@ export function createRequestListener(store: PlantStore, options: RequestListene
       return await operations[operation.id]({ request, user, path, query, idText });
     } catch (error) {
       const refusal = errorAnswer(error, challenge(error, operation.scope));
-      if (refusal.status >= 500 && !isRefusal(error)) onError(error, request);
+      if (refusal.status >= 500 && !isRefusal(error)) report(error, failedRequest(request));
       return refusal;
     }
   }
@@ -97,11 +137,23 @@ export function createRequestListener(store: PlantStore, options: RequestListene
       // Whatever part of the answer is out, the client must not take it for the whole.
       response.destroy();
       if (typeof answered?.body === 'object') await answered.body.return();
-      onError(error, request);
+      report(error, failedRequest(request));
     }
   }
 
   return inOrder((request, response) => void respond(request, response), maxInFlight * maxWaitingFactor);
+}
+
+function checkStore(store: Partial<PlantStore> | null | undefined): void {
+  if (typeof store?.createPlant !== 'function') throw new TypeError('store must be a PlantStore');
+}
+
+function failedRequest({ method = '', url = '' }: IncomingMessage): FailedRequest {
+  return { method, path: findRoute(splitTarget(url).path)?.route.path ?? '' };
+}
+
+function printError(error: unknown, { method, path }: FailedRequest): void {
+  console.error(`${method} ${path} failed: ${errorText(error)}`);
 }
 
 /** node:http drops what comes in one piece with such a request, and takes the rest of it for a request of its own. */

@@ -33,8 +33,9 @@ export interface OperationLimits extends BodyLimits {
 /** What each operation does for a caller who may do it. */
 export type Operations = Readonly<Record<OperationId, (call: Call) => Answer | Promise<Answer>>>;
 
-export function createOperations(store: PlantStore, limits: OperationLimits): Operations {
-  const openApi = openApiAnswer('/');
+/** `basePath` begins every path that the answers name. */
+export function createOperations(store: PlantStore, limits: OperationLimits, basePath: string): Operations {
+  const openApi = openApiAnswer(basePath);
   const longLists = new LongLists(store, limits.maxHeldIds);
   let inFlight = 0;
 
@@ -59,7 +60,7 @@ export function createOperations(store: PlantStore, limits: OperationLimits): Op
     getPlants: async ({ request, user, query, path }) => {
       begin(request);
       try {
-        return await plantListAnswer(store, longLists, { user, query, path: mountPath(request) + path });
+        return await plantListAnswer(store, longLists, { user, query, path: basePath + mountPath(request) + path });
       } finally {
         inFlight--;
       }
@@ -76,14 +77,14 @@ export function createOperations(store: PlantStore, limits: OperationLimits): Op
       throw new PlantStoreError('plant_not_found');
     },
     getOpenApi: ({ request }) => {
-      const prefix = mountPath(request);
-      return prefix === '' ? openApi : openApiAnswer(prefix);
+      const mounted = mountPath(request);
+      return mounted === '' ? openApi : openApiAnswer(basePath + mounted);
     },
   };
 }
 
-function openApiAnswer(serverUrl: string): Answer {
-  return { status: 200, body: JSON.stringify(openApiDocument(serverUrl)) };
+function openApiAnswer(prefix: string): Answer {
+  return { status: 200, body: JSON.stringify(openApiDocument(prefix === '' ? '/' : prefix)) };
 }
 
 /** Percent-encoded digits are the same id (RFC 3986 §6.2.2.2); bad escapes are none. */

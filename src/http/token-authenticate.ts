@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
-import { checkFunctionOption } from '../check-option.ts';
+import { checkFunctionOption, checkOptionNames } from '../check-option.ts';
+import { guardHook } from '../guard-hook.ts';
 import type { Authenticate, Caller } from './bearer.ts';
 import { readTokenFile } from './token-file.ts';
 import { tokenDigest } from './token.ts';
@@ -27,8 +28,9 @@ interface Grant {
  * @throws {Error} where the file is missing or invalid to begin with.
  */
 export function authenticateByTokenFile(path: string, options: TokenFileOptions = {}): Authenticate {
-  const { onProblem = console.error } = options;
-  checkFunctionOption('onProblem', onProblem);
+  checkOptionNames('authenticateByTokenFile', options, { onProblem: true } satisfies Record<keyof TokenFileOptions, true>);
+  checkFunctionOption('onProblem', options.onProblem ?? printProblem);
+  const onProblem = guardHook('onProblem', options.onProblem ?? printProblem, printProblem);
   let signature = fileSignature(path);
   let grants = loadGrants(path, onProblem);
   let isFresh = false;
@@ -73,6 +75,10 @@ export function authenticateByTokenFile(path: string, options: TokenFileOptions 
     }
     return grant.expiresAtMs > Date.now() ? grant.caller : null;
   };
+}
+
+function printProblem(message: string): void {
+  console.error(message);
 }
 
 function loadGrants(path: string, onProblem: (message: string) => void): Map<string, Grant> {

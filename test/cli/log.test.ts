@@ -112,8 +112,8 @@ describe('the log of plant-store serve', { concurrency: 4 }, () => {
     assert.equal(await post(), 503);
     await eventually(() => { assert.equal(linesOf(server).length, 2); });
     const fault = linesOf(server).find(({ level }) => level === 'error');
-    assert.equal(fault?.['message'], 'POST failed');
-    const stacks = /^PlantStoreError: .*\n +at .*\[cause\]: Error: no such table: plants\n +at /s;
+    assert.equal(fault?.['message'], 'POST /plants failed');
+    const stacks = /^PlantStoreError: .*\n +at .*Caused by Error: no such table: plants \(code ERR_SQLITE_ERROR, errcode 1\)\n +at /s;
     assert.match(String(fault['error']), stacks);
     assert.equal(await server.stop(), 0);
     assert.ok(!server.stderr().includes(token));
@@ -177,13 +177,13 @@ describe('Log', () => {
     const stderr = await runLog(`${failing} new Log('json').error('It failed', error);`);
     const line = JSON.parse(stderr.trimEnd()) as Line;
     assert.deepEqual([line['level'], line['message']], ['error', 'It failed']);
-    const stacks = /^Error: outer\n +at .*\[cause\]: TypeError: inner\n +at .*\[cause\]: 'no error'/s;
+    const stacks = /^Error: outer\n +at .*Caused by TypeError: inner\n +at .*Caused by no error/s;
     assert.match(String(line['error']), stacks);
   });
 
   it('writes an error with its causes on lines for people', async () => {
     const stderr = await runLog(`${failing} new Log('pretty').error('It failed', error);`);
-    const stacks = /^[\d:]{8} ERROR It failed\nError: outer\n +at .*\[cause\]: TypeError: inner\n +at .*\[cause\]: 'no error'/s;
+    const stacks = /^[\d:]{8} ERROR It failed\nError: outer\n +at .*Caused by TypeError: inner\n +at .*Caused by no error/s;
     assert.match(stderr, stacks);
   });
 

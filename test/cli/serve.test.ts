@@ -162,6 +162,19 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     assert.deepEqual((await readdir(join(cwd, 'by-flag'))).sort(), ['a.db', 'a.json', 'a.json.lock']);
   });
 
+  it('puts the base path in front of what it names, and refuses what is not one', async (t) => {
+    const cwd = await temporaryFolder(t);
+    for (const [args, env] of [[['--base-path', '/garden'], {}], [[], { PLANT_STORE_BASE_PATH: '/garden' }]] as const) {
+      const server = await startServer(t, ['--storage', 'memory', ...args], { cwd, env });
+      const { servers } = (await (await fetch(`${server.url}/openapi.json`)).json()) as { servers: unknown };
+      assert.deepEqual(servers, [{ url: '/garden' }]);
+      assert.equal(await server.stop(), 0);
+    }
+    const refused = await runCommand(['serve', '--base-path', '/garden/'], { cwd });
+    assert.deepEqual([refused.code, refused.stdout], [2, '']);
+    assert.match(refused.stderr, /^plant-store: --base-path must be a path .* such as \/garden\.\n$/);
+  });
+
   it('takes an empty variable for an unset one', async (t) => {
     const cwd = await temporaryFolder(t);
     const env = { HOST: '', PLANT_STORE_STORAGE: '', PLANT_STORE_TOKENS: '' };

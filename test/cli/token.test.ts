@@ -23,7 +23,7 @@ async function openDesk(t: HasAfter, env: Record<string, string> = {}): Promise<
   return { path: join(cwd, 'tokens.json'), token: (...args) => runCommand(['token', ...args], { cwd, env }) };
 }
 
-async function callerOf(path: string, { stdout }: Finished): Promise<Caller | null> {
+async function callerOf(path: string, { stdout }: Finished): Promise<Caller | null | undefined> {
   return authenticateByTokenFile(path)(stdout.trimEnd());
 }
 

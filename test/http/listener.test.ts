@@ -140,14 +140,6 @@ describe('Faults', () => {
     }
   });
 
-  it('of an authenticate that answers nonsense never let anybody in', async (t) => {
-    for (const caller of [undefined, {}, { user: '' }, { user: 'ada', scopes: null }, { user: 7 }]) {
-      const service = await startService(t, failing(() => caller as unknown as Caller));
-      assert.deepEqual(outcome(await service.call('GET', '/plants')), [500, 50000]);
-      assert.deepEqual(outcome(await service.call('POST', '/plants', fern)), [500, 50000]);
-    }
-  });
-
   it('of the storage are a 503 to try again, and are reported with their cause', async (t) => {
     const storage = new MemoryStorage();
     const cause = new Error('disk full');
@@ -195,6 +187,10 @@ describe('createRequestListener', () => {
     assert.throws(make({ authenticate: undefined }), { name: 'TypeError', message: /authenticate/ });
     assert.throws(make({ onError: 'x' }), { name: 'TypeError', message: /onError/ });
     assert.throws(make({ maxBodyBytes: 0 }), { name: 'TypeError', message: /maxBodyBytes must be an integer of 1 or more/ });
+    for (const basePath of ['garden', '/garden/', '/', '//garden', '/a b', '/a?b', '/a>', 7, null]) {
+      assert.throws(make({ basePath }), { name: 'TypeError', message: /^basePath must be a path/ });
+    }
+    for (const basePath of ['', '/garden', '/a/b-c/%7Bd%7D', '/~ada']) make({ basePath })();
     assert.throws(make({ maxBodyDepth: 1.5 }), { name: 'TypeError', message: /maxBodyDepth/ });
   });
 });

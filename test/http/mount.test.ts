@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, request as forward } from 'node:http';
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 import express from 'express';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import { createRequestListener } from '../../src/http/index.ts';
+import type { RequestListenerOptions } from '../../src/http/index.ts';
 import { authenticateByName } from '../helpers/service.ts';
 import type { HasAfter } from '../helpers/temporary-folder.ts';
 
@@ -14,13 +15,14 @@ const authorization = 'Bearer ada';
 const jsonHeaders = { authorization, 'content-type': 'application/json' };
 
 /** A listener to mount, and what it has reported to `onError`. */
-function createListener(t: HasAfter): { listener: RequestListener; faults: unknown[] } {
+function createListener(t: HasAfter, options: Partial<RequestListenerOptions> = {}): { listener: RequestListener; faults: unknown[] } {
   const store = new PlantStore({ storage: new MemoryStorage() });
   t.after(() => store.close());
   const faults: unknown[] = [];
   const listener = createRequestListener(store, {
     authenticate: authenticateByName,
     onError: (error) => faults.push(error),
+    ...options,
   });
   return { listener, faults };
 }
@@ -152,6 +154,36 @@ describe('createRequestListener in an Express app', () => {
 
     const list = await fetch(`${url}/garden/plants`, { headers: { authorization }, signal });
     assert.deepEqual(await list.json(), [], 'the plant was not created, and requests without a body still work');
+  });
+});
+
+describe('basePath', () => {
+  it('begins Link and the servers of the document behind a proxy that removes a prefix', async (t) => {
+    const { listener } = createListener(t, { basePath: '/garden' });
+    const backend = await listen(t, createServer(listener));
+    const url = await listen(t, createServer((request, response) => {
+      // As nginx does with `location /garden/ { proxy_pass http://backend/; }`.
+      const { method, headers, url: target = '' } = request;
+      const forwarded = forward(backend + target.replace(/^\/garden/, ''), { method, headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 0, answer.headers);
+        answer.pipe(response);
+      });
+      request.pipe(forwarded);
+    }));
+    await assertService(`${url}/garden`, '/garden');
+    const { servers } = (await (await fetch(`${url}/garden/openapi.json`)).json()) as { servers: unknown };
+    assert.deepEqual(servers, [{ url: '/garden' }]);
+  });
+
+  it('comes before the mount path that a framework reports', async (t) => {
+    const { listener } = createListener(t, { basePath: '/shop' });
+    const url = await listen(t, createServer(express().use('/garden', listener)));
+    await post(`${url}/garden/plants`, { id: 1, name: 'Fern' });
+    await post(`${url}/garden/plants`, { id: 2, name: 'Moss' });
+    const first = await fetch(`${url}/garden/plants?limit=1`, { headers: { authorization } });
+    assert.equal(first.headers.get('link'), '</shop/garden/plants?limit=1&after=1>; rel="next"');
+    const { servers } = (await (await fetch(`${url}/garden/openapi.json`)).json()) as { servers: unknown };
+    assert.deepEqual(servers, [{ url: '/shop/garden' }]);
   });
 });
 

@@ -1,0 +1,43 @@
+import { types } from 'node:util';
+
+/** How many causes of an error are reported. */
+const maxCauses = 5;
+
+/**
+ * An error for a log: its stack and its codes, then those of its causes. Other properties are left out, because they
+ * can hold data of users: `detail` of a PostgreSQL error quotes the row, the error of an HTTP client its headers.
+ */
+export function errorText(error: unknown): string {
+  const texts: string[] = [];
+  let current = error;
+  for (let depth = 0; depth <= maxCauses; depth++) {
+    texts.push(ownText(current));
+    if (!isError(current) || current.cause === undefined) break;
+    current = current.cause;
+  }
+  return texts.join('\nCaused by ');
+}
+
+function ownText(error: unknown): string {
+  if (isError(error)) {
+    const { message, stack = `${error.name}: ${message}` } = error;
+    const headingEnd = stack.includes(message) ? stack.indexOf(message) + message.length : stack.length;
+    return stack.slice(0, headingEnd) + codesOf(error) + stack.slice(headingEnd);
+  }
+  return typeof error === 'object' && error !== null ? 'an object that is not an Error' : String(error);
+}
+
+/** The codes of system errors, of node:sqlite and of PostgreSQL. */
+function codesOf(error: Error): string {
+  const properties = error as Error & Readonly<Record<string, unknown>>;
+  const codes = ['code', 'errcode'].flatMap((name) => {
+    const value = properties[name];
+    return typeof value === 'string' || typeof value === 'number' ? [`${name} ${value}`] : [];
+  });
+  return codes.length === 0 ? '' : ` (${codes.join(', ')})`;
+}
+
+/** Test runners such as Jest run code in a context of its own, where `instanceof Error` is false for system errors. */
+function isError(error: unknown): error is Error {
+  return error instanceof Error || types.isNativeError(error);
+}

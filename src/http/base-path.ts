@@ -1,0 +1,12 @@
+/** One or more segments of RFC 3986 §3.3, each after a slash. */
+const pathPattern = /^(?:\/(?:[\w\-.~!$&'()*+,;=:@]|%[\da-f]{2})+)+$/i;
+
+/**
+ * Checks a `basePath`: empty, or a path such as `/garden`.
+ *
+ * @throws {TypeError} naming the option.
+ */
+export function checkBasePath(path: unknown): void {
+  if (path === '' || (typeof path === 'string' && pathPattern.test(path))) return;
+  throw new TypeError('basePath must be a path that begins with a slash and does not end with one, such as /garden');
+}

@@ -1,0 +1,66 @@
+import { PlantStoreError } from '../errors.ts';
+import { isUser, userRule } from '../user.ts';
+import type { Authenticate, Caller } from './bearer.ts';
+
+/** How long `authenticate` may take. */
+const defaultTimeoutMs = 10_000;
+
+/**
+ * Calls `authenticate` and checks what it returns. A promise that does not settle is rejected after 10 seconds, and at
+ * most `maxPending` promises are awaited at once: a slow identity provider does not use up this process.
+ */
+export class CallerLookup {
+  readonly #authenticate: Authenticate;
+  readonly #maxPending: number;
+  readonly #timeoutMs: number;
+  #pending = 0;
+
+  constructor(authenticate: Authenticate, maxPending: number, timeoutMs: number = defaultTimeoutMs) {
+    this.#authenticate = authenticate;
+    this.#maxPending = maxPending;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /**
+   * Finds the caller that a token stands for.
+   *
+   * @throws {PlantStoreError} `invalid_token` if there is none; `saturated` if too many lookups are pending.
+   * @throws {TypeError} if `authenticate` returned something other than a Caller; what it throws; an Error if it
+   *   did not settle in time.
+   */
+  async find(token: string): Promise<Caller> {
+    if (this.#pending >= this.#maxPending) throw new PlantStoreError('saturated');
+    const result = this.#authenticate(token);
+    const caller = isPromiseLike(result) ? await this.#settled(result) : result;
+    // JavaScript callers return undefined too: `map.get(token)`.
+    if (caller === null || caller === undefined) throw new PlantStoreError('invalid_token');
+    checkCaller(caller);
+    return caller;
+  }
+
+  async #settled<T>(result: PromiseLike<T>): Promise<T> {
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      late.reject(new Error(`authenticate did not settle within ${this.#timeoutMs} milliseconds`));
+    }, this.#timeoutMs);
+    this.#pending++;
+    try {
+      return await Promise.race([result, late.promise]);
+    } finally {
+      this.#pending--;
+      clearTimeout(timer);
+    }
+  }
+}
+
+function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function';
+}
+
+function checkCaller(caller: unknown): void {
+  if (typeof caller !== 'object') throw new TypeError(`authenticate must return a Caller or null, not a ${typeof caller}`);
+  const { user, scopes } = caller as Readonly<Record<string, unknown>>;
+  if (!isUser(user)) throw new TypeError(`authenticate returned a Caller whose user is not ${userRule}`);
+  if (scopes === undefined || (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string'))) return;
+  throw new TypeError("authenticate returned a Caller whose scopes are not an array of strings, such as ['plants:read']");
+}

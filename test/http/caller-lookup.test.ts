@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { CallerLookup } from '../../src/http/caller-lookup.ts';
+import type { Authenticate, Caller } from '../../src/http/index.ts';
+import { startService } from '../helpers/service.ts';
+
+describe('authenticate', () => {
+  it('that returns undefined or null refuses the token', async (t) => {
+    const tokens = new Map([['ada', { user: 'ada' }]]);
+    for (const authenticate of [
+      (token: string) => tokens.get(token),
+      (token: string) => tokens.get(token) ?? null,
+      (token: string) => Promise.resolve(tokens.get(token)),
+    ]) {
+      const service = await startService(t, { authenticate });
+      const refused = await service.call('GET', '/plants', { token: 'eve' });
+      assert.deepEqual([refused.status, (refused.json as { error: number }).error], [401, 40102]);
+      assert.equal((await service.call('GET', '/plants')).status, 200);
+      assert.deepEqual(service.faults, []);
+    }
+  });
+
+  const wrong: [unknown, RegExp][] = [
+    [false, /must return a Caller or null, not a boolean/],
+    ['ada', /must return a Caller or null, not a string/],
+    [{}, /whose user is not a string of 1 to 255 bytes/],
+    [{ user: '' }, /whose user is not/],
+    [{ user: 'x'.repeat(256) }, /whose user is not/],
+    [{ user: 7 }, /whose user is not/],
+    [{ user: 'ada', scopes: 'plants:read' }, /whose scopes are not an array of strings/],
+    [{ user: 'ada', scopes: null }, /whose scopes are not an array of strings/],
+    [{ user: 'ada', scopes: [7] }, /whose scopes are not an array of strings/],
+  ];
+
+  it('that returns something other than a Caller lets nobody in, and a TypeError says what is wrong', async (t) => {
+    for (const [caller, message] of wrong) {
+      for (const authenticate of [() => caller, () => Promise.resolve(caller)]) {
+        const service = await startService(t, { authenticate: authenticate as Authenticate });
+        const answered = await service.call('GET', '/plants');
+        assert.deepEqual([answered.status, (answered.json as { error: number }).error], [500, 50000]);
+        assert.equal(service.faults.length, 1);
+        assert.ok(service.faults[0] instanceof TypeError);
+        assert.match(service.faults[0].message, message);
+      }
+    }
+  });
+
+  it('can return scopes of other services, which grant nothing', async (t) => {
+    const scopes = ['openid', 'plants:read'] as unknown as NonNullable<Caller['scopes']>;
+    const service = await startService(t, { authenticate: () => ({ user: 'ada', scopes }) });
+    assert.equal((await service.call('GET', '/plants')).status, 200);
+    assert.equal((await service.call('POST', '/plants', { body: '{"id":1,"name":"x"}' })).status, 403);
+  });
+});
+
+describe('CallerLookup', () => {
+  it('rejects an authenticate that does not settle in time', async () => {
+    const callers = new CallerLookup(() => new Promise(() => undefined), 1, 20);
+    await assert.rejects(callers.find('a'), { message: 'authenticate did not settle within 20 milliseconds' });
+    // The lookup that ended does not count any more.
+    await assert.rejects(callers.find('b'), { message: /did not settle/ });
+  });
+
+  it('refuses lookups past maxPending with saturated, without calling authenticate', async () => {
+    const waiting = Promise.withResolvers<Caller>();
+    let calls = 0;
+    const callers = new CallerLookup(() => {
+      calls++;
+      return waiting.promise;
+    }, 2);
+    const found = [callers.find('a'), callers.find('b')];
+    await nextTurn();
+    await assert.rejects(callers.find('c'), { code: 'saturated' });
+    assert.equal(calls, 2);
+    waiting.resolve({ user: 'ada' });
+    assert.deepEqual(await Promise.all(found), [{ user: 'ada' }, { user: 'ada' }]);
+    assert.deepEqual(await callers.find('d'), { user: 'ada' });
+  });
+
+  it('does not count an authenticate that returns at once', async () => {
+    const callers = new CallerLookup(() => ({ user: 'ada' }), 1);
+    assert.equal((await Promise.all([1, 2, 3].map((n) => callers.find(`${n}`)))).length, 3);
+  });
+});
