@@ -1,11 +1,11 @@
 import type { JsonPage } from './storage/storage-adapter.ts';
 
-/** What a page takes besides its text, in code units, so that any number of empty pages is bounded too. */
-const pageOverhead = 256;
+/** What a page and a user take besides their text, in code units, so that empty pages are bounded too. */
+const overhead = 256;
 
 /** How a {@link PageCache} works. */
 export interface PageCacheOptions {
-  /** How many UTF-16 code units of JSON it keeps; the users who did not ask for the longest go first. */
+  /** How many UTF-16 code units it keeps, of pages and of users; the least recently used users are evicted. */
   readonly maxText: number;
   /** See `StorageAdapter.dataVersion`. */
   readonly dataVersion: () => number;
@@ -54,8 +54,9 @@ export class PageCache {
     if (forgotten !== this.forgotten) return;
     let kept = this.#users.get(user);
     if (kept === undefined) {
-      kept = { byLimit: new Map(), text: 0, isUsed: false };
+      kept = { byLimit: new Map(), text: user.length + overhead, isUsed: false };
       this.#users.set(user, kept);
+      this.#text += kept.text;
     }
     const change = lengthOf(page) - lengthOf(kept.byLimit.get(limit));
     // Everybody who asks gets this one object.
@@ -105,5 +106,5 @@ export class PageCache {
 }
 
 function lengthOf(page: JsonPage | undefined): number {
-  return page === undefined ? 0 : page.json.length + pageOverhead;
+  return page === undefined ? 0 : page.json.length + overhead;
 }

@@ -1,26 +1,28 @@
-/** Who waits for a page, in order of arrival; the first `next` of them have had their turn. */
-let waiting: (() => void)[] = [];
-let next = 0;
+/** For each user, the lists that wait for their next page, in order of arrival. The first user is served next. */
+const waiting = new Map<string, (() => void)[]>();
 
 /**
- * Resolves when a list may read its next page: of all the long lists of this process, one in each
- * turn of the event loop. Were each of them to read one in every turn, 200 of a million plants
- * would make turns of 150 ms, and nobody else would get an answer in time.
+ * Resolves when a long list of this user may read its next page. One page is read in each iteration of the event loop:
+ * with one for every list, 200 lists of a million plants would make iterations of 150 ms. The turns go round the
+ * users, and each user's turns round their lists, so that many lists of one user do not slow down those of others.
  */
-export function pageTurn(): Promise<void> {
+export function pageTurn(user: string): Promise<void> {
   return new Promise((resolve) => {
-    if (next === waiting.length) setImmediate(giveTurn);
-    waiting.push(resolve);
+    if (waiting.size === 0) setImmediate(giveTurn);
+    const lists = waiting.get(user);
+    if (lists === undefined) waiting.set(user, [resolve]);
+    else lists.push(resolve);
   });
 }
 
 function giveTurn(): void {
-  waiting[next++]?.();
-  if (next < waiting.length) {
-    setImmediate(giveTurn);
-    // What was given a turn is cut off now and then, since to shift a long array costs its length.
-    if (next < 1000) return;
+  for (const [user, lists] of waiting) {
+    // Deleted and set again, the user is the last in the order of the map.
+    waiting.delete(user);
+    const resume = lists.shift();
+    if (lists.length > 0) waiting.set(user, lists);
+    resume?.();
+    break;
   }
-  waiting = waiting.slice(next);
-  next = 0;
+  if (waiting.size > 0) setImmediate(giveTurn);
 }

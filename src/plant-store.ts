@@ -6,7 +6,7 @@ import { PageCache } from './page-cache.ts';
 import { pageTurn } from './page-turn.ts';
 import { emptyPage, listAsJson } from './storage/json-page.ts';
 import { isFullOfText, maxPageLength } from './storage/page-bounds.ts';
-import type { JsonPage, StorageAdapter, Write } from './storage/storage-adapter.ts';
+import type { JsonPage, ListRange, StorageAdapter, Write } from './storage/storage-adapter.ts';
 import { isUser, userRule } from './user.ts';
 import { WriteQueue } from './write-queue.ts';
 
@@ -114,7 +114,7 @@ export class PlantStore {
     while (left > 0) {
       if (this.#closing !== undefined) throw new PlantStoreError('closed');
       const range = { after, limit: Math.min(left, maxPageLength) };
-      const page = await asStorageWork(() => this.#storage.list(user, range));
+      const page = await asStorageWork(() => listChecked(this.#storage, user, range));
       const last = page.at(-1);
       if (last === undefined) return;
       after = last.id;
@@ -123,7 +123,7 @@ export class PlantStore {
       yield page;
       if (isLastPage) return;
       // A storage that answers within the turn would otherwise keep everybody else waiting to the end.
-      await pageTurn();
+      await pageTurn(user);
     }
   }
 
@@ -209,6 +209,13 @@ function parseAfter(after: PlantId | number | undefined): PlantId | undefined {
   const id = toInt64(after);
   if (id === undefined) throw new PlantStoreError('invalid_after');
   return id;
+}
+
+/** An adapter in JavaScript can return anything. */
+async function listChecked(storage: StorageAdapter, user: string, range: ListRange): Promise<StoredPlant[]> {
+  const page: unknown = await storage.list(user, range);
+  if (Array.isArray(page)) return page as StoredPlant[];
+  throw new TypeError(`The storage's list returned ${typeof page}, not an array`);
 }
 
 /** An adapter that answers too little would otherwise leave it open what became of a write. */

@@ -58,7 +58,7 @@ describe('PageCache', () => {
   });
 
   it('keeps no more text than it may, and what was asked for last', () => {
-    const cache = makeCache({ maxText: 3 * (1000 + 256) });
+    const cache = makeCache({ maxText: 3 * (1000 + 3 + 2 * 256) });
     const text = 'x'.repeat(1000);
     for (const user of ['ada', 'bob', 'eve']) keep(cache, user, text);
     assert.ok(cache.find('ada', all));
@@ -68,16 +68,26 @@ describe('PageCache', () => {
   });
 
   it('counts a page that replaces another once, and empty pages too', () => {
-    const cache = makeCache({ maxText: 2000 });
+    const cache = makeCache({ maxText: 5300 });
     for (let n = 0; n < 50; n++) keep(cache, 'ada', 'x'.repeat(1000));
     assert.ok(cache.find('ada', all));
-    for (let n = 0; n < 100; n++) keep(cache, `user ${n}`, '');
-    const kept = Array.from({ length: 100 }, (_, n) => cache.find(`user ${n}`, all)).filter((page) => page !== undefined);
-    assert.equal(kept.length, Math.floor(2000 / 256));
+    for (let n = 100; n < 200; n++) keep(cache, `user ${n}`, '');
+    const kept = Array.from({ length: 100 }, (_, n) => cache.find(`user ${n + 100}`, all)).filter((page) => page !== undefined);
+    assert.equal(kept.length, Math.floor(5300 / (2 * 256 + 'user 100'.length)));
+  });
+
+  it('counts the users whose pages it keeps, once each', () => {
+    const cache = makeCache({ maxText: 10 * (255 + 2 * 256) });
+    const users = Array.from({ length: 100 }, (_, n) => `${n}`.padStart(255, 'x'));
+    for (const user of users) keep(cache, user, '');
+    assert.equal(users.filter((user) => cache.find(user, all) !== undefined).length, 10);
+    const other = makeCache({ maxText: 10 * 255 + 40 * 256 });
+    for (const user of users.slice(0, 10)) for (const limit of [1, 2, 3]) keep(other, user, '', limit);
+    assert.equal(users.filter((user) => other.find(user, 3) !== undefined).length, 10);
   });
 
   it('has room again for what it forgot', () => {
-    const cache = makeCache({ maxText: 3000 });
+    const cache = makeCache({ maxText: 3100 });
     const text = 'x'.repeat(1000);
     for (let n = 0; n < 10; n++) {
       keep(cache, 'ada', text);
@@ -88,7 +98,7 @@ describe('PageCache', () => {
   });
 
   it('keeps nothing that is larger than all it may keep', () => {
-    const cache = makeCache({ maxText: 1000 });
+    const cache = makeCache({ maxText: 1400 });
     keep(cache, 'bob', 'b');
     keep(cache, 'ada', 'x'.repeat(1001));
     assert.equal(cache.find('ada', all), undefined);

@@ -3,9 +3,15 @@ import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pageTurn } from '../src/page-turn.ts';
 
-/** As many that wait; `given` are those that had their turn, in order. */
-function waitFor(count: number, given: number[] = []): { given: number[]; all: Promise<unknown> } {
-  return { given, all: Promise.all(Array.from({ length: count }, (_, n) => pageTurn().then(() => given.push(n)))) };
+/** Lets `count` lists of a user wait; `given` collects those that had their turn, in order. */
+function waitFor<T = number>(
+  count: number,
+  given: T[] = [],
+  user = 'ada',
+  nameOf = (n: number): T => n as T,
+): { given: T[]; all: Promise<unknown> } {
+  const turns = Array.from({ length: count }, (_, n) => pageTurn(user).then(() => given.push(nameOf(n))));
+  return { given, all: Promise.all(turns) };
 }
 
 describe('pageTurn', () => {
@@ -19,6 +25,18 @@ describe('pageTurn', () => {
     }
     await all;
     assert.deepEqual(given, [0, 1, 2, 3, 4]);
+  });
+
+  it('goes round the users, and for each user round their lists', async () => {
+    const given: string[] = [];
+    const adas = waitFor(4, given, 'ada', (n) => `ada ${n}`);
+    const bobs = waitFor(1, given, 'bob', (n) => `bob ${n}`);
+    const eves = waitFor(2, given, 'eve', (n) => `eve ${n}`);
+    await bobs.all;
+    // A list that has read a page waits again, behind the others of its user.
+    const again = waitFor(1, given, 'bob', () => 'bob again');
+    await Promise.all([adas.all, eves.all, again.all]);
+    assert.deepEqual(given, ['ada 0', 'bob 0', 'eve 0', 'ada 1', 'bob again', 'eve 1', 'ada 2', 'ada 3']);
   });
 
   it('forgets nobody where very many wait, nor who comes later', async () => {

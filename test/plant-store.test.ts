@@ -140,6 +140,16 @@ describe('PlantStore', () => {
     assert.throws(() => new PlantStore({ storage, maxBatchWrites: 1.5 }), { name: 'TypeError', message: /maxBatchWrites/ });
   });
 
+  it('reports a storage that returns something other than an array as storage_unavailable', async () => {
+    for (const page of [undefined, null, 'plants', {}]) {
+      const storage = Object.assign(new MemoryStorage(), { list: () => Promise.resolve(page) }) as unknown as StorageAdapter;
+      await assert.rejects(newStore(storage).listPlants('ada'), { code: 'storage_unavailable' });
+      await assert.rejects(newStore(storage).plantPageJson('ada'), { code: 'storage_unavailable' });
+      const silent = Object.assign(new MemoryStorage(), { commit: () => Promise.resolve(page) }) as unknown as StorageAdapter;
+      await assert.rejects(newStore(silent).createPlant('ada', { id: 1, name: '' }), { code: 'storage_unavailable' });
+    }
+  });
+
   it('refuses a user that is not a storable string of 1 to 255 bytes', async () => {
     const store = newStore();
     const problem = { name: 'TypeError', message: /^user must be a string of 1 to 255 bytes of UTF-8/ };

@@ -4,7 +4,7 @@ import { errorText } from '../error-text.ts';
 import { PlantStoreError } from '../errors.ts';
 import { guardHook } from '../guard-hook.ts';
 import type { PlantStore } from '../plant-store.ts';
-import { errorAnswer, sendAnswer } from './answer.ts';
+import { errorAnswer } from './answer.ts';
 import type { Answer } from './answer.ts';
 import { bearerToken, challenge, checkScope } from './bearer.ts';
 import type { Authenticate } from './bearer.ts';
@@ -17,6 +17,8 @@ import { closeLingering } from './refuse.ts';
 import { hasEndlessBody } from './request-body.ts';
 import { findRoute, splitTarget } from './routes.ts';
 import type { Scope } from './routes.ts';
+import { AnswerSender } from './send-answer.ts';
+import { UnsentBytes } from './unsent-bytes.ts';
 
 /** Of the requests that clients send ahead, so many times `maxInFlight` wait for their turn at the most. */
 const maxWaitingFactor = 10;
@@ -30,16 +32,21 @@ export interface RequestListenerOptions {
   /** How many levels a request body may nest, 1 or more; default 256. Over it: `invalid_json`. */
   maxBodyDepth?: number;
   /**
-   * How many requests may be in the store's hands at once, 1 or more; default 1000. One more is
-   * refused at once: `saturated`. Requests that are still being sent, and lists that are on their
-   * way to the client, do not count. Ten times as many may wait behind others of their connection.
+   * How many requests the store may be working on at once, 1 or more; default 1000. One more is
+   * refused at once: `saturated`. Requests that are still being received, and lists after their
+   * first page, do not count. Ten times as many may wait behind others of their connection.
    */
   maxInFlight?: number;
   /**
-   * How many ids the lists with a limit over 1000 that are on their way may hold together, 8 bytes
-   * each, 1 or more; default 8388608. A further such list is refused: `saturated`.
+   * How many ids the lists with a limit over 1000 that are being sent may hold together, 8 bytes
+   * each, 1 or more; default 8388608. One user may hold a quarter of it. A further such list is refused: `saturated`.
    */
   maxHeldIds?: number;
+  /**
+   * How many bytes may be ready for clients that do not take them, 1 or more; default 67108864. One user may take up
+   * a quarter of it. Past either, the slowest connections are closed, and new lists are refused: `saturated`.
+   */
+  maxUnsentBytes?: number;
   /**
    * The path that a proxy in front of this server removes from each request, such as `/garden`. `Link` headers and the
    * OpenAPI document begin with it. Default: none. A mount path that a framework reports in `request.baseUrl`
@@ -67,6 +74,7 @@ const optionNames = {
   maxBodyDepth: true,
   maxInFlight: true,
   maxHeldIds: true,
+  maxUnsentBytes: true,
   basePath: true,
   onError: true,
 } as const satisfies Record<keyof RequestListenerOptions, true>;
@@ -87,6 +95,7 @@ export function createRequestListener(store: PlantStore, options: RequestListene
     maxBodyDepth = 256,
     maxInFlight = 1000,
     maxHeldIds = 8_388_608,
+    maxUnsentBytes = 67_108_864,
     basePath = '',
     onError = printError,
   } = options;
@@ -96,8 +105,11 @@ export function createRequestListener(store: PlantStore, options: RequestListene
   checkIntegerOption('maxBodyDepth', maxBodyDepth, 1);
   checkIntegerOption('maxInFlight', maxInFlight, 1);
   checkIntegerOption('maxHeldIds', maxHeldIds, 1);
+  checkIntegerOption('maxUnsentBytes', maxUnsentBytes, 1);
   checkBasePath(basePath);
-  const operations = createOperations(store, { maxBodyBytes, maxBodyDepth, maxInFlight, maxHeldIds }, basePath);
+  const unsent = new UnsentBytes(maxUnsentBytes);
+  const operations = createOperations(store, { maxBodyBytes, maxBodyDepth, maxInFlight, maxHeldIds }, unsent, basePath);
+  const sender = new AnswerSender(unsent);
   const callers = new CallerLookup(authenticate, maxInFlight);
   const report = guardHook('onError', onError, printError);
 
@@ -107,7 +119,7 @@ export function createRequestListener(store: PlantStore, options: RequestListene
     return caller.user;
   }
 
-  async function answer(request: IncomingMessage): Promise<Answer> {
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<Answer> {
     if (isMalformed(request)) return errorAnswer(new PlantStoreError('malformed_request'), ['Connection', 'close']);
     const { path, query } = splitTarget(request.url ?? '/');
     const match = findRoute(path);
@@ -119,7 +131,7 @@ export function createRequestListener(store: PlantStore, options: RequestListene
     if (operation === undefined) return errorAnswer(new PlantStoreError('method_not_allowed'), ['Allow', allow]);
     try {
       const user = operation.scope === undefined ? '' : await userOf(request, operation.scope);
-      return await operations[operation.id]({ request, user, path, query, idText });
+      return await operations[operation.id]({ request, response, user, path, query, idText });
     } catch (error) {
       const refusal = errorAnswer(error, challenge(error, operation.scope));
       if (refusal.status >= 500 && !isRefusal(error)) report(error, failedRequest(request));
@@ -130,14 +142,16 @@ export function createRequestListener(store: PlantStore, options: RequestListene
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let answered: Answer | undefined;
     try {
-      answered = await answer(request);
+      answered = await answer(request, response);
+      if (response.destroyed) return;
       if (hasEndlessBody(request, maxBodyBytes) || asksForUpgrade(request)) closeAfter(request, response);
-      await sendAnswer(response, answered, request.method === 'HEAD');
+      await sender.send(response, answered, request.method === 'HEAD');
     } catch (error) {
       // Whatever part of the answer is out, the client must not take it for the whole.
       response.destroy();
-      if (typeof answered?.body === 'object') await answered.body.return();
       report(error, failedRequest(request));
+    } finally {
+      if (typeof answered?.body === 'object') await answered.body.return();
     }
   }
 

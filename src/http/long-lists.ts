@@ -2,70 +2,123 @@ import { PlantStoreError } from '../errors.ts';
 import { plantJson } from '../plant.ts';
 import type { PlantId, StoredPlant } from '../plant.ts';
 import type { PlantStore } from '../plant-store.ts';
+import { UserTotals } from './user-totals.ts';
 
-/** Which plants a long list is of. */
-interface LongRange {
+/** How much of `maxHeldIds` the lists of one user may hold. */
+const userShare = 1 / 4;
+
+/** How many lists of one user may wait until the one before is prepared, and how many of all users. */
+const maxWaitingOfUser = 100;
+const maxWaiting = 1000;
+
+/** A list whose limit takes more than one page. */
+export interface LongListRequest {
+  readonly user: string;
   readonly limit: number;
   readonly after: PlantId | undefined;
+  /** Whether nobody reads the answer any more. */
+  readonly isClientGone: () => boolean;
 }
 
-/** A long list, on its way. */
+/** A long list that is ready to be sent. */
 interface LongList {
-  /** The id that the limit cut it short after, as text; empty where it did not. */
+  /** The id after which the limit cut the list short; empty if it did not. */
   readonly cutAfter: string;
   /** The JSON, in pieces. */
   readonly body: AsyncGenerator<string, void, undefined>;
 }
 
 /**
- * Lists with a limit that takes more than one page. Of these the ids are read first: `Link` stands
- * before the body and must name the last one. The answer then holds those plants and no others, or
- * plants created meanwhile would push known ones over the limit and the next page would miss them.
+ * Lists with a limit that takes more than one page. The ids are read first, because the `Link` header comes before
+ * the body and names the last one. The body then has those plants and no others: with plants that were created
+ * meanwhile it would exceed the limit, or end too early for the next page.
  *
- * That takes 8 bytes a plant until the list is sent. All lists together hold `maxHeldIds`; only one
- * that is alone may hold more.
+ * One list of each user is prepared at a time. A list holds 8 bytes for each plant until it is sent. All lists together
+ * hold `maxHeldIds`, and those of one user a quarter of it; a user's only list may hold more.
  */
 export class LongLists {
   readonly #store: PlantStore;
   readonly #maxHeldIds: number;
-  #heldIds = 0;
+  readonly #heldIds: UserTotals;
+  /** The users of whom a list is being prepared, and what resumes those that wait. */
+  readonly #preparing = new Map<string, (() => void)[]>();
+  #waiting = 0;
 
   constructor(store: PlantStore, maxHeldIds: number) {
     this.#store = store;
     this.#maxHeldIds = maxHeldIds;
+    this.#heldIds = new UserTotals(maxHeldIds * userShare);
   }
 
-  /** @throws {PlantStoreError} `saturated` where others hold too many ids. */
-  async read(user: string, range: LongRange): Promise<LongList> {
-    const body = this.#read(user, range);
-    const { value: cutAfter } = await body.next();
-    return { cutAfter: cutAfter ?? '', body };
+  /**
+   * Prepares a list.
+   *
+   * @throws {PlantStoreError} `saturated` if too many lists wait or too many ids are held; `malformed_request` if the
+   *   client has gone.
+   */
+  async prepare(request: LongListRequest): Promise<LongList> {
+    await this.#enter(request.user);
+    try {
+      const body = this.#read(request);
+      const { value: cutAfter } = await body.next();
+      return { cutAfter: cutAfter ?? '', body };
+    } finally {
+      this.#leave(request.user);
+    }
   }
 
-  /** First yields `cutAfter`, so that the generator is begun, and gives back what it holds however it ends. */
-  async *#read(user: string, range: LongRange): AsyncGenerator<string, void, undefined> {
+  async #enter(user: string): Promise<void> {
+    const queue = this.#preparing.get(user);
+    if (queue === undefined) {
+      this.#preparing.set(user, []);
+      return;
+    }
+    if (queue.length >= maxWaitingOfUser || this.#waiting >= maxWaiting) throw new PlantStoreError('saturated');
+    this.#waiting++;
+    await new Promise<void>((resolve) => { queue.push(resolve); });
+    this.#waiting--;
+  }
+
+  #leave(user: string): void {
+    const resume = this.#preparing.get(user)?.shift();
+    if (resume === undefined) this.#preparing.delete(user);
+    else resume();
+  }
+
+  /** First yields `cutAfter`, then the body. However the generator ends, it releases the ids that it holds. */
+  async *#read({ user, limit, after, isClientGone }: LongListRequest): AsyncGenerator<string, void, undefined> {
     let held = 0;
     try {
+      if (isClientGone()) throw new PlantStoreError('malformed_request');
       const ids: BigInt64Array[] = [];
       let last: PlantId | undefined;
-      for await (const page of this.#store.plantPages(user, range)) {
-        const isAlone = this.#heldIds === held;
-        if (!isAlone && this.#heldIds + page.length > this.#maxHeldIds) throw new PlantStoreError('saturated');
+      for await (const page of this.#store.plantPages(user, { limit, after })) {
+        if (isClientGone()) throw new PlantStoreError('malformed_request');
         held += page.length;
-        this.#heldIds += page.length;
+        this.#heldIds.add(user, page.length);
+        this.#checkHeldIds(user, held);
         ids.push(BigInt64Array.from(page, ({ id }) => id));
         last = page.at(-1)?.id;
       }
       const [more] = last === undefined ? [] : await this.#store.listPlants(user, { after: last, limit: 1 });
       yield more === undefined ? '' : String(last);
-      yield* onlyThese(this.#store.plantPages(user, { after: range.after }), ids);
+      yield* onlyThese(this.#store.plantPages(user, { after }), ids);
     } finally {
-      this.#heldIds -= held;
+      this.#heldIds.add(user, -held);
     }
+  }
+
+  #checkHeldIds(user: string, heldByList: number): void {
+    const heldByUser = this.#heldIds.of(user);
+    const isOverShare = heldByUser > heldByList && heldByUser > this.#maxHeldIds * userShare;
+    if (isOverShare || this.#heldIds.all > this.#maxHeldIds) throw new PlantStoreError('saturated');
   }
 }
 
-async function* onlyThese(pages: AsyncIterable<StoredPlant[]>, sortedIds: readonly BigInt64Array[]): AsyncGenerator<string, void, undefined> {
+async function* onlyThese(
+  pages: AsyncIterable<StoredPlant[]>,
+  sortedIds: readonly BigInt64Array[],
+): AsyncGenerator<string, void, undefined> {
   const ids = (function* () {
     for (const chunk of sortedIds) yield* chunk;
   })();

@@ -1,21 +1,25 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PlantStoreError } from '../errors.ts';
 import { int64FromText } from '../int64.ts';
 import { plantJson } from '../plant.ts';
 import type { PlantId } from '../plant.ts';
 import type { PlantStore } from '../plant-store.ts';
+import type { JsonPage } from '../storage/storage-adapter.ts';
 import type { Answer } from './answer.ts';
+import { isClientGone } from './client-gone.ts';
 import { isOpen } from './in-order.ts';
 import { LongLists } from './long-lists.ts';
 import { openApiDocument } from './openapi.ts';
-import { plantListAnswer } from './plant-list.ts';
+import { parseListQuery, plantListAnswer } from './plant-list.ts';
 import { discardBody, readJsonBody } from './request-body.ts';
 import type { BodyLimits } from './request-body.ts';
 import type { OperationId } from './routes.ts';
+import type { UnsentBytes } from './unsent-bytes.ts';
 
 /** What an operation works on. */
 interface Call {
   readonly request: IncomingMessage;
+  readonly response: ServerResponse;
   readonly user: string;
   readonly path: string;
   readonly query: string;
@@ -34,7 +38,12 @@ export interface OperationLimits extends BodyLimits {
 export type Operations = Readonly<Record<OperationId, (call: Call) => Answer | Promise<Answer>>>;
 
 /** `basePath` begins every path that the answers name. */
-export function createOperations(store: PlantStore, limits: OperationLimits, basePath: string): Operations {
+export function createOperations(
+  store: PlantStore,
+  limits: OperationLimits,
+  unsent: UnsentBytes,
+  basePath: string,
+): Operations {
   const openApi = openApiAnswer(basePath);
   const longLists = new LongLists(store, limits.maxHeldIds);
   let inFlight = 0;
@@ -52,18 +61,28 @@ export function createOperations(store: PlantStore, limits: OperationLimits, bas
       const newPlant = (await readJsonBody(request, limits)) as Parameters<PlantStore['createPlant']>[1];
       begin(request);
       try {
-        return { status: 200, body: plantJson(await store.createPlant(user, newPlant)) };
+        return { status: 200, body: plantJson(await store.createPlant(user, newPlant)), user };
       } finally {
         inFlight--;
       }
     },
-    getPlants: async ({ request, user, query, path }) => {
+    getPlants: async ({ request, response, user, query, path }) => {
+      const range = parseListQuery(query);
+      if (unsent.isFull(user)) throw new PlantStoreError('saturated');
       begin(request);
+      let first: JsonPage;
       try {
-        return await plantListAnswer(store, longLists, { user, query, path: basePath + mountPath(request) + path });
+        first = await store.plantPageJson(user, range);
       } finally {
         inFlight--;
       }
+      return plantListAnswer(store, longLists, first, {
+        ...range,
+        user,
+        path: basePath + mountPath(request) + path,
+        isHead: request.method === 'HEAD',
+        isClientGone: () => isClientGone(request, response),
+      });
     },
     deletePlant: async ({ request, user, idText }) => {
       const id = parseIdText(idText);

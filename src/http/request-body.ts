@@ -15,6 +15,9 @@ export interface BodyLimits {
 /** How much of a body is read for nothing, so that the client gets to see why it was refused. */
 const maxDrainedBytes = 1_048_576;
 
+/** Past the maximum a chunk counts as this many bytes at least: 6 MB of one-byte chunks took 1.7 s of CPU. */
+const minDrainedChunkBytes = 64;
+
 const continueOwed = new WeakMap<IncomingMessage, ServerResponse>();
 
 /** Leaves `100 Continue` to be sent when the body of a request is wanted (RFC 9110 §10.1.1). */
@@ -96,8 +99,12 @@ function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> 
     let bytes: Buffer = Buffer.alloc(0);
     let length = 0;
     const onData = (chunk: Buffer): void => {
-      if (length + chunk.length <= maxBytes) bytes = withChunk(bytes, length, chunk);
-      length += chunk.length;
+      if (length + chunk.length <= maxBytes) {
+        bytes = withChunk(bytes, length, chunk);
+        length += chunk.length;
+        return;
+      }
+      length += Math.max(chunk.length, minDrainedChunkBytes);
       if (length > maxBytes + maxDrainedBytes) settle(() => { reject(tooLarge(maxBytes)); });
     };
     const onEnd = (): void => {

@@ -146,8 +146,25 @@ describe('GET /plants', () => {
     assert.equal(head.headers.get('content-length'), '27');
     assert.equal(head.headers.get('link'), '</plants?limit=2&after=2>; rel="next"');
     await plant(service, 2497, (n) => n + 4);
+    const long = await service.call('HEAD', '/plants?limit=2000');
+    assert.deepEqual([long.status, long.text, long.headers.get('link')], [200, '', null]);
     assert.equal((await service.call('HEAD', '/plants')).status, 200);
     assert.equal((await service.call('HEAD', '/plants', { token: null })).status, 401);
+  });
+});
+
+describe('A body over 64 KiB', () => {
+  it('is whole, whatever characters its pieces end between', async (t) => {
+    const service = await startService(t);
+    // With one unit more in each name, the pieces end before, between and behind surrogates.
+    const plants = ['', 'x', 'xy'].map((start, id) => ({ id, name: `${start}${'\u{1F33F}'.repeat(16_000)}` }));
+    for (const plant of plants) await service.store.createPlant('ada', plant);
+    for (const target of ['/plants', '/plants?limit=3', '/plants?limit=2']) {
+      const answered = await service.call('GET', target);
+      const expected = plants.slice(0, target.endsWith('2') ? 2 : 3).map(({ name }) => ({ name }));
+      assert.equal(answered.headers.get('content-length'), `${Buffer.byteLength(answered.text)}`);
+      assert.deepEqual(answered.json, expected);
+    }
   });
 });
 
@@ -186,7 +203,10 @@ describe('A long list', () => {
   it('lets others in between two pages', async () => {
     const store = new PlantStore({ storage: new MemoryStorage() });
     await Promise.all(Array.from({ length: 3000 }, (_, id) => store.createPlant('ada', { id, name: '' })));
-    const { body = '' } = await plantListAnswer(store, new LongLists(store, 1000), { user: 'ada', query: '', path: '/plants' });
+    const all = { user: 'ada', limit: undefined, after: undefined };
+    const request = { ...all, path: '/plants', isHead: false, isClientGone: () => false };
+    const first = await store.plantPageJson('ada');
+    const { body = '' } = await plantListAnswer(store, new LongLists(store, 1000), first, request);
     let turns = 0;
     const count = (): void => {
       turns++;

@@ -22,6 +22,16 @@ describe('readJsonBody', () => {
     await assert.rejects(outcome.promise, { code: 'malformed_request' });
   });
 
+  it('stops reading a body that is too large and comes a byte at a time after a few thousand chunks', async (t) => {
+    const { port } = await start(t, undefined, { maxBodyBytes: 100 });
+    const connection = await RawConnection.open(t, port);
+    connection.send(`POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    // 1 MiB counted as 64 bytes a chunk; the body itself never ends.
+    connection.send('1\r\nx\r\n'.repeat(100 + 1_048_576 / 64 + 1));
+    const answer = await connection.untilClosed();
+    assert.match(answer, /^HTTP\/1\.1 400 .*"error":40008/s);
+  });
+
   it('puts a body together that comes a byte at a time', async (t) => {
     const { port, store } = await start(t);
     const connection = await RawConnection.open(t, port);

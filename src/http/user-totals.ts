@@ -1,0 +1,30 @@
+/** Adds up amounts for each user, and of all users. */
+export class UserTotals {
+  readonly #maxOfUser: number;
+  readonly #byUser = new Map<string, number>();
+  #all = 0;
+
+  /** A user counts at most `maxOfUser` in the total of all users. */
+  constructor(maxOfUser = Infinity) {
+    this.#maxOfUser = maxOfUser;
+  }
+
+  /** The total of all users. */
+  get all(): number {
+    return this.#all;
+  }
+
+  /** The total of one user. */
+  of(user: string): number {
+    return this.#byUser.get(user) ?? 0;
+  }
+
+  /** Adds an amount, which may be negative. */
+  add(user: string, amount: number): void {
+    const before = this.of(user);
+    const now = before + amount;
+    this.#all += Math.min(now, this.#maxOfUser) - Math.min(before, this.#maxOfUser);
+    if (now === 0) this.#byUser.delete(user);
+    else this.#byUser.set(user, now);
+  }
+}

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { describe, it } from 'node:test';
+import type { TestContext } from 'node:test';
+import { createRequestListener } from '../../src/http/index.ts';
+import { UnsentBytes } from '../../src/http/unsent-bytes.ts';
+import { MemoryStorage, PlantStore } from '../../src/index.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { RawConnection } from '../helpers/raw-http.ts';
+import { startService } from '../helpers/service.ts';
+import type { Service } from '../helpers/service.ts';
+import type { HasAfter } from '../helpers/temporary-folder.ts';
+
+const newResponse = (): ServerResponse => new ServerResponse(new IncomingMessage(new Socket()));
+
+/** A clock that the test sets. */
+function mockClock(t: TestContext): { nowMs: number } {
+  const clock = { nowMs: 0 };
+  t.mock.method(performance, 'now', () => clock.nowMs);
+  return clock;
+}
+
+const areDestroyed = (responses: readonly ServerResponse[]): boolean[] => responses.map(({ destroyed }) => destroyed);
+
+describe('UnsentBytes', () => {
+  it('refuses lists of all users at the maximum, and of one user at a quarter of it', () => {
+    const unsent = new UnsentBytes(1000);
+    unsent.set(newResponse(), 'ada', 249);
+    assert.deepEqual([unsent.isFull('ada'), unsent.isFull('bob')], [false, false]);
+    const last = newResponse();
+    unsent.set(last, 'ada', 1);
+    assert.deepEqual([unsent.isFull('ada'), unsent.isFull('bob')], [true, false]);
+    for (const user of ['bob', 'eve', 'joe']) unsent.set(newResponse(), user, 249);
+    assert.equal(unsent.isFull('kim'), false);
+    unsent.set(newResponse(), 'zoe', 3);
+    assert.equal(unsent.isFull('kim'), true);
+    unsent.delete(last);
+    unsent.delete(last);
+    assert.deepEqual([unsent.isFull('ada'), unsent.isFull('kim')], [false, false]);
+  });
+
+  it('closes connections of a user that have taken nothing for a second, the slowest first, past the share', (t) => {
+    const clock = mockClock(t);
+    const unsent = new UnsentBytes(1000);
+    const [other, first, second, third] = [newResponse(), newResponse(), newResponse(), newResponse()];
+    for (const [response, user] of [[other, 'bob'], [first, 'ada'], [second, 'ada']] as const) unsent.set(response, user, 120);
+    clock.nowMs = 500;
+    // The client of the first has taken a piece, so that the second is the slowest.
+    unsent.set(first, 'ada', 120);
+    unsent.set(third, 'ada', 120);
+    assert.equal(unsent.isFull('ada'), true);
+    assert.deepEqual(areDestroyed([other, first, second, third]), [false, false, false, false]);
+    clock.nowMs = 1000;
+    assert.equal(unsent.isFull('ada'), false);
+    assert.deepEqual(areDestroyed([other, first, second, third]), [false, false, true, false]);
+  });
+
+  it('closes connections of all users past the maximum of all', (t) => {
+    const clock = mockClock(t);
+    const unsent = new UnsentBytes(1000);
+    const responses = ['ada', 'bob', 'eve', 'joe', 'kim', 'zoe'].map((user) => {
+      const response = newResponse();
+      unsent.set(response, user, 200);
+      clock.nowMs += 100;
+      return response;
+    });
+    assert.deepEqual(new Set(areDestroyed(responses)), new Set([false]));
+    clock.nowMs = 1150;
+    unsent.set(newResponse(), 'ann', 1);
+    assert.deepEqual(areDestroyed(responses), [true, true, false, false, false, false]);
+  });
+
+  it('closes connections that are not stalled either at twice the maximum', () => {
+    const unsent = new UnsentBytes(1000);
+    const responses = Array.from({ length: 5 }, newResponse);
+    for (const response of responses) unsent.set(response, 'ada', 120);
+    assert.deepEqual(areDestroyed(responses), [true, false, false, false, false]);
+  });
+
+  it('closes a connection that has not taken what it was handed within a minute', (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] });
+    const clock = mockClock(t);
+    const unsent = new UnsentBytes(1000);
+    const [slow, quick] = [newResponse(), newResponse()];
+    unsent.set(slow, 'ada', 10);
+    unsent.set(quick, 'ada', 10);
+    clock.nowMs = 40_000;
+    unsent.set(quick, 'ada', 10);
+    clock.nowMs = 60_000;
+    t.mock.timers.tick(1000);
+    assert.deepEqual([slow.destroyed, quick.destroyed], [true, false]);
+    clock.nowMs = 99_999;
+    t.mock.timers.tick(1000);
+    assert.equal(quick.destroyed, false);
+  });
+});
+
+/** A client that sends a request and does not read the answer. */
+async function stall(t: HasAfter, { port }: Service, token: string): Promise<RawConnection> {
+  const connection = await RawConnection.open(t, port);
+  connection.send(`GET /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+  await connection.until(/^HTTP\/1\.1 200 /);
+  connection.socket.pause();
+  return connection;
+}
+
+describe('Clients that do not read', () => {
+  /** Each of the users has 40 MB of plants, more than the kernel takes for a client. */
+  async function start(t: HasAfter, options: { maxUnsentBytes: number }): Promise<Service> {
+    const service = await startService(t, { store: new PlantStore({ storage: new MemoryStorage() }), ...options });
+    const name = '\u0001'.repeat(10_800);
+    for (const user of ['ada', 'bob']) {
+      await Promise.all(Array.from({ length: 600 }, (_, id) => service.store.createPlant(user, { id, name })));
+    }
+    return service;
+  }
+
+  it('make new lists of their user be refused, then are closed; others are served', async (t) => {
+    const service = await start(t, { maxUnsentBytes: 4_000_000 });
+    const stalled: RawConnection[] = [];
+    // In the first second they may just be slow.
+    for (let isRefused = false; !isRefused; ) {
+      stalled.push(await stall(t, service, 'ada'));
+      const answered = await service.call('GET', '/plants?limit=1');
+      isRefused = answered.status === 503;
+      if (isRefused) assert.equal(answered.headers.get('retry-after'), '1');
+      assert.ok(stalled.length < 100, 'no list was refused');
+    }
+    assert.equal((await service.call('POST', '/plants', { body: '{"id":-1,"name":"Fern"}' })).status, 200);
+    assert.equal(((await service.call('GET', '/plants', { token: 'bob' })).json as unknown[]).length, 600);
+    await eventually(async () => { assert.equal((await service.call('GET', '/plants?limit=1')).status, 200); });
+    await eventually(() => {
+      for (const { socket } of stalled) socket.resume();
+      assert.ok(stalled.some(({ socket }) => socket.destroyed), 'none was closed');
+    });
+    assert.deepEqual(service.faults, []);
+  });
+
+  it('have a maximum that must be 1 or more', () => {
+    const store = new PlantStore({ storage: new MemoryStorage() });
+    const make = (): unknown => createRequestListener(store, { authenticate: () => null, maxUnsentBytes: 0 });
+    assert.throws(make, { name: 'TypeError', message: /maxUnsentBytes/ });
+  });
+});
