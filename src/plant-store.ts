@@ -5,8 +5,9 @@ import type { NewPlant, PlantId, StoredPlant } from './plant.ts';
 import { PageCache } from './page-cache.ts';
 import { pageTurn } from './page-turn.ts';
 import { emptyPage, listAsJson } from './storage/json-page.ts';
+import { listChecked } from './storage/list-checked.ts';
 import { isFullOfText, maxPageLength } from './storage/page-bounds.ts';
-import type { JsonPage, ListRange, StorageAdapter, Write } from './storage/storage-adapter.ts';
+import type { JsonPage, StorageAdapter, Write } from './storage/storage-adapter.ts';
 import { isUser, userRule } from './user.ts';
 import { WriteQueue } from './write-queue.ts';
 
@@ -209,13 +210,6 @@ function parseAfter(after: PlantId | number | undefined): PlantId | undefined {
   const id = toInt64(after);
   if (id === undefined) throw new PlantStoreError('invalid_after');
   return id;
-}
-
-/** An adapter in JavaScript can return anything. */
-async function listChecked(storage: StorageAdapter, user: string, range: ListRange): Promise<StoredPlant[]> {
-  const page: unknown = await storage.list(user, range);
-  if (Array.isArray(page)) return page as StoredPlant[];
-  throw new TypeError(`The storage's list returned ${typeof page}, not an array`);
 }
 
 /** An adapter that answers too little would otherwise leave it open what became of a write. */

@@ -1,4 +1,5 @@
 import { plantJson } from '../plant.ts';
+import { listChecked } from './list-checked.ts';
 import { isFullOfText } from './page-bounds.ts';
 import type { JsonPage, ListRange, StorageAdapter } from './storage-adapter.ts';
 
@@ -11,7 +12,7 @@ export async function listAsJson(
   user: string,
   { after, limit }: ListRange,
 ): Promise<JsonPage> {
-  const plants = await storage.list(user, { after, limit: limit + 1 });
+  const plants = await listChecked(storage, user, { after, limit: limit + 1 });
   const isCut = plants.length > limit;
   if (isCut) plants.pop();
   const last = plants.at(-1)?.id;
