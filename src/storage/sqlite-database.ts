@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { createPrivateFile, hasLog, identifyFile, isCutShort, unsupported } from './sqlite-file.ts';
 import { tryToTakeInLog } from './sqlite-log.ts';
 import { hasResultCode } from './sqlite-result-code.ts';
+import { describeNeededNode } from './sqlite-version.ts';
 
 /** "PLNT": what tells a plant store from other SQLite files. */
 const applicationId = 0x504c4e54;
@@ -26,6 +27,15 @@ const migrations = [
 /** At opening these mean that the content is not what it should be. */
 const damageCodes = ['error', 'corrupt'] as const;
 
+/** Asks SQLite itself, because `process.versions.sqlite` is not exact if Node.js was built with a shared library. */
+function requireSoundSqlite(): void {
+  const database = new DatabaseSync(':memory:');
+  const version = String(database.prepare('SELECT sqlite_version() AS version').get()?.['version']);
+  database.close();
+  const needed = describeNeededNode(version);
+  if (needed !== undefined) throw new Error(`SqliteStorage needs ${needed}.`);
+}
+
 /** A database that was opened. */
 export interface OpenedDatabase {
   readonly database: DatabaseSync;
@@ -38,8 +48,10 @@ export interface OpenedDatabase {
  *
  * @throws {PlantStoreError} `storage_unsupported` where the file is not a plant store, is
  *   damaged, or comes from a newer version of this package; it is left as it is.
+ * @throws {Error} if this Node.js bundles an SQLite that can corrupt the file.
  */
 export function openDatabase(file: string, busyTimeoutMs: number): OpenedDatabase {
+  requireSoundSqlite();
   createPrivateFile(file);
   const isLogLeft = hasLog(file);
   const database = openChecked(file, busyTimeoutMs, (opened) => { setUp(opened, file, busyTimeoutMs); });
@@ -72,8 +84,10 @@ export function reopenDatabase(file: string, identity: string, busyTimeoutMs: nu
  * Opens a plant store's SQLite file that is there, in whatever version its schema is, to read it.
  *
  * @throws {PlantStoreError} `storage_unsupported` as {@link openDatabase}.
+ * @throws {Error} if this Node.js bundles an SQLite that can corrupt the file.
  */
 export function openExisting(file: string, busyTimeoutMs: number): DatabaseSync {
+  requireSoundSqlite();
   return openChecked(file, busyTimeoutMs, (database) => {
     if (readVersion(database, file) === 0) throw unsupported(file, 'is empty');
   });

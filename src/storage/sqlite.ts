@@ -54,6 +54,7 @@ export class SqliteStorage implements StorageAdapter {
    *
    * @throws {PlantStoreError} `storage_unsupported` where the file is not a plant store, is
    *   damaged, or comes from a newer version of this package; it is left as it is.
+   * @throws {Error} if this Node.js bundles an SQLite that can corrupt a file that several processes use.
    */
   constructor(path: string, options: SqliteStorageOptions = {}) {
     if (typeof path !== 'string' || path === '' || path === ':memory:') {

@@ -72,6 +72,11 @@ export const storageFaults: readonly Fault[] = [
     { name: 'a second close throws', find: 'if (this.#isClosed) return;', replace: '' },
     { name: 'a change by another process is not told', find: '+ Number(version);', replace: '+ Number(version > 0n);' },
   ]),
+  ...faultsIn('src/storage/sqlite-version.ts', ['test/storage/sqlite-version.test.ts'], [
+    { name: 'an SQLite that can corrupt a file is accepted', find: 'number >= 3_051_003', replace: 'number >= 3_051_002' },
+    { name: 'a maintenance release of SQLite is refused', find: 'number >= 3_050_007', replace: 'number >= 3_050_008' },
+    { name: 'a Node.js without SQLite is accepted', find: 'sqliteVersion !== undefined && !hasWalResetBug', replace: 'sqliteVersion === undefined || !hasWalResetBug', tests: ['test/cli/run.test.ts'] },
+  ]),
   ...faultsIn('src/storage/sqlite-text.ts', [sqlite], [
     { name: 'control characters are kept as they are', find: String.raw`/["\\\u0000-\u001f]/`, replace: String.raw`/["\\]/` },
     { name: 'an escape is read as it stands', find: `column.includes('\\\\')`, replace: `column.startsWith('\\\\')` },
