@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { checkIntegerOption, checkOptionNames } from './check-option.ts';
 import { PlantStoreError } from './errors.ts';
 import { maxLimit, parseNewPlant, toInt64 } from './plant.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -10,6 +10,7 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from './helpers/temporary-folder.ts';
 import type { HasAfter } from './helpers/temporary-folder.ts';
+import { findProgram } from './runtimes/runtimes.ts';
 
 interface Manifest {
   version: string;
@@ -154,6 +155,18 @@ console.log(plants.map(({ id, name, tag }) => [String(id), name, tag]), typeof l
 await store.close();
 `;
 
+const compilers = [
+  { version: 6, path: 'node_modules/typescript/bin/tsc' },
+  { version: 7, path: 'typescript/bin/tsc' },
+];
+
+const [nodenext, bundler] = [['nodenext'], ['esnext', '--moduleResolution', 'bundler']];
+const programs = [
+  { name: 'core.ts', imports: subpaths.filter((subpath) => !['./http', './testing'].includes(subpath)), module: bundler },
+  { name: 'http.ts', imports: ['./http'], module: nodenext },
+  { name: 'testing.ts', imports: ['./testing'], module: bundler },
+];
+
 describe('an installed copy', () => {
   it('embeds: its types check strictly and the compiled program keeps plants in SQLite', async (t) => {
     const folder = await installPackage(t);
@@ -173,6 +186,24 @@ describe('an installed copy', () => {
     assert.equal(stdout.replace(/\s+/g, ' ').trim(), "[ [ '9007199254740993', 'Fern', 'pteridophyte' ] ] function");
     assert.ok(existsSync(join(folder, 'plants.db')));
   });
+
+  for (const { version, path } of compilers) {
+    it(`has types that TypeScript ${version} checks without a setting for types or libraries`, async (t) => {
+      const tsc = version === 6 ? join(root, path) : findProgram(t, path);
+      if (tsc === undefined) return;
+      const folder = await installPackage(t);
+      await mkdir(join(folder, 'node_modules/@types'));
+      for (const name of ['node', 'undici-types']) {
+        const place = name === 'node' ? '@types/node' : name;
+        await symlink(join(root, 'node_modules', place), join(folder, 'node_modules', place), 'dir');
+      }
+      // Several programs, because a reference to types in one file holds for all files of its program.
+      await Promise.all(programs.map(async ({ name, imports, module }) => {
+        await writeFile(join(folder, name), imports.map((subpath) => `import '${join('plant-store', subpath)}';\n`).join(''));
+        await run(folder, process.execPath, [tsc, '--noEmit', '--strict', '--target', 'es2023', '--module', ...module, name]);
+      }));
+    });
+  }
 
   it('lets every public subpath be imported, and no other file', async (t) => {
     const folder = await installPackage(t);

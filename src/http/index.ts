@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 export type { Authenticate, Caller } from './bearer.ts';
 export { createRequestListener } from './listener.ts';
 export type { FailedRequest, RequestListenerOptions } from './listener.ts';

@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
