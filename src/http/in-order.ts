@@ -40,7 +40,8 @@ export function inOrder(listener: RequestListener, maxWaiting: number): RequestL
     }
     const before = last.response;
     last.response = response;
-    if (before.closed && last.turn !== turn) {
+    // Node.js sets `destroyed` together with `closed`, which the responses of Deno do not have.
+    if (before.destroyed && last.turn !== turn) {
       last.turn = turn;
       if (isOpen(socket)) listener(request, response);
       return;
@@ -56,7 +57,7 @@ export function inOrder(listener: RequestListener, maxWaiting: number): RequestL
       last.turn = currentTurn();
       if (waitsFor.delete(response) && isOpen(socket)) listener(request, response);
     };
-    if (before.closed) setImmediate(begin);
+    if (before.destroyed) setImmediate(begin);
     else before.once('close', () => setImmediate(begin));
   };
 }

@@ -41,7 +41,7 @@ export function refuseConnection(socket: Duplex, code: ErrorCode): void {
 }
 
 function after(response: ServerResponse, work: () => void): void {
-  if (response.closed) work();
+  if (response.destroyed) work();
   else response.once('close', work);
 }
 

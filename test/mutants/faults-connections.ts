@@ -11,7 +11,7 @@ const server = 'test/http/server.test.ts';
 /** What a connection carries and in which order, how it ends, and how much of everything there may be. */
 export const connectionFaults: readonly Fault[] = [
   ...faultsIn('src/http/in-order.ts', [inOrder], [
-    { name: 'requests of a connection are begun at once', find: 'if (before.closed && last.turn !== turn) {', replace: 'if (last.turn !== turn || before.req !== request) {' },
+    { name: 'requests of a connection are begun at once', find: 'if (before.destroyed && last.turn !== turn) {', replace: 'if (last.turn !== turn || before.req !== request) {' },
     { name: 'a request that waited behind a last answer is begun', find: 'if (waitsFor.delete(response) && isOpen(socket)) listener', replace: 'if (waitsFor.delete(response)) listener' },
     { name: 'a connection is read while its requests wait', find: 'socket.pause();', replace: '' },
     { name: 'a connection that node:http resumes is read while its requests wait', find: `socket.on('resume', pauseAgain).on('close', forget);`, replace: `socket.on('close', forget);` },
