@@ -10,6 +10,7 @@ import { bearerToken, challenge, checkScope } from './bearer.ts';
 import type { Authenticate } from './bearer.ts';
 import { checkBasePath } from './base-path.ts';
 import { CallerLookup } from './caller-lookup.ts';
+import { http1Only } from './http1-only.ts';
 import { inOrder } from './in-order.ts';
 import { isMalformed } from './malformed.ts';
 import { createOperations } from './operations.ts';
@@ -83,6 +84,7 @@ const optionNames = {
  * The service as a listener for node:http: `createServer(createRequestListener(store, options))`.
  * It can be mounted in an Express-style app under a prefix (`app.use('/garden', listener)`), before
  * any body parser. It never listens, closes, or changes anything but the response it is given.
+ * It supports HTTP/1.1: it refuses the HTTP/2 requests of a node:http2 server.
  *
  * @throws {TypeError} for a wrong option, which it names.
  */
@@ -155,7 +157,8 @@ export function createRequestListener(store: PlantStore, options: RequestListene
     }
   }
 
-  return inOrder((request, response) => void respond(request, response), maxInFlight * maxWaitingFactor);
+  const listener = inOrder((request, response) => void respond(request, response), maxInFlight * maxWaitingFactor);
+  return http1Only(listener, sender, (error, request) => { report(error, failedRequest(request)); });
 }
 
 function checkStore(store: Partial<PlantStore> | null | undefined): void {

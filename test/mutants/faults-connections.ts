@@ -10,6 +10,10 @@ const server = 'test/http/server.test.ts';
 
 /** What a connection carries and in which order, how it ends, and how much of everything there may be. */
 export const connectionFaults: readonly Fault[] = [
+  ...faultsIn('src/http/http1-only.ts', ['test/http/http2.test.ts'], [
+    { name: 'an HTTP/2 request is served', find: 'request.httpVersionMajor < 2', replace: 'request.httpVersionMajor <= 2' },
+    { name: 'each HTTP/2 request is reported', find: 'isReported = true;', replace: '' },
+  ]),
   ...faultsIn('src/http/in-order.ts', [inOrder], [
     { name: 'requests of a connection are begun at once', find: 'if (before.destroyed && last.turn !== turn) {', replace: 'if (last.turn !== turn || before.req !== request) {' },
     { name: 'a request that waited behind a last answer is begun', find: 'if (waitsFor.delete(response) && isOpen(socket)) listener', replace: 'if (waitsFor.delete(response)) listener' },

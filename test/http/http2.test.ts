@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
+import { connect, createSecureServer, createServer } from 'node:http2';
+import type { ClientHttp2Session, Http2Server } from 'node:http2';
+import { get } from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { describe, it } from 'node:test';
+import { MemoryStorage, PlantStore } from '../../src/index.ts';
+import { createRequestListener } from '../../src/http/index.ts';
+import { authenticateByName } from '../helpers/service.ts';
+import type { HasAfter } from '../helpers/temporary-folder.ts';
+
+/** What a server of node:http2 takes, whose types are others. */
+type Http2Listener = NonNullable<Parameters<typeof createServer>[1]>;
+
+const refusal = { error: 40009, message: 'This service supports HTTP/1.1, but not HTTP/2.' };
+
+/** TLS by a shared key, so that no certificate is needed. */
+const tls = { ciphers: 'PSK', maxVersion: 'TLSv1.2' } as const;
+const sharedKey = { identity: 'test', psk: Buffer.alloc(16, 1) };
+const clientTls = { ...tls, pskCallback: () => sharedKey, checkServerIdentity: () => undefined };
+
+function createListener(t: HasAfter): { listener: RequestListener & Http2Listener; faults: unknown[] } {
+  const store = new PlantStore({ storage: new MemoryStorage() });
+  t.after(() => store.close());
+  const faults: unknown[] = [];
+  const listener = createRequestListener(store, { authenticate: authenticateByName, onError: (error) => faults.push(error) });
+  return { listener: listener as RequestListener & Http2Listener, faults };
+}
+
+async function listen(t: HasAfter, server: Http2Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => { server.close(); });
+  return (server.address() as AddressInfo).port;
+}
+
+async function request(session: ClientHttp2Session, method: string): Promise<[status: unknown, body: unknown]> {
+  const stream = session.request({ ':method': method, ':path': '/plants', authorization: 'Bearer ada' });
+  if (method === 'POST') stream.end('{"id":1,"name":"Fern"}');
+  const [headers] = (await once(stream, 'response')) as [Record<string, unknown>];
+  return [headers[':status'], await json(stream)];
+}
+
+describe('createRequestListener on a server of node:http2', () => {
+  it('refuses every request and names HTTP/1.1, and reports once what to change', async (t) => {
+    const { listener, faults } = createListener(t);
+    const session = connect(`http://127.0.0.1:${await listen(t, createServer(listener))}`);
+    t.after(() => { session.destroy(); });
+    const answers = await Promise.all(['GET', 'POST', 'GET', 'DELETE'].map((method) => request(session, method)));
+    assert.deepEqual(answers, answers.map(() => [400, refusal]));
+    assert.equal(faults.length, 1);
+    assert.match(String(faults[0]), /^Error: createRequestListener supports HTTP\/1\.1 only: .*node:http or node:https/);
+  });
+
+  it('serves the HTTP/1.1 requests of a secure server with allowHTTP1', async (t) => {
+    const { listener, faults } = createListener(t);
+    const server = createSecureServer({ ...tls, allowHTTP1: true, pskCallback: () => sharedKey.psk }, listener);
+    const port = await listen(t, server);
+    const headers = { authorization: 'Bearer ada' };
+    const sent = get({ port, host: '127.0.0.1', path: '/plants', headers, agent: false, ...clientTls });
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    assert.deepEqual([response.statusCode, await json(response)], [200, []]);
+    assert.deepEqual(faults, []);
+    const session = connect(`https://127.0.0.1:${port}`, clientTls);
+    t.after(() => { session.destroy(); });
+    assert.deepEqual(await request(session, 'GET'), [400, refusal]);
+  });
+});
