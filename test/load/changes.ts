@@ -24,7 +24,8 @@ export async function revocation(stage: Stage): Promise<void> {
   });
 }
 
-async function revoke({ dist, tokens }: Scene): Promise<void> {
+/** Revokes the token of the user who creates. */
+export async function revoke({ dist, tokens }: Scene): Promise<void> {
   const id = users.indexOf(creatingUser).toString(16).padStart(16, '0');
   const args = [join(dist, 'cli/main.js'), 'token', 'revoke', id, '--tokens', tokens];
   const [code] = (await once(spawn(process.execPath, args, { stdio: 'ignore' }), 'exit')) as [number | null];

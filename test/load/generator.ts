@@ -1,10 +1,13 @@
+import { askAndLeave, burst, trickle } from './burst.ts';
 import { runLoop } from './closed-loop.ts';
+import { arrive, holdAndReconnect } from './few-files-clients.ts';
 import { flood } from './flood.ts';
 import { holdIdle } from './idle.ts';
 import { runOpenLoop } from './open-loop.ts';
 import { pipeline } from './pipeline.ts';
 import { readFast, readSlowly } from './readers.ts';
 import { sendSlowly } from './slow-senders.ts';
+import { runSteadily } from './steady.ts';
 
 /** What a load has to do with the process that asked for it. */
 export interface Control {
@@ -14,7 +17,9 @@ export interface Control {
   readonly stopped: Promise<void>;
 }
 
-const loads = { runLoop, runOpenLoop, holdIdle, sendSlowly, readSlowly, readFast, flood, pipeline };
+const loads = {
+  runLoop, runOpenLoop, runSteadily, arrive, holdIdle, holdAndReconnect, sendSlowly, readSlowly, readFast, flood, pipeline, burst, askAndLeave, trickle,
+};
 
 /** The loads by their names. */
 export type Loads = typeof loads;

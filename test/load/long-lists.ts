@@ -96,7 +96,7 @@ export class LongLists {
     this.#million ??= plantMillion(this.#stage.folder);
     const copy = join(this.#stage.folder, `${performance.now()}.db`);
     await copyFile(await this.#million, copy);
-    await this.#stage.play(scenario, work, copy);
+    await this.#stage.play(scenario, work, { database: copy });
   }
 }
 

@@ -6,9 +6,13 @@ import { parseArgs } from 'node:util';
 import { describeMachine } from '../bench/report.ts';
 import { revocation, termination } from './changes.ts';
 import { crowd, offerTenfold } from './crowds.ts';
+import { fewFiles } from './few-files.ts';
 import { connectionFlood } from './floods.ts';
+import { hostileReaders } from './hostile-readers.ts';
+import { largestLimitHeads, largestLimitLeavers, largestLimitTrickle } from './largest-limit.ts';
 import { idleConnections, slowSenders } from './lingerers.ts';
 import { LongLists } from './long-lists.ts';
+import { manyLongLists } from './many-lists.ts';
 import { Stage } from './stage.ts';
 import { tableOf } from './table.ts';
 
@@ -42,6 +46,17 @@ const scenarios: Record<string, () => Promise<unknown>> = {
   'connection flood': () => connectionFlood(stage, 20_000),
   'one pipeliner': () => lists.pipeliners({ connections: 1, requests: 100_000, target: '/plants?limit=20' }),
   'many pipeliners': () => lists.pipeliners({ connections: 100, requests: 1000, target: '/plants?limit=1000' }),
+  'hostile readers 500': () => hostileReaders(stage, { connections: 500, bytesPerSecond: 0 }),
+  'hostile readers 2000': () => hostileReaders(stage, { connections: 2000, bytesPerSecond: 0 }),
+  'hostile readers 2000 slow': () => hostileReaders(stage, { connections: 2000, bytesPerSecond: 200 }),
+  'largest limit heads': () => largestLimitHeads(stage),
+  'largest limit trickle': () => largestLimitTrickle(stage),
+  'largest limit leavers': () => largestLimitLeavers(stage),
+  'many long lists': () => manyLongLists(stage),
+  'few files 64': () => fewFiles(stage, { maxOpenFiles: 64, idleClients: 200, isStubborn: false }),
+  'few files 64 stubborn': () => fewFiles(stage, { maxOpenFiles: 64, idleClients: 200, isStubborn: true }),
+  'few files 1024': () => fewFiles(stage, { maxOpenFiles: 1024, idleClients: 1200, isStubborn: false }),
+  'few files 1024 stubborn': () => fewFiles(stage, { maxOpenFiles: 1024, idleClients: 1200, isStubborn: true }),
   revocation: () => revocation(stage),
   termination: () => termination(stage),
 };

@@ -18,6 +18,8 @@ export interface ServerOptions {
   readonly folder: string;
   readonly database: string;
   readonly tokens: string;
+  /** The limit of open files, soft and hard; without it the limit of this process holds. */
+  readonly maxOpenFiles?: number | undefined;
 }
 
 /** What a process has of memory, in bytes. */
@@ -57,11 +59,16 @@ export class ServerUnderLoad {
     this.#exited = child.exitCode === null ? once(child, 'exit') : Promise.resolve();
   }
 
-  static async start({ dist, folder, database, tokens }: ServerOptions): Promise<ServerUnderLoad> {
+  static async start({ dist, folder, database, tokens, maxOpenFiles }: ServerOptions): Promise<ServerUnderLoad> {
     const logPath = join(folder, 'log.ndjson');
     const log = openSync(logPath, 'a');
     const serve = [join(dist, 'cli/main.js'), 'serve', '--port', '0', '--log', 'json', '--tokens', tokens, '--storage', `sqlite:${database}`];
-    const child = spawn(process.execPath, ['--expose-gc', '--import', collectGarbage, ...serve], {
+    const node = ['--expose-gc', '--import', collectGarbage, ...serve];
+    // prlimit replaces itself by the program, so the process id stays the same.
+    const [program, args] = maxOpenFiles === undefined
+      ? [process.execPath, node]
+      : ['prlimit', [`--nofile=${maxOpenFiles}:${maxOpenFiles}`, process.execPath, ...node]];
+    const child = spawn(program, args, {
       stdio: ['ignore', 'pipe', log, 'ipc'],
       env: { ...process.env, NODE_ENV: 'production' },
     });
@@ -71,7 +78,7 @@ export class ServerUnderLoad {
         const found = /http:\/\/[^\s/]+:(\d+)/.exec(text)?.[1];
         if (found !== undefined) resolve(Number(found));
       });
-      child.once('exit', () => { reject(new Error(`The server did not start: ${readFileSync(logPath, 'utf8')}`)); });
+      child.once('error', reject).once('exit', () => { reject(new Error(`The server did not start: ${readFileSync(logPath, 'utf8')}`)); });
     });
     return new ServerUnderLoad(child, port, logPath);
   }

@@ -37,6 +37,13 @@ export interface StageOptions {
   readonly folder: string;
 }
 
+/** How a scenario differs from the others. */
+export interface Setting {
+  /** A database file to start with; without it the server makes a new one. */
+  readonly database?: string;
+  readonly maxOpenFiles?: number;
+}
+
 const warmUpMs = 1000;
 const maxCollections = 10;
 const nearIdleBytes = 10 * 2 ** 20;
@@ -74,15 +81,16 @@ export class Stage {
   }
 
   /** Resolves when the next scenario may begin. */
-  async play(scenario: string, work: (scene: Scene) => Promise<Outcome>, database?: string): Promise<void> {
+  async play(scenario: string, work: (scene: Scene) => Promise<Outcome>, setting: Setting = {}): Promise<void> {
     const { dist } = this.#options;
     const folder = await mkdtemp(join(this.folder, 'scene-'));
     const tokens = join(folder, 'tokens.json');
     await writeTokenFile(tokens);
-    const scene = { dist, folder, tokens, database: database ?? join(folder, 'plants.db') };
-    const server = await ServerUnderLoad.start(scene);
+    const { database = join(folder, 'plants.db'), maxOpenFiles } = setting;
+    const scene = { dist, folder, tokens, database };
+    const server = await ServerUnderLoad.start({ ...scene, maxOpenFiles });
     const { port } = server;
-    await generate('runLoop', { port, connections: 64, milliseconds: warmUpMs, work: 'create', users: [creatingUser] }).report;
+    await generate('runLoop', { port, connections: maxOpenFiles === undefined ? 64 : 8, milliseconds: warmUpMs, work: 'create', users: [creatingUser] }).report;
     const idle = await server.memory();
     const idleFiles = server.watch.openFiles();
     server.watch.restart();
