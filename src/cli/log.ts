@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorText } from '../error-text.ts';
+import { errorSummary } from './error-summary.ts';
 
 /** The forms a log can take. */
 export const logFormats = ['json', 'pretty', 'off'] as const;
@@ -41,7 +42,7 @@ export class Log {
    * within a second is counted: a storage that is down fails every request.
    */
   error(message: string, error?: unknown): void {
-    const key = error === undefined ? message : `${message}: ${summary(error)}`;
+    const key = error === undefined ? message : `${message}: ${errorSummary(error)}`;
     const repeats = this.#repeats.get(key);
     if (repeats !== undefined) {
       this.#repeats.set(key, repeats + 1);
@@ -118,12 +119,6 @@ export class Log {
     this.#lines = '';
     if (this.#dropped > 0 && process.stderr.writableLength <= maxUnwrittenBytes) this.#reportDropped();
   }
-}
-
-/** One line: the message and those of its causes. */
-function summary(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : `${error.message} ${summary(error.cause)}`;
 }
 
 /** At most 200 characters of it. */

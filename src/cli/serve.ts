@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PlantStore } from '../plant-store.ts';
 import type { Authenticate } from '../http/bearer.ts';
 import { checkBasePath } from '../http/base-path.ts';
@@ -12,6 +13,8 @@ import { parseCommandLine, setting, tokensSetting, UsageError } from './command.
 import type { Command, Setting } from './command.ts';
 import { Log, logFormats } from './log.ts';
 import type { LogFormat } from './log.ts';
+import { probeStorage } from './storage-probe.ts';
+import type { StorageProbe } from './storage-probe.ts';
 import { openStorage, storageSetting } from './storage.ts';
 
 const help = `Usage: plant-store serve [OPTIONS]
@@ -37,6 +40,8 @@ Options:
 const drainGraceMs = 8000;
 /** What is not done by then is given up. */
 const stopWithinMs = 9500;
+/** A probe of the storage that is under way at the end has this long to finish: its database may not respond. */
+const probeGraceMs = 1000;
 /** The last lines of the log have this long to be read. */
 const logGraceMs = 500;
 /** npm passes a Ctrl-C on to a process that got it from the terminal already: that is one signal. */
@@ -100,7 +105,9 @@ async function runServer(config: ServeConfig): Promise<number> {
   const isFirstStart = !existsSync(config.tokens);
   let authenticate: Authenticate = isFirstStart ? () => null : useTokens();
 
-  const store = new PlantStore({ storage: await openStorage(config.storage) });
+  const storage = await openStorage(config.storage);
+  const store = new PlantStore({ storage });
+  let probe: StorageProbe | undefined;
   const server = createPlantServer(store, {
     authenticate: (token) => authenticate(token),
     onError: (error, { method, path }) => { log.error(`${method} ${path} failed`, error); },
@@ -115,14 +122,15 @@ async function runServer(config: ServeConfig): Promise<number> {
     // Only now, so that a start that fails for its port does not leave a token that nobody saw.
     const first = isFirstStart ? issueToken(config.tokens, { user: 'me' }) : undefined;
     if (first !== undefined) authenticate = useTokens();
-    const stopped = stopOnSignal(server, log);
+    const stopped = stopOnSignal(server, log, () => probe?.stop());
     const greeting = `Plant Store listening on ${urlOf(config.host, address)}\n`;
     process.stdout.write(greeting + (first === undefined ? '' : firstStartText(first.token, config, address)));
+    probe = probeStorage(storage, log);
     await stopped;
   } finally {
     // Where a start fails after the port is open; otherwise the server is drained by now.
     if (server.listening) await drainServer(server, 0);
-    await store.close();
+    await Promise.race([store.close(), ...(probe?.isUnderWay === true ? [sleep(probeGraceMs)] : [])]);
     log.flush();
   }
   // Whoever does not read the log is not waited for.
@@ -141,8 +149,11 @@ async function listen(server: Server, { host, port }: ServeConfig): Promise<Addr
   return server.address() as AddressInfo;
 }
 
-/** Resolves when the server is drained after the first signal; a second one ends the process at once. */
-function stopOnSignal(server: Server, log: Log): Promise<void> {
+/**
+ * Resolves when the server is drained after the first signal; a second one ends the process at once.
+ * `onStop` is called at the first signal.
+ */
+function stopOnSignal(server: Server, log: Log, onStop: () => void): Promise<void> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;
     const onSignal = (signal: NodeJS.Signals, number: number): void => {
@@ -153,6 +164,7 @@ function stopOnSignal(server: Server, log: Log): Promise<void> {
       }
       firstAt = now;
       log.info(`${signal}: stopping`);
+      onStop();
       setTimeout(() => process.exit(1), stopWithinMs).unref();
       void drainServer(server, drainGraceMs).then(resolve);
     };

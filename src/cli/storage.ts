@@ -1,5 +1,6 @@
 import { MemoryStorage } from '../storage/memory.ts';
 import { SqliteStorage } from '../storage/sqlite.ts';
+import { hasResultCode } from '../storage/sqlite-result-code.ts';
 import type { StorageAdapter } from '../storage/storage-adapter.ts';
 import { setting, UsageError } from './command.ts';
 import type { Setting } from './command.ts';
@@ -28,7 +29,17 @@ export async function openStorage({ text: name, source }: Setting): Promise<Stor
   if (file === undefined || file === ':memory:') {
     throw new UsageError(`${source} must be 'memory', 'sqlite:FILE' or 'postgres://…', not '${withoutSecrets(name)}'.`);
   }
-  return new SqliteStorage(file);
+  return openFile(file);
+}
+
+function openFile(file: string): SqliteStorage {
+  try {
+    return new SqliteStorage(file);
+  } catch (error) {
+    // SQLite names no file.
+    if (!hasResultCode(error, 'cannotOpen')) throw error;
+    throw new Error(`${file} cannot be opened: it and its folder must be readable and writable.`, { cause: error });
+  }
 }
 
 /** What was meant for a connection string may hold a password before the host, or in the query. */

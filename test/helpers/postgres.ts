@@ -25,10 +25,13 @@ export class PostgresCluster {
     this.port = port;
   }
 
-  /** Makes an empty cluster and starts it. */
-  static async start(): Promise<PostgresCluster> {
+  /** Makes an empty cluster and starts it. With `checksPassword` it accepts only the password that `url` names. */
+  static async start({ checksPassword = false } = {}): Promise<PostgresCluster> {
     const folder = await ownedFolder();
-    const args = ['--pgdata', join(folder, 'data'), '--username', 'postgres', '--auth', 'trust', '--encoding', 'UTF8', '--locale', 'C', '--no-sync'];
+    const passwordFile = join(folder, 'password');
+    await writeOwnedFile(passwordFile, 'sesame');
+    const auth = checksPassword ? ['--auth', 'scram-sha-256', '--pwfile', passwordFile] : ['--auth', 'trust'];
+    const args = ['--pgdata', join(folder, 'data'), '--username', 'postgres', ...auth, '--encoding', 'UTF8', '--locale', 'C', '--no-sync'];
     await succeed(await spawnPostgres('initdb', args));
     const cluster = new PostgresCluster(folder, await freePort());
     await cluster.configure(["listen_addresses = '127.0.0.1'", "unix_socket_directories = ''", 'max_connections = 60']);
@@ -40,7 +43,7 @@ export class PostgresCluster {
     return join(this.#folder, 'data');
   }
 
-  /** A connection string; whoever it names is trusted. */
+  /** A connection string; the server checks its password only if it was started with `checksPassword`. */
   url(database = 'postgres'): string {
     return `postgres://postgres:sesame@127.0.0.1:${this.port}/${database}`;
   }
@@ -104,8 +107,13 @@ export class PostgresCluster {
   }
 
   /** Runs one statement on a connection of its own. */
-  async query(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
-    const client = new Client({ connectionString: this.url() });
+  query(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+    return this.queryAt(this.url(), text, values);
+  }
+
+  /** Runs one statement in the database that a connection string names. */
+  async queryAt(url: string, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+    const client = new Client({ connectionString: url });
     // Where the server goes away meanwhile, the query or the connect rejects already.
     client.on('error', () => undefined);
     await client.connect();

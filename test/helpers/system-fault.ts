@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rmdir } from 'node:fs/promises';
+import { chmod, mkdtemp, rmdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -28,6 +28,22 @@ export async function mountSmallFolder(t: TestContext, megabytes: number): Promi
     await rmdir(folder);
   });
   return status === 0 ? folder : undefined;
+}
+
+/**
+ * Makes a file or a folder read-only for this process too; returns what undoes it. Modes do not bind
+ * root, so root mounts the path onto itself; without root the mode is changed. Returns `undefined`
+ * if root may not mount.
+ */
+export async function makeReadOnly(path: string): Promise<(() => Promise<void>) | undefined> {
+  if (process.getuid?.() !== 0) {
+    const { mode } = await stat(path);
+    await chmod(path, mode & 0o555);
+    return () => chmod(path, mode);
+  }
+  if (spawnSync('mount', ['--bind', path, path]).status !== 0) return undefined;
+  execFileSync('mount', ['-o', 'remount,bind,ro', path]);
+  return async () => { execFileSync('umount', ['--lazy', path]); };
 }
 
 /** A strace that was attached to a process. */

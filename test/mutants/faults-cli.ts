@@ -31,10 +31,15 @@ export const cliFaults: readonly Fault[] = [
     { name: 'the log leaves out errors', find: 'error: error === undefined ? undefined : inspect(error)', replace: 'error: undefined' },
     { name: 'an error that comes again is not counted', find: 'this.#repeats.set(key, repeats + 1);', replace: '' },
     { name: 'a storage that is down floods the log', find: 'if (repeats !== undefined) {', replace: 'if (repeats !== undefined && repeats > 1e9) {' },
-    { name: 'another cause of an error counts as the same', find: 'error === undefined ? message : `${message}: ${summary(error)}`', replace: 'message' },
+    { name: 'another cause of an error counts as the same', find: 'error === undefined ? message : `${message}: ${errorText(error)}`', replace: 'message' },
     { name: 'an error that was told once is never told again', find: 'this.#repeats.clear();', replace: '' },
     { name: 'the last repeats are not told', find: 'flush(): void {\n    this.#reportRepeats();', replace: 'flush(): void {' },
     { name: 'the last lines are not written', find: 'process.stderr.write(this.#lines);', replace: 'if (this.#lines.length > 1000) process.stderr.write(this.#lines);' },
+  ]),
+  ...faultsIn('src/cli/storage-probe.ts', ['test/cli/storage-probe.test.ts'], [
+    { name: 'a storage that fails at the start is not logged', find: 'if (isStopped) return;', replace: 'return;' },
+    { name: 'a storage that failed is not tried again', find: 'retry = setTimeout(', replace: 'if (isStopped) retry = setTimeout(' },
+    { name: 'a read-only storage looks fine', find: `await storage.commit([{ kind: 'delete', user: '', id: 0n }]);`, replace: '' },
   ]),
   ...faultsIn('src/cli/storage.ts', [storage], [
     { name: 'a mistaken connection string is shown', find: '${withoutSecrets(name)}', replace: '${name}' },

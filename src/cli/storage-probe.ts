@@ -1,0 +1,61 @@
+import type { StorageAdapter } from '../storage/storage-adapter.ts';
+import { errorSummary } from './error-summary.ts';
+import type { Log } from './log.ts';
+
+/** The wait before the first retry; each further wait is twice as long as the one before, up to `maxRetryMs`. */
+const firstRetryMs = 1000;
+const maxRetryMs = 60_000;
+
+/** A probe of a storage that runs in the background. */
+export interface StorageProbe {
+  /** Whether it waits for the storage. */
+  readonly isUnderWay: boolean;
+  /** Ends the probe. Nothing is logged afterwards. */
+  stop(): void;
+}
+
+/**
+ * Tries at once whether the storage can be read and written. If it fails, the reason is logged and
+ * the storage is tried again, until it works. Later failures are logged with the requests that fail.
+ */
+export function probeStorage(storage: StorageAdapter, log: Log): StorageProbe {
+  let isStopped = false;
+  let isUnderWay = false;
+  let retry: NodeJS.Timeout | undefined;
+
+  const attempt = async (retryMs: number): Promise<void> => {
+    isUnderWay = true;
+    try {
+      await readAndWrite(storage);
+      if (!isStopped && retryMs > firstRetryMs) log.info('The storage works now.');
+    } catch (error) {
+      // Closing the storage makes a probe fail that is under way.
+      if (isStopped) return;
+      log.error(`The storage does not work: ${errorSummary(error)} (next try in ${retryMs / 1000} s)`);
+      retry = setTimeout(() => void attempt(Math.min(retryMs * 2, maxRetryMs)), retryMs).unref();
+    } finally {
+      isUnderWay = false;
+    }
+  };
+  void attempt(firstRetryMs);
+
+  return {
+    get isUnderWay() {
+      return isUnderWay;
+    },
+    stop: () => {
+      isStopped = true;
+      clearTimeout(retry);
+    },
+  };
+}
+
+/**
+ * Creates a missing table, reads a plant, and runs a commit that changes nothing: no plant belongs
+ * to the empty user. Unlike a read, this commit fails on a read-only file, on a standby server, and
+ * without the right to write.
+ */
+async function readAndWrite(storage: StorageAdapter): Promise<void> {
+  await storage.scan({ after: undefined, limit: 1 });
+  await storage.commit([{ kind: 'delete', user: '', id: 0n }]);
+}

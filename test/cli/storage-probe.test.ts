@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { TestContext } from 'node:test';
+import { runCommand, startServer } from '../helpers/command-line.ts';
+import type { RunningServer } from '../helpers/command-line.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { PostgresCluster } from '../helpers/postgres.ts';
+import { createAll, rowOfPlants } from '../helpers/stored-plants.ts';
+import { makeReadOnly } from '../helpers/system-fault.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import type { HasAfter } from '../helpers/temporary-folder.ts';
+
+let cluster: PostgresCluster;
+before(async () => { cluster = await PostgresCluster.start({ checksPassword: true }); });
+after(() => cluster.remove());
+
+/** Starts a server to which no client sends a request. */
+async function startUnused(t: HasAfter, storage: string, cwd?: string): Promise<RunningServer> {
+  const args = ['--storage', storage, '--log', 'json'];
+  return startServer(t, args, { cwd: cwd ?? (await temporaryFolder(t)) });
+}
+
+function messages(server: RunningServer): string[] {
+  return server.stderr().trimEnd().split('\n').filter((line) => line !== '')
+    .map((line) => (JSON.parse(line) as { message: string }).message);
+}
+
+/** Waits until the log has two failed tries; they have one reason and a longer wait each. */
+async function assertReported(server: RunningServer, reason: RegExp): Promise<void> {
+  await eventually(() => { assert.ok(messages(server).length >= 2, server.stderr()); }, 20_000);
+  for (const [index, message] of messages(server).slice(0, 2).entries()) {
+    assert.match(message, /^The storage does not work: /);
+    assert.match(message, reason);
+    assert.ok(message.endsWith(` (next try in ${index + 1} s)`), message);
+  }
+  assert.doesNotMatch(server.stdout() + server.stderr(), /sesame|wrong horse/);
+}
+
+/** A port at which connections are accepted and nothing ever responds. */
+async function silentPort(t: TestContext): Promise<number> {
+  const silent = createServer();
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  t.after(() => { silent.close(); });
+  return (silent.address() as AddressInfo).port;
+}
+
+/** A file with a plant, of which the file or the folder is read-only; skips the test where that is impossible. */
+async function makeStore(t: TestContext, what: 'file' | 'folder'): Promise<string | undefined> {
+  const folder = await mkdtemp(join(tmpdir(), 'plant-store-'));
+  const file = join(folder, 'plants.db');
+  await createAll(file, rowOfPlants('ada', 1));
+  const undo = await makeReadOnly(what === 'file' ? file : folder);
+  t.after(async () => {
+    await undo?.();
+    await rm(folder, { recursive: true });
+  });
+  if (undo !== undefined) return file;
+  t.skip('root may not mount here');
+  return undefined;
+}
+
+describe('storage probe of plant-store serve', { concurrency: 4 }, () => {
+  it('logs a wrong password, without the password', async (t) => {
+    const server = await startUnused(t, cluster.url().replace('sesame', 'wrong%20horse'));
+    await assertReported(server, /password authentication failed for user "postgres"/);
+    assert.equal((await fetch(`${server.url}/openapi.json`)).status, 200);
+    assert.equal(await server.stop(), 0);
+  });
+
+  it('logs a database that does not exist', async (t) => {
+    await assertReported(await startUnused(t, cluster.url('nowhere')), /database "nowhere" does not exist/);
+  });
+
+  it('logs a host that does not exist', async (t) => {
+    const url = cluster.url().replace('127.0.0.1', 'nowhere.invalid');
+    await assertReported(await startUnused(t, url), /nowhere\.invalid/);
+  });
+
+  it('logs every address of a name at which no database listens', async (t) => {
+    const server = await startUnused(t, 'postgres://ada:sesame@localhost:1/plants');
+    await assertReported(server, /ECONNREFUSED.*:1\b/);
+  });
+
+  it('logs a table that is not a table of plants, with the cause', async (t) => {
+    const url = await cluster.makeDatabase();
+    await cluster.queryAt(url, 'CREATE TABLE plants (id text)');
+    await assertReported(await startUnused(t, url), /The storage holds no plants\..*lacks a column/);
+  });
+
+  it('logs a role without the right to write', async (t) => {
+    const url = await cluster.makeDatabase();
+    await startUnused(t, url);
+    await cluster.queryAt(url, "CREATE ROLE reader LOGIN PASSWORD 'sesame'");
+    await eventually(() => cluster.queryAt(url, 'GRANT SELECT ON plants TO reader'));
+    await assertReported(await startUnused(t, url.replace('postgres:sesame', 'reader:sesame')), /permission denied for table plants/);
+  });
+
+  it('says when a database that comes later works, and is silent from then on', async (t) => {
+    const late = await PostgresCluster.start();
+    t.after(() => late.remove());
+    await late.stop();
+    const server = await startUnused(t, late.url());
+    await assertReported(server, /ECONNREFUSED/);
+    await late.restart();
+    await eventually(() => { assert.equal(messages(server).at(-1), 'The storage works now.'); }, 20_000);
+    await eventually(async () => { assert.equal((await late.query('SELECT FROM plants')).length, 0); });
+    assert.equal(await server.stop(), 0);
+    assert.deepEqual(messages(server).slice(-2), ['The storage works now.', 'SIGTERM: stopping']);
+  });
+
+  it('logs nothing while the storage works', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const url = await cluster.makeDatabase();
+    for (const storage of ['memory', 'sqlite:plants.db', url]) {
+      const server = await startUnused(t, storage, cwd);
+      if (storage === url) await eventually(() => cluster.queryAt(url, 'SELECT FROM plants'));
+      assert.equal(await server.stop(), 0);
+      assert.deepEqual(messages(server), ['SIGTERM: stopping']);
+    }
+  });
+
+  it('does not keep a server from stopping while the database does not respond', async (t) => {
+    const server = await startUnused(t, `postgres://ada:sesame@127.0.0.1:${await silentPort(t)}/plants`);
+    assert.equal(await server.stop(), 0);
+    assert.deepEqual(messages(server), ['SIGTERM: stopping']);
+  });
+
+  it('logs an SQLite file that is read-only, and changes nothing', async (t) => {
+    const readOnly = await makeStore(t, 'file');
+    if (readOnly === undefined) return;
+    const { size, mtimeMs } = await stat(readOnly);
+    await assertReported(await startUnused(t, `sqlite:${readOnly}`), /attempt to write a readonly database/);
+    const after = await stat(readOnly);
+    assert.deepEqual([after.size, after.mtimeMs], [size, mtimeMs]);
+  });
+});
+
+describe('plant-store serve', () => {
+  it('fails in one sentence, which names the file, in a folder that is read-only', async (t) => {
+    const readOnly = await makeStore(t, 'folder');
+    if (readOnly === undefined) return;
+    const { code, stdout, stderr } = await runCommand(['serve', '--port', '0', '--storage', `sqlite:${readOnly}`], { cwd: await temporaryFolder(t) });
+    assert.deepEqual([code, stdout], [1, '']);
+    const sentence = `${readOnly} cannot be opened: it and its folder must be readable and writable.`;
+    assert.equal(stderr, `plant-store: ${sentence} (unable to open database file)\n`);
+  });
+});
