@@ -90,7 +90,7 @@ describe('README', () => {
     const session = snippets.find(({ code }) => code.includes('curl'));
     assert.ok(session);
     const server = await startServer(t, [], { cwd });
-    const TOKEN = /pst_\w+/.exec(server.stdout())?.[0] ?? '';
+    const TOKEN = (await readFile(join(cwd, 'first-token.txt'), 'utf8')).trimEnd();
     const script = session.code.replaceAll('http://127.0.0.1:3000', server.url);
     const stdout = await runScript('sh', ['-ec', script], { cwd, env: { ...env, TOKEN } });
     assert.deepEqual(stdout.trimEnd().split('\n'), promised(session));

@@ -8,9 +8,9 @@ import type { Authenticate } from '../http/bearer.ts';
 import { checkBasePath } from '../http/base-path.ts';
 import { createPlantServer, drainServer } from '../http/server.ts';
 import { authenticateByTokenFile } from '../http/token-authenticate.ts';
-import { issueToken } from '../http/token-issue.ts';
 import { parseCommandLine, setting, tokensSetting, UsageError } from './command.ts';
 import type { Command, Setting } from './command.ts';
+import { firstTokenTarget, issueFirstToken } from './first-token.ts';
 import { Log, logFormats } from './log.ts';
 import type { LogFormat } from './log.ts';
 import { probeStorage } from './storage-probe.ts';
@@ -28,7 +28,8 @@ Options:
                       (PLANT_STORE_STORAGE, else DATABASE_URL; default sqlite:plants.db);
                       ?max=N is the size of the pool of connections (default 10)
   --tokens FILE       the tokens file (PLANT_STORE_TOKENS; default tokens.json);
-                      where there is none it is made, with a token for the user 'me'
+                      a missing one is made, with a token for the user 'me', which goes to the
+                      terminal, or else to the new file first-token.txt beside it
   --base-path PATH    the path that a proxy in front removes from requests, such as /garden
                       (PLANT_STORE_BASE_PATH; default none)
   --log FORMAT        json, pretty or off, to standard error
@@ -102,8 +103,8 @@ async function runServer(config: ServeConfig): Promise<number> {
   const log = new Log(config.log);
   const useTokens = (): Authenticate =>
     authenticateByTokenFile(config.tokens, { onProblem: (message) => { log.error(message); } });
-  const isFirstStart = !existsSync(config.tokens);
-  let authenticate: Authenticate = isFirstStart ? () => null : useTokens();
+  const firstTarget = existsSync(config.tokens) ? undefined : firstTokenTarget(config.tokens, process.stdout.isTTY);
+  let authenticate: Authenticate = firstTarget === undefined ? useTokens() : () => null;
 
   const storage = await openStorage(config.storage);
   const store = new PlantStore({ storage });
@@ -120,11 +121,10 @@ async function runServer(config: ServeConfig): Promise<number> {
     const address = await listen(server, config);
 
     // Only now, so that a start that fails for its port does not leave a token that nobody saw.
-    const first = isFirstStart ? issueToken(config.tokens, { user: 'me' }) : undefined;
-    if (first !== undefined) authenticate = useTokens();
+    const first = firstTarget === undefined ? '' : issueFirstToken(config.tokens, firstTarget, reachableUrl(config.host, address));
+    if (firstTarget !== undefined) authenticate = useTokens();
     const stopped = stopOnSignal(server, log, () => probe?.stop());
-    const greeting = `Plant Store listening on ${urlOf(config.host, address)}\n`;
-    process.stdout.write(greeting + (first === undefined ? '' : firstStartText(first.token, config, address)));
+    process.stdout.write(`Plant Store listening on ${urlOf(config.host, address)}\n${first}`);
     probe = probeStorage(storage, log);
     await stopped;
   } finally {
@@ -176,16 +176,7 @@ function urlOf(host: string, { port }: AddressInfo): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-function firstStartText(token: string, { host, tokens }: ServeConfig, address: AddressInfo): string {
-  const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
-  return `
-A token for the user 'me' was made in ${tokens}. It is shown this once:
-
-  ${token}
-
-Try it:
-
-  curl -H 'Authorization: Bearer ${token}' '${urlOf(reachable, address)}/plants'
-
-`;
+/** A URL by which this machine reaches the server. */
+function reachableUrl(host: string, address: AddressInfo): string {
+  return urlOf(host === '0.0.0.0' || host === '::' ? 'localhost' : host, address);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { readdir, stat, symlink, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
@@ -34,7 +34,7 @@ describe('plant-store backup', { concurrency: 4 }, () => {
     const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'plants.db'), rowOfPlants('bob', 100_000));
     const server = await startServer(t, ['--storage', 'sqlite:plants.db', '--log', 'off'], { cwd });
-    const token = /pst_\w+/.exec(server.stdout())?.[0] ?? '';
+    const token = (await readFile(join(cwd, 'first-token.txt'), 'utf8')).trimEnd();
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const acknowledged: bigint[] = [];
     let next = 0;

@@ -1,114 +1,20 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, readdir, rename, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { TestContext } from 'node:test';
-import { readTokenFile } from '../../src/http/token-file.ts';
 import { issueToken, revokeToken } from '../../src/http/token-issue.ts';
 import { runCommand, startServer } from '../helpers/command-line.ts';
-import type { RunningServer } from '../helpers/command-line.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { occupyPort } from '../helpers/occupy-port.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import type { HasAfter } from '../helpers/temporary-folder.ts';
-
-function curlLine(server: RunningServer): string {
-  const line = /^ +(curl .*)$/m.exec(server.stdout())?.[1];
-  assert.ok(line, server.stdout());
-  return line;
-}
-
-/** Pastes a line into a shell; its standard output. */
-function paste(t: TestContext, line: string): string {
-  // Not the whole environment: a proxy in it would not reach this machine's own addresses.
-  const env = { PATH: process.env['PATH'] };
-  const { status, stdout, stderr } = spawnSync('sh', ['-c', line], { encoding: 'utf8', env });
-  if (status === 127) t.diagnostic('NOT CHECKED that the printed line works: this machine has no curl');
-  else assert.equal(status, 0, stderr);
-  return status === 127 ? '[]' : stdout;
-}
 
 async function getPlants(url: string, token: string): Promise<number> {
   const response = await fetch(`${url}/plants`, { headers: { authorization: `Bearer ${token}` } });
   await response.text();
   return response.status;
 }
-
-/** A port that something else listens on. */
-async function occupyPort(t: HasAfter, host = '127.0.0.1'): Promise<number> {
-  const server = createServer();
-  server.listen(0, host);
-  await once(server, 'listening');
-  t.after(() => { server.close(); });
-  return (server.address() as AddressInfo).port;
-}
-
-describe('the first start of plant-store serve', { concurrency: 4 }, () => {
-  it('makes a token for me and prints it once, with a curl line that works when it is pasted', async (t) => {
-    const cwd = await temporaryFolder(t);
-    const first = await startServer(t, [], { cwd });
-    assert.match(first.url, /^http:\/\/127\.0\.0\.1:\d+$/);
-    const line = await eventually(() => curlLine(first));
-    const [token = ''] = /pst_[0-9A-Za-z]{36}/.exec(line) ?? [];
-    assert.equal(paste(t, `${line} --silent`), '[]');
-    assert.equal(first.stdout().split(token).length - 1, 2, 'once to keep and once in the line');
-    assert.deepEqual((readTokenFile(join(cwd, 'tokens.json'))).map(({ user }) => user), ['me']);
-    assert.equal((await stat(join(cwd, 'tokens.json'))).mode & 0o777, 0o600);
-    assert.equal((await stat(join(cwd, 'plants.db'))).mode & 0o777, 0o600);
-    assert.equal(await first.stop(), 0);
-    assert.ok(!first.stderr().includes(token));
-    assert.equal(await readFile(join(cwd, 'tokens.json'), 'utf8').then((text) => text.includes(token)), false);
-
-    const second = await startServer(t, [], { cwd });
-    assert.equal(await getPlants(second.url, token), 200);
-    assert.equal(await second.stop(), 0);
-    assert.equal(second.stdout(), `Plant Store listening on ${second.url}\n`);
-  });
-
-  it('prints a line for this machine where it listens on all addresses', async (t) => {
-    const cwd = await temporaryFolder(t);
-    const server = await startServer(t, ['--host', '0.0.0.0', '--storage', 'memory'], { cwd });
-    assert.match(server.url, /^http:\/\/0\.0\.0\.0:\d+$/);
-    const line = await eventually(() => curlLine(server));
-    assert.match(line, /http:\/\/localhost:\d+\/plants/);
-    assert.equal(paste(t, `${line} --silent`), '[]');
-    assert.equal(await server.stop(), 0);
-  });
-
-  it('writes an IPv6 address in brackets', async (t) => {
-    const cwd = await temporaryFolder(t);
-    const isThere = await occupyPort(t, '::1').catch(() => undefined);
-    if (isThere === undefined) {
-      t.diagnostic('NOT CHECKED: this machine has no IPv6');
-      return;
-    }
-    const server = await startServer(t, ['--host', '::1', '--storage', 'memory'], { cwd });
-    assert.match(server.url, /^http:\/\/\[::1\]:\d+$/);
-    assert.equal(paste(t, `${await eventually(() => curlLine(server))} --silent`), '[]');
-  });
-
-  it('leaves no token behind that nobody saw where the port is in use', async (t) => {
-    const cwd = await temporaryFolder(t);
-    const port = await occupyPort(t);
-    const { code, stdout, stderr } = await runCommand(['serve', '--port', String(port)], { cwd });
-    assert.deepEqual([code, stdout], [1, '']);
-    assert.match(stderr, new RegExp(`^plant-store: .*EADDRINUSE.*127\\.0\\.0\\.1:${port}\\)\n$`));
-    assert.ok(!existsSync(join(cwd, 'tokens.json')));
-  });
-
-  it('ends with one sentence where the tokens file cannot be made', async (t) => {
-    const cwd = await temporaryFolder(t);
-    await writeFile(join(cwd, 'file'), '');
-    const args = ['serve', '--port', '0', '--storage', 'memory', '--tokens', 'file/tokens.json'];
-    const { code, stdout, stderr } = await runCommand(args, { cwd });
-    assert.deepEqual([code, stdout], [1, '']);
-    assert.match(stderr, /^plant-store: .*file.*\n$/);
-  });
-});
 
 describe('plant-store serve', { concurrency: 4 }, () => {
   it('fails in one sentence where the tokens file is invalid, and touches nothing', async (t) => {
@@ -144,6 +50,7 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     assert.equal(noPort.code, 2);
     const storage = join(cwd, 'deep', 'garden.db');
     const tokens = join(cwd, 'etc', 'people.json');
+    await mkdir(join(cwd, 'etc'));
     const env = { HOST: 'localhost', PLANT_STORE_STORAGE: `sqlite:${storage}`, PLANT_STORE_TOKENS: tokens };
     const server = await startServer(t, [], { cwd, env });
     assert.match(server.url, /^http:\/\/localhost:\d+$/);
@@ -159,7 +66,7 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     const server = await startServer(t, args, { cwd, env });
     assert.equal(await server.stop(), 0);
     assert.deepEqual(await readdir(cwd), ['by-flag']);
-    assert.deepEqual((await readdir(join(cwd, 'by-flag'))).sort(), ['a.db', 'a.json', 'a.json.lock']);
+    assert.deepEqual((await readdir(join(cwd, 'by-flag'))).sort(), ['a.db', 'a.json', 'a.json.lock', 'first-token.txt']);
   });
 
   it('puts the base path in front of what it names, and refuses what is not one', async (t) => {
@@ -181,7 +88,7 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     const server = await startServer(t, [], { cwd, env });
     assert.match(server.url, /^http:\/\/127\.0\.0\.1:/);
     assert.equal(await server.stop(), 0);
-    assert.deepEqual((await readdir(cwd)).sort(), ['plants.db', 'tokens.json', 'tokens.json.lock']);
+    assert.deepEqual((await readdir(cwd)).sort(), ['first-token.txt', 'plants.db', 'tokens.json', 'tokens.json.lock']);
     // The default port may be taken, which names it just as well.
     const onDefault = await runCommand(['serve', '--storage', 'memory'], { cwd, env: { PORT: '' } }, 3000);
     assert.match(onDefault.stdout + onDefault.stderr, /127\.0\.0\.1:3000\)?\n/);

@@ -20,9 +20,14 @@ export const cliFaults: readonly Fault[] = [
     { name: 'SIGTERM ends the process at once', find: `.on('SIGTERM', onSignal)`, replace: '' },
     { name: 'the storage stays open at the end', find: 'await store.close();', replace: '', tests: ['test/cli/storage-postgres.test.ts'] },
     { name: 'a port over the largest is tried', find: '> 65_535', replace: '> 65_536', tests: [run] },
-    { name: 'a first start makes a token for nobody', find: 'if (first !== undefined) authenticate = useTokens();', replace: '', tests: [serve] },
+    { name: 'a first start makes a token for nobody', find: 'if (firstTarget !== undefined) authenticate = useTokens();', replace: '', tests: [serve] },
     { name: 'what is no HTTP is not logged', find: `server.on('clientError', (error) => { log.refusal(error); });`, replace: '', tests: [log] },
     { name: 'an IPv6 address is written without brackets', find: `host.includes(':') ?`, replace: `host.includes('::1:') ?`, tests: [serve] },
+  ]),
+  ...faultsIn('src/cli/first-token.ts', ['test/cli/first-token.test.ts'], [
+    { name: 'the first token goes to a log', find: 'if (isTerminal) return', replace: 'if (!isTerminal) return' },
+    { name: 'others can read the first token', find: `'wx', 0o600`, replace: `'wx', 0o644` },
+    { name: 'a quote in the name of the folder ends the word', find: `replaceAll("'", "'\\''")`, replace: `replaceAll("'", "'")` },
   ]),
   ...faultsIn('src/cli/log.ts', [log], [
     { name: 'the log shows queries', find: 'queryAt === -1 ? target.length : queryAt', replace: 'target.length' },

@@ -1,0 +1,79 @@
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { issueToken } from '../http/token-issue.ts';
+
+/** Where the token of the first start goes: to the terminal, or to a file if standard output may be kept in a log. */
+export type FirstTokenTarget = { readonly kind: 'terminal' } | { readonly kind: 'file'; readonly file: string };
+
+/**
+ * Decides where the token of the first start goes.
+ *
+ * @throws {Error} if the file for it exists: it is never overwritten.
+ */
+export function firstTokenTarget(tokens: string, isTerminal: boolean): FirstTokenTarget {
+  if (isTerminal) return { kind: 'terminal' };
+  const file = join(dirname(resolve(tokens)), 'first-token.txt');
+  if (existsSync(file)) throw alreadyExists(file, tokens);
+  return { kind: 'file', file };
+}
+
+/** Issues the token of the first start, for the user `me`. Returns the text for standard output. */
+export function issueFirstToken(tokens: string, target: FirstTokenTarget, url: string): string {
+  if (target.kind === 'terminal') {
+    const { token } = issueToken(tokens, { user: 'me' });
+    return `
+A token for the user 'me' was made in ${tokens}. It is shown this once:
+
+  ${token}
+
+Try it:
+
+  curl -H 'Authorization: Bearer ${token}' ${shellQuoted(`${url}/plants`)}
+
+`;
+  }
+  const { file } = target;
+  issueIntoFile(tokens, file);
+  return `
+A token for the user 'me' was made in ${tokens}. It is in ${file}, which only its owner can read.
+Keep the token in a safe place, and remove that file.
+
+Try it:
+
+  curl -H "Authorization: Bearer $(cat ${shellQuoted(file)})" ${shellQuoted(`${url}/plants`)}
+
+`;
+}
+
+/** The file is created before the token, so that no token is left behind whose text is nowhere. */
+function issueIntoFile(tokens: string, file: string): void {
+  const descriptor = createFile(file, tokens);
+  try {
+    const { token } = issueToken(tokens, { user: 'me' });
+    writeSync(descriptor, `${token}\n`);
+    fsyncSync(descriptor);
+  } catch (error) {
+    rmSync(file, { force: true });
+    throw error;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function createFile(file: string, tokens: string): number {
+  try {
+    return openSync(file, 'wx', 0o600);
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? alreadyExists(file, tokens) : error;
+  }
+}
+
+function alreadyExists(file: string, tokens: string): Error {
+  const other = `or make ${tokens} with: plant-store token create USER`;
+  return new Error(`The first token would be written to ${file}, which exists: move that file away, ${other}`);
+}
+
+/** A text as one word for a POSIX shell. */
+function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
