@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { issueToken } from '../http/token-issue.ts';
+import { issueToken, requireTokenFolder } from '../http/token-issue.ts';
 
 /** Where the token of the first start goes: to the terminal, or to a file if standard output may be kept in a log. */
 export type FirstTokenTarget = { readonly kind: 'terminal' } | { readonly kind: 'file'; readonly file: string };
@@ -8,9 +8,11 @@ export type FirstTokenTarget = { readonly kind: 'terminal' } | { readonly kind: 
 /**
  * Decides where the token of the first start goes.
  *
- * @throws {Error} if the file for it exists: it is never overwritten.
+ * @throws {Error} if the folder of the tokens file does not exist, or if the file for the token
+ *   does: it is never overwritten.
  */
 export function firstTokenTarget(tokens: string, isTerminal: boolean): FirstTokenTarget {
+  requireTokenFolder(tokens);
   if (isTerminal) return { kind: 'terminal' };
   const file = join(dirname(resolve(tokens)), 'first-token.txt');
   if (existsSync(file)) throw alreadyExists(file, tokens);

@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs';
 import { scopes as allScopes } from '../http/routes.ts';
 import type { Scope } from '../http/routes.ts';
 import { readTokenFile } from '../http/token-file.ts';
 import type { TokenRecord } from '../http/token-file.ts';
-import { issueToken, revokeToken } from '../http/token-issue.ts';
+import { issueToken, requireTokenFile, revokeToken } from '../http/token-issue.ts';
 import { isUser, userRule } from '../user.ts';
 import { parseCommandLine, tokensSetting, UsageError } from './command.ts';
 import type { Command } from './command.ts';
@@ -66,8 +65,8 @@ function create(args: string[]): number {
 function list(args: string[]): number {
   const { values } = parseCommandLine(args, tokensOption);
   const path = tokensSetting(values.tokens);
-  const records = existsSync(path) ? readTokenFile(path) : [];
-  const rows = [['ID', 'USER', 'SCOPES', 'CREATED', 'EXPIRES'], ...records.map(rowOf)];
+  requireTokenFile(path);
+  const rows = [['ID', 'USER', 'SCOPES', 'CREATED', 'EXPIRES'], ...readTokenFile(path).map(rowOf)];
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd());
   process.stdout.write(`${lines.join('\n')}\n`);

@@ -1,5 +1,5 @@
 import { chownSync, closeSync, existsSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createPrivateFile } from '../storage/sqlite-file.ts';
 import { isTokenRecord, readTokenFile, tokenFileText } from './token-file.ts';
@@ -16,6 +16,7 @@ const lockTimeoutMs = 5000;
  * Adds a token to the file, which is made where there is none, readable by its owner only. The
  * token itself is not kept.
  *
+ * @throws {Error} if the folder of the file does not exist.
  * @throws {TypeError} for a grant that no reader of the file would take.
  */
 export function issueToken(path: string, { user, scopes, expiresAt }: TokenGrant): { token: string; record: TokenRecord } {
@@ -33,9 +34,13 @@ export function issueToken(path: string, { user, scopes, expiresAt }: TokenGrant
   return { token, record };
 }
 
-/** Takes a token out of the file; says whether it was there. */
+/**
+ * Takes a token out of the file; says whether it was there.
+ *
+ * @throws {Error} if the file does not exist.
+ */
 export function revokeToken(path: string, id: string): boolean {
-  if (!existsSync(path)) return false;
+  requireTokenFile(path);
   let wasThere = false;
   changeTokenFile(path, (records) => {
     const kept = records.filter((record) => record.id !== id);
@@ -45,8 +50,23 @@ export function revokeToken(path: string, id: string): boolean {
   return wasThere;
 }
 
+/** @throws {Error} if the folder of a tokens file does not exist: a new one would hide a mistyped path. */
+export function requireTokenFolder(path: string): void {
+  const folder = dirname(resolve(path));
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new Error(`There is no folder ${folder} for the tokens file.`);
+  }
+}
+
+/** @throws {Error} if the tokens file does not exist. */
+export function requireTokenFile(path: string): void {
+  requireTokenFolder(path);
+  if (!existsSync(path)) throw new Error(`There is no tokens file ${resolve(path)}.`);
+}
+
 /** Under a lock, so that of two changes at once neither is lost; `undefined` changes nothing. */
 function changeTokenFile(given: string, change: (records: TokenRecord[]) => TokenRecord[] | undefined): void {
+  requireTokenFolder(given);
   // By whatever name it is called, it has one lock.
   const path = existsSync(given) ? realpathSync(given) : given;
   underLock(`${path}.lock`, () => {

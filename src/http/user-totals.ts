@@ -5,8 +5,8 @@ export class UserTotals {
   #all = 0;
 
   /** A user counts at most `maxOfUser` in the total of all users. */
-  constructor(maxOfUser = Infinity) {
-    this.#maxOfUser = maxOfUser;
+  constructor(maxOfUser?: number) {
+    this.#maxOfUser = maxOfUser ?? Infinity;
   }
 
   /** The total of all users. */

@@ -132,6 +132,14 @@ describe('the first start of plant-store serve', { concurrency: 4 }, () => {
     assert.ok(!existsSync(join(cwd, 'tokens.json')));
   });
 
+  it('fails in one sentence if the folder of the tokens file does not exist, and makes nothing', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const { code, stdout, stderr } = await runCommand(['serve', '--port', '0', '--tokens', 'etc/tokens.json'], { cwd });
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.equal(stderr, `plant-store: There is no folder ${join(cwd, 'etc')} for the tokens file.\n`);
+    assert.deepEqual(await readdir(cwd), []);
+  });
+
   it('ends with one sentence where the tokens file cannot be made', async (t) => {
     const cwd = await temporaryFolder(t);
     await writeFile(join(cwd, 'file'), '');

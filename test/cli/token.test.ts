@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { authenticateByTokenFile } from '../../src/http/index.ts';
@@ -110,9 +110,9 @@ describe('plant-store token list', { concurrency: 4 }, () => {
     }
   });
 
-  it('shows the headings alone where there is no file, and makes none', async (t) => {
+  it('fails in one sentence if there is no file, and makes none', async (t) => {
     const { path, token } = await openDesk(t);
-    assert.deepEqual(await token('list'), { code: 0, stdout: 'ID  USER  SCOPES  CREATED  EXPIRES\n', stderr: '' });
+    assert.deepEqual(await token('list'), { code: 1, stdout: '', stderr: `plant-store: There is no tokens file ${path}.\n` });
     assert.ok(!existsSync(path));
   });
 
@@ -158,6 +158,18 @@ describe('the tokens file of plant-store token', { concurrency: 4 }, () => {
     assert.match(stdout, /ada/);
     assert.doesNotMatch(stdout, /bob/);
   });
+
+  for (const args of [['create', 'ada'], ['list'], ['revoke', 'tk_0']]) {
+    it(`must be in a folder that exists: ${args.join(' ')}`, async (t) => {
+      const folder = await temporaryFolder(t);
+      const { token } = await openDesk(t);
+      const missing = join(folder, 'deep');
+      const finished = await token(...args, '--tokens', join(missing, 'tokens.json'));
+      const stderr = `plant-store: There is no folder ${missing} for the tokens file.\n`;
+      assert.deepEqual(finished, { code: 1, stdout: '', stderr });
+      assert.deepEqual(await readdir(folder), []);
+    });
+  }
 
   it('is tokens.json where PLANT_STORE_TOKENS is empty', async (t) => {
     const { path, token } = await openDesk(t, { PLANT_STORE_TOKENS: '' });

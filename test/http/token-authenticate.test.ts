@@ -29,7 +29,7 @@ interface Setting {
 
 /** A tokens file with one token for `ada`, and an `authenticate` on it. */
 async function authenticateAda(t: HasAfter): Promise<Setting> {
-  const path = join(await temporaryFolder(t), 'etc', 'tokens.json');
+  const path = join(await temporaryFolder(t), 'tokens.json');
   const { token, record } = issueToken(path, { user: 'ada' });
   const problems: string[] = [];
   const authenticate = authenticateByTokenFile(path, { onProblem: (message) => problems.push(message) });
@@ -193,7 +193,7 @@ describe('authenticateByTokenFile', () => {
     await writeFile(`${path}.bad`, '{"version":1}');
     assert.throws(() => authenticateByTokenFile(`${path}.none`), /none cannot be used: ENOENT/);
     assert.throws(() => authenticateByTokenFile(`${path}.bad`), /bad cannot be used: it is not \{"version":1/);
-    assert.throws(() => authenticateByTokenFile(dirname(path)), /etc cannot be used: it is not a file/);
+    assert.throws(() => authenticateByTokenFile(dirname(path)), /cannot be used: it is not a file/);
   });
 
   it('names a wrong option', async (t) => {

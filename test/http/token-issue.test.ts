@@ -37,13 +37,19 @@ async function holdLock(t: HasAfter, path: string, ms: number): Promise<void> {
 }
 
 describe('issueToken', () => {
-  it('makes the file and its folder, both for their owner only', async (t) => {
-    const folder = join(await temporaryFolder(t), 'deep', 'etc');
+  it('makes the file for its owner only', async (t) => {
+    const folder = await temporaryFolder(t);
     const path = join(folder, 'tokens.json');
     issueToken(path, { user: 'ada' });
-    assert.equal(await permissions(folder), '700');
     for (const file of await readdir(folder)) assert.equal(await permissions(join(folder, file)), '600', file);
     assert.deepEqual((await readdir(folder)).sort(), ['tokens.json', 'tokens.json.lock']);
+  });
+
+  it('names a folder that does not exist, and makes none', async (t) => {
+    const folder = await temporaryFolder(t);
+    const path = join(folder, 'deep', 'tokens.json');
+    assert.throws(() => issueToken(path, { user: 'ada' }), { message: `There is no folder ${join(folder, 'deep')} for the tokens file.` });
+    assert.deepEqual(await readdir(folder), []);
   });
 
   it('keeps the SHA-256 of the token and not the token', async (t) => {
@@ -148,9 +154,9 @@ describe('revokeToken', () => {
     assert.deepEqual(readTokenFile(path), [second.record]);
   });
 
-  it('leaves no trace of a file that is not there', async (t) => {
+  it('fails if there is no file, and leaves no trace', async (t) => {
     const path = await newPath(t);
-    assert.equal(revokeToken(path, 'tk_0000000000'), false);
+    assert.throws(() => revokeToken(path, 'tk_0000000000'), { message: `There is no tokens file ${path}.` });
     assert.deepEqual(await readdir(join(path, '..')), []);
   });
 

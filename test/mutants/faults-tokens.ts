@@ -32,6 +32,7 @@ export const tokenFaults: readonly Fault[] = [
     { name: 'the token itself is kept', find: 'createdAt: new Date().toISOString(),', replace: 'createdAt: new Date().toISOString(),\n    ...{ token },' },
     { name: 'the scopes of a new token are lost', find: '...(scopes && { scopes }),', replace: '' },
     { name: 'the expiry of a new token is lost', find: '...(expiresAt !== undefined && { expiresAt }),', replace: '' },
+    { name: 'a mistyped folder is made', find: 'requireTokenFolder(given);', replace: '' },
     { name: 'a change takes no lock', find: `lock.exec('BEGIN EXCLUSIVE');`, replace: '' },
     { name: 'the lock is not waited for', find: ', { timeout: lockTimeoutMs }', replace: '' },
     { name: 'the tokens file can be read by others', find: 'mode: 0o600', replace: 'mode: 0o644' },
