@@ -19,7 +19,7 @@ import { openStorage, storageSetting } from './storage.ts';
 
 const help = `Usage: plant-store serve [OPTIONS]
 
-Runs the HTTP service. Stops on SIGINT and SIGTERM, when what is under way is finished.
+Runs the HTTP service. Stops on SIGINT, SIGTERM and SIGHUP, after the requests under way.
 
 Options:
   --host HOST         address to listen on (HOST; default 127.0.0.1)
@@ -33,7 +33,7 @@ Options:
   --base-path PATH    the path that a proxy in front removes from requests, such as /garden
                       (PLANT_STORE_BASE_PATH; default none)
   --log FORMAT        json, pretty or off, to standard error
-                      (default pretty on a terminal, json elsewhere)
+                      (PLANT_STORE_LOG; default pretty on a terminal, json elsewhere)
   --help              show this help
 `;
 
@@ -75,7 +75,7 @@ function parseConfig(args: string[]): ServeConfig {
     storage: storageSetting(values.storage),
     tokens: tokensSetting(values.tokens),
     basePath: parseBasePath(setting('--base-path', values['base-path'], 'PLANT_STORE_BASE_PATH', '')),
-    log: parseLogFormat(values.log ?? (process.stderr.isTTY ? 'pretty' : 'json')),
+    log: parseLogFormat(setting('--log', values.log, 'PLANT_STORE_LOG', process.stderr.isTTY ? 'pretty' : 'json')),
   };
 }
 
@@ -93,9 +93,9 @@ function parseBasePath({ text, source }: Setting): string {
   }
 }
 
-function parseLogFormat(text: string): LogFormat {
+function parseLogFormat({ text, source }: Setting): LogFormat {
   const format = logFormats.find((known) => known === text);
-  if (format === undefined) throw new UsageError(`--log must be json, pretty or off, not '${text}'.`);
+  if (format === undefined) throw new UsageError(`${source} must be json, pretty or off, not '${text}'.`);
   return format;
 }
 
@@ -168,7 +168,7 @@ function stopOnSignal(server: Server, log: Log, onStop: () => void): Promise<voi
       setTimeout(() => process.exit(1), stopWithinMs).unref();
       void drainServer(server, drainGraceMs).then(resolve);
     };
-    process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+    process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('SIGHUP', onSignal);
   });
 }
 

@@ -83,6 +83,7 @@ describe('plant-store', { concurrency: 4 }, () => {
     [['serve', '--port=-1'], "--port must be 0 to 65535, not '-1'."],
     [['serve', '--port='], "--port must not be empty."],
     [['serve', '--log', 'xml'], "--log must be json, pretty or off, not 'xml'."],
+    [['serve', '--log='], "--log must not be empty."],
     [['serve', '--storage', 'mongodb:x'], "--storage must be 'memory', 'sqlite:FILE' or 'postgres://…', not 'mongodb:x'."],
     [['serve', '--storage', 'sqlite:'], "--storage must be 'memory', 'sqlite:FILE' or 'postgres://…', not 'sqlite:'."],
     [['serve', '--storage', 'sqlite::memory:'], "--storage must be 'memory', 'sqlite:FILE' or 'postgres://…', not 'sqlite::memory:'."],

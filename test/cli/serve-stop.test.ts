@@ -71,7 +71,7 @@ async function create({ server, authorization }: Started, id: number): Promise<n
 }
 
 describe('stopping plant-store serve', { concurrency: 4 }, () => {
-  for (const name of ['SIGTERM', 'SIGINT'] as const) {
+  for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     it(`finishes on ${name} what is under way, takes no more, and exits with 0`, async (t) => {
       const started = await start(t, 'sqlite:plants.db');
       const connection = await sendHalf(t, started);

@@ -82,6 +82,22 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     assert.match(refused.stderr, /^plant-store: --base-path must be a path .* such as \/garden\.\n$/);
   });
 
+  it('takes the format of the log from PLANT_STORE_LOG, unless --log sets it', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const stderrOf = async (format: string, ...args: string[]): Promise<string> => {
+      const server = await startServer(t, ['--storage', 'memory', ...args], { cwd, env: { PLANT_STORE_LOG: format } });
+      assert.equal(await server.stop(), 0);
+      return server.stderr();
+    };
+    assert.match(await stderrOf('pretty'), /^[\d:]{8} SIGTERM: stopping\n$/);
+    assert.equal(await stderrOf('off'), '');
+    assert.equal(await stderrOf('pretty', '--log', 'off'), '');
+    assert.match(await stderrOf(''), /^\{"time":/);
+    const wrong = await runCommand(['serve'], { cwd, env: { PLANT_STORE_LOG: 'xml' } });
+    const sentence = "plant-store: PLANT_STORE_LOG must be json, pretty or off, not 'xml'.\n";
+    assert.deepEqual(wrong, { code: 2, stdout: '', stderr: sentence });
+  });
+
   it('takes an empty variable for an unset one', async (t) => {
     const cwd = await temporaryFolder(t);
     const env = { HOST: '', PLANT_STORE_STORAGE: '', PLANT_STORE_TOKENS: '' };
