@@ -78,7 +78,7 @@ async function applyToStore(store: PlantStore, operation: Operation): Promise<Ou
       case 'delete':
         return await store.deletePlant(operation.user, operation.id);
       case 'list':
-        return (await store.listPlants(operation.user, operation)).map(shown);
+        return (await store.listPlants(operation.user, { limit: operation.limit, after: operation.after })).map(shown);
     }
   } catch (error) {
     if (error instanceof PlantStoreError) return error.code;

@@ -18,7 +18,8 @@ export function http1Only(
 ): RequestListener {
   let isReported = false;
   return (request, response) => {
-    if (request.httpVersionMajor < 2) {
+    // A client of node:http can claim any version; only the requests of node:http2 are streams of a session.
+    if (request.httpVersionMajor < 2 || !('stream' in request)) {
       listener(request, response);
       return;
     }
