@@ -1,8 +1,9 @@
 import { PostgresStorage } from '../storage/postgres.ts';
-import type { PostgresPool } from '../storage/postgres.ts';
+import type { PostgresPool, PostgresStorageOptions } from '../storage/postgres.ts';
 import type { StorageAdapter } from '../storage/storage-adapter.ts';
 import { UsageError } from './command.ts';
 import type { Setting } from './command.ts';
+import { parsePostgresParameters } from './postgres-parameters.ts';
 
 /** What is used of the package `pg`. Its own types are not there where it is not installed. */
 interface PgModule {
@@ -15,23 +16,24 @@ interface ClosablePool extends PostgresPool {
   end(): Promise<void>;
 }
 
-const defaultPoolSize = 10;
 /** A database that does not answer is a 503 after these, not a request that never ends. */
 const connectTimeoutMs = 5000;
 const queryTimeoutMs = 30_000;
 
 /**
  * Opens a storage in the database that a connection string of `pg` names, over a pool of its own,
- * which is closed with it. The parameter `max` is the size of the pool. Connects to nothing yet.
+ * which is closed with it. Its parameter `max` is the size of the pool, `schema` and `table` are
+ * where the plants are. Connects to nothing yet.
  *
- * @throws {UsageError} where `pg` is not installed, or where it is no connection string; that is never repeated, for the
- *   password in it.
+ * @throws {UsageError} if `pg` is not installed, or if the text is not a connection string or has
+ *   parameters that are not supported. The text is never repeated, for the password in it.
  */
-export async function openPostgres({ text: connectionString, source }: Setting): Promise<StorageAdapter> {
+export async function openPostgres({ text, source }: Setting): Promise<StorageAdapter> {
   const { Client, Pool } = await importPg();
+  const { connectionString, max, schema, table } = parsePostgresParameters(text, source);
   const config = {
     connectionString,
-    max: poolSize(connectionString, source),
+    max,
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: queryTimeoutMs,
     keepAlive: true,
@@ -46,7 +48,7 @@ export async function openPostgres({ text: connectionString, source }: Setting):
   const pool = new Pool(config);
   // The pool has dropped the connection by then, and opens another when it needs one.
   pool.on('error', () => undefined);
-  return new PoolStorage(pool);
+  return new PoolStorage({ pool, schema, table });
 }
 
 /** Closes the pool that was opened for it. */
@@ -54,9 +56,9 @@ class PoolStorage extends PostgresStorage {
   readonly #pool: ClosablePool;
   #ended: Promise<void> | undefined;
 
-  constructor(pool: ClosablePool) {
-    super({ pool });
-    this.#pool = pool;
+  constructor(options: PostgresStorageOptions & { pool: ClosablePool }) {
+    super(options);
+    this.#pool = options.pool;
   }
 
   override async close(): Promise<void> {
@@ -76,12 +78,4 @@ async function importPg(): Promise<PgModule> {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new UsageError('postgres:// storage needs the package pg: npm install pg', { cause: error });
   }
-}
-
-function poolSize(connectionString: string, source: string): number {
-  const queryAt = connectionString.indexOf('?');
-  const text = queryAt === -1 ? null : new URLSearchParams(connectionString.slice(queryAt)).get('max');
-  if (text === null) return defaultPoolSize;
-  if (!/^[1-9]\d{0,3}$/.test(text)) throw new UsageError(`max in ${source} must be 1 to 9999.`);
-  return Number(text);
 }

@@ -26,7 +26,8 @@ Options:
   --port PORT         port to listen on, 0 for a free one (PORT; default 3000)
   --storage STORAGE   sqlite:FILE, postgres://USER:PASSWORD@HOST/DATABASE or memory
                       (PLANT_STORE_STORAGE, else DATABASE_URL; default sqlite:plants.db);
-                      ?max=N is the size of the pool of connections (default 10)
+                      ?max=N is the size of the pool of connections (default 10), and
+                      schema=NAME and table=NAME say where the plants are
   --tokens FILE       the tokens file (PLANT_STORE_TOKENS; default tokens.json);
                       a missing one is made, with a token for the user 'me', which goes to the
                       terminal, or else to the new file first-token.txt beside it

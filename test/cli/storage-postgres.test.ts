@@ -60,6 +60,30 @@ describe('openStorage on a connection string', () => {
     assert.equal(named.length, 2);
   });
 
+  it('keeps plants in the schema and the table of the connection string, and tells pg nothing of them', async (t) => {
+    const url = await cluster.makeDatabase();
+    const storage = await openStorage(flag(`${url}?schema=my%20garden&application_name=beds&table=the+plants`));
+    t.after(() => storage.close());
+    assert.deepEqual(await storage.commit([{ kind: 'create', user: 'ada', plant: { id: 1n, name: 'Fern' } }]), [true]);
+    assert.deepEqual(await cluster.queryAt(url, 'SELECT name FROM "my garden"."the plants"'), [{ name: 'Fern' }]);
+    const named = await cluster.query("SELECT FROM pg_stat_activity WHERE application_name = 'beds'");
+    assert.equal(named.length, 1);
+  });
+
+  it('accepts each parameter that pg acts on', async (t) => {
+    const url = await cluster.makeDatabase();
+    const server = new URL(url);
+    const settings = {
+      user: 'postgres', password: 'sesame', host: server.hostname, port: server.port, ssl: '0', sslmode: 'disable',
+      uselibpqcompat: 'true', sslnegotiation: 'postgres', application_name: 'all', fallback_application_name: 'none',
+      options: '-c work_mem=1MB', statement_timeout: '1000', lock_timeout: '2000', query_timeout: '3000',
+      idle_in_transaction_session_timeout: '4000',
+    };
+    const storage = await openStorage(flag(`postgres:///${nameOf(url)}?${new URLSearchParams(settings).toString()}`));
+    t.after(() => storage.close());
+    assert.deepEqual(await storage.list('ada', { after: undefined, limit: 1 }), []);
+  });
+
   it('outlives connections that are lost while nothing is under way', async (t) => {
     const url = await cluster.makeDatabase();
     const storage = await openStorage(flag(url));
@@ -73,6 +97,14 @@ describe('openStorage on a connection string', () => {
     ['postgres://ada:sesame@localhost:port/plants', /^--storage is not a connection string that pg takes: Invalid URL\.$/],
     ['postgres://ada:sesame@localhost/plants?max=many', /^max in --storage must be 1 to 9999\.$/],
     ['postgres://ada:sesame@localhost/plants?max=0', /^max in --storage must be 1 to 9999\.$/],
+    ['postgres://ada:sesame@localhost/plants?max=', /^max in --storage must be 1 to 9999\.$/],
+    ['postgres://ada:sesame@localhost/plants?max=5&max=6', /^max must not be given twice in --storage\.$/],
+    ['postgres://ada:sesame@localhost/plants?max=5&pool=5', /^--storage has the parameter 'pool' that is not one of max, schema, table, user, /],
+    ['postgres://ada:sesame@localhost/plants?connect_timeout=5', /the parameter 'connect_timeout' that is not one of/],
+    ['postgres://ada:sesame@localhost/plants?schema=', /^schema in --storage must be a name of 1 to 63 bytes\.$/],
+    [`postgres://ada:sesame@localhost/plants?table=${'x'.repeat(64)}`, /^table in --storage must be a name of 1 to 63 bytes\.$/],
+    ['postgres://ada:1?sesame@localhost/plants', /^--storage has a parameter that is not one of/],
+    ['postgres://ada:1?x&sesame=@localhost/plants', /^--storage has a parameter that is not one of/],
     ['postgres://ada:sesame@localhost/plants?sslrootcert=none.pem', /^--storage is not a connection string that pg takes: .*none\.pem/],
   ];
   for (const [text, message] of wrong) {

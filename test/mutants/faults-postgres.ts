@@ -50,10 +50,14 @@ export const postgresFaults: readonly Fault[] = [
     { name: 'a name over 63 bytes is cut', find: 'Buffer.byteLength(name) > maxIdentifierBytes', replace: 'name.length > maxIdentifierBytes' },
     { name: 'users are in the order of the database’s locale', find: '"user" text COLLATE "C" NOT NULL', replace: '"user" text NOT NULL' },
   ]),
+  ...faultsIn('src/cli/postgres-parameters.ts', [commandLine], [
+    { name: 'the size of the pool is not heard', find: 'return Number(text);', replace: 'return defaultPoolSize;' },
+    { name: 'an unknown parameter passes', find: 'throw unknownParameter(source, shown);', replace: 'continue;' },
+    { name: 'a piece of a password is shown', find: ` && !query.includes('@')`, replace: '' },
+  ]),
   ...faultsIn('src/cli/postgres.ts', [commandLine], [
     { name: 'the pool stays open', find: 'this.#pool.end()', replace: 'Promise.resolve()' },
     { name: 'an idle connection that is lost ends the process', find: `pool.on('error', () => undefined);`, replace: '' },
     { name: 'the password is shown', find: '${source} is not a connection', replace: '${source} ${connectionString} is not a connection' },
-    { name: 'the size of the pool is not heard', find: 'return Number(text);', replace: 'return defaultPoolSize;' },
   ]),
 ];
