@@ -9,7 +9,7 @@ const compare = (a: PlantKey, b: PlantKey): number =>
   Buffer.compare(Buffer.from(a.user), Buffer.from(b.user)) || (a.id < b.id ? -1 : Number(a.id > b.id));
 
 /** Keeps plants in a Map: the shortest adapter there is. It sorts at every read; MemoryStorage does not. */
-class MapStorage implements StorageAdapter {
+export class MapStorage implements StorageAdapter {
   #plants: Map<string, OwnedPlant> | undefined = new Map();
 
   async commit(writes: readonly Write[]): Promise<boolean[]> {

@@ -15,3 +15,6 @@ export type {
   StorageAdapter,
   Write,
 } from './storage/storage-adapter.ts';
+export type { PlantConflict } from './transfer/add-plants.ts';
+export { copyPlants } from './transfer/copy-plants.ts';
+export type { CopyCounts, CopyPlantsOptions } from './transfer/copy-plants.ts';

@@ -41,7 +41,7 @@ async function makeProject(t: HasAfter): Promise<{ cwd: string; env: NodeJS.Proc
 describe('README', () => {
   it('has code in the languages that are tried here, and no other', () => {
     assert.deepEqual([...new Set(snippets.map(({ language }) => language))].sort(), ['sh', 'ts']);
-    assert.equal(snippets.filter(({ language }) => language === 'ts').length, 5);
+    assert.equal(snippets.filter(({ language }) => language === 'ts').length, 6);
     assert.equal(snippets.filter(({ language }) => language === 'sh').length, 5);
   });
 

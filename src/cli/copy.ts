@@ -1,12 +1,9 @@
 import type { StorageAdapter } from '../storage/storage-adapter.ts';
-import { addPlants, withoutPresent } from './add-plants.ts';
+import { copyPlants } from '../transfer/copy-plants.ts';
 import { parseCommandLine, UsageError } from './command.ts';
 import type { Command, Setting } from './command.ts';
 import { countToShow, isSameStorage, withSource, withTarget } from './data-storage.ts';
-import { forEachOverlapped } from './overlapped.ts';
-import { PlantFinder } from './plant-finder.ts';
 import { Progress } from './progress.ts';
-import { scanPages } from './scan-pages.ts';
 import { Tally } from './tally.ts';
 
 const help = `Usage: plant-store copy --from STORAGE --to STORAGE
@@ -39,12 +36,11 @@ function required(source: string, text: string | undefined): Setting {
 async function copyAll(source: StorageAdapter, target: StorageAdapter, total: number | undefined): Promise<number> {
   const progress = new Progress({ total });
   const tally = new Tally((line) => { progress.tell(line); });
-  const finder = new PlantFinder(target);
-  await forEachOverlapped(scanPages(source), async (page) => {
-    // Found by reading first, so that a copy that is run again writes nothing twice.
-    await addPlants(target, await withoutPresent(finder, page, tally), tally);
-    progress.update(tally.plants);
+  const { added, present } = await copyPlants(source, target, {
+    onProgress: (counts) => { progress.update(counts.added + counts.present + counts.conflicts); },
+    onConflict: (conflict) => { tally.conflict(conflict); },
   });
+  Object.assign(tally, { added, present });
   progress.finish('Copied', tally.added, String(tally));
   return tally.isComplete ? 0 : 1;
 }

@@ -2,9 +2,9 @@ import type { OwnedPlant } from '../storage/storage-adapter.ts';
 import { parseCommandLine } from './command.ts';
 import type { Command } from './command.ts';
 import { countToShow, withSource } from './data-storage.ts';
-import { forEachOverlapped } from './overlapped.ts';
+import { forEachOverlapped } from '../transfer/overlapped.ts';
 import { Progress } from './progress.ts';
-import { scanPages } from './scan-pages.ts';
+import { scanPages } from '../transfer/scan-pages.ts';
 import { storageSetting } from './storage.ts';
 
 const help = `Usage: plant-store export [--storage STORAGE] > plants.ndjson

@@ -1,12 +1,12 @@
 import { fstatSync } from 'node:fs';
 import { maxPageLength, maxPageText, ownedTextLength } from '../storage/page-bounds.ts';
 import type { OwnedPlant, StorageAdapter } from '../storage/storage-adapter.ts';
-import { addPlants } from './add-plants.ts';
+import { addPlants } from '../transfer/add-plants.ts';
 import { parseCommandLine } from './command.ts';
 import type { Command } from './command.ts';
 import { withTarget } from './data-storage.ts';
 import { LineSplitter } from './lines.ts';
-import { forEachOverlapped } from './overlapped.ts';
+import { forEachOverlapped } from '../transfer/overlapped.ts';
 import { maxLineBytes, parsePlantLine } from './plant-line.ts';
 import { Progress } from './progress.ts';
 import { Tally } from './tally.ts';

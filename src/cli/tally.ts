@@ -1,4 +1,4 @@
-import type { OwnedPlant } from '../storage/storage-adapter.ts';
+import type { PlantConflict, PlantTally } from '../transfer/add-plants.ts';
 import { counted } from './progress.ts';
 import { printable } from './printable.ts';
 
@@ -6,7 +6,7 @@ import { printable } from './printable.ts';
 const maxTold = 10;
 
 /** What became of plants that were to be added. */
-export class Tally {
+export class Tally implements PlantTally {
   added = 0;
   /** How many were there already, the same. */
   present = 0;
@@ -30,7 +30,7 @@ export class Tally {
   }
 
   /** Counts a plant whose id is taken by another one. */
-  conflict({ user, plant: { id } }: OwnedPlant): void {
+  conflict({ user, plant: { id } }: PlantConflict): void {
     this.#conflicts++;
     this.#tellOne(this.#conflicts, 'conflicts', `User ${quoted(user)} has another plant with id ${id}: it was left as it is.`);
   }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Tally } from '../../src/cli/tally.ts';
-import { owned } from '../helpers/stored-plants.ts';
 
 describe('Tally', () => {
   it('lets no user forge a line or send the terminal a command, not even by one character of C1', () => {
     const lines: string[] = [];
     const tally = new Tally((line) => lines.push(line));
-    tally.conflict(owned('\u009b31m\u007f\u001b[2J\n', { id: 1n, name: 'x' }));
+    const plant = { id: 1n, name: 'x' };
+    tally.conflict({ user: '\u009b31m\u007f\u001b[2J\n', plant, existing: plant });
     assert.deepEqual(lines, ['User "\\u009b31m\\u007f\\u001b[2J\\n" has another plant with id 1: it was left as it is.']);
   });
 });

@@ -28,7 +28,7 @@ export const cliFaults: readonly Fault[] = [
   ...faultsIn('src/cli/first-token.ts', ['test/cli/first-token.test.ts'], [
     { name: 'the first token goes to a log', find: 'if (isTerminal) return', replace: 'if (!isTerminal) return' },
     { name: 'others can read the first token', find: `'wx', 0o600`, replace: `'wx', 0o644` },
-    { name: 'a quote in the name of the folder ends the word', find: `replaceAll("'", "'\\''")`, replace: `replaceAll("'", "'")` },
+    { name: 'a quote in the name of the folder ends the word', find: `replaceAll("'", "'\\\\''")`, replace: `replaceAll("'", "'")` },
   ]),
   ...faultsIn('src/cli/log.ts', [log], [
     { name: 'the log shows queries', find: 'queryAt === -1 ? target.length : queryAt', replace: 'target.length' },
@@ -64,11 +64,17 @@ export const cliFaults: readonly Fault[] = [
     { name: 'a failure exits with 0', find: 'return isMisuse ? 2 : 1;', replace: 'return isMisuse ? 2 : 0;', tests: [exportTest] },
     { name: 'whoever stops reading the log stops the service', find: `stream.on('error', () => undefined);`, replace: 'stream.uncork();', tests: [log] },
   ]),
-  ...faultsIn('src/cli/add-plants.ts', [importTest], [
+  ...faultsIn('src/transfer/add-plants.ts', [importTest], [
     { name: 'what is in the way is deleted first', find: 'const outcomes = await storage', replace: `await storage.commit(pending.map(({ user, plant: { id } }) => ({ kind: 'delete', user, id })));\n    const outcomes = await storage` },
     { name: 'another tag is no conflict', find: ' && a.tag === b.tag', replace: '', tests: [copy] },
-    { name: 'a conflict counts as there already', find: 'else tally.conflict(owned);', replace: 'else tally.present++;' },
+    { name: 'a conflict counts as there already', find: 'else tally.conflict({ ...owned, existing });', replace: 'else tally.present++;' },
     { name: 'what was refused counts as added', find: 'pending.length - refused.length', replace: 'pending.length' },
+  ]),
+  ...faultsIn('src/transfer/copy-plants.ts', ['test/transfer/copy-plants.test.ts'], [
+    { name: 'an unknown option of copyPlants passes', find: 'if (!optionNames.has(name)) throw', replace: 'if (name === \'\') throw' },
+    { name: 'conflicts are not reported one by one', find: 'this.#onConflict?.(conflict);', replace: '' },
+    { name: 'a copy reports no progress', find: 'onProgress?.(tally.counts);', replace: 'if (tally.added < 0) onProgress?.(tally.counts);' },
+    { name: 'a storage is copied onto itself by copyPlants', find: 'if (from === to) throw', replace: 'if (from === to && from === undefined) throw' },
   ]),
   ...faultsIn('src/cli/copy.ts', [copy], [
     { name: 'a copy with conflicts exits with 0', find: 'return tally.isComplete ? 0 : 1;', replace: 'return 0;' },
@@ -78,10 +84,10 @@ export const cliFaults: readonly Fault[] = [
     { name: 'a source that is not there is made', find: 'if (file !== undefined) requireFile(file);', replace: '' },
     { name: 'memory is a target', find: `target.text === 'memory'`, replace: `target.text === 'Memory'` },
   ]),
-  ...faultsIn('src/cli/overlapped.ts', ['test/cli/overlapped.test.ts'], [
+  ...faultsIn('src/transfer/overlapped.ts', ['test/transfer/overlapped.test.ts'], [
     { name: 'the work on the last item is not waited for', find: '[next] = await Promise.all([making, working]);', replace: 'void working.catch(() => undefined);\n    next = await making;' },
   ]),
-  ...faultsIn('src/cli/plant-finder.ts', [copy], [
+  ...faultsIn('src/transfer/plant-finder.ts', [copy], [
     { name: 'the plant that is looked for is skipped', find: 'after: { user, id: id - 1n }', replace: 'after: { user, id }' },
     { name: 'the smallest id is looked for behind itself', find: 'if (id === minInt64) {', replace: 'if (id < minInt64) {' },
   ]),

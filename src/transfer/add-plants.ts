@@ -1,8 +1,26 @@
-import type { Plant } from '../plant.ts';
+import type { Plant, StoredPlant } from '../plant.ts';
 import { compareOwned } from '../storage/key-order.ts';
 import type { OwnedPlant, StorageAdapter } from '../storage/storage-adapter.ts';
 import { PlantFinder } from './plant-finder.ts';
-import type { Tally } from './tally.ts';
+
+/** A plant that was not added, because another plant of the same user has its id. */
+export interface PlantConflict {
+  /** The user of both plants. */
+  readonly user: string;
+  /** The plant that was to be added. */
+  readonly plant: StoredPlant;
+  /** The plant that has the id. It was left as it is. */
+  readonly existing: StoredPlant;
+}
+
+/** Counts what becomes of plants that are to be added. */
+export interface PlantTally {
+  added: number;
+  /** How many plants existed already, with the same name and tag. */
+  present: number;
+  /** Counts a conflict. */
+  conflict(conflict: PlantConflict): void;
+}
 
 /** Somebody would have to delete and create the same plants all the time for it to take more. */
 const maxRounds = 10;
@@ -11,7 +29,7 @@ const maxRounds = 10;
  * Adds plants to a storage, of which no two have the same key, in one batch. One whose id is taken
  * changes nothing: it is counted as there already, or as a conflict where the plants differ.
  */
-export async function addPlants(storage: StorageAdapter, plants: readonly OwnedPlant[], tally: Tally): Promise<void> {
+export async function addPlants(storage: StorageAdapter, plants: readonly OwnedPlant[], tally: PlantTally): Promise<void> {
   let pending = plants;
   for (let round = 0; pending.length > 0; round++) {
     if (round === maxRounds) throw new Error('The storage refuses plants as there already, and does not have them.');
@@ -24,13 +42,17 @@ export async function addPlants(storage: StorageAdapter, plants: readonly OwnedP
 }
 
 /** Counts the plants whose id is taken; answers the others. */
-export async function withoutPresent(finder: PlantFinder, plants: readonly OwnedPlant[], tally: Tally): Promise<OwnedPlant[]> {
+export async function withoutPresent(
+  finder: PlantFinder,
+  plants: readonly OwnedPlant[],
+  tally: PlantTally,
+): Promise<OwnedPlant[]> {
   const found = await finder.findAll(plants);
   return plants.filter((owned, index) => {
-    const there = found[index];
-    if (there === undefined) return true;
-    if (isSame(there, owned.plant)) tally.present++;
-    else tally.conflict(owned);
+    const existing = found[index];
+    if (existing === undefined) return true;
+    if (isSame(existing, owned.plant)) tally.present++;
+    else tally.conflict({ ...owned, existing });
     return false;
   });
 }

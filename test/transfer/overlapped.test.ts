@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, it } from 'node:test';
-import { forEachOverlapped } from '../../src/cli/overlapped.ts';
+import { forEachOverlapped } from '../../src/transfer/overlapped.ts';
 
 async function* oneTo(count: number): AsyncGenerator<number, void, undefined> {
   for (let n = 1; n <= count; n++) yield n;

@@ -1,0 +1,94 @@
+import { checkFunctionOption } from '../check-option.ts';
+import type { StorageAdapter } from '../storage/storage-adapter.ts';
+import { addPlants, withoutPresent } from './add-plants.ts';
+import type { PlantConflict, PlantTally } from './add-plants.ts';
+import { forEachOverlapped } from './overlapped.ts';
+import { PlantFinder } from './plant-finder.ts';
+import { scanPages } from './scan-pages.ts';
+
+/** How many plants {@link copyPlants} has dealt with. */
+export interface CopyCounts {
+  /** How many plants are new in the target. */
+  readonly added: number;
+  /** How many plants the target had already, with the same name and tag. */
+  readonly present: number;
+  /** How many plants were not copied, because the target has another plant with the same user and id. */
+  readonly conflicts: number;
+}
+
+/** What {@link copyPlants} reports while it works. If a function throws, the copy ends and rejects with its error. */
+export interface CopyPlantsOptions {
+  /** Called with the counts so far after each page of at most 1000 plants. */
+  onProgress?: ((counts: CopyCounts) => void) | undefined;
+  /** Called once for each conflict. */
+  onConflict?: ((conflict: PlantConflict) => void) | undefined;
+}
+
+const optionNames: ReadonlySet<string> = new Set<keyof CopyPlantsOptions>(['onProgress', 'onConflict']);
+const adapterMethods = ['commit', 'list', 'scan', 'close'] as const;
+
+/**
+ * Copies all plants of all users from one storage to another, in constant memory. Nothing is ever
+ * overwritten: a plant that the target has already is counted, and one that differs is a conflict.
+ * A copy that was interrupted continues when it is run again. Both storages stay open.
+ *
+ * @returns the counts; the copy is complete if there are no conflicts.
+ * @throws {TypeError} if `from` or `to` is not a storage adapter, if both are the same one, or for a
+ *   wrong or unknown option, which it names.
+ * @example
+ * const { added, conflicts } = await copyPlants(new SqliteStorage('plants.db'), storage, {
+ *   onConflict: ({ user, plant }) => console.error(`${user} has another plant ${plant.id}`),
+ * });
+ */
+export async function copyPlants(
+  from: StorageAdapter,
+  to: StorageAdapter,
+  options: CopyPlantsOptions = {},
+): Promise<CopyCounts> {
+  checkAdapter('from', from);
+  checkAdapter('to', to);
+  if (from === to) throw new TypeError('from and to must not be the same storage');
+  checkOptions(options);
+  const { onProgress, onConflict } = options;
+
+  const tally = new CopyTally(onConflict);
+  const finder = new PlantFinder(to);
+  await forEachOverlapped(scanPages(from), async (page) => {
+    // Plants are looked up before they are created, so that a repeated copy writes nothing.
+    await addPlants(to, await withoutPresent(finder, page, tally), tally);
+    onProgress?.(tally.counts);
+  });
+  return tally.counts;
+}
+
+class CopyTally implements PlantTally {
+  added = 0;
+  present = 0;
+  #conflicts = 0;
+  readonly #onConflict: ((conflict: PlantConflict) => void) | undefined;
+
+  constructor(onConflict: ((conflict: PlantConflict) => void) | undefined) {
+    this.#onConflict = onConflict;
+  }
+
+  get counts(): CopyCounts {
+    return { added: this.added, present: this.present, conflicts: this.#conflicts };
+  }
+
+  conflict(conflict: PlantConflict): void {
+    this.#conflicts++;
+    this.#onConflict?.(conflict);
+  }
+}
+
+function checkAdapter(name: string, value: Partial<StorageAdapter> | null | undefined): void {
+  const missing = adapterMethods.find((method) => typeof value?.[method] !== 'function');
+  if (missing !== undefined) throw new TypeError(`${name} must be a storage adapter: it has no ${missing}`);
+}
+
+function checkOptions(options: CopyPlantsOptions): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (!optionNames.has(name)) throw new TypeError(`${name} is not an option of copyPlants`);
+    if (value !== undefined) checkFunctionOption(name, value);
+  }
+}
