@@ -1,4 +1,4 @@
-import { checkFunctionOption } from '../check-option.ts';
+import { checkFunctionOption, checkOptionNames } from '../check-option.ts';
 import type { StorageAdapter } from '../storage/storage-adapter.ts';
 import { addPlants, withoutPresent } from './add-plants.ts';
 import type { PlantConflict, PlantTally } from './add-plants.ts';
@@ -24,7 +24,7 @@ export interface CopyPlantsOptions {
   onConflict?: ((conflict: PlantConflict) => void) | undefined;
 }
 
-const optionNames: ReadonlySet<string> = new Set<keyof CopyPlantsOptions>(['onProgress', 'onConflict']);
+const optionNames = { onProgress: true, onConflict: true } as const satisfies Record<keyof CopyPlantsOptions, true>;
 const adapterMethods = ['commit', 'list', 'scan', 'close'] as const;
 
 /**
@@ -87,8 +87,6 @@ function checkAdapter(name: string, value: Partial<StorageAdapter> | null | unde
 }
 
 function checkOptions(options: CopyPlantsOptions): void {
-  for (const [name, value] of Object.entries(options)) {
-    if (!optionNames.has(name)) throw new TypeError(`${name} is not an option of copyPlants`);
-    if (value !== undefined) checkFunctionOption(name, value);
-  }
+  checkOptionNames('copyPlants', options, optionNames);
+  for (const [name, value] of Object.entries(options)) if (value !== undefined) checkFunctionOption(name, value);
 }

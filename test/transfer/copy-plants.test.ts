@@ -84,7 +84,7 @@ describe('copyPlants', () => {
     'a PlantStore': [new PlantStore({ storage: memory }), other, {}, 'from must be a storage adapter: it has no commit'],
     'an adapter without scan': [memory, { commit: Date, list: Date, close: Date }, {}, 'to must be a storage adapter: it has no scan'],
     'the same storage twice': [memory, memory, {}, 'from and to must not be the same storage'],
-    'an unknown option': [memory, other, { onProgres: Date }, 'onProgres is not an option of copyPlants'],
+    'an unknown option': [memory, other, { onProgres: Date }, 'copyPlants has no option onProgres. Its options are onProgress, onConflict'],
     'a callback that is not a function': [memory, other, { onConflict: true }, 'onConflict must be a function'],
   };
   for (const [what, [from, to, options, message]] of Object.entries(wrong)) {
