@@ -119,6 +119,7 @@ async function runServer(config: ServeConfig): Promise<number> {
     if (config.log !== 'off') server.on('request', (request, response) => { log.request(request, response); });
     server.on('clientError', (error) => { log.refusal(error); });
     server.on('drop', () => { log.error(`A connection was closed: ${server.maxConnections} are open.`); });
+    server.on('idleConnectionClosed', () => { log.error(idleClosedText(server)); });
     const address = await listen(server, config);
 
     // Only now, so that a start that fails for its port does not leave a token that nobody saw.
@@ -171,6 +172,10 @@ function stopOnSignal(server: Server, log: Log, onStop: () => void): Promise<voi
     };
     process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('SIGHUP', onSignal);
   });
+}
+
+function idleClosedText({ maxConnections }: Server): string {
+  return `An idle connection was closed to make room: at most ${maxConnections} connections may be open.`;
 }
 
 function urlOf(host: string, { port }: AddressInfo): string {

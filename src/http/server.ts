@@ -4,6 +4,8 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '../errors.ts';
 import type { PlantStore } from '../plant-store.ts';
+import { connectionLimit, openFileLimit } from './connection-limit.ts';
+import { closeIdleConnections } from './idle-connections.ts';
 import { drainResponses, lastResponse } from './in-order.ts';
 import { createRequestListener } from './listener.ts';
 import type { RequestListenerOptions } from './listener.ts';
@@ -26,34 +28,36 @@ const serverOptions: ServerOptions = {
 const serverProperties = {
   // A client that neither sends nor takes a byte for so long, while it is its turn, is gone.
   timeout: 60_000,
-  maxConnections: 10_000,
   // node:http would drop the headers past 2000 without a word, a second Host among them.
   maxHeadersCount: 0,
   // A client that says it has sent all gets its answer all the same.
   httpAllowHalfOpen: true,
 };
 
-/** How often idle connections are given up at the most, so that others find room. */
-const makeRoomIntervalMs = 1000;
-
 /**
  * A node:http server for the whole service: the request listener, and an Error body for what
  * node:http refuses by itself (malformed requests, headers that are too large, timeouts). Call its
  * `listen`, and {@link drainServer} to stop it. A request has 10 seconds for its header and 30 for
- * the whole, and there are 10,000 connections at the most: set the server's own `headersTimeout`,
- * `requestTimeout`, `keepAliveTimeout`, `timeout` and `maxConnections` for other bounds.
+ * the whole: set the server's own `headersTimeout`, `requestTimeout`, `keepAliveTimeout` and `timeout`
+ * for other bounds.
+ *
+ * The server's `maxConnections` is 10,000, or less when the process may not have that many files open:
+ * 64 files are left to the rest of the process. From 95 % of it on, the longest idle connections are
+ * closed to make room, and the server emits `idleConnectionClosed` for each of them.
  *
  * @throws {TypeError} for a wrong option, which it names.
  */
 export function createPlantServer(store: PlantStore, options: RequestListenerOptions): Server {
   const listener = createRequestListener(store, options);
-  const server = Object.assign(createServer(serverOptions), serverProperties);
+  const maxConnections = connectionLimit(openFileLimit());
+  const server = Object.assign(createServer(serverOptions), serverProperties, { maxConnections });
   const connections = new Set<Socket>();
   connectionsOf.set(server, connections);
   server.on('connection', (socket) => {
     connections.add(socket);
     socket.once('close', () => connections.delete(socket));
   });
+  closeIdleConnections(server, connections);
   server.on('request', (request, response) => {
     if (!server.listening) response.setHeader('Connection', 'close');
     listener(request, response);
@@ -75,7 +79,6 @@ export function createPlantServer(store: PlantStore, options: RequestListenerOpt
     if (code === 'request_timeout' && socket.isPaused()) return;
     refuseConnection(socket, code);
   });
-  server.on('drop', makeRoom(server));
   return server;
 }
 
@@ -88,17 +91,6 @@ function keepServing(socket: Duplex): void {
 }
 
 const connectionsOf = new WeakMap<Server, Set<Socket>>();
-
-/** For when there are as many connections as may be: closes those that are idle, for those to come. */
-function makeRoom(server: Server): () => void {
-  let lastAt = -Infinity;
-  return () => {
-    const now = performance.now();
-    if (now - lastAt < makeRoomIntervalMs) return;
-    lastAt = now;
-    server.closeIdleConnections();
-  };
-}
 
 /**
  * Stops a server: no new connections, requests under way are finished, idle connections closed.

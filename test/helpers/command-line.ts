@@ -17,6 +17,8 @@ export interface CommandContext {
   readonly env?: Record<string, string>;
   /** A file to read standard input from; without it there is none. */
   readonly stdin?: string;
+  /** The limit of open files, soft and hard, set by prlimit; without it the limit of this process holds. */
+  readonly maxOpenFiles?: number;
 }
 
 /** What a command did. */
@@ -27,11 +29,15 @@ export interface Finished {
 }
 
 /** Starts `plant-store` from the sources. */
-export function spawnCommand(args: string[], { cwd, env = {}, stdin = '/dev/null' }: CommandContext): ChildProcessByStdio<null, Readable, Readable> {
+export function spawnCommand(args: string[], { cwd, env = {}, stdin = '/dev/null', maxOpenFiles }: CommandContext): ChildProcessByStdio<null, Readable, Readable> {
   const { PATH = '', NODE_V8_COVERAGE } = process.env;
   const input = openSync(resolve(cwd, stdin), 'r');
   try {
-    return spawn(process.execPath, ['--import', tsx, main, ...args], {
+    const node = ['--import', tsx, main, ...args];
+    const [program, programArgs] = maxOpenFiles === undefined
+      ? [process.execPath, node]
+      : ['prlimit', [`--nofile=${maxOpenFiles}:${maxOpenFiles}`, process.execPath, ...node]];
+    return spawn(program, programArgs, {
       cwd,
       env: { PATH, ...(NODE_V8_COVERAGE !== undefined && { NODE_V8_COVERAGE }), ...env },
       stdio: [input, 'pipe', 'pipe'],

@@ -1,6 +1,8 @@
 import { faultsIn } from './fault.ts';
 import type { Fault } from './fault.ts';
 
+const connectionLimit = 'test/http/connection-limit.test.ts';
+const idleConnections = 'test/http/idle-connections.test.ts';
 const inOrder = 'test/http/in-order.test.ts';
 const limits = 'test/http/limits.test.ts';
 const longLists = 'test/http/long-lists.test.ts';
@@ -75,13 +77,28 @@ export const connectionFaults: readonly Fault[] = [
   ]),
   ...faultsIn('src/http/server.ts', [limits], [
     { name: 'a client that takes nothing is waited for, for ever', find: '  timeout: 60_000', replace: '  timeout: 0' },
-    { name: 'there may be any number of connections', find: 'maxConnections: 10_000', replace: 'maxConnections: 1_000_000' },
-    { name: 'idle connections take the room of those to come', find: `server.on('drop', makeRoom(server));`, replace: '' },
+    { name: 'the limit of open files does not bound connections', find: 'connectionLimit(openFileLimit())', replace: 'connectionLimit(Infinity)', tests: [connectionLimit] },
+    { name: 'idle connections take the room of new clients', find: 'closeIdleConnections(server, connections);', replace: '' },
     { name: 'a connection is idle before its client thinks so', find: 'keepAliveTimeout: 65_000', replace: 'keepAliveTimeout: 5_000' },
     { name: 'times are looked at every 30 seconds', find: 'connectionsCheckingInterval: 1000', replace: 'connectionsCheckingInterval: 30_000', tests: [server] },
     { name: 'headers past 2000 are dropped', find: 'maxHeadersCount: 0', replace: 'maxHeadersCount: 2000', tests: [malformed] },
     { name: 'a client that has sent all gets no answer', find: 'httpAllowHalfOpen: true', replace: 'httpAllowHalfOpen: false', tests: [refuse, inOrder] },
     { name: '100 Continue goes out before any check', find: 'oweContinue(request, response);', replace: 'response.writeContinue();', tests: [refuse] },
     { name: 'an expectation that nobody knows is refused', find: `server.on('checkExpectation', (request, response) => server.emit('request', request, response));`, replace: '', tests: ['test/http/openapi-answers.test.ts'] },
+  ]),
+  ...faultsIn('src/http/connection-limit.ts', [connectionLimit], [
+    { name: 'there may be any number of connections', find: 'mostConnections = 10_000', replace: 'mostConnections = 1_000_000' },
+    { name: 'connections leave no files to the database', find: 'maxOpenFiles - reservedFiles', replace: 'maxOpenFiles' },
+    { name: 'a process with few files has no connections', find: 'Math.max(fewestConnections, maxOpenFiles - reservedFiles)', replace: 'maxOpenFiles - reservedFiles' },
+    { name: 'a report no longer names the hosts of connections', find: 'report.excludeNetwork = excludeNetwork;', replace: '' },
+  ]),
+  ...faultsIn('src/http/idle-connections.ts', [idleConnections], [
+    { name: 'a connection that becomes idle at the limit stays', find: 'socket.bytesRead);\n      this.makeRoom();', replace: 'socket.bytesRead);' },
+    { name: 'a new client closes no idle connection', find: `this.#forget(socket); });\n    this.makeRoom();`, replace: 'this.#forget(socket); });' },
+    { name: 'a connection whose request is arriving is closed', find: 'if (socket.bytesRead === bytesRead) return socket;', replace: 'return socket;' },
+    { name: 'a new connection whose request is arriving is closed', find: 'if (socket.bytesRead === 0) return socket;', replace: 'return socket;' },
+    { name: 'a new connection is idle at once', find: 'firstByteMs = 1000', replace: 'firstByteMs = 0', tests: [limits] },
+    { name: 'silent connections are kept at the limit', find: 'this.#retryLater();', replace: '' },
+    { name: 'a closed connection is counted until its close event', find: 'this.#open.delete(socket);', replace: '' },
   ]),
 ];

@@ -1,0 +1,103 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { lastResponse } from './in-order.ts';
+
+/** Which part of `maxConnections` is kept free of idle connections. */
+const freeShare = 0.05;
+
+/** A new connection has this long to send its first byte before it counts as idle. */
+const firstByteMs = 1000;
+
+/**
+ * From now on closes idle connections of a server when more than 95 % of `maxConnections` are open, the
+ * longest idle first. node:http closes every new connection once `maxConnections` are open, so room
+ * has to be made before that: no new client is turned away while idle connections exist.
+ *
+ * A connection is idle when it has sent nothing since its last response, or nothing at all for a second;
+ * the latter are closed first.
+ * For each one that is closed the server emits `idleConnectionClosed`.
+ *
+ * `open` holds the open connections of the server; those that are closed are removed from it.
+ */
+export function closeIdleConnections(server: Server, open: Set<Socket>): void {
+  const idle = new IdleConnections(server, open);
+  server.on('connection', (socket) => { idle.opened(socket); });
+  server.on('request', ({ socket }: IncomingMessage, response) => { idle.requested(socket, response); });
+  // All were busy. Some may be idle by now when `maxConnections` was changed.
+  server.on('drop', () => { idle.makeRoom(); });
+}
+
+class IdleConnections {
+  readonly #server: Server;
+  readonly #open: Set<Socket>;
+  /** How many bytes each had sent when its last response ended, in the order of these ends. */
+  readonly #keptAlive = new Map<Socket, number>();
+  /** When each was opened, of those without a request, in this order. */
+  readonly #withoutRequest = new Map<Socket, number>();
+  #retry: NodeJS.Timeout | undefined;
+
+  constructor(server: Server, open: Set<Socket>) {
+    this.#server = server;
+    this.#open = open;
+  }
+
+  opened(socket: Socket): void {
+    this.#withoutRequest.set(socket, performance.now());
+    socket.once('close', () => { this.#forget(socket); });
+    this.makeRoom();
+  }
+
+  requested(socket: Socket, response: ServerResponse): void {
+    this.#forget(socket);
+    response.once('close', () => {
+      if (socket.destroyed || lastResponse(socket) !== response) return;
+      this.#keptAlive.set(socket, socket.bytesRead);
+      this.makeRoom();
+    });
+  }
+
+  #forget(socket: Socket): void {
+    this.#keptAlive.delete(socket);
+    this.#withoutRequest.delete(socket);
+  }
+
+  makeRoom(): void {
+    const { maxConnections } = this.#server;
+    const mostWithIdle = maxConnections - Math.ceil(maxConnections * freeShare);
+    while (this.#open.size > mostWithIdle) {
+      const socket = this.#longestIdle();
+      if (socket === undefined) {
+        this.#retryLater();
+        return;
+      }
+      this.#forget(socket);
+      this.#open.delete(socket);
+      socket.destroy();
+      this.#server.emit('idleConnectionClosed', socket);
+    }
+  }
+
+  /** New connections count as idle a moment later, and perhaps nothing else happens until then. */
+  #retryLater(): void {
+    if (this.#retry !== undefined || this.#withoutRequest.size === 0) return;
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined;
+      this.makeRoom();
+    }, firstByteMs).unref();
+  }
+
+  #longestIdle(): Socket | undefined {
+    const idleSince = performance.now() - firstByteMs;
+    for (const [socket, openedAt] of this.#withoutRequest) {
+      if (openedAt > idleSince) break;
+      if (socket.bytesRead === 0) return socket;
+      this.#withoutRequest.delete(socket);
+    }
+    for (const [socket, bytesRead] of this.#keptAlive) {
+      if (socket.bytesRead === bytesRead) return socket;
+      // Its next request is arriving, and the server's headersTimeout applies.
+      this.#keptAlive.delete(socket);
+    }
+    return undefined;
+  }
+}

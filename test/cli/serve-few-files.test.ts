@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { issueToken, revokeToken } from '../../src/http/token-issue.ts';
+import { startServer } from '../helpers/command-line.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { RawConnection } from '../helpers/raw-http.ts';
+import { hasProgram } from '../helpers/system-fault.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+const body = '{"id":1,"name":"Fern"}';
+
+describe('plant-store serve with few open files', () => {
+  for (const maxOpenFiles of [64, 1024]) {
+    it(`serves new clients, refuses a revoked token and logs idle connections that it closes (${maxOpenFiles})`, async (t) => {
+      if (!hasProgram(t, 'prlimit')) return;
+      const cwd = await temporaryFolder(t);
+      const tokens = join(cwd, 'tokens.json');
+      const { token, record } = issueToken(tokens, { user: 'ada' });
+      const server = await startServer(t, [], { cwd, maxOpenFiles });
+      const port = Number(new URL(server.url).port);
+      const statusOf = async (text: string): Promise<number> => {
+        const connection = await RawConnection.open(t, port);
+        connection.send(text);
+        return Number((await connection.until(/\r\n\r\n/)).slice(9, 12));
+      };
+      for (let n = 0; n < maxOpenFiles + 100; n++) {
+        assert.equal(await statusOf('GET /plants HTTP/1.1\r\nHost: x\r\n\r\n'), 401, `client ${n}`);
+      }
+      const authorized = `Host: x\r\nAuthorization: Bearer ${token}\r\n`;
+      const create = `POST /plants HTTP/1.1\r\n${authorized}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+      assert.equal(await statusOf(create), 200);
+      const list = `GET /plants HTTP/1.1\r\n${authorized}\r\n`;
+      assert.equal(await statusOf(list), 200);
+      assert.ok(revokeToken(tokens, record.id));
+      await eventually(async () => { assert.equal(await statusOf(list), 401); });
+      assert.match(server.stderr(), /An idle connection was closed to make room: at most (8|960) connections may be open\./);
+      assert.doesNotMatch(server.stderr(), /EMFILE|cannot be used/);
+    });
+  }
+});

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MemoryStorage } from '../../src/index.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { RawConnection } from '../helpers/raw-http.ts';
+import { head, start } from '../helpers/raw-service.ts';
+import type { HasAfter } from '../helpers/temporary-folder.ts';
+
+const listRequest = `GET /plants HTTP/1.1\r\n${head}\r\n`;
+
+/** Opens a connection and makes one request, which is refused for want of a token. */
+async function keepAlive(t: HasAfter, port: number): Promise<RawConnection> {
+  const connection = await RawConnection.open(t, port);
+  connection.send('GET /plants HTTP/1.1\r\nHost: x\r\n\r\n');
+  await connection.until(/40101/);
+  return connection;
+}
+
+describe('idle connections', () => {
+  it('are closed before the limit is reached, the longest idle first, and every new client is served', async (t) => {
+    const { server, port } = await start(t);
+    server.maxConnections = 20;
+    let drops = 0;
+    let closed = 0;
+    server.on('drop', () => drops++).on('idleConnectionClosed', () => closed++);
+    const kept: RawConnection[] = [];
+    for (let n = 0; n < 50; n++) kept.push(await keepAlive(t, port));
+    assert.deepEqual([drops, closed], [0, 31]);
+    await eventually(() => { assert.equal(kept.filter(({ socket }) => !socket.destroyed).length, 19); });
+    assert.ok(kept.slice(0, 31).every(({ socket }) => socket.destroyed));
+  });
+
+  it('are closed when many clients arrive at the same time', async (t) => {
+    const { server, port } = await start(t);
+    server.maxConnections = 20;
+    const [oldest] = await Promise.all(Array.from({ length: 19 }, () => keepAlive(t, port)));
+    assert.ok(oldest);
+    let drops = 0;
+    server.on('drop', () => drops++);
+    for (let n = 0; n < 20; n++) await Promise.all([keepAlive(t, port), keepAlive(t, port)]);
+    await eventually(() => { assert.ok(oldest.socket.destroyed); });
+    assert.equal(drops, 0);
+  });
+
+  it('are closed as soon as they are idle when the limit was reached', async (t) => {
+    const { storage, release } = heldLists();
+    const { server, port } = await start(t, storage);
+    server.maxConnections = 4;
+    const busy: RawConnection[] = [];
+    for (let n = 0; n < 4; n++) {
+      busy.push(await RawConnection.open(t, port));
+      const requested = once(server, 'request');
+      busy[n]?.send(listRequest);
+      await requested;
+    }
+    const dropped = once(server, 'drop');
+    await (await RawConnection.open(t, port)).untilClosed();
+    await dropped;
+    release();
+    for (const connection of busy) await connection.until(/\[\]$/);
+    await keepAlive(t, port);
+    await eventually(() => { assert.equal(busy.filter(({ socket }) => !socket.destroyed).length, 2); });
+  });
+
+  it('include those that never sent a byte, after a second', async (t) => {
+    const { server, port } = await start(t);
+    server.maxConnections = 4;
+    const silent: RawConnection[] = [];
+    for (let n = 0; n < 4; n++) silent.push(await RawConnection.open(t, port));
+    // One is closed by itself, so that there is room; a little later the others are as old.
+    await eventually(() => { assert.ok(silent.some(({ socket }) => socket.destroyed)); });
+    await sleep(50);
+    for (let n = 0; n < 10; n++) await keepAlive(t, port);
+    await eventually(() => { assert.ok(silent.every(({ socket }) => socket.destroyed)); });
+  });
+
+  it('do not include those that have sent part of a request', async (t) => {
+    const { server, port } = await start(t);
+    server.maxConnections = 4;
+    const partial = [await RawConnection.open(t, port), await keepAlive(t, port)];
+    for (const connection of partial) connection.send('GET /pla');
+    await sleep(1100);
+    for (let n = 0; n < 10; n++) await keepAlive(t, port);
+    for (const connection of partial) {
+      connection.send(`nts HTTP/1.1\r\n${head}\r\n`);
+      await connection.until(/\[\]$/);
+    }
+  });
+
+  it('stay open while there is room', async (t) => {
+    const { port } = await start(t);
+    const kept = await Promise.all(Array.from({ length: 50 }, () => keepAlive(t, port)));
+    for (const connection of kept) {
+      connection.send(listRequest);
+      await connection.until(/\[\]$/);
+    }
+  });
+});
+
+/** A storage whose lists wait until they are released. */
+function heldLists(): { storage: MemoryStorage; release: () => void } {
+  const storage = new MemoryStorage();
+  const list = storage.list.bind(storage);
+  const released = Promise.withResolvers<undefined>();
+  storage.list = (user, range) => released.promise.then(() => list(user, range));
+  return { storage, release: () => { released.resolve(undefined); } };
+}
