@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CpuMeter, databaseWith, describeSteady, greedyUser, politeUser } from './beside.ts';
+import { CpuMeter, databaseWith, describeSteady, greedyUser, ms, politeUser } from './beside.ts';
 import { generate } from './generate.ts';
 import type { Generator } from './generate.ts';
 import type { Outcome, Scene, Stage } from './stage.ts';
@@ -24,19 +24,21 @@ export async function largestLimitHeads(stage: Stage): Promise<void> {
     const steady = await beside.report;
     const cpuBeside = cpu.describe();
     const { waitsMs, refused, cutOff, unanswered } = await heads.report;
-    const slowest = ((waitsMs.at(-1) ?? NaN) / 1000).toFixed(1);
     return outcome(steady, [
-      `the HEADs: ${waitsMs.length} served, the last after ${slowest} s, ${refused} refused, ${cutOff} cut off, ${unanswered} unanswered`,
+      `the HEADs: ${waitsMs.length} served (the slowest after ${ms(waitsMs.at(-1))}), ${refused} refused, ${cutOff} cut off, ${unanswered} unanswered`,
       `the server used ${cpuBeside} while the other user was there, ${cpu.describe()} in all`,
     ]);
   });
 }
 
-/** GET requests that take 63 KB a second to send: some 450 a second. The responses are discarded. */
+/**
+ * GET requests that take 63 KB a second to send: some 640 a second. Each goes over the next of many
+ * connections, so that more of them are under way than `maxInFlight` allows. The responses are discarded.
+ */
 export async function largestLimitTrickle(stage: Stage): Promise<void> {
-  await play(stage, `GET ${target} of 300,000 plants sent at 63 KB/s over 100 connections, another user at 60 a second`, async (scene, beside) => {
+  await play(stage, `GET ${target} of 300,000 plants sent at 63 KB/s over 2,000 connections, another user at 60 a second`, async (scene, beside) => {
     const cpu = new CpuMeter(scene.server);
-    const options = { port: scene.port, connections: 100, target, user: greedyUser, milliseconds: besideMs, bytesPerSecond: 63_000 };
+    const options = { port: scene.port, connections: 2000, target, user: greedyUser, milliseconds: besideMs, bytesPerSecond: 63_000 };
     const { requests, statuses } = await generate('trickle', options).report;
     const steady = await beside.report;
     return outcome(steady, [`${requests} GETs sent; responses by status: ${JSON.stringify(statuses)}`, `the server used ${cpu.describe()}`]);
