@@ -78,8 +78,8 @@ export class PlantStore {
    * storage gets.
    *
    * @returns the plant as it was stored.
-   * @throws {PlantStoreError} `invalid_plant`; `id_taken` where the user has a plant with this id,
-   *   which stays as it is; `saturated`.
+   * @throws {PlantStoreError} `invalid_plant`, also if the storage cannot hold the plant; `id_taken`
+   *   where the user has a plant with this id, which stays as it is; `saturated`.
    */
   async createPlant(user: string, newPlant: NewPlant): Promise<StoredPlant> {
     checkUser(user);

@@ -30,7 +30,8 @@ interface Entry {
  *
  * One batch is in flight at a time, and a batch holds at most one write for each (user, id):
  * a second one waits behind the first for the next batch, so that writes to one plant keep the
- * order in which they came. A batch that fails fails exactly the writes it holds.
+ * order in which they came. A batch that fails fails exactly the writes it holds; if it fails with
+ * `invalid_plant`, exactly those of its writes that the storage cannot hold.
  */
 export class WriteQueue {
   readonly #commit: (writes: Write[]) => Promise<boolean[]>;
@@ -111,17 +112,32 @@ export class WriteQueue {
 
   async #commitBatch(): Promise<void> {
     this.#isCommitting = true;
-    const batch = this.#takeBatch();
+    await this.#settle(this.#takeBatch());
+    this.#isCommitting = false;
+    if (this.#next.length > 0) this.#schedule();
+    else this.#reportIfDrained();
+  }
+
+  /**
+   * Commits a batch and settles its writes. A batch that holds a plant which the storage cannot hold
+   * is committed again in halves, so that one write never fails its neighbours: n such plants among
+   * m writes take about 2n · log2(m) more commits.
+   */
+  async #settle(batch: readonly Entry[]): Promise<void> {
     try {
       const outcomes = await this.#commit(batch.map(({ write }) => write));
       for (const [index, entry] of batch.entries()) entry.resolve(outcomes[index] === true);
     } catch (error) {
-      for (const entry of batch) entry.reject(error);
+      if (isUnstorable(error) && batch.length > 1) {
+        const middle = batch.length >> 1;
+        await this.#settle(batch.slice(0, middle));
+        await this.#settle(batch.slice(middle));
+        return;
+      }
+      const reason = isUnstorable(error) ? unstorable(error) : error;
+      for (const entry of batch) entry.reject(reason);
     }
     this.#waiting -= batch.length;
-    this.#isCommitting = false;
-    if (this.#next.length > 0) this.#schedule();
-    else this.#reportIfDrained();
   }
 
   #takeBatch(): Entry[] {
@@ -147,4 +163,13 @@ export class WriteQueue {
 
 function idOf(write: Write): bigint {
   return write.kind === 'create' ? write.plant.id : write.id;
+}
+
+/** Whether a commit was rejected because the storage cannot hold one of its plants: nothing was written then. */
+function isUnstorable(error: unknown): boolean {
+  return error instanceof PlantStoreError && error.code === 'invalid_plant';
+}
+
+function unstorable(cause: unknown): PlantStoreError {
+  return new PlantStoreError('invalid_plant', 'The storage cannot hold this plant.', { cause });
 }

@@ -3,34 +3,8 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Write } from '../src/index.ts';
 import { WriteQueue } from '../src/write-queue.ts';
+import { apply, Commits, create, remove, turn } from './helpers/commits.ts';
 
-const create = (id: number, user = 'ada'): Write => ({ kind: 'create', user, plant: { id: BigInt(id), name: '' } });
-const remove = (id: number, user = 'ada'): Write => ({ kind: 'delete', user, id: BigInt(id) });
-
-/** A commit that ends when it is told to. */
-class Commits {
-  readonly batches: Write[][] = [];
-  readonly #pending: { resolve: (outcomes: boolean[]) => void; reject: (error: Error) => void }[] = [];
-
-  readonly commit = (writes: Write[]): Promise<boolean[]> => {
-    this.batches.push(writes);
-    return new Promise((resolve, reject) => this.#pending.push({ resolve, reject }));
-  };
-
-  get underWay(): number {
-    return this.#pending.length;
-  }
-
-  succeed(outcome = true): void {
-    this.#pending.shift()?.resolve(this.batches.at(-1)?.map(() => outcome) ?? []);
-  }
-
-  fail(error: Error): void {
-    this.#pending.shift()?.reject(error);
-  }
-}
-
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 const bounds = { maxQueuedWrites: 100, maxBatchWrites: 10 };
 
 describe('WriteQueue', () => {
@@ -191,10 +165,3 @@ describe('WriteQueue', () => {
     }));
   });
 });
-
-function apply(there: Set<string>, isCreate: boolean, id: string): boolean {
-  if (!isCreate) return there.delete(id);
-  const isNew = !there.has(id);
-  there.add(id);
-  return isNew;
-}

@@ -74,8 +74,10 @@ export interface StorageAdapter {
    * delete whether the plant was there.
    *
    * A batch holds at most one write for each (user, id), so the order inside does not matter.
-   * PlantStore has at most one commit under way. A rejection means that the outcome is unknown
-   * unless the adapter can say that nothing was written.
+   * PlantStore has at most one commit under way. A rejection means that the outcome is unknown,
+   * unless it is a PlantStoreError of the code `invalid_plant`: that says that nothing of the batch
+   * was written, because this storage cannot hold one of its plants. PlantStore then commits the
+   * batch in halves, so that only that plant is rejected.
    */
   commit(writes: readonly Write[]): Promise<boolean[]>;
 
