@@ -15,7 +15,8 @@ export class MemoryStorage implements StorageAdapter {
   /** See {@link StorageAdapter}. */
   async commit(writes: readonly Write[]): Promise<boolean[]> {
     this.#refuseIfClosed();
-    return writes.map((write) => (write.kind === 'create' ? this.#create(write) : this.#delete(write)));
+    // All or nothing: the whole batch is read before anything changes, and no later step can fail.
+    return writes.map(copyOf).map((write) => (write.kind === 'create' ? this.#create(write) : this.#delete(write)));
   }
 
   /** See {@link StorageAdapter}. */
@@ -70,7 +71,7 @@ export class MemoryStorage implements StorageAdapter {
       this.#plantsByUser.set(user, plants);
       this.#sortedUsers = undefined;
     }
-    return plants.add({ ...plant });
+    return plants.add(plant);
   }
 
   #delete({ user, id }: DeleteWrite): boolean {
@@ -86,4 +87,8 @@ export class MemoryStorage implements StorageAdapter {
   #refuseIfClosed(): void {
     if (this.#isClosed) throw new PlantStoreError('closed');
   }
+}
+
+function copyOf(write: Write): Write {
+  return write.kind === 'create' ? { ...write, plant: { ...write.plant } } : { ...write };
 }

@@ -89,7 +89,8 @@ export const storageFaults: readonly Fault[] = [
     { name: 'a backup that failed leaves a part', find: `['', '-journal'`, replace: `['-journal'` },
   ]),
   ...faultsIn('src/storage/memory.ts', [memory], [
-    { name: 'memory keeps the caller’s object', find: 'plants.add({ ...plant })', replace: 'plants.add(plant)' },
+    { name: 'memory keeps the caller’s object', find: 'plant: { ...write.plant } } : ', replace: '} : ' },
+    { name: 'memory reads a batch as it applies it', find: 'writes.map(copyOf).map((write)', replace: 'writes.map((write)' },
     { name: 'memory gives its own object away', find: 'page.push({ ...plant })', replace: 'page.push(plant)' },
     { name: 'memory leaves a user out of a scan', find: 'compareUsers(user, after.user) < 0', replace: 'compareUsers(user, after.user) <= 0' },
     { name: 'memory scans no user that came later', find: `this.#plantsByUser.set(user, plants);\n      this.#sortedUsers = undefined;`, replace: 'this.#plantsByUser.set(user, plants);' },
