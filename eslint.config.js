@@ -21,7 +21,7 @@ export default defineConfig(
   },
   {
     // node:test keeps track of the promises that describe() and it() return.
-    files: ['test/**/*.ts', 'src/storage/conformance*.ts'],
+    files: ['test/**/*.ts'],
     rules: {
       '@typescript-eslint/no-floating-promises': [
         'error',

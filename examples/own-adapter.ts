@@ -8,19 +8,21 @@ const keyOf = ({ user, plant }: OwnedPlant): PlantKey => ({ user, id: plant.id }
 const compare = (a: PlantKey, b: PlantKey): number =>
   Buffer.compare(Buffer.from(a.user), Buffer.from(b.user)) || (a.id < b.id ? -1 : Number(a.id > b.id));
 
-/** Keeps plants in a Map: the shortest adapter there is. It sorts at every read; MemoryStorage does not. */
+/** Keeps plants in a Map: the shortest adapter there is. A commit is all or nothing: it works on a copy. */
 export class MapStorage implements StorageAdapter {
   #plants: Map<string, OwnedPlant> | undefined = new Map();
 
   async commit(writes: readonly Write[]): Promise<boolean[]> {
-    const plants = this.#open();
-    return writes.map((write) => {
+    const plants = new Map(this.#open());
+    const outcomes = writes.map((write) => {
       const key = JSON.stringify([write.user, String(write.kind === 'delete' ? write.id : write.plant.id)]);
       if (write.kind === 'delete') return plants.delete(key);
       if (plants.has(key)) return false;
       plants.set(key, { user: write.user, plant: { ...write.plant } });
       return true;
     });
+    this.#plants = plants;
+    return outcomes;
   }
 
   async list(user: string, { after = -(2n ** 63n) - 1n, limit }: ListRange): Promise<StoredPlant[]> {

@@ -1,52 +1,55 @@
-import assert from 'node:assert/strict';
-import { it } from 'node:test';
 import { maxInt64, minInt64 } from '../int64.ts';
-import type { Plant, PlantId } from '../plant.ts';
-import type { OpenPlace, StorageAdapterTestOptions } from './conformance.ts';
-import { all, create, range, remove } from './conformance-cases.ts';
-import type { Open } from './conformance-cases.ts';
+import type { PlantId } from '../plant.ts';
+import { expect, expectEqual } from './conformance-expect.ts';
+import { all, create, range, readAllJson, remove } from './conformance-plants.ts';
+import type { Suite, SuiteTest } from './conformance-suite.ts';
 import type { JsonPage, StorageAdapter } from './storage-adapter.ts';
 
 type ListJson = NonNullable<StorageAdapter['listJson']>;
+type NamedPlant = [id: PlantId, name: string, tag?: string | undefined];
 
 /** What the contract says of the optional `listJson`: the same plants as `list`, as JSON. */
-export function testListJson(open: Open): void {
-  /** An adapter with these plants, and its `listJson`; `undefined` where it has none. */
-  async function withPlants(t: Parameters<Open>[0], plants: [id: PlantId, name: string, tag?: string | undefined][]): Promise<ListJson | undefined> {
-    const storage = await open(t);
+export function testListJson({ test, reportMissing }: Suite): void {
+  /** An adapter with these plants, and its `listJson`; `undefined` if it has none. */
+  async function withPlants({ open }: SuiteTest, plants: NamedPlant[]): Promise<ListJson | undefined> {
+    const storage = await open();
     if (storage.listJson === undefined) {
-      t.diagnostic('This adapter has no listJson.');
+      reportMissing('listJson');
       return undefined;
     }
     await storage.commit(plants.map(([id, name, tag]) => create('ada', id, name, tag)));
     return storage.listJson.bind(storage);
   }
 
-  it('answers an empty array where there is nothing', async (t) => {
+  test('listJson returns an empty array if there is nothing', async (t) => {
     const listJson = await withPlants(t, [[1n, 'Fern']]);
     if (listJson === undefined) return;
     const empty: JsonPage = { json: '[]', count: 0, last: undefined, hasMore: false };
-    assert.deepEqual(await listJson('nobody', { after: undefined, limit: 10 }), empty);
-    assert.deepEqual(await listJson('ada', { after: 1n, limit: 10 }), empty);
-    assert.deepEqual(await listJson('ada', { after: maxInt64, limit: 10 }), empty);
+    const contract = 'listJson must return an empty array, and no last id, if the range holds no plant.';
+    expectEqual(await listJson('nobody', { after: undefined, limit: 10 }), empty, contract);
+    expectEqual(await listJson('ada', { after: 1n, limit: 10 }), empty, contract);
+    expectEqual(await listJson('ada', { after: maxInt64, limit: 10 }), empty, contract);
   });
 
-  it('answers up to the limit, greater than after, and whether there is more', async (t) => {
+  test('listJson returns the plants after an id, up to the limit, and whether there are more', async (t) => {
     const listJson = await withPlants(t, [[minInt64, 'a'], [0n, 'b', 'x'], [maxInt64, 'c', '']]);
     if (listJson === undefined) return;
     const [a, b, c] = ['{"name":"a"}', '{"name":"b","tag":"x"}', '{"name":"c","tag":""}'];
-    const page = (...[after, limit]: [PlantId | undefined, number]): Promise<JsonPage> => listJson('ada', { after, limit });
-    assert.deepEqual(await page(undefined, 2), { json: `[${a},${b}]`, count: 2, last: 0n, hasMore: true });
-    assert.deepEqual(await page(undefined, 3), { json: `[${a},${b},${c}]`, count: 3, last: maxInt64, hasMore: false });
-    assert.deepEqual(await page(undefined, 1000), { json: `[${a},${b},${c}]`, count: 3, last: maxInt64, hasMore: false });
-    assert.deepEqual(await page(minInt64, 1), { json: `[${b}]`, count: 1, last: 0n, hasMore: true });
-    assert.deepEqual(await page(0n, 1), { json: `[${c}]`, count: 1, last: maxInt64, hasMore: false });
+    const expectPage = async (after: PlantId | undefined, limit: number, expected: JsonPage): Promise<void> => {
+      const contract = `listJson(after: ${after ?? 'undefined'}, limit: ${limit}) must return this page.`;
+      expectEqual(await listJson('ada', { after, limit }), expected, contract);
+    };
+    await expectPage(undefined, 2, { json: `[${a},${b}]`, count: 2, last: 0n, hasMore: true });
+    await expectPage(undefined, 3, { json: `[${a},${b},${c}]`, count: 3, last: maxInt64, hasMore: false });
+    await expectPage(undefined, 1000, { json: `[${a},${b},${c}]`, count: 3, last: maxInt64, hasMore: false });
+    await expectPage(minInt64, 1, { json: `[${b}]`, count: 1, last: 0n, hasMore: true });
+    await expectPage(0n, 1, { json: `[${c}]`, count: 1, last: maxInt64, hasMore: false });
   });
 
-  it('shows nothing of other users, nor takes it for more', async (t) => {
-    const storage = await open(t);
+  test('listJson neither shows the plants of other users nor counts them as more', async ({ open }) => {
+    const storage = await open();
     if (storage.listJson === undefined) {
-      t.diagnostic('This adapter has no listJson.');
+      reportMissing('listJson');
       return;
     }
     const count = 200;
@@ -55,69 +58,61 @@ export function testListJson(open: Open): void {
     const json = `[${range(count).map(() => '{"name":"mine"}').join(',')}]`;
     for (const limit of [count, 1000]) {
       const page = await storage.listJson('ada', { after: undefined, limit });
-      assert.deepEqual(page, { json, count, last: BigInt(count - 1), hasMore: false });
+      const contract = 'listJson must return only the plants of its user, and hasMore must be false after the last of them.';
+      expectEqual(page, { json, count, last: BigInt(count - 1), hasMore: false }, contract);
     }
-    assert.equal((await storage.listJson('ada', { after: undefined, limit: count - 1 })).hasMore, true);
+    const { hasMore } = await storage.listJson('ada', { after: undefined, limit: count - 1 });
+    expectEqual(hasMore, true, 'hasMore must be true if the limit leaves out a plant.');
   });
 
-  it('writes every character as JSON has it', async (t) => {
+  test('listJson writes every character as JSON requires', async (t) => {
     const texts = range(0x800).filter((point) => point > 0).map((point) => String.fromCodePoint(point));
     texts.push('\u2028', '\uFEFF', '\uFFFF', '\u{1F33F}', '\u{10FFFF}', '\\u0041', '"}]', "'", '');
-    const plants = texts.map((text, n): [bigint, string, string?] => (n % 2 === 0 ? [BigInt(n), text] : [BigInt(n), 'x', text]));
+    const plants = texts.map((text, n): NamedPlant => (n % 2 === 0 ? [BigInt(n), text] : [BigInt(n), 'x', text]));
     const listJson = await withPlants(t, plants);
     if (listJson === undefined) return;
     const expected = plants.map(([, name, tag]) => (tag === undefined ? { name } : { name, tag }));
-    assert.deepEqual(await readAll(listJson), expected);
+    expectEqual(await readAllJson(listJson), expected, 'The JSON of listJson must parse to the names and tags that were stored.');
   });
 
-  it('stops before the limit, if at all, where names are very long, and says that there is more', async (t) => {
-    const plants = range(30).map((n): [bigint, string] => [BigInt(n), `${n}`.repeat(20_000)]);
+  test('listJson may stop before the limit if names are very long, and then says that there are more', async (t) => {
+    const plants = range(30).map((n): NamedPlant => [BigInt(n), `${n}`.repeat(20_000)]);
     const listJson = await withPlants(t, plants);
     if (listJson === undefined) return;
     const page = await listJson('ada', { after: undefined, limit: 1000 });
-    assert.ok(page.count >= 9, `${page.count} plants`);
-    assert.equal(page.hasMore, page.count < 30);
-    assert.deepEqual(await readAll(listJson), plants.map(([, name]) => ({ name })));
+    expect(page.count >= 9, `listJson stopped after ${page.count} plants of at most 40000 code units each. It must return at least 9.`);
+    expectEqual(page.hasMore, page.count < 30, 'hasMore must say whether the user has plants after this page.');
+    expectEqual(await readAllJson(listJson), plants.map(([, name]) => ({ name })), 'The pages of listJson must hold every plant once.');
   });
 
-  it('leaves out no plant where some names are long and some are not', async (t) => {
-    const plants = range(50).map((n): [bigint, string, string | undefined] => [BigInt(n), 'x'.repeat(n % 7 === 3 ? 1000 : 5), n % 11 === 5 ? 'y'.repeat(5000) : undefined]);
+  test('listJson leaves out no plant if some names are long and some are not', async (t) => {
+    const nameOf = (n: number): string => 'x'.repeat(n % 7 === 3 ? 1000 : 5);
+    const plants = range(50).map((n): NamedPlant => [BigInt(n), nameOf(n), n % 11 === 5 ? 'y'.repeat(5000) : undefined]);
     const listJson = await withPlants(t, plants);
     if (listJson === undefined) return;
-    assert.deepEqual(await readAll(listJson), plants.map(([, name, tag]) => (tag === undefined ? { name } : { name, tag })));
+    const expected = plants.map(([, name, tag]) => (tag === undefined ? { name } : { name, tag }));
+    expectEqual(await readAllJson(listJson), expected, 'The pages of listJson must hold every plant once.');
   });
 }
 
 /** What the contract says of the optional `dataVersion`. */
-export function testDataVersion(open: OpenPlace, makePlace: StorageAdapterTestOptions['makePlace'], isShared: boolean): void {
-  it('stays the same over commits of its own, and changes with those of another adapter', async (t) => {
-    const place = await makePlace(t);
-    const [storage, other] = [await open(t, place), await open(t, place)];
+export function testDataVersion({ test, reportMissing, options: { isShared } }: Suite): void {
+  test('dataVersion stays the same over commits of its own adapter, and changes with those of another one', async ({ makePlace, open }) => {
+    const place = await makePlace();
+    const [storage, other] = [await open(place), await open(place)];
     if (storage.dataVersion === undefined) {
-      t.diagnostic('This adapter has no dataVersion.');
+      reportMissing('dataVersion');
       return;
     }
     const before = storage.dataVersion();
     await storage.commit([create('ada', 1n)]);
-    assert.equal(storage.dataVersion(), before);
+    expectEqual(storage.dataVersion(), before, 'dataVersion must not change with a commit of its own adapter.');
     await other.commit([create('ada', 2n)]);
-    if (isShared) assert.notEqual(storage.dataVersion(), before);
-    else assert.equal(storage.dataVersion(), before);
     const between = storage.dataVersion();
-    assert.equal((await all(storage, 'ada')).length, isShared ? 2 : 1);
+    if (isShared) expect(between !== before, `dataVersion is still ${before} after a commit of another adapter. It must change.`);
+    else expectEqual(between, before, 'dataVersion must not change with a commit on which list does not depend.');
+    expectEqual((await all(storage, 'ada')).length, isShared ? 2 : 1, 'list must return what dataVersion reports as changed.');
     await storage.commit([remove('ada', 1n)]);
-    assert.equal(storage.dataVersion(), between);
+    expectEqual(storage.dataVersion(), between, 'dataVersion must not change with a commit of its own adapter.');
   });
-}
-
-async function readAll(listJson: ListJson): Promise<Plant[]> {
-  const plants: Plant[] = [];
-  for (let after: bigint | undefined, hasMore = true; hasMore; ) {
-    const page = await listJson('ada', { after, limit: 1000 });
-    const read = JSON.parse(page.json) as Plant[];
-    assert.equal(read.length, page.count);
-    plants.push(...read);
-    ({ last: after, hasMore } = page);
-  }
-  return plants;
 }

@@ -1,0 +1,100 @@
+import { expectEqual, rejectionOf } from './conformance-expect.ts';
+import { all, create, ids, range, remove } from './conformance-plants.ts';
+import type { Suite } from './conformance-suite.ts';
+import type { StorageAdapter, Write } from './storage-adapter.ts';
+
+/** What the contract says of `commit`. */
+export function testCommit({ test }: Suite): void {
+  test('a create returns true for a new plant, and false for a taken id, whose plant stays as it is', async ({ open }) => {
+    const storage = await open();
+    expectEqual(await storage.commit([create('ada', 1n, 'Fern', 'indoor')]), [true], 'A create of a new plant must return true.');
+    expectEqual(await storage.commit([create('ada', 1n, 'Moss')]), [false], 'A create with a taken id must return false.');
+    const fern = { id: 1n, name: 'Fern', tag: 'indoor' };
+    expectEqual(await all(storage, 'ada'), [fern], 'A create with a taken id must not change the stored plant.');
+  });
+
+  test('a delete returns whether the plant existed', async ({ open }) => {
+    const storage = await open();
+    await storage.commit([create('ada', 1n)]);
+    expectEqual(await storage.commit([remove('ada', 1n)]), [true], 'A delete of a stored plant must return true.');
+    expectEqual(await storage.commit([remove('ada', 1n)]), [false], 'A delete of an absent plant must return false.');
+    expectEqual(await all(storage, 'ada'), [], 'list must not return a deleted plant.');
+    expectEqual(await storage.commit([create('ada', 1n, 'again')]), [true], 'The id of a deleted plant must be free again.');
+  });
+
+  test('a batch returns its outcomes in its own order, for creates and deletes of several users', async ({ open }) => {
+    const storage = await open();
+    await storage.commit([create('ada', 1n), create('bob', 2n)]);
+    const batch = [remove('bob', 1n), create('ada', 2n), create('ada', 1n), remove('bob', 2n), create('eve', 1n), remove('eve', 9n)];
+    const outcomes = [false, true, false, true, true, false];
+    expectEqual(await storage.commit(batch), outcomes, 'commit must return one outcome for each write, in the order of the batch.');
+    expectEqual(ids(await all(storage, 'ada')), [1n, 2n], 'The creates of a batch must reach their own user.');
+    expectEqual(await all(storage, 'bob'), [], 'The deletes of a batch must reach their own user.');
+    expectEqual(ids(await all(storage, 'eve')), [1n], 'The creates of a batch must reach their own user.');
+  });
+
+  test('a batch may be empty, or have a thousand writes', async ({ open }) => {
+    const storage = await open();
+    expectEqual(await storage.commit([]), [], 'An empty batch must return an empty array.');
+    const batch = range(1000).map((n) => create(`user ${n % 7}`, BigInt(n)));
+    expectEqual(await storage.commit(batch), batch.map(() => true), 'A batch of a thousand creates must return true for each.');
+  });
+
+  test('a commit copies the objects of its caller', async ({ open }) => {
+    const storage = await open();
+    const plant = { id: 1n, name: 'Fern' };
+    await storage.commit([{ kind: 'create', user: 'ada', plant }]);
+    plant.name = 'changed';
+    const contract = 'A stored plant must not change when the caller changes its own object after the commit.';
+    expectEqual(await all(storage, 'ada'), [{ id: 1n, name: 'Fern' }], contract);
+  });
+
+  for (const position of [3, 6]) {
+    test(`a batch is all or nothing if its write ${position + 1} of 7 cannot be read`, async ({ open }) => {
+      const storage = await open();
+      await storage.commit(storedBefore);
+      const batch = batchWith(unreadableCreate, position);
+      await rejectionOf(storage.commit(batch), 'commit must reject a batch of which it cannot read a write.');
+      await expectNothingWritten([storage]);
+    });
+  }
+}
+
+/** What a batch that fails finds in the storage. */
+export const storedBefore: readonly Write[] = [create('ada', 1n), create('ada', 2n), create('bob', 1n)];
+
+/** Creates and deletes around a write that fails, which is the only one that has the id 13 or 2 of ada. */
+export function batchWith(failing: Write, position: number): Write[] {
+  const others = [create('ada', 11n), remove('ada', 1n), create('ada', 12n), create('ada', 14n), remove('bob', 1n), create('eve', 1n)];
+  return [...others.slice(0, position), failing, ...others.slice(position)];
+}
+
+/** Asserts, after a batch around a failing write, that its storage is as it was and goes on working. */
+export async function expectNothingWritten(storages: readonly StorageAdapter[]): Promise<void> {
+  for (const [index, storage] of storages.entries()) {
+    const where = index === 0 ? 'same adapter' : 'second adapter on the same place';
+    const contract = `A commit is all or nothing: after one that failed, the ${where} must show none of its writes.`;
+    for (const { user, before } of [{ user: 'ada', before: [1n, 2n] }, { user: 'bob', before: [1n] }, { user: 'eve', before: [] }]) {
+      expectEqual(ids(await all(storage, user)), before, `${contract} These are the ids that list returned for ${user}.`);
+    }
+    const keys = (await storage.scan({ after: undefined, limit: 1000 })).map(({ user, plant }) => `${user} ${plant.id}`);
+    expectEqual(keys, ['ada 1', 'ada 2', 'bob 1'], `${contract} These are the plants that scan returned.`);
+  }
+  for (const storage of storages) {
+    const contract = 'The commit after one that failed must succeed.';
+    expectEqual(await storage.commit([create('ada', 15n), remove('ada', 1n)]), [true, true], contract);
+    expectEqual(await storage.commit([remove('ada', 15n), create('ada', 1n)]), [true, true], contract);
+  }
+}
+
+/** A write that fails in the hands of an adapter that reads a batch as it applies it. */
+const unreadableCreate: Write = {
+  kind: 'create',
+  user: 'ada',
+  plant: {
+    id: 13n,
+    get name(): string {
+      throw new Error('The suite makes this write unreadable on purpose.');
+    },
+  },
+};

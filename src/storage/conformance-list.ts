@@ -1,0 +1,101 @@
+import { maxInt64, minInt64 } from '../int64.ts';
+import { expect, expectEqual } from './conformance-expect.ts';
+import { all, create, expectEnd, ids, range, remove, shuffled } from './conformance-plants.ts';
+import type { Suite } from './conformance-suite.ts';
+
+/** What the contract says of `list`. */
+export function testList({ test }: Suite): void {
+  test('list returns nothing for a user without plants', async ({ open }) => {
+    const storage = await open();
+    await storage.commit([create('ada', 1n)]);
+    expectEqual(await all(storage, 'nobody'), [], 'list must return only the plants of the user that it is given.');
+  });
+
+  test('list sorts ids as numbers, over all of int64', async ({ open }) => {
+    const storage = await open();
+    const sorted = [
+      ...[minInt64, minInt64 + 1n, -9007199254740993n, -10n, -9n, -1n, 0n, 1n, 9n, 10n],
+      ...[2n ** 53n, 2n ** 53n + 1n, maxInt64 - 1n, maxInt64],
+    ];
+    const contract = 'list must return every id exactly as it was stored, in ascending order.';
+    await storage.commit(shuffled(sorted).map((id) => create('ada', id)));
+    expectEqual(ids(await all(storage, 'ada')), sorted, contract);
+    expectEqual(ids(await storage.list('ada', { after: undefined, limit: 50 })), sorted, contract);
+  });
+
+  test('list returns the plants after an id, up to the limit', async ({ open }) => {
+    const storage = await open();
+    await storage.commit([10n, 20n, 30n].map((id) => create('ada', id)));
+    const expectList = async (after: bigint | undefined, limit: number, expected: bigint[]): Promise<void> => {
+      const contract = `list(after: ${after ?? 'undefined'}, limit: ${limit}) of the ids 10, 20 and 30 must return ${expected.join(', ') || 'nothing'}.`;
+      expectEqual(ids(await storage.list('ada', { after, limit })), expected, contract);
+    };
+    await expectList(undefined, 2, [10n, 20n]);
+    await expectList(undefined, 2_147_483_647, [10n, 20n, 30n]);
+    await expectList(10n, 1, [20n]);
+    await expectList(15n, 5, [20n, 30n]);
+    await expectList(30n, 5, []);
+    await expectList(minInt64, 1, [10n]);
+    await expectList(maxInt64, 5, []);
+  });
+
+  test('list pages through 5000 plants without losing or repeating one, while others change', async ({ open }) => {
+    const storage = await open();
+    const kept = range(5000).map((n) => BigInt(n) * 3n);
+    const writes = shuffled(kept).map((id) => create('ada', id));
+    for (let at = 0; at < writes.length; at += 1000) await storage.commit(writes.slice(at, at + 1000));
+    const seen: bigint[] = [];
+    let count = 0;
+    for (let after: bigint | undefined; ; ) {
+      const page = ids(await storage.list('ada', { after, limit: 617 }));
+      seen.push(...page.filter((id) => id % 3n === 0n));
+      expectEnd('list', (count += page.length));
+      after = page.at(-1);
+      if (after === undefined) break;
+      await storage.commit([create('ada', after - 1n), remove('ada', after - 2n), create('bob', after)]);
+    }
+    expectEqual(seen, kept, 'Page by page, list must return every plant exactly once if it is stored all the time.');
+    const page = await storage.list('ada', { after: undefined, limit: 1500 });
+    expectEqual(page.length, 1500, 'list must return as many plants as its limit allows if their text is short.');
+  });
+
+  test('list may stop before the limit only after 262144 UTF-16 code units of text', async ({ open }) => {
+    const storage = await open();
+    // Characters of one and of three bytes of UTF-8.
+    for (const letter of ['x', '\u2698']) {
+      const plants = range(20).map((n) => ({ id: BigInt(n), name: letter.repeat(20_000), tag: letter.repeat(10_000) }));
+      await storage.commit(plants.map((plant) => ({ kind: 'create', user: letter, plant })));
+      const page = await storage.list(letter, { after: undefined, limit: 1000 });
+      expect(page.length >= 9, `list stopped after ${page.length} plants of 30000 code units each. It must return at least 9.`);
+      expectEqual(page, plants.slice(0, page.length), 'A page that stops before the limit must hold the first plants.');
+      expectEqual(await all(storage, letter), plants, 'The pages after one that stopped early must return the other plants.');
+      const few = await storage.list(letter, { after: undefined, limit: 3 });
+      expectEqual(few.length, 3, 'list must return 3 plants of 30000 code units each if its limit is 3.');
+    }
+  });
+
+  test('list returns fresh plain objects, which the caller may change', async ({ open }) => {
+    const storage = await open();
+    await storage.commit([create('ada', 1n, 'Fern')]);
+    const [plant] = await all(storage, 'ada');
+    expect(plant !== undefined, 'list must return the plant that was stored. It returned nothing.');
+    expect(Object.getPrototypeOf(plant) === Object.prototype, 'list must return plain objects. Its plant has another prototype.');
+    plant.name = 'changed';
+    const contract = 'A stored plant must not change when the caller changes an object that list returned.';
+    expectEqual(await all(storage, 'ada'), [{ id: 1n, name: 'Fern' }], contract);
+  });
+
+  test('list shows every commit that has resolved, also while another commit is under way', async ({ open }) => {
+    const storage = await open();
+    for (const n of range(50)) {
+      const earlier = BigInt(n) * 2n;
+      await storage.commit([create('ada', earlier)]);
+      const [listed] = await Promise.all([all(storage, 'ada'), storage.commit([create('ada', earlier + 1n)])]);
+      expect(
+        ids(listed).includes(earlier),
+        `list did not return plant ${earlier}, although its commit had resolved. A commit must resolve only when every later list shows it.`,
+      );
+    }
+    expectEqual((await all(storage, 'ada')).length, 100, 'list must return all plants of 100 commits that have resolved.');
+  });
+}

@@ -1,0 +1,76 @@
+import type { Plant, PlantId, StoredPlant } from '../plant.ts';
+import { expect, expectEqual } from './conformance-expect.ts';
+import type { OwnedPlant, PlantKey, StorageAdapter, Write } from './storage-adapter.ts';
+
+/** More plants than any test stores: a list that is longer makes plants up. */
+const maxPlants = 20_000;
+
+export function create(user: string, id: bigint, name = 'a plant', tag?: string): Write {
+  return { kind: 'create', user, plant: tag === undefined ? { id, name } : { id, name, tag } };
+}
+
+export function remove(user: string, id: bigint): Write {
+  return { kind: 'delete', user, id };
+}
+
+/** All plants of a user. A page may be shorter than the limit where names are long; only an empty one is the end. */
+export async function all(storage: StorageAdapter, user: string): Promise<StoredPlant[]> {
+  const plants: StoredPlant[] = [];
+  for (;;) {
+    const page = await storage.list(user, { after: plants.at(-1)?.id, limit: 10_000 });
+    if (page.length === 0) return plants;
+    plants.push(...page);
+    expectEnd('list', plants.length);
+  }
+}
+
+/** All plants of all users. A page may be shorter than the limit; only an empty one is the end. */
+export async function scanAll(storage: StorageAdapter, limit: number): Promise<OwnedPlant[]> {
+  const found: OwnedPlant[] = [];
+  for (let after: PlantKey | undefined; ; ) {
+    const page = await storage.scan({ after, limit });
+    const last = page.at(-1);
+    if (last === undefined) return found;
+    found.push(...page);
+    expectEnd('scan', found.length);
+    after = keyOf(last);
+  }
+}
+
+/** All plants of ada, read as JSON. */
+export async function readAllJson(listJson: NonNullable<StorageAdapter['listJson']>): Promise<Plant[]> {
+  const plants: Plant[] = [];
+  for (let after: PlantId | undefined, hasMore = true; hasMore; ) {
+    const page = await listJson('ada', { after, limit: 1000 });
+    const read = JSON.parse(page.json) as Plant[];
+    expectEqual(read.length, page.count, 'count must be the number of plants in the JSON of a page.');
+    plants.push(...read);
+    expectEnd('listJson', plants.length);
+    ({ last: after, hasMore } = page);
+  }
+  return plants;
+}
+
+export function keyOf({ user, plant }: OwnedPlant): PlantKey {
+  return { user, id: plant.id };
+}
+
+export function ids(plants: readonly StoredPlant[]): bigint[] {
+  return plants.map(({ id }) => id);
+}
+
+export function range(length: number): number[] {
+  return Array.from({ length }, (_, n) => n);
+}
+
+/** The same order at every run, but far from sorted. */
+export function shuffled<T>(items: readonly T[]): T[] {
+  return range(items.length)
+    .toSorted((a, b) => ((a * 7919) % 104_729) - ((b * 7919) % 104_729))
+    .flatMap((n) => items.slice(n, n + 1));
+}
+
+/** Fails once paging has returned more than any test stores, which it may do for ever. */
+export function expectEnd(method: string, count: number): void {
+  expect(count <= maxPlants, `${method} has returned ${count} plants, page by page, which is more than were stored.`);
+}

@@ -1,0 +1,156 @@
+import { setTimeout } from 'node:timers';
+import type { PlantId } from '../plant.ts';
+import { ContractError, expect, fail, shown } from './conformance-expect.ts';
+import { compareUsers } from './key-order.ts';
+import type { JsonPage, ListRange, PlantKey, ScanRange, StorageAdapter } from './storage-adapter.ts';
+
+/** How long the suite waits for a method that has already failed to settle once, in milliseconds. */
+const shortPatienceMs = 100;
+
+/** Waits for an adapter's promises, but not for ever. */
+export class Patience {
+  readonly #timeoutMs: number;
+  readonly #hung = new Set<string>();
+
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /**
+   * Calls an adapter's method, which must return a promise that settles in time. Once a method has
+   * failed to do so it gets little time, so that the whole suite ends soon.
+   */
+  async settle<T>(name: string, call: () => T | Promise<T>): Promise<T> {
+    const hasHung = this.#hung.has(name);
+    const timeoutMs = hasHung ? Math.min(shortPatienceMs, this.#timeoutMs) : this.#timeoutMs;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        this.#hung.add(name);
+        const again = hasHung ? `, after it had not settled within ${seconds(this.#timeoutMs)} in an earlier test` : '';
+        reject(new ContractError(`${name} did not settle within ${seconds(timeoutMs)}${again}.`));
+      }, timeoutMs);
+    });
+    try {
+      return await Promise.race([call(), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** An adapter of which every call is held to what the contract says of all calls. */
+export function watched(storage: StorageAdapter, patience: Patience): StorageAdapter {
+  const called = async <T>(name: string, call: () => Promise<T>): Promise<T> =>
+    patience.settle(name, () => promiseOf(name, call));
+  return {
+    commit: async (writes) => {
+      const outcomes = await called('commit', () => storage.commit(writes));
+      checkOutcomes(outcomes, writes.length);
+      return outcomes;
+    },
+    list: async (user, range) => {
+      const plants = await called('list', () => storage.list(user, range));
+      const call = `list(${rangeText(range.after, range.limit)})`;
+      checkLength(call, plants, range.limit);
+      checkIds(call, plants.map((plant) => (plant as Partial<typeof plant> | undefined)?.id), range.after);
+      return plants;
+    },
+    scan: async (range) => {
+      const found = await called('scan', () => storage.scan(range));
+      const call = `scan(${keyText(range.after)}, limit: ${range.limit})`;
+      checkLength(call, found, range.limit);
+      checkKeys(call, found.map(({ user, plant }) => ({ user, id: plant.id })), range);
+      return found;
+    },
+    ...(storage.listJson !== undefined && {
+      listJson: async (user: string, range: ListRange) => {
+        const page = await called('listJson', async () => storage.listJson?.(user, range));
+        return checkJsonPage(`listJson(${rangeText(range.after, range.limit)})`, page, range);
+      },
+    }),
+    ...(storage.dataVersion !== undefined && { dataVersion: () => storage.dataVersion?.() ?? NaN }),
+    close: () => called('close', () => storage.close()),
+  };
+}
+
+/** An adapter's methods return promises: they neither throw nor return anything else. */
+function promiseOf<T>(name: string, call: () => Promise<T>): Promise<T> {
+  let returned: unknown;
+  try {
+    returned = call();
+  } catch (error) {
+    fail(`${name} threw ${shown(error)}. It must return a promise that rejects.`, error);
+  }
+  const isPromise = typeof (returned as Partial<Promise<T>> | null | undefined)?.then === 'function';
+  expect(isPromise, `${name} returned ${shown(returned)}. It must return a promise.`);
+  return returned as Promise<T>;
+}
+
+function checkOutcomes(outcomes: unknown, count: number): void {
+  const isRight = Array.isArray(outcomes) && outcomes.length === count && outcomes.every((outcome) => typeof outcome === 'boolean');
+  expect(isRight, `commit of ${count} writes resolved with ${shown(outcomes)}. It must resolve with ${count} booleans.`);
+}
+
+function checkLength(call: string, page: unknown, limit: number): void {
+  expect(Array.isArray(page), `${call} resolved with ${shown(page)}. It must resolve with an array.`);
+  expect(page.length <= limit, `${call} returned ${page.length} plants, which is more than its limit.`);
+}
+
+/** A page must move on, or the next one would be the same for ever. */
+function checkIds(call: string, ids: readonly unknown[], after: PlantId | undefined): void {
+  let last = after;
+  for (const [index, id] of ids.entries()) {
+    expect(typeof id === 'bigint', `${call} returned a plant with the id ${shown(id)}. An id must be a bigint.`);
+    if (last === undefined || id > last) last = id;
+    else if (id === last) fail(`${call} returned ${id} again. Every plant of a page must have a greater id than the one before.`);
+    else if (index === 0) fail(`${call} returned ${id}, which is not greater. It must return only ids greater than after.`);
+    else fail(`${call} returned ${id} after ${last}. Ids must ascend as numbers.`);
+  }
+}
+
+function checkKeys(call: string, keys: readonly PlantKey[], { after }: ScanRange): void {
+  let last = after;
+  for (const key of keys) {
+    expect(typeof key.id === 'bigint', `${call} returned a plant with the id ${shown(key.id)}. An id must be a bigint.`);
+    const order = last === undefined ? 1 : compareUsers(key.user, last.user) || compareIds(key.id, last.id);
+    const [seen, before] = [keyText(key), keyText(last)];
+    expect(order !== 0, `${call} returned (${seen}) again. Every plant of a page must come after the one before.`);
+    expect(order > 0, `${call} returned (${seen}) after (${before}). Users must ascend by the bytes of their UTF-8, and ids as numbers.`);
+    last = key;
+  }
+}
+
+function checkJsonPage(call: string, page: Partial<JsonPage> | undefined, { after, limit }: ListRange): JsonPage {
+  const { json, count, last, hasMore } = page ?? {};
+  const isPage = typeof json === 'string' && typeof count === 'number' && typeof hasMore === 'boolean';
+  expect(isPage, `${call} resolved with ${shown(page)}. It must resolve with { json, count, last, hasMore }.`);
+  expect(count <= limit, `${call} returned ${count} plants, which is more than its limit.`);
+  expect(count > 0 || !hasMore, `${call} returned no plant, but says that there are more. A page must move on.`);
+  if (count > 0) {
+    expect(typeof last === 'bigint', `${call} returned ${count} plants with the last id ${shown(last)}. It must be a bigint.`);
+    checkIds(call, [last], after);
+  }
+  return { json, count, last, hasMore };
+}
+
+function compareIds(a: PlantId, b: PlantId): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+function rangeText(after: PlantId | undefined, limit: number): string {
+  return `after: ${after ?? 'undefined'}, limit: ${limit}`;
+}
+
+function keyText(key: PlantKey | undefined): string {
+  return key === undefined ? 'after: undefined' : `user: ${visible(key.user)}, id: ${key.id}`;
+}
+
+/** The characters that differ are often invisible. */
+function visible(user: string): string {
+  return shown(user).replaceAll(/[^\x20-\x7e]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`);
+}
+
+function seconds(milliseconds: number): string {
+  return milliseconds === 1000 ? '1 second' : `${milliseconds / 1000} seconds`;
+}

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import type { ListRange, OwnedPlant, StorageAdapter, StoredPlant, Write } from '../../../src/index.ts';
+import { MapStorage } from './map-storage.ts';
+import type { Faults } from './map-storage.ts';
+
+const ascending = (a: StoredPlant, b: StoredPlant): number => (a.id < b.id ? -1 : Number(a.id > b.id));
+
+/** Starts a page with the plant at `after` instead of the one after it. */
+class RepeatsAfter extends MapStorage {
+  override async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
+    return super.list(user, { after: after === undefined ? undefined : after - 1n, limit });
+  }
+}
+
+/** Forgets the user in its query. */
+class MixesUsers extends MapStorage {
+  override async list(_user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
+    this.refuseIfClosed();
+    const plants = this.sorted().map(({ plant }) => plant).sort(ascending);
+    return plants.filter(({ id }) => after === undefined || id > after).slice(0, limit);
+  }
+}
+
+/** Reads ids as doubles. */
+class RoundsIds extends MapStorage {
+  override async list(user: string, range: ListRange): Promise<StoredPlant[]> {
+    return (await super.list(user, range)).map((plant) => ({ ...plant, id: BigInt(Number(plant.id)) }));
+  }
+}
+
+/** Has no transaction around a batch. */
+class CommitsEachWrite extends MapStorage {
+  override async commit(writes: readonly Write[]): Promise<boolean[]> {
+    this.refuseIfClosed();
+    return writes.map((write) => this.apply(this.plants, write));
+  }
+}
+
+/** Reads the whole batch first, and then has no transaction around it. */
+class CommitsEachStatement extends MapStorage {
+  override async commit(writes: readonly Write[]): Promise<boolean[]> {
+    this.refuseIfClosed();
+    return structuredClone(writes).map((write) => this.apply(this.plants, write));
+  }
+}
+
+/** Has one transaction for the creates of a batch, and another one for its deletes. */
+class CommitsCreatesFirst extends MapStorage {
+  override async commit(writes: readonly Write[]): Promise<boolean[]> {
+    const outcomes = new Map<Write, boolean>();
+    for (const kind of ['create', 'delete']) {
+      const part = writes.filter((write) => write.kind === kind);
+      for (const [index, outcome] of (await super.commit(part)).entries()) outcomes.set(part[index] ?? assert.fail(), outcome);
+    }
+    return writes.map((write) => outcomes.get(write) === true);
+  }
+}
+
+/** Takes a plant that it cannot hold for a failure of the whole storage. */
+class FailsNeighbours extends MapStorage {
+  protected override unstorableError(): Error {
+    return new Error('The text cannot be encoded.');
+  }
+}
+
+class IgnoresLimit extends MapStorage {
+  override async list(user: string, { after }: ListRange): Promise<StoredPlant[]> {
+    return super.list(user, { after, limit: Infinity });
+  }
+}
+
+/** Takes an empty tag for no tag. */
+class LosesEmptyTag extends MapStorage {
+  protected override apply(plants: Map<string, OwnedPlant>, write: Write): boolean {
+    if (write.kind === 'delete' || write.plant.tag !== '') return super.apply(plants, write);
+    const { id, name } = write.plant;
+    return super.apply(plants, { ...write, plant: { id, name } });
+  }
+}
+
+/** Keeps ids as text, and sorts them as text. */
+class SortsIdsAsText extends MapStorage {
+  override async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
+    const plants = await super.list(user, { after: undefined, limit: Infinity });
+    const sorted = plants.sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1));
+    return sorted.filter(({ id }) => after === undefined || String(id) > String(after)).slice(0, limit);
+  }
+}
+
+/** Resolves before the writes are visible. */
+class AcknowledgesEarly extends MapStorage {
+  override async commit(writes: readonly Write[]): Promise<boolean[]> {
+    this.refuseIfClosed();
+    const copies = structuredClone(writes);
+    const plants = new Map(this.plants);
+    const outcomes = copies.map((write) => this.apply(plants, write));
+    setTimeout(() => { for (const write of copies) this.apply(this.plants, write); }, 20);
+    return outcomes;
+  }
+}
+
+class ClosesOnce extends MapStorage {
+  override async close(): Promise<void> {
+    if (this.isClosed) throw new Error('The database is not open.');
+    this.isClosed = true;
+  }
+}
+
+/** Sorts users as JavaScript sorts strings. */
+class SortsUsersByUtf16 extends MapStorage {
+  protected override compareUsers(a: string, b: string): number {
+    return a < b ? -1 : Number(a > b);
+  }
+}
+
+class NeverSettles extends MapStorage {
+  override commit(): Promise<boolean[]> {
+    return new Promise(() => undefined);
+  }
+}
+
+class ListsUndefined extends MapStorage {
+  override async list(): Promise<StoredPlant[]> {
+    return undefined as unknown as StoredPlant[];
+  }
+}
+
+/** Hides its error by resolving, as an adapter with a catch around everything does. */
+class HidesFailure extends MapStorage {
+  override async commit(writes: readonly Write[]): Promise<boolean[]> {
+    return super.commit(writes).catch((error: unknown) => {
+      if (this.isClosed) throw error;
+      return writes.map(() => true);
+    });
+  }
+}
+
+/** Has methods that throw instead of rejecting. */
+class ThrowsAtOnce extends MapStorage {
+  override list(user: string, range: ListRange): Promise<StoredPlant[]> {
+    this.refuseIfClosed();
+    return super.list(user, range);
+  }
+}
+
+/** Makes plants up at the end of a list. */
+class ListsForever extends MapStorage {
+  override async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
+    const page = await super.list(user, { after, limit });
+    if (page.length > 0 || after === undefined) return page;
+    return Array.from({ length: limit }, (_, n) => ({ id: after + BigInt(n) + 1n, name: 'made up' }));
+  }
+}
+
+/** By the name that run.ts is given. */
+export const adapters: Readonly<Record<string, new (faults: Faults) => StorageAdapter>> = {
+  MapStorage,
+  FaultyMapStorage: MapStorage,
+  RepeatsAfter,
+  MixesUsers,
+  RoundsIds,
+  CommitsEachWrite,
+  CommitsEachStatement,
+  CommitsCreatesFirst,
+  FailsNeighbours,
+  IgnoresLimit,
+  LosesEmptyTag,
+  SortsIdsAsText,
+  AcknowledgesEarly,
+  ClosesOnce,
+  SortsUsersByUtf16,
+  NeverSettles,
+  ListsUndefined,
+  HidesFailure,
+  ThrowsAtOnce,
+  ListsForever,
+};

@@ -1,0 +1,80 @@
+import { PlantStoreError } from '../../../src/errors.ts';
+import { compareUsers } from '../../../src/storage/key-order.ts';
+import type { FaultyWrite } from '../../../src/storage/conformance.ts';
+import type { ListRange, OwnedPlant, ScanRange, StorageAdapter, StoredPlant, Write } from '../../../src/index.ts';
+
+/** The faults of one place, which its adapters meet as they apply a write. */
+export class Faults {
+  failing: FaultyWrite | undefined;
+  unstorable: FaultyWrite | undefined;
+
+  isFor(write: Write, faulty: FaultyWrite | undefined): boolean {
+    const id = write.kind === 'create' ? write.plant.id : write.id;
+    return write.kind === faulty?.kind && write.user === faulty.user && id === faulty.id;
+  }
+}
+
+/** A short and correct adapter that the broken ones derive from. A commit works on a copy, so it is all or nothing. */
+export class MapStorage implements StorageAdapter {
+  protected plants = new Map<string, OwnedPlant>();
+  protected isClosed = false;
+  protected readonly faults: Faults;
+
+  constructor(faults: Faults) {
+    this.faults = faults;
+  }
+
+  async commit(writes: readonly Write[]): Promise<boolean[]> {
+    this.refuseIfClosed();
+    const plants = new Map(this.plants);
+    const outcomes = writes.map((write) => this.apply(plants, write));
+    this.plants = plants;
+    return outcomes;
+  }
+
+  async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
+    this.refuseIfClosed();
+    const plants = this.sorted().filter((owned) => owned.user === user).map(({ plant }) => plant);
+    return plants.filter(({ id }) => after === undefined || id > after).slice(0, limit);
+  }
+
+  async scan({ after, limit }: ScanRange): Promise<OwnedPlant[]> {
+    this.refuseIfClosed();
+    const isAfter = ({ user, plant }: OwnedPlant): boolean =>
+      after === undefined || (this.compareUsers(user, after.user) || (plant.id > after.id ? 1 : -1)) > 0;
+    return this.sorted().filter(isAfter).slice(0, limit);
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+  }
+
+  protected apply(plants: Map<string, OwnedPlant>, write: Write): boolean {
+    if (this.faults.isFor(write, this.faults.failing)) throw new Error('The disk failed.');
+    if (this.faults.isFor(write, this.faults.unstorable)) throw this.unstorableError();
+    const key = JSON.stringify([write.user, String(write.kind === 'create' ? write.plant.id : write.id)]);
+    if (write.kind === 'delete') return plants.delete(key);
+    if (plants.has(key)) return false;
+    plants.set(key, { user: write.user, plant: { ...write.plant } });
+    return true;
+  }
+
+  /** Copies of all plants, by user and then by id. */
+  protected sorted(): OwnedPlant[] {
+    return [...this.plants.values()]
+      .map(({ user, plant }) => ({ user, plant: { ...plant } }))
+      .sort((a, b) => this.compareUsers(a.user, b.user) || (a.plant.id < b.plant.id ? -1 : 1));
+  }
+
+  protected unstorableError(): Error {
+    return new PlantStoreError('invalid_plant');
+  }
+
+  protected compareUsers(a: string, b: string): number {
+    return compareUsers(a, b);
+  }
+
+  protected refuseIfClosed(): void {
+    if (this.isClosed) throw new PlantStoreError('closed');
+  }
+}

@@ -1,0 +1,30 @@
+// Runs the suite on the adapter that the environment names: node --test with ADAPTER=RepeatsAfter.
+import assert from 'node:assert/strict';
+import { testStorageAdapter } from '../../../src/storage/conformance.ts';
+import type { StorageAdapterTestOptions, StoragePlace } from '../../../src/storage/conformance.ts';
+import { adapters } from './broken-adapters.ts';
+import { Faults } from './map-storage.ts';
+
+const name = process.env['ADAPTER'] ?? '';
+const Adapter = adapters[name];
+assert.ok(Adapter, `There is no adapter ${name}.`);
+
+interface FaultyPlace extends StoragePlace {
+  readonly faults: Faults;
+}
+
+const options: StorageAdapterTestOptions<FaultyPlace> = {
+  makePlace: () => {
+    const faults = new Faults();
+    return { faults, open: () => new Adapter(faults) };
+  },
+  isShared: false,
+  timeoutMs: name === 'NeverSettles' ? 1000 : undefined,
+};
+
+const hooks: Pick<StorageAdapterTestOptions<FaultyPlace>, 'makeWriteFail' | 'makePlantUnstorable'> = {
+  makeWriteFail: ({ faults }, write) => { faults.failing = write; },
+  makePlantUnstorable: ({ faults }, write) => { faults.unstorable = write; },
+};
+
+testStorageAdapter(name, name === 'MapStorage' ? options : { ...options, ...hooks });

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { plainEnvironment, tsx } from '../helpers/run-script.ts';
+
+/** Runs the suite on the adapter that ADAPTER names. */
+const program = fileURLToPath(new URL('broken-adapters/run.ts', import.meta.url));
+
+/** How long the suite may take on any adapter before it counts as hung. */
+const boundMs = 60_000;
+
+interface SuiteRun {
+  readonly code: number | null;
+  readonly output: string;
+  /** By the name of the test: what was printed about its failure. */
+  readonly failures: ReadonlyMap<string, string>;
+}
+
+/** Runs `node --test` on an adapter. */
+async function runSuite(adapter: string): Promise<SuiteRun> {
+  const child = spawn(process.execPath, ['--import', tsx, '--test', '--test-reporter=spec', program], {
+    env: { ...plainEnvironment(), ADAPTER: adapter },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    timeout: boundMs,
+  });
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  const [output, [code]] = await Promise.all([text(child.stdout), exited]);
+  const [, details = ''] = output.split('✖ failing tests:\n');
+  const failures = [...details.matchAll(/^✖ (.+) \([\d.]+ms\)\n((?: .*\n|\n(?!test at))*)/gm)];
+  return { code, output, failures: new Map(failures.map(([, name = '', said = '']) => [name, said])) };
+}
+
+/** The adapter, a test that must fail on it, and the sentence that it must fail with. */
+const broken: readonly [adapter: string, test: string, sentence: string][] = [
+  ['RepeatsAfter', 'list returns the plants after an id, up to the limit', 'list(after: 10, limit: 1) returned 10 again.'],
+  ['MixesUsers', 'list returns nothing for a user without plants', 'list must return only the plants of the user that it is given.'],
+  ['RoundsIds', 'list sorts ids as numbers, over all of int64', 'returned -9223372036854775808 again.'],
+  [
+    'CommitsEachWrite',
+    'a batch is all or nothing if its write 4 of 7 cannot be read',
+    'A commit is all or nothing: after one that failed, the same adapter must show none of its writes.',
+  ],
+  [
+    'CommitsEachStatement',
+    'a batch is all or nothing if the storage fails at a create in the middle',
+    'A commit is all or nothing: after one that failed, the same adapter must show none of its writes.',
+  ],
+  [
+    'CommitsCreatesFirst',
+    'a batch is all or nothing if the storage fails at a delete in the middle',
+    'A commit is all or nothing: after one that failed, the same adapter must show none of its writes.',
+  ],
+  [
+    'FailsNeighbours',
+    'a plant that the storage cannot hold does not fail the 63 creates beside it',
+    'The create of plant 0 must succeed beside one that the storage cannot hold.',
+  ],
+  ['HidesFailure', 'a batch is all or nothing if its write 7 of 7 cannot be read', 'commit must reject a batch of which it cannot read a write.'],
+  ['IgnoresLimit', 'list returns the plants after an id, up to the limit', 'list(after: undefined, limit: 2) returned 3 plants, which is more than its limit.'],
+  ['LosesEmptyTag', 'names and tags are stored exactly, the empty ones too, and an absent tag stays absent', "'' is a tag"],
+  ['SortsIdsAsText', 'list sorts ids as numbers, over all of int64', 'Ids must ascend as numbers.'],
+  [
+    'AcknowledgesEarly',
+    'list shows every commit that has resolved, also while another commit is under way',
+    'list did not return plant 0, although its commit had resolved.',
+  ],
+  ['ClosesOnce', 'close may be called twice', 'A second close must do nothing. It rejected with Error "The database is not open.".'],
+  [
+    'SortsUsersByUtf16',
+    'scan sorts by the bytes of the UTF-8 of the user, then by id over all of int64',
+    String.raw`returned (user: '\u{e000}', id: -9223372036854775808) after (user: '\u{10ffff}', id: 9223372036854775807).`,
+  ],
+  ['NeverSettles', 'a create returns true for a new plant, and false for a taken id, whose plant stays as it is', 'commit did not settle within 1 second.'],
+  ['ListsUndefined', 'list returns nothing for a user without plants', 'resolved with undefined. It must resolve with an array.'],
+  ['ThrowsAtOnce', 'close makes every later call reject with the code closed', 'It must return a promise that rejects.'],
+  ['ListsForever', 'list shows every commit that has resolved, also while another commit is under way', 'which is more than were stored.'],
+];
+
+describe('testStorageAdapter', { concurrency: 2 }, () => {
+  for (const [adapter, test, sentence] of broken) {
+    it(`fails on ${adapter} in "${test}"`, async () => {
+      const { code, output, failures } = await runSuite(adapter);
+      assert.equal(code, 1, output);
+      const said = failures.get(test) ?? assert.fail(`The test did not fail.\n${output}`);
+      assert.ok(said.includes(sentence), said);
+      // A failure must fit on a screen, however much an adapter returns.
+      for (const [name, message] of failures) assert.ok(message.length < 4000, `${name} printed ${message.length} characters`);
+    });
+  }
+
+  it('passes on a correct adapter, and reports aloud what its options leave unproven', async () => {
+    const { code, output } = await runSuite('MapStorage');
+    assert.equal(code, 0, output);
+    assert.match(output, /^ℹ pass \d\d$/m);
+    assert.match(output, /^ℹ skipped 4$/m);
+    assert.match(output, /a batch is all or nothing if the storage fails at a create .*: not proven, because the option makeWriteFail is missing/);
+    assert.match(output, /^MapStorage has no listJson: the tests of listJson prove nothing\.$/m);
+    assert.match(output, /^MapStorage has no dataVersion: the tests of dataVersion prove nothing\.$/m);
+  });
+
+  it('passes with its faults on a correct adapter that has both', async () => {
+    const { code, output } = await runSuite('FaultyMapStorage');
+    assert.equal(code, 0, output);
+    assert.match(output, /^ℹ skipped 0$/m);
+  });
+});
