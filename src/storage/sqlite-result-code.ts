@@ -1,5 +1,5 @@
 /** https://www.sqlite.org/rescode.html */
-const resultCode = { error: 1, busy: 5, readOnly: 8, ioError: 10, corrupt: 11, cannotOpen: 14, notADatabase: 26 };
+const resultCode = { error: 1, busy: 5, readOnly: 8, ioError: 10, corrupt: 11, cannotOpen: 14, tooBig: 18, notADatabase: 26 };
 
 /**
  * From a commit these mean that its outcome is unknown, or that this connection will not do another

@@ -71,7 +71,11 @@ export class SqliteStorage implements StorageAdapter {
     this.#identity = identifyFile(this.#path);
   }
 
-  /** See {@link StorageAdapter}. */
+  /**
+   * See {@link StorageAdapter}.
+   *
+   * @throws {PlantStoreError} `invalid_plant` if a plant is larger than SQLite can hold (SQLITE_TOOBIG).
+   */
   async commit(writes: readonly Write[]): Promise<boolean[]> {
     const deadline = performance.now() + this.#busyTimeoutMs;
     for (;;) {
@@ -92,7 +96,8 @@ export class SqliteStorage implements StorageAdapter {
       return inTransaction(connection.database, () => writes.map((write) => apply(connection, write)));
     } catch (error) {
       this.#isSuspect = isFault(error) || connection.database.isTransaction;
-      throw error;
+      if (this.#isSuspect || !hasResultCode(error, 'tooBig')) throw error;
+      throw new PlantStoreError('invalid_plant', 'The storage cannot hold a plant of this batch.', { cause: error });
     }
   }
 

@@ -65,6 +65,7 @@ export const storageFaults: readonly Fault[] = [
       replace: 'writes.map((write) => apply(connection, write))',
       tests: [sqliteFile],
     },
+    { name: 'a plant that SQLite cannot hold fails its batch', find: `!hasResultCode(error, 'tooBig')`, replace: `!hasResultCode(error, 'busy')` },
     { name: 'a list goes on at its last plant', find: 'after + 1n', replace: 'after' },
     { name: 'a list behind the largest id begins anew', find: 'after === maxInt64 ? undefined', replace: 'after === maxInt64 ? minInt64' },
     { name: 'a JSON page leaves out long names', find: 'json === null || shorts < count', replace: 'json === null' },
