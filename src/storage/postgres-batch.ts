@@ -35,10 +35,20 @@ async function runBatch(
     if (creates.length === 0) return await runStatement(pool, remove, removeValues(removes));
     return await runStatement(pool, insertAndRemove, [...insertValues(creates), ...removeValues(removes)]);
   } catch (error) {
+    const state = sqlState(error);
+    if (isDataError(state)) throw new PlantStoreError('invalid_plant', 'The storage cannot hold a plant of this batch.', { cause: error });
     // invalid_column_reference: there is no unique index to conflict with, and ids would repeat.
-    if (sqlState(error) !== '42P10') throw error;
+    if (state !== '42P10') throw error;
     throw new PlantStoreError('storage_unsupported', 'The storage has a table without its primary key.', { cause: error });
   }
+}
+
+/**
+ * Whether the values of a statement made it fail: data_exception or program_limit_exceeded. One
+ * statement is one transaction, so nothing was written.
+ */
+function isDataError(state: string | undefined): boolean {
+  return state?.length === 5 && (state.startsWith('22') || state.startsWith('54'));
 }
 
 /** One array a column. Ids go as text, since no driver is sure to write a bigint as a number. */

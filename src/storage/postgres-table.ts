@@ -46,13 +46,25 @@ export function quotedTable({ schema, table }: PostgresTable): string {
 }
 
 /**
+ * Makes sure that the database can hold every text.
+ *
+ * @throws {PlantStoreError} `storage_unsupported` if its encoding is not UTF8.
+ */
+async function checkEncoding(pool: PostgresPool): Promise<void> {
+  const [row] = await runStatement(pool, "SELECT current_setting('server_encoding') AS encoding");
+  const { encoding } = row as { encoding: string };
+  if (encoding !== 'UTF8') throw unsupported('is a database that cannot hold every Unicode text', `Its server_encoding is ${encoding}, not UTF8`);
+}
+
+/**
  * Makes sure that the table is there. One that is there is only looked at, without a lock that
  * anybody could wait for; any number of servers may create it at the same moment.
  *
  * @throws {PlantStoreError} `storage_unsupported` where it is missing and not to be created, or is
- *   not a table of plants.
+ *   not a table of plants, or the encoding of the database is not UTF8.
  */
 export async function prepareTable(pool: PostgresPool, place: PostgresTable, isCreated: boolean): Promise<void> {
+  await checkEncoding(pool);
   for (let attempt = 1; !(await isTableThere(pool, place)); attempt++) {
     if (!isCreated) throw unsupported('has no table for plants', `There is no table ${quotedTable(place)}`);
     try {

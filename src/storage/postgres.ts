@@ -68,7 +68,9 @@ export class PostgresStorage implements StorageAdapter {
   /**
    * See {@link StorageAdapter}. One statement and so one round trip.
    *
-   * @throws {PlantStoreError} `storage_unsupported` where the table is missing, or holds something else.
+   * @throws {PlantStoreError} `storage_unsupported` where the table is missing, or holds something else,
+   *   or the encoding of the database is not UTF8; `invalid_plant` if PostgreSQL rejects the values of a
+   *   batch (SQLSTATE class 22 or 54), of which nothing was written then.
    */
   async commit(writes: readonly Write[]): Promise<boolean[]> {
     await this.#ready();

@@ -24,6 +24,10 @@ export const postgresFaults: readonly Fault[] = [
     { name: 'no tag becomes an empty one', find: 'plant.tag ?? null', replace: `plant.tag ?? ''` },
     { name: 'a batch of which something is new looks all new', find: 'changed.length === writes.length', replace: 'changed.length > 0' },
   ]),
+  ...faultsIn('src/storage/postgres-batch.ts', ['test/storage/postgres-unstorable.test.ts'], [
+    { name: 'a plant that PostgreSQL cannot hold fails its batch', find: `state.startsWith('22') || `, replace: '' },
+    { name: 'a limit of PostgreSQL fails a whole batch', find: ` || state.startsWith('54')`, replace: '' },
+  ]),
   ...faultsIn('src/storage/postgres-statements.ts', [postgres], [
     { name: 'PostgreSQL: a create overwrites', find: 'DO NOTHING', replace: 'DO UPDATE SET name = EXCLUDED.name' },
     { name: 'PostgreSQL: a delete takes other users’ plants', find: `WHERE p."user" = d."user" AND p.id = d.id`, replace: 'WHERE p.id = d.id' },
@@ -45,6 +49,7 @@ export const postgresFaults: readonly Fault[] = [
   ...faultsIn('src/storage/postgres-table.ts', [table], [
     { name: 'a table is created against the will of the application', find: 'if (!isCreated) throw', replace: 'if (!isCreated && attempt > 1) throw' },
     { name: 'ten servers that start at once fail', find: 'attempt === maxAttempts || ', replace: 'attempt > 0 || ' },
+    { name: 'a database that is not in UTF8 is used', find: '  await checkEncoding(pool);\n', replace: '', tests: ['test/storage/postgres-unstorable.test.ts'] },
     { name: 'a table of other columns is taken', find: 'found !== expected', replace: 'found.length === 0' },
     { name: 'a name with a quote is SQL', find: `identifier.replaceAll('"', '""')`, replace: 'identifier' },
     { name: 'a name over 63 bytes is cut', find: 'Buffer.byteLength(name) > maxIdentifierBytes', replace: 'name.length > maxIdentifierBytes' },

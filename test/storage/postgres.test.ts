@@ -5,6 +5,7 @@ import { PlantStore } from '../../src/index.ts';
 import type { StorageAdapter, Write } from '../../src/index.ts';
 import { maxInt64, minInt64 } from '../../src/int64.ts';
 import { testStorageAdapter } from '../../src/storage/conformance.ts';
+import type { FaultyWrite } from '../../src/storage/conformance.ts';
 import { PostgresStorage } from '../../src/storage/postgres.ts';
 import type { PostgresPool } from '../../src/storage/postgres.ts';
 import { failure, observed } from '../helpers/observed-pool.ts';
@@ -22,10 +23,20 @@ testStorageAdapter('PostgresStorage', {
   makePlace: (t) => {
     const pool = cluster.pool(t, { max: 4 });
     const schema = cluster.newSchemaName();
-    return { open: () => new PostgresStorage({ pool, schema }) };
+    return { schema, open: () => new PostgresStorage({ pool, schema }) };
   },
   isShared: true,
+  makeWriteFail: ({ schema }, write) => addFault(schema, write, 'data_corrupted'),
+  makePlantUnstorable: ({ schema }, write) => addFault(schema, write, 'untranslatable_character'),
 });
+
+/** Raises an error whenever a storage applies this write. */
+async function addFault(schema: string, { kind, user, id }: FaultyWrite, condition: string): Promise<void> {
+  const [event, row] = kind === 'create' ? ['INSERT', 'NEW'] : ['DELETE', 'OLD'];
+  await cluster.query(`CREATE FUNCTION "${schema}".fault() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ${condition}; END'`);
+  await cluster.query(`CREATE TRIGGER fault BEFORE ${event} ON "${schema}".plants FOR EACH ROW
+    WHEN (${row}."user" = '${user}' AND ${row}.id = ${id}) EXECUTE FUNCTION "${schema}".fault()`);
+}
 
 describe('A PostgresStorage', () => {
   it('is exact whatever parsers of types the application has set', async (t) => {
