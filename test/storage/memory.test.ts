@@ -1,6 +1,8 @@
 import { MemoryStorage } from '../../src/index.ts';
 import { testStorageAdapter } from '../../src/storage/conformance.ts';
 
+// Without makeWriteFail: a MemoryStorage reads a whole batch before it changes anything, and has no
+// storage below it that could fail after that. Without makePlantUnstorable: it can hold every plant.
 testStorageAdapter('MemoryStorage', {
   makePlace: () => ({ open: () => new MemoryStorage() }),
   isShared: false,
