@@ -33,7 +33,7 @@ export interface Service {
   /** The errors that were reported to `onError`. */
   readonly faults: unknown[];
   /** Makes a request and asserts that the answer is in the OpenAPI document. */
-  call(method: string, target: string, call?: Call): Promise<Answered>;
+  readonly call: (method: string, target: string, call?: Call) => Promise<Answered>;
 }
 
 /** A token is the user's name; `ada-reads` and `ada-writes` are held to one scope. */
