@@ -1,4 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
+import type { Stats } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import { isUser } from '../user.ts';
 import { scopes as allScopes } from './routes.ts';
 import type { Scope } from './routes.ts';
@@ -19,6 +22,9 @@ export interface TokenRecord {
   readonly expiresAt?: string;
 }
 
+/** After this many records a reader that must not block lets other work run: about 5 ms. */
+const sliceLength = 2000;
+
 /**
  * Reads a tokens file.
  *
@@ -26,12 +32,44 @@ export interface TokenRecord {
  */
 export function readTokenFile(path: string): TokenRecord[] {
   try {
-    // A pipe would keep everything waiting for somebody to write into it.
-    if (!statSync(path).isFile()) throw new Error('it is not a file');
-    return parseTokenFile(readFileSync(path, 'utf8'));
+    // Opening a pipe would block until something writes to it.
+    requireRegularFile(statSync(path));
+    return [...recordsOf(readFileSync(path, 'utf8'))];
   } catch (cause) {
-    throw new Error(`${path} cannot be used: ${(cause as Error).message}.`, { cause });
+    throw unusable(path, cause);
   }
+}
+
+/**
+ * Reads a tokens file while other work goes on: only parsing the JSON blocks. Calls `visit` with each
+ * record, also with those before the record that makes the file invalid.
+ *
+ * @throws {Error} as {@link readTokenFile}
+ */
+export async function visitTokenFile(path: string, visit: (record: TokenRecord) => void): Promise<void> {
+  try {
+    requireRegularFile(await stat(path));
+    let count = 0;
+    for (const record of recordsOf(await readFile(path, 'utf8'))) {
+      visit(record);
+      if (++count % sliceLength === 0) await nextIteration();
+    }
+  } catch (cause) {
+    throw unusable(path, cause);
+  }
+}
+
+/** Whether a tokens file could not be read; `false` if its content was read and is invalid. */
+export function isReadFailure({ cause }: Error): boolean {
+  return cause instanceof Error && 'errno' in cause;
+}
+
+function requireRegularFile(stats: Stats): void {
+  if (!stats.isFile()) throw new Error('it is not a file');
+}
+
+function unusable(path: string, cause: unknown): Error {
+  return new Error(`${path} cannot be used: ${(cause as Error).message}.`, { cause });
 }
 
 /** The content of a tokens file with these records. */
@@ -39,7 +77,19 @@ export function tokenFileText(tokens: readonly TokenRecord[]): string {
   return `${JSON.stringify({ version: 1, tokens }, null, 2)}\n`;
 }
 
-function parseTokenFile(text: string): TokenRecord[] {
+function* recordsOf(text: string): Generator<TokenRecord, void, undefined> {
+  const tokens = parseTokens(text);
+  const indexes = new Map<string, number>();
+  for (const [index, record] of tokens.entries()) {
+    if (!isTokenRecord(record)) throw new Error(`entry ${index} of its tokens is not a token record`);
+    const other = indexes.get(record.sha256);
+    if (other !== undefined) throw new Error(`${nameOf(tokens, other)} and ${nameOf(tokens, index)} have the same sha256`);
+    indexes.set(record.sha256, index);
+    yield record;
+  }
+}
+
+function parseTokens(text: string): unknown[] {
   let content: unknown;
   try {
     content = JSON.parse(text);
@@ -49,9 +99,13 @@ function parseTokenFile(text: string): TokenRecord[] {
   }
   const { version, tokens } = (content ?? {}) as Record<string, unknown>;
   if (version !== 1 || !Array.isArray(tokens)) throw new Error('it is not {"version":1,"tokens":[…]}');
-  const bad = tokens.findIndex((record) => !isTokenRecord(record));
-  if (bad !== -1) throw new Error(`entry ${bad} of its tokens is not a token record`);
-  return tokens as TokenRecord[];
+  return tokens;
+}
+
+/** The id of a record, or its place if the id is a text that could mislead in a message. */
+function nameOf(tokens: readonly unknown[], index: number): string {
+  const { id } = tokens[index] as TokenRecord;
+  return /^[\w-]{1,64}$/.test(id) ? id : `entry ${index}`;
 }
 
 /** Whether a value is a record that every reader takes. */

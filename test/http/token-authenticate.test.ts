@@ -127,7 +127,7 @@ describe('authenticateByTokenFile', () => {
       authenticate(token);
       taken.forEach((descriptor) => closeSync(descriptor));
       await sleep(600);
-      console.log(JSON.stringify([before, authenticate(token), problems.length, /EMFILE/.test(problems[0])]));`;
+      console.log(JSON.stringify([before, await authenticate(token), problems.length, /EMFILE/.test(problems[0])]));`;
     const node = `ulimit -n 64; exec '${process.execPath}' --import '${tsx}' --input-type=module --eval "$0"`;
     const stdout = await runScript('sh', ['-c', node, script], { cwd: dirname(path) });
     assert.deepEqual(JSON.parse(stdout), [{ user: 'ada' }, null, 1, true]);

@@ -15,9 +15,9 @@ describe('readTokenFile', () => {
     const path = join(await temporaryFolder(t), 'tokens.json');
     const records = [
       record,
-      { ...record, user: 'Ada Lovelace 🌱' },
-      { ...record, scopes: [], expiresAt: '2027-01-01T00:00:00Z' },
-      { ...record, scopes: ['plants:read', 'plants:write'] as const },
+      { ...record, sha256: '01'.repeat(32), user: 'Ada Lovelace 🌱' },
+      { ...record, sha256: '02'.repeat(32), scopes: [], expiresAt: '2027-01-01T00:00:00Z' },
+      { ...record, sha256: '03'.repeat(32), scopes: ['plants:read', 'plants:write'] as const },
     ];
     for (const kept of [[], records]) {
       await writeFile(path, tokenFileText(kept));
@@ -73,6 +73,15 @@ describe('readTokenFile', () => {
       assert.throws(() => readTokenFile(path), { message });
     });
   }
+
+  it('refuses two records with one digest, and names both', async (t) => {
+    const path = join(await temporaryFolder(t), 'tokens.json');
+    const between = { ...record, id: 'tk_2', sha256: 'cd'.repeat(32) };
+    await writeFile(path, fileOf(record, between, { ...record, id: 'tk_3', user: 'eve' }));
+    assert.throws(() => readTokenFile(path), { message: `${path} cannot be used: tk_1 and tk_3 have the same sha256.` });
+    await writeFile(path, fileOf(record, { ...record, id: '\u001b[2J' }));
+    assert.throws(() => readTokenFile(path), { message: `${path} cannot be used: tk_1 and entry 1 have the same sha256.` });
+  });
 
   it('says what the operating system says where it cannot be read', async (t) => {
     const path = join(await temporaryFolder(t), 'tokens.json');

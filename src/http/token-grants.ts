@@ -1,0 +1,178 @@
+import { statSync } from 'node:fs';
+import { PlantStoreError } from '../errors.ts';
+import type { Caller } from './bearer.ts';
+import { isReadFailure, readTokenFile, visitTokenFile } from './token-file.ts';
+import type { TokenRecord } from './token-file.ts';
+import { tokenDigest } from './token.ts';
+
+/** How often the file is looked at, at most. */
+const checkIntervalMs = 500;
+/** A request waits for a new file that is being read if the last check is older. */
+const maxAgeMs = 1000;
+/** For how long old tokens stay in force while a changed file cannot be read. */
+const unreadableGraceMs = 5000;
+
+interface Grant {
+  readonly caller: Caller;
+  readonly expiresAtMs: number;
+}
+
+/** What a tokens file looks like from outside. */
+type Glimpse =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'file'; readonly signature: string; readonly isOpenToOthers: boolean };
+
+/** The grants of a tokens file. They follow the file while callers ask for them. */
+export class TokenGrants {
+  readonly #path: string;
+  readonly #onProblem: (message: string) => void;
+  #grants: ReadonlyMap<string, Grant>;
+  /** The grants of tokens seen before, so that each token is hashed once: at most one for each grant. */
+  readonly #verified = new Map<string, Grant>();
+  /** Of the file that the grants are from; `absent` if it was removed. */
+  #signature: string;
+  #isFresh = false;
+  /** When the last check began that has ended. */
+  #checkedAtMs = performance.now();
+  #loading: Promise<void> | undefined;
+  #unreadableSinceMs: number | undefined;
+  #isRefusing = false;
+  /** The problem of the content that was reported last. */
+  #reported = '';
+
+  /** @throws {Error} if the file is missing or invalid to begin with. */
+  constructor(path: string, onProblem: (message: string) => void) {
+    this.#path = path;
+    this.#onProblem = onProblem;
+    const glimpse = lookAt(path);
+    this.#grants = new Map(readTokenFile(path).map((record) => [record.sha256, grantOf(record)]));
+    this.#signature = glimpse.kind === 'file' ? glimpse.signature : '';
+    this.#warnIfOpen(glimpse);
+    this.#stayFresh();
+  }
+
+  /**
+   * Returns the caller that a token stands for, or `null`.
+   *
+   * @throws {PlantStoreError} `storage_unavailable` while the file has changed and could not be read
+   *   for 5 seconds: the change may be a revocation.
+   */
+  callerOf(token: string): Caller | null | Promise<Caller | null> {
+    if (!this.#isFresh) {
+      this.#check();
+      this.#stayFresh();
+    }
+    if (this.#loading !== undefined && performance.now() - this.#checkedAtMs > maxAgeMs) {
+      return this.#loading.then(() => this.#lookUp(token));
+    }
+    return this.#lookUp(token);
+  }
+
+  #lookUp(token: string): Caller | null {
+    if (this.#isRefusing) throw new PlantStoreError('storage_unavailable');
+    let grant = this.#verified.get(token);
+    if (grant === undefined) {
+      grant = this.#grants.get(tokenDigest(token));
+      if (grant === undefined) return null;
+      this.#verified.set(token, grant);
+    }
+    return grant.expiresAtMs > Date.now() ? grant.caller : null;
+  }
+
+  /** A timer, because reading the clock for each request costs more. */
+  #stayFresh(): void {
+    this.#isFresh = true;
+    setTimeout(() => { this.#isFresh = false; }, checkIntervalMs).unref();
+  }
+
+  #check(): void {
+    if (this.#loading !== undefined) return;
+    const startMs = performance.now();
+    const glimpse = lookAt(this.#path);
+    if (glimpse.kind === 'failed') {
+      this.#failToRead(glimpse.message);
+    } else if (glimpse.kind === 'absent') {
+      if (this.#signature !== 'absent') this.#onProblem(`${this.#path} was removed: no token is accepted.`);
+      this.#use('absent', new Map());
+    } else if (glimpse.signature === this.#signature) {
+      this.#noteReadable();
+    } else {
+      this.#loading = this.#load(glimpse).finally(() => {
+        this.#loading = undefined;
+        this.#checkedAtMs = startMs;
+      });
+      return;
+    }
+    this.#checkedAtMs = startMs;
+  }
+
+  /** Never rejects. The old grants stay in force until the new ones are complete. */
+  async #load(glimpse: Glimpse & { readonly kind: 'file' }): Promise<void> {
+    const grants = new Map<string, Grant>();
+    try {
+      await visitTokenFile(this.#path, (record) => grants.set(record.sha256, grantOf(record)));
+      this.#warnIfOpen(glimpse);
+      this.#use(glimpse.signature, grants);
+    } catch (error) {
+      const { message } = error as Error;
+      if (isReadFailure(error as Error)) this.#failToRead(message);
+      else this.#failToUse(message);
+    }
+  }
+
+  #use(signature: string, grants: ReadonlyMap<string, Grant>): void {
+    this.#noteReadable();
+    this.#reported = '';
+    if (this.#signature === signature) return;
+    this.#signature = signature;
+    this.#grants = grants;
+    this.#verified.clear();
+  }
+
+  /** The signature stays, so that the file is read again at the next check: the fault may clear without a change. */
+  #failToUse(message: string): void {
+    this.#noteReadable();
+    const problem = `${message} The tokens read before stay in force.`;
+    if (problem !== this.#reported) this.#onProblem(problem);
+    this.#reported = problem;
+  }
+
+  #failToRead(message: string): void {
+    const now = performance.now();
+    if (this.#unreadableSinceMs === undefined) {
+      this.#unreadableSinceMs = now;
+      this.#onProblem(`${message} The tokens read before stay in force for ${unreadableGraceMs / 1000} seconds.`);
+    } else if (!this.#isRefusing && now - this.#unreadableSinceMs >= unreadableGraceMs) {
+      this.#isRefusing = true;
+      this.#onProblem(`${message} Requests with a token are refused with 503 until it can be read.`);
+    }
+  }
+
+  #noteReadable(): void {
+    if (this.#isRefusing) this.#onProblem(`${this.#path} can be read again.`);
+    this.#unreadableSinceMs = undefined;
+    this.#isRefusing = false;
+  }
+
+  #warnIfOpen(glimpse: Glimpse): void {
+    if (glimpse.kind !== 'file' || !glimpse.isOpenToOthers) return;
+    this.#onProblem(`${this.#path} is open to other users of this machine: make it yours alone (chmod 600).`);
+  }
+}
+
+function grantOf({ user, scopes, expiresAt }: TokenRecord): Grant {
+  const caller: Caller = scopes === undefined ? { user } : { user, scopes };
+  return { caller, expiresAtMs: expiresAt === undefined ? Infinity : Date.parse(expiresAt) };
+}
+
+/** The signature differs whenever the file was replaced or written to. */
+function lookAt(path: string): Glimpse {
+  try {
+    const { ino, size, mtimeNs, ctimeNs, mode } = statSync(path, { bigint: true });
+    return { kind: 'file', signature: `${ino} ${size} ${mtimeNs} ${ctimeNs}`, isOpenToOthers: (mode & 0o077n) !== 0n };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return code === 'ENOENT' ? { kind: 'absent' } : { kind: 'failed', message: `${path} cannot be used: ${message}.` };
+  }
+}
