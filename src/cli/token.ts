@@ -79,12 +79,12 @@ function revoke(args: string[]): number {
   if (id === undefined) throw new UsageError('token revoke needs the ID of a token (see plant-store token list).');
   const path = tokensSetting(values.tokens);
   if (!revokeToken(path, id)) throw new Error(`There is no token '${printable(id)}' in ${path}.`);
-  process.stderr.write(`Revoked ${id}.\n`);
+  process.stderr.write(`Revoked ${printable(id)}.\n`);
   return 0;
 }
 
 function rowOf({ id, user, scopes, createdAt, expiresAt }: TokenRecord): string[] {
-  return [id, printable(user), (scopes ?? allScopes).join(','), createdAt, expiresAt ?? 'never'];
+  return [id, user, (scopes ?? allScopes).join(','), createdAt, expiresAt ?? 'never'].map(printable);
 }
 
 function parseScope(text: string): Scope {

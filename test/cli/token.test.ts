@@ -118,10 +118,21 @@ describe('plant-store token list', { concurrency: 4 }, () => {
 
   it('keeps a user with a line break or an escape code from forging lines or colours', async (t) => {
     const { token } = await openDesk(t);
-    await token('create', 'ada\ntk_forged \u001b[31mred\u009b31m');
+    await token('create', 'ada\ntk_forged \u001b[31mred\u009b31m\u202e');
     const { stdout } = await token('list');
     assert.equal(stdout.split('\n').length, 3);
-    for (const line of stdout.split('\n')) assert.doesNotMatch(line, /\p{Cc}/u);
+    for (const line of stdout.split('\n')) assert.doesNotMatch(line, /\p{Cc}|\p{Cf}/u);
+  });
+});
+
+describe('plant-store token list of a file that was written by hand', () => {
+  it('escapes ids and times too', async (t) => {
+    const { path, token } = await openDesk(t);
+    const record = { id: 'tk_\u202e1', user: 'ada', sha256: 'ab'.repeat(32), createdAt: '1 Jan 2026 (\u202e\u009b)' };
+    await writeFile(path, JSON.stringify({ version: 1, tokens: [record] }));
+    const { code, stdout } = await token('list');
+    assert.equal(code, 0);
+    assert.match(stdout, /^tk_\\u202e1 {2}ada .* 1 Jan 2026 \(\\u202e\\u009b\) {2}never$/m);
   });
 });
 
