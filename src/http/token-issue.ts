@@ -2,6 +2,7 @@ import { chownSync, closeSync, existsSync, fsyncSync, openSync, realpathSync, re
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createPrivateFile } from '../storage/sqlite-file.ts';
+import { hasResultCode } from '../storage/sqlite-result-code.ts';
 import { isTokenRecord, readTokenFile, tokenFileText } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
 import { mintToken, randomBase62, tokenDigest } from './token.ts';
@@ -81,14 +82,33 @@ function changeTokenFile(given: string, change: (records: TokenRecord[]) => Toke
  * `work` is synchronous, so within a process nothing can come in between either.
  */
 function underLock(path: string, work: () => void): void {
-  createPrivateFile(path);
-  const lock = new DatabaseSync(path, { timeout: lockTimeoutMs });
+  const lock = takeLock(path);
   try {
-    lock.exec('BEGIN EXCLUSIVE');
     work();
   } finally {
     lock.close();
   }
+}
+
+/** @throws {Error} naming the file, if the lock is held by another process, or is not the file that this function makes. */
+function takeLock(path: string): DatabaseSync {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw brokenLock(path);
+  createPrivateFile(path);
+  let lock: DatabaseSync | undefined;
+  try {
+    lock = new DatabaseSync(path, { timeout: lockTimeoutMs });
+    lock.exec('BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock?.close();
+    if (hasResultCode(error, 'notADatabase')) throw brokenLock(path, error);
+    if (!hasResultCode(error, 'busy')) throw new Error(`${path} cannot be locked: ${(error as Error).message}.`, { cause: error });
+    throw new Error(`${path} was locked by another process for ${lockTimeoutMs / 1000} seconds: try again.`, { cause: error });
+  }
+}
+
+function brokenLock(path: string, cause?: unknown): Error {
+  return new Error(`${path} is not the empty file that serves as the lock of the tokens file: move it away.`, { cause });
 }
 
 /** Atomic and durable: written beside, synced, renamed, and the folder synced. Readers see the old or the new. */

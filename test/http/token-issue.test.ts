@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { chmod, chown, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
@@ -101,6 +101,28 @@ describe('issueToken', () => {
     const { record } = issueToken(path, { user: 'ada' });
     assert.deepEqual(readTokenFile(path), [record]);
     assert.equal(await permissions(path), '600');
+  });
+
+  for (const what of ['a text file', 'a folder']) {
+    it(`names a lock that is ${what}, says what to do, and changes nothing`, async (t) => {
+      const path = await newPath(t);
+      const { record } = issueToken(path, { user: 'ada' });
+      await rm(`${path}.lock`);
+      await (what === 'a folder' ? mkdir(`${path}.lock`) : writeFile(`${path}.lock`, 'mine'));
+      const message = `${path}.lock is not the empty file that serves as the lock of the tokens file: move it away.`;
+      assert.throws(() => issueToken(path, { user: 'eve' }), { message });
+      assert.throws(() => revokeToken(path, record.id), { message });
+      assert.deepEqual(readTokenFile(path), [record]);
+      if (what === 'a text file') assert.equal(await readFile(`${path}.lock`, 'utf8'), 'mine');
+    });
+  }
+
+  it('names a lock that another process does not release', async (t) => {
+    const path = await newPath(t);
+    await holdLock(t, path, 20_000);
+    const message = `${path}.lock was locked by another process for 5 seconds: try again.`;
+    assert.throws(() => issueToken(path, { user: 'ada' }), { message });
+    assert.ok(!existsSync(path));
   });
 
   it('writes through a symbolic link', async (t) => {
