@@ -8,6 +8,7 @@ import type { JsonPage } from '../storage/storage-adapter.ts';
 import type { Answer } from './answer.ts';
 import { isClientGone } from './client-gone.ts';
 import { isOpen } from './in-order.ts';
+import { InFlight } from './in-flight.ts';
 import { LongLists } from './long-lists.ts';
 import { openApiDocument } from './openapi.ts';
 import { parseListQuery, plantListAnswer } from './plant-list.ts';
@@ -46,35 +47,34 @@ export function createOperations(
 ): Operations {
   const openApi = openApiAnswer(basePath);
   const longLists = new LongLists(store, limits.maxHeldIds);
-  let inFlight = 0;
+  const inFlight = new InFlight(limits.maxInFlight);
 
-  /** A request takes effect when all of it is there and somebody can be told. */
-  function begin({ socket }: IncomingMessage): void {
+  /** A request takes effect when all of it has arrived and its client can be answered. */
+  function begin({ socket }: IncomingMessage, user: string): void {
     if (!isOpen(socket)) throw new PlantStoreError('malformed_request');
-    if (inFlight >= limits.maxInFlight) throw new PlantStoreError('saturated');
-    inFlight++;
+    inFlight.begin(user);
   }
 
   return {
     createPlant: async ({ request, user }) => {
       // The store checks what JSON holds; the type would be a claim.
       const newPlant = (await readJsonBody(request, limits)) as Parameters<PlantStore['createPlant']>[1];
-      begin(request);
+      begin(request, user);
       try {
         return { status: 200, body: plantJson(await store.createPlant(user, newPlant)), user };
       } finally {
-        inFlight--;
+        inFlight.end(user);
       }
     },
     getPlants: async ({ request, response, user, query, path }) => {
       const range = parseListQuery(query);
       if (unsent.isFull(user)) throw new PlantStoreError('saturated');
-      begin(request);
+      begin(request, user);
       let first: JsonPage;
       try {
         first = await store.plantPageJson(user, range);
       } finally {
-        inFlight--;
+        inFlight.end(user);
       }
       return plantListAnswer(store, longLists, first, {
         ...range,
@@ -87,11 +87,11 @@ export function createOperations(
     deletePlant: async ({ request, user, idText }) => {
       const id = parseIdText(idText);
       await discardBody(request, limits);
-      begin(request);
+      begin(request, user);
       try {
         if (await store.deletePlant(user, id)) return { status: 204 };
       } finally {
-        inFlight--;
+        inFlight.end(user);
       }
       throw new PlantStoreError('plant_not_found');
     },

@@ -34,10 +34,10 @@ export const cliFaults: readonly Fault[] = [
     { name: 'the log shows queries', find: 'queryAt === -1 ? target.length : queryAt', replace: 'target.length' },
     { name: 'the log shows tokens', find: 'method: request.method,', replace: 'method: request.method,\n        authorization: request.headers.authorization,' },
     { name: 'a client that went away looks answered', find: `response.writableFinished ? undefined : 'client gone'`, replace: 'undefined' },
-    { name: 'the log leaves out errors', find: 'error: error === undefined ? undefined : inspect(error)', replace: 'error: undefined' },
+    { name: 'the log leaves out errors', find: 'error: error === undefined ? undefined : errorText(error)', replace: 'error: undefined' },
     { name: 'an error that comes again is not counted', find: 'this.#repeats.set(key, repeats + 1);', replace: '' },
     { name: 'a storage that is down floods the log', find: 'if (repeats !== undefined) {', replace: 'if (repeats !== undefined && repeats > 1e9) {' },
-    { name: 'another cause of an error counts as the same', find: 'error === undefined ? message : `${message}: ${errorText(error)}`', replace: 'message' },
+    { name: 'another cause of an error counts as the same', find: 'error === undefined ? message : `${message}: ${errorSummary(error)}`', replace: 'message' },
     { name: 'an error that was told once is never told again', find: 'this.#repeats.clear();', replace: '' },
     { name: 'the last repeats are not told', find: 'flush(): void {\n    this.#reportRepeats();', replace: 'flush(): void {' },
     { name: 'the last lines are not written', find: 'process.stderr.write(this.#lines);', replace: 'if (this.#lines.length > 1000) process.stderr.write(this.#lines);' },
@@ -71,7 +71,7 @@ export const cliFaults: readonly Fault[] = [
     { name: 'what was refused counts as added', find: 'pending.length - refused.length', replace: 'pending.length' },
   ]),
   ...faultsIn('src/transfer/copy-plants.ts', ['test/transfer/copy-plants.test.ts'], [
-    { name: 'an unknown option of copyPlants passes', find: 'if (!optionNames.has(name)) throw', replace: 'if (name === \'\') throw' },
+    { name: 'an unknown option of copyPlants passes', find: `checkOptionNames('copyPlants', options, optionNames);`, replace: '' },
     { name: 'conflicts are not reported one by one', find: 'this.#onConflict?.(conflict);', replace: '' },
     { name: 'a copy reports no progress', find: 'onProgress?.(tally.counts);', replace: 'if (tally.added < 0) onProgress?.(tally.counts);' },
     { name: 'a storage is copied onto itself by copyPlants', find: 'if (from === to) throw', replace: 'if (from === to && from === undefined) throw' },
@@ -107,7 +107,7 @@ export const cliFaults: readonly Fault[] = [
   ]),
   ...faultsIn('src/cli/plant-line.ts', [importTest], [
     { name: 'a line that is no UTF-8 is taken', find: `if (!isUtf8(bytes)) return { problem: 'it is not UTF-8.' };`, replace: '' },
-    { name: 'a line may be without a user', find: ` || user === ''`, replace: '' },
+    { name: 'a line may have any user', find: 'if (!isUser(user)) throw', replace: `if (typeof user !== 'string') throw` },
     { name: 'a byte order mark makes a line bad', find: `number === 1 && decoded`, replace: `number === 0 && decoded` },
   ]),
   ...faultsIn('src/cli/tally.ts', [copy], [

@@ -61,19 +61,34 @@ export const connectionFaults: readonly Fault[] = [
   ...faultsIn('src/http/operations.ts', [limits], [
     { name: 'a delete does not wait for the end of its body', find: 'await discardBody(request, limits);', replace: '', tests: [refuse] },
     { name: 'a request takes effect though nobody can be told', find: `if (!isOpen(socket)) throw new PlantStoreError('malformed_request');`, replace: '', tests: [refuse] },
-    { name: 'the store gets one request more at once', find: 'inFlight >= limits.maxInFlight', replace: 'inFlight > limits.maxInFlight' },
-    { name: 'a create is in flight for ever', find: 'newPlant)) };\n      } finally {\n        inFlight--;', replace: 'newPlant)) };\n      } finally {' },
-    { name: 'a list is in flight for ever', find: '+ path });\n      } finally {\n        inFlight--;', replace: '+ path });\n      } finally {' },
-    { name: 'a delete is in flight for ever', find: '{ status: 204 };\n      } finally {\n        inFlight--;', replace: '{ status: 204 };\n      } finally {' },
+    { name: 'a create is in flight for ever', find: 'newPlant)), user };\n      } finally {\n        inFlight.end(user);', replace: 'newPlant)), user };\n      } finally {' },
+    { name: 'a list is in flight for ever', find: '(user, range);\n      } finally {\n        inFlight.end(user);', replace: '(user, range);\n      } finally {' },
+    { name: 'a delete is in flight for ever', find: '{ status: 204 };\n      } finally {\n        inFlight.end(user);', replace: '{ status: 204 };\n      } finally {' },
   ]),
   ...faultsIn('src/http/long-lists.ts', [longLists], [
-    { name: 'lists hold their ids for ever', find: 'this.#heldIds -= held;', replace: '' },
-    { name: 'lists hold any number of ids', find: '> this.#maxHeldIds) throw', replace: '> Infinity) throw' },
-    { name: 'a long list that is alone is refused', find: 'if (!isAlone && this.#heldIds', replace: 'if (this.#heldIds' },
+    { name: 'lists hold their ids for ever', find: 'this.#heldIds.add(user, -held);', replace: '' },
+    { name: 'lists of a user hold any number of ids', find: 'heldByUser > this.#maxHeldIds * userShare', replace: 'heldByUser > Infinity' },
+    { name: 'the only long list of a user is refused', find: 'heldByUser > heldByList && ', replace: '' },
+    { name: 'one user holds the ids of all', find: 'new UserTotals(maxHeldIds * userShare)', replace: 'new UserTotals()' },
+    { name: 'all long lists of a user are prepared at once', find: 'await this.#enter(request.user);', replace: '' },
+    { name: 'any number of long lists waits', find: 'queue.length >= maxWaitingOfUser || ', replace: '' },
+    { name: 'a long list is prepared for a client that has gone', find: `        if (isClientGone()) throw new PlantStoreError('malformed_request');\n        held`, replace: '        held' },
   ]),
-  ...faultsIn('src/http/answer.ts', [longLists], [
-    { name: 'HEAD of a long list holds its ids for ever', find: 'response.end();\n    await body.return();', replace: 'response.end();' },
-    { name: 'a client that left before its long list holds ids for ever', find: `if (typeof body === 'object') await body.return();`, replace: '' },
+  ...faultsIn('src/http/listener.ts', [longLists], [
+    { name: 'a client that left before its long list holds ids for ever', find: `if (typeof answered?.body === 'object') await answered.body.return();`, replace: '' },
+  ]),
+  ...faultsIn('src/http/client-gone.ts', [longLists], [
+    { name: 'a client that closed its connection is taken for one that reads', find: 'response.writeContinue();', replace: 'response.getHeaderNames();' },
+  ]),
+  ...faultsIn('src/http/in-flight.ts', ['test/http/in-flight.test.ts'], [
+    { name: 'one user may have all requests in flight', find: 'Math.ceil(maxInFlight * userShare)', replace: 'maxInFlight' },
+    { name: 'the store gets one request more at once', find: 'all >= this.#max ', replace: 'all > this.#max ' },
+  ]),
+  ...faultsIn('src/http/unsent-bytes.ts', ['test/http/unsent-bytes.test.ts'], [
+    { name: 'one user may let clients hold all memory', find: '>= this.#max * userShare * factor', replace: '>= this.#max * factor' },
+    { name: 'clients that take nothing are never closed', find: 'if (this.#isOver(user)) this.#makeRoom(user);', replace: '' },
+    { name: 'clients of others are closed for one user', find: 'if (pending.user === user || this', replace: 'if (pending.user !== user || this' },
+    { name: 'a client may take a byte now and then', find: 'if (sinceMs > latest) return;', replace: 'return;' },
   ]),
   ...faultsIn('src/http/server.ts', [limits], [
     { name: 'a client that takes nothing is waited for, for ever', find: '  timeout: 60_000', replace: '  timeout: 0' },

@@ -50,12 +50,11 @@ export const coreFaults: readonly Fault[] = [
   ]),
   ...faultsIn('src/plant-store.ts', [plantStore], [
     { name: 'a create of a taken id looks done', find: `if (!isNew) throw new PlantStoreError('id_taken');`, replace: '' },
-    { name: 'a user may be empty', find: `user === '' || `, replace: '' },
     { name: 'a limit over the largest is taken', find: 'limit > maxLimit', replace: 'limit > maxLimit + 1' },
     { name: 'a limit of 0 is refused', find: 'limit < 0 ||', replace: 'limit <= 0 ||' },
     { name: 'a list ends with its first page', find: 'page.length < range.limit &&', replace: 'page.length <= range.limit &&' },
     { name: 'a page is as long as the limit', find: 'limit: Math.min(left, maxPageLength)', replace: 'limit: Math.min(left, maxLimit)' },
-    { name: 'a long list keeps all others waiting', find: 'await pageTurn();', replace: '' },
+    { name: 'a long list keeps all others waiting', find: 'await pageTurn(user);', replace: '' },
     { name: 'the storage is closed before the writes are done', find: 'this.#writes.close().then(() => this.#storage.close())', replace: 'this.#storage.close()' },
     { name: 'too few outcomes are taken for all', find: 'outcomes.length === writes.length', replace: 'outcomes.length <= writes.length' },
     {
@@ -83,10 +82,26 @@ export const coreFaults: readonly Fault[] = [
       tests: [plantPageJson],
     },
   ]),
+  ...faultsIn('src/user.ts', ['test/user.test.ts'], [
+    { name: 'a user may be empty', find: `value !== '' && `, replace: '' },
+    { name: 'a user may have 256 bytes', find: 'Buffer.byteLength(text) <= maxUserBytes', replace: 'Buffer.byteLength(text) <= maxUserBytes + 1' },
+    { name: 'the length of a user is counted in characters', find: 'Buffer.byteLength(text)', replace: 'text.length' },
+  ]),
+  ...faultsIn('src/check-option.ts', ['test/options.test.ts'], [
+    { name: 'unknown options pass', find: 'if (Object.hasOwn(known, name)) continue;', replace: 'continue;' },
+    { name: 'names that every object has are known options', find: 'Object.hasOwn(known, name)', replace: 'name in known' },
+  ]),
+  ...faultsIn('src/error-text.ts', ['test/http/on-error.test.ts'], [
+    { name: 'a cause is left out of a report', find: `texts.join('\\nCaused by ')`, replace: `texts[0] ?? ''` },
+  ]),
+  ...faultsIn('src/guard-hook.ts', ['test/http/on-error.test.ts'], [
+    { name: 'a hook that rejects ends the process', find: 'if (result instanceof Promise) result.catch(onFailure);', replace: '' },
+    { name: 'a report is lost if its hook throws', find: 'fallback(...report);', replace: '' },
+  ]),
   ...faultsIn('src/page-turn.ts', ['test/page-turn.test.ts'], [
-    { name: 'all long lists read a page in every turn', find: 'if (next === waiting.length) setImmediate(giveTurn);\n    waiting.push(resolve);', replace: 'setImmediate(resolve);' },
-    { name: 'a second long list never gets its turn', find: '    setImmediate(giveTurn);\n    //', replace: '    //' },
-    { name: 'of many long lists those past a thousand never get a turn', find: 'waiting = waiting.slice(next);', replace: 'waiting = [];' },
+    { name: 'all long lists read a page in every turn', find: 'lists === undefined) waiting', replace: 'lists === undefined) setImmediate(resolve); else if (lists.length > 1e9) waiting' },
+    { name: 'a second long list never gets its turn', find: 'if (waiting.size > 0) setImmediate(giveTurn);', replace: '' },
+    { name: 'the lists of one user go before those of others', find: 'waiting.delete(user);\n', replace: 'if (lists.length === 1) waiting.delete(user);\n' },
   ]),
   ...faultsIn('src/page-cache.ts', [pageCache], [
     { name: 'a kept page can be changed by whoever gets it', find: 'Object.freeze(page)', replace: 'page', tests: [plantPageJson] },

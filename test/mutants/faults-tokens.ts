@@ -26,7 +26,7 @@ export const tokenFaults: readonly Fault[] = [
     { name: 'the old grants end before the new ones are complete', find: 'const grants = new Map<string, Grant>();', replace: 'const grants = new Map<string, Grant>();\n    this.#grants = grants;', tests: [grants] },
   ]),
   ...faultsIn('src/http/token-file.ts', [file], [
-    { name: 'a record may be without a user', find: `user !== '' && `, replace: '' },
+    { name: 'a record may have any user', find: 'isUser(user) &&', replace: `typeof user === 'string' &&` },
     { name: 'a record may have any digest', find: '[\\da-f]{64}', replace: '[\\da-f]*' },
     { name: 'a record may have unknown scopes', find: 'allScopes.includes(scope as Scope)', replace: `typeof scope === 'string'` },
     { name: 'a record may expire at any text', find: 'isTime(expiresAt)', replace: `typeof expiresAt === 'string'` },
