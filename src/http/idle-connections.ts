@@ -21,10 +21,16 @@ const firstByteMs = 1000;
  */
 export function closeIdleConnections(server: Server, open: Set<Socket>): void {
   const idle = new IdleConnections(server, open);
-  server.on('connection', (socket) => { idle.opened(socket); });
-  server.on('request', ({ socket }: IncomingMessage, response) => { idle.requested(socket, response); });
+  server.on('connection', (socket) => {
+    idle.opened(socket);
+  });
+  server.on('request', ({ socket }: IncomingMessage, response) => {
+    idle.requested(socket, response);
+  });
   // All were busy. Some may be idle by now when `maxConnections` was changed.
-  server.on('drop', () => { idle.makeRoom(); });
+  server.on('drop', () => {
+    idle.makeRoom();
+  });
 }
 
 class IdleConnections {
@@ -43,13 +49,16 @@ class IdleConnections {
 
   opened(socket: Socket): void {
     this.#withoutRequest.set(socket, performance.now());
-    socket.once('close', () => { this.#forget(socket); });
+    socket.once('close', () => {
+      this.#forget(socket);
+    });
     this.makeRoom();
   }
 
   requested(socket: Socket, response: ServerResponse): void {
     this.#forget(socket);
-    response.once('close', () => {
+    // Emitted once; `once` would cost more for every request.
+    response.on('close', () => {
       if (socket.destroyed || lastResponse(socket) !== response) return;
       this.#keptAlive.set(socket, socket.bytesRead);
       this.makeRoom();

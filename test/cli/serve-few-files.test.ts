@@ -12,7 +12,7 @@ const body = '{"id":1,"name":"Fern"}';
 
 describe('plant-store serve with few open files', () => {
   for (const maxOpenFiles of [64, 1024]) {
-    it(`serves new clients, refuses a revoked token and logs idle connections that it closes (${maxOpenFiles})`, async (t) => {
+    it(`serves new clients, refuses a revoked token and logs what it closes (${maxOpenFiles})`, async (t) => {
       if (!hasProgram(t, 'prlimit')) return;
       const cwd = await temporaryFolder(t);
       const tokens = join(cwd, 'tokens.json');
@@ -28,13 +28,19 @@ describe('plant-store serve with few open files', () => {
         assert.equal(await statusOf('GET /plants HTTP/1.1\r\nHost: x\r\n\r\n'), 401, `client ${n}`);
       }
       const authorized = `Host: x\r\nAuthorization: Bearer ${token}\r\n`;
-      const create = `POST /plants HTTP/1.1\r\n${authorized}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+      const content = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+      const create = `POST /plants HTTP/1.1\r\n${authorized}${content}`;
       assert.equal(await statusOf(create), 200);
       const list = `GET /plants HTTP/1.1\r\n${authorized}\r\n`;
       assert.equal(await statusOf(list), 200);
       assert.ok(revokeToken(tokens, record.id));
-      await eventually(async () => { assert.equal(await statusOf(list), 401); });
-      assert.match(server.stderr(), /An idle connection was closed to make room: at most (8|960) connections may be open\./);
+      await eventually(async () => {
+        assert.equal(await statusOf(list), 401);
+      });
+      assert.match(
+        server.stderr(),
+        /An idle connection was closed to make room: at most (8|960) connections may be open\./,
+      );
       assert.doesNotMatch(server.stderr(), /EMFILE|cannot be used/);
     });
   }

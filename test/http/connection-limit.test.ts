@@ -15,12 +15,22 @@ const script = `
 function defaultUnder(maxOpenFiles: number): number {
   const node = [process.execPath, '--import', 'tsx', '--input-type=module', '--eval', script];
   const cwd = new URL('../../', import.meta.url);
-  return Number(execFileSync('prlimit', [`--nofile=${maxOpenFiles}:${maxOpenFiles}`, ...node], { cwd, encoding: 'utf8' }));
+  return Number(
+    execFileSync('prlimit', [`--nofile=${maxOpenFiles}:${maxOpenFiles}`, ...node], { cwd, encoding: 'utf8' }),
+  );
 }
 
 describe('connection limit', () => {
   it('leaves 64 open files to the rest of the process, is at least 8 and at most 10,000', () => {
-    const expected: [number, number][] = [[Infinity, 10_000], [1_048_576, 10_000], [10_064, 10_000], [1024, 960], [73, 9], [64, 8], [16, 8]];
+    const expected: [number, number][] = [
+      [Infinity, 10_000],
+      [1_048_576, 10_000],
+      [10_064, 10_000],
+      [1024, 960],
+      [73, 9],
+      [64, 8],
+      [16, 8],
+    ];
     for (const [files, connections] of expected) assert.equal(connectionLimit(files), connections, String(files));
   });
 
@@ -31,9 +41,13 @@ describe('connection limit', () => {
 });
 
 describe('open file limit', () => {
-  it('is the same in /proc and in a diagnostic report', { skip: process.platform === 'win32' && 'Windows has none' }, () => {
-    assert.equal(limitFromReport() ?? Infinity, openFileLimit());
-  });
+  it(
+    'is the same in /proc and in a diagnostic report',
+    { skip: process.platform === 'win32' && 'Windows has none' },
+    () => {
+      assert.equal(limitFromReport() ?? Infinity, openFileLimit());
+    },
+  );
 
   it('leaves the settings of the diagnostic report as they are', () => {
     const report: typeof process.report & { excludeNetwork?: boolean } = process.report;

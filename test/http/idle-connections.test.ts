@@ -28,7 +28,9 @@ describe('idle connections', () => {
     const kept: RawConnection[] = [];
     for (let n = 0; n < 50; n++) kept.push(await keepAlive(t, port));
     assert.deepEqual([drops, closed], [0, 31]);
-    await eventually(() => { assert.equal(kept.filter(({ socket }) => !socket.destroyed).length, 19); });
+    await eventually(() => {
+      assert.equal(kept.filter(({ socket }) => !socket.destroyed).length, 19);
+    });
     assert.ok(kept.slice(0, 31).every(({ socket }) => socket.destroyed));
   });
 
@@ -40,7 +42,9 @@ describe('idle connections', () => {
     let drops = 0;
     server.on('drop', () => drops++);
     for (let n = 0; n < 20; n++) await Promise.all([keepAlive(t, port), keepAlive(t, port)]);
-    await eventually(() => { assert.ok(oldest.socket.destroyed); });
+    await eventually(() => {
+      assert.ok(oldest.socket.destroyed);
+    });
     assert.equal(drops, 0);
   });
 
@@ -61,7 +65,9 @@ describe('idle connections', () => {
     release();
     for (const connection of busy) await connection.until(/\[\]$/);
     await keepAlive(t, port);
-    await eventually(() => { assert.equal(busy.filter(({ socket }) => !socket.destroyed).length, 2); });
+    await eventually(() => {
+      assert.equal(busy.filter(({ socket }) => !socket.destroyed).length, 2);
+    });
   });
 
   it('include those that never sent a byte, after a second', async (t) => {
@@ -70,10 +76,14 @@ describe('idle connections', () => {
     const silent: RawConnection[] = [];
     for (let n = 0; n < 4; n++) silent.push(await RawConnection.open(t, port));
     // One is closed by itself, so that there is room; a little later the others are as old.
-    await eventually(() => { assert.ok(silent.some(({ socket }) => socket.destroyed)); });
+    await eventually(() => {
+      assert.ok(silent.some(({ socket }) => socket.destroyed));
+    });
     await sleep(50);
     for (let n = 0; n < 10; n++) await keepAlive(t, port);
-    await eventually(() => { assert.ok(silent.every(({ socket }) => socket.destroyed)); });
+    await eventually(() => {
+      assert.ok(silent.every(({ socket }) => socket.destroyed));
+    });
   });
 
   it('do not include those that have sent part of a request', async (t) => {
@@ -105,5 +115,10 @@ function heldLists(): { storage: MemoryStorage; release: () => void } {
   const list = storage.list.bind(storage);
   const released = Promise.withResolvers<undefined>();
   storage.list = (user, range) => released.promise.then(() => list(user, range));
-  return { storage, release: () => { released.resolve(undefined); } };
+  return {
+    storage,
+    release: () => {
+      released.resolve(undefined);
+    },
+  };
 }

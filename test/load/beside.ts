@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { SqliteStorage } from '../../src/storage/sqlite.ts';
 import { insertAll, listedUser, otherUsers } from '../bench/garden.ts';
+import type { BurstReport } from './burst.ts';
 import type { ServerUnderLoad } from './server.ts';
 import type { SteadyReport } from './steady.ts';
 
@@ -23,14 +24,23 @@ export async function databaseWith(folder: string, greedyPlants: number, politeP
 /** What the polite user saw, one line for each kind of request. */
 export function describeSteady({ byWork, failed, sent, longestWaitMs }: SteadyReport): string[] {
   const lines = Object.entries(byWork).map(([work, { statuses, closed, unanswered, p50Ms, p99Ms }]) => {
-    const answers = Object.entries(statuses).map(([status, count]) => `${count} × ${status}`).join(', ');
-    return `another user's ${work}: ${answers}; ${closed} cut off, ${unanswered} unanswered; p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}`;
+    const answers = Object.entries(statuses)
+      .map(([status, count]) => `${count} × ${status}`)
+      .join(', ');
+    const times = `p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}`;
+    return `another user's ${work}: ${answers}; ${closed} cut off, ${unanswered} unanswered; ${times}`;
   });
   return [`another user: ${failed} of ${sent} requests failed; the longest wait ${ms(longestWaitMs)}`, ...lines];
 }
 
 export function ms(milliseconds: number | undefined): string {
   return milliseconds === undefined || Number.isNaN(milliseconds) ? '–' : `${milliseconds.toFixed(0)} ms`;
+}
+
+/** What became of requests that all did the same. */
+export function describeBurst({ waitsMs, refused, cutOff, unanswered }: BurstReport): string {
+  const served = `${waitsMs.length} served after ${ms(waitsMs[0])} to ${ms(waitsMs.at(-1))}`;
+  return `${served}, ${refused} refused, ${cutOff} cut off, ${unanswered} unanswered`;
 }
 
 /** Reports the CPU time of the server between two moments. */

@@ -61,7 +61,10 @@ export interface LeavingOptions extends Pick<BurstOptions, 'port' | 'connections
   readonly stayMs: number;
 }
 
-export async function askAndLeave({ port, connections, target, user, stayMs }: LeavingOptions, control: Control): Promise<void> {
+export async function askAndLeave(
+  { port, connections, target, user, stayMs }: LeavingOptions,
+  control: Control,
+): Promise<void> {
   const sockets = await openConnections(connections, { port });
   for (const socket of sockets) socket.pause().write(`${requestHead('GET', target, user)}\r\n`);
   await sleep(stayMs);
@@ -70,7 +73,10 @@ export async function askAndLeave({ port, connections, target, user, stayMs }: L
 }
 
 /** Clients that send requests at a rate of bytes and discard the responses. */
-export interface TrickleOptions extends Pick<BurstOptions, 'port' | 'connections' | 'target' | 'user' | 'milliseconds'> {
+export interface TrickleOptions extends Pick<
+  BurstOptions,
+  'port' | 'connections' | 'target' | 'user' | 'milliseconds'
+> {
   /** Of all connections together. */
   readonly bytesPerSecond: number;
 }
@@ -86,13 +92,14 @@ export interface TrickleReport {
 export async function trickle(options: TrickleOptions, control: Control): Promise<TrickleReport> {
   const { port, connections, target, user, milliseconds, bytesPerSecond } = options;
   const statuses: Record<string, number> = {};
-  const use = (socket: Socket): Socket => socket.on('data', (chunk: Buffer) => {
-    // No body contains this text.
-    for (let at = chunk.indexOf(statusLine); at !== -1; at = chunk.indexOf(statusLine, at + 1)) {
-      const status = chunk.toString('latin1', at + statusLine.length, at + statusLine.length + 3);
-      statuses[status] = (statuses[status] ?? 0) + 1;
-    }
-  });
+  const use = (socket: Socket): Socket =>
+    socket.on('data', (chunk: Buffer) => {
+      // No body contains this text.
+      for (let at = chunk.indexOf(statusLine); at !== -1; at = chunk.indexOf(statusLine, at + 1)) {
+        const status = chunk.toString('latin1', at + statusLine.length, at + statusLine.length + 3);
+        statuses[status] = (statuses[status] ?? 0) + 1;
+      }
+    });
   const sockets = (await openConnections(connections, { port })).map(use);
   const text = `${requestHead('GET', target, user)}\r\n`;
   control.ready();

@@ -28,7 +28,10 @@ export async function holdAndReconnect(options: HoldOptions, control: Control): 
   const report = { answered: 0, refused: 0, givenUp: 0, openAtEnd: 0 };
   const hold = async (onSettled: () => void): Promise<void> => {
     do {
-      const outcome = await holdOne(port, end, () => { report.answered++; onSettled(); });
+      const outcome = await holdOne(port, end, () => {
+        report.answered++;
+        onSettled();
+      });
       report[outcome]++;
       onSettled();
       await sleep(50);
@@ -46,11 +49,17 @@ export async function holdAndReconnect(options: HoldOptions, control: Control): 
   return report;
 }
 
-async function holdOne(port: number, end: number, onAnswered: () => void): Promise<'refused' | 'givenUp' | 'openAtEnd'> {
+async function holdOne(
+  port: number,
+  end: number,
+  onAnswered: () => void,
+): Promise<'refused' | 'givenUp' | 'openAtEnd'> {
   const socket = await openConnection({ port }).catch(() => undefined);
   if (socket === undefined) return 'refused';
   const closed = new Promise<boolean>((resolve) => {
-    socket.once('data', onAnswered).once('close', () => { resolve(true); });
+    socket.once('data', onAnswered).once('close', () => {
+      resolve(true);
+    });
   });
   socket.write('GET /plants HTTP/1.1\r\nHost: x\r\n\r\n');
   const isClosed = await Promise.race([closed, sleep(end - performance.now(), false)]);
@@ -77,14 +86,19 @@ export interface ArrivalReport {
 
 const patienceMs = 5000;
 
-export async function arrive({ port, clients, everyMs, user }: ArrivalOptions, control: Control): Promise<ArrivalReport> {
+export async function arrive(
+  { port, clients, everyMs, user }: ArrivalOptions,
+  control: Control,
+): Promise<ArrivalReport> {
   control.ready();
   const outcomes: Promise<number | 'refused' | 'unanswered'>[] = [];
   let longestMs = 0;
   for (let n = 0; n < clients; n++) {
     const start = performance.now();
     const asked = askOnce(port, user);
-    void asked.then(() => { longestMs = Math.max(longestMs, performance.now() - start); });
+    void asked.then(() => {
+      longestMs = Math.max(longestMs, performance.now() - start);
+    });
     outcomes.push(asked);
     await sleep(everyMs);
   }
@@ -100,8 +114,12 @@ export async function askOnce(port: number, user: string): Promise<number | 'ref
   const socket = await openConnection({ port }).catch(() => undefined);
   if (socket === undefined) return 'refused';
   const answered = new Promise<number | 'refused'>((resolve) => {
-    socket.once('data', (chunk: Buffer) => { resolve(Number(chunk.toString('latin1', 9, 12))); });
-    socket.once('close', () => { resolve('refused'); });
+    socket.once('data', (chunk: Buffer) => {
+      resolve(Number(chunk.toString('latin1', 9, 12)));
+    });
+    socket.once('close', () => {
+      resolve('refused');
+    });
   });
   socket.write(listText(user));
   const outcome = await Promise.race([answered, sleep(patienceMs, 'unanswered' as const, { ref: false })]);

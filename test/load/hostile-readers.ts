@@ -27,11 +27,18 @@ export interface HostileReaders {
 
 export async function hostileReaders(stage: Stage, { connections, bytesPerSecond }: HostileReaders): Promise<void> {
   const how = bytesPerSecond === 0 ? 'nothing' : `${bytesPerSecond} bytes a second`;
-  const scenario = `${connections.toLocaleString('en-US')} readers of 1.9 MB of control characters take ${how}, another user at 100 a second`;
+  const readersText = `${connections.toLocaleString('en-US')} readers of 1.9 MB of control characters take ${how}`;
+  const scenario = `${readersText}, another user at 100 a second`;
   await stage.play(scenario, async (scene) => {
     await createLongNames(scene);
     const { server, port } = scene;
-    const beside = generate('runSteadily', { port, user: politeUser, perSecond: 100, milliseconds: besideMs, works: ['create', 'list 20'] });
+    const beside = generate('runSteadily', {
+      port,
+      user: politeUser,
+      perSecond: 100,
+      milliseconds: besideMs,
+      works: ['create', 'list 20'],
+    });
     await beside.ready;
     await sleep(500);
     const filesBefore = server.watch.openFiles();
@@ -63,13 +70,17 @@ interface Readers {
 
 async function startReaders(port: number, connections: number, bytesPerSecond: number): Promise<Readers> {
   if (spawnSync('python3', ['--version']).status !== 0) return startReadersInNode(port, connections, bytesPerSecond);
-  const child = spawn('python3', [program, String(port), String(connections), String(bytesPerSecond)], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn('python3', [program, String(port), String(connections), String(bytesPerSecond)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   child.stdin.on('error', () => undefined).write(`${requestHead('GET', '/plants', greedyUser)}\r\n`);
   const start = performance.now();
-  const [count] = (await Promise.race([once(child.stdout.setEncoding('utf8'), 'data'), once(child, 'exit')])) as [string | number];
+  const [count] = (await Promise.race([once(child.stdout.setEncoding('utf8'), 'data'), once(child, 'exit')])) as [
+    string | number,
+  ];
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
   return {
-    note: `${String(count).trim()} of ${connections} readers connected within ${seconds} s, with a receive buffer of 2 KiB and segments of 88 bytes`,
+    note: `${String(count).trim()} of ${connections} readers with a receive buffer of 2 KiB connected in ${seconds} s`,
     stop: async () => {
       child.stdin.end();
       if (child.exitCode === null) await once(child, 'exit');
@@ -83,7 +94,7 @@ async function startReadersInNode(port: number, connections: number, bytesPerSec
   const readers = generate('readSlowly', { port, ...options });
   await readers.ready;
   return {
-    note: 'NOT AS HOSTILE AS MEANT: without python3 the receive buffers have the default size, so the system holds most of each response',
+    note: 'NOT AS HOSTILE AS MEANT: without python3 the system keeps most of each response in its own buffers',
     stop: async () => {
       readers.stop();
       await readers.report;

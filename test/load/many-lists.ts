@@ -1,4 +1,4 @@
-import { CpuMeter, databaseWith, greedyUser, ms, politeUser } from './beside.ts';
+import { CpuMeter, databaseWith, describeBurst, greedyUser, ms, politeUser } from './beside.ts';
 import { generate } from './generate.ts';
 import type { Stage } from './stage.ts';
 
@@ -13,21 +13,24 @@ const maxMs = 45_000;
  */
 export async function manyLongLists(stage: Stage): Promise<void> {
   const database = await databaseWith(stage.folder, plants, plants);
-  await stage.play(`900 lists of 20,000 plants of one user, one such list of another`, async ({ server, port }) => {
-    const ask = (user: string, connections: number): ReturnType<typeof generate<'burst'>> =>
-      generate('burst', { port, connections, method: 'GET', target: '/plants', user, milliseconds: maxMs });
-    const alone = await ask(politeUser, 1).report;
-    const cpu = new CpuMeter(server);
-    const many = ask(greedyUser, lists);
-    await many.ready;
-    const beside = await ask(politeUser, 1).report;
-    const { waitsMs, refused, cutOff, unanswered } = await many.report;
-    return {
-      notes: [
-        `the one list: ${ms(alone.waitsMs[0])} alone, ${ms(beside.waitsMs[0])} beside the 900`,
-        `the 900 lists: ${waitsMs.length} served after ${ms(waitsMs[0])} to ${ms(waitsMs.at(-1))}, ${refused} refused, ${cutOff} cut off, ${unanswered} unanswered`,
-        `the server used ${cpu.describe()}`,
-      ],
-    };
-  }, { database });
+  await stage.play(
+    `900 lists of 20,000 plants of one user, one such list of another`,
+    async ({ server, port }) => {
+      const ask = (user: string, connections: number): ReturnType<typeof generate<'burst'>> =>
+        generate('burst', { port, connections, method: 'GET', target: '/plants', user, milliseconds: maxMs });
+      const alone = await ask(politeUser, 1).report;
+      const cpu = new CpuMeter(server);
+      const many = ask(greedyUser, lists);
+      await many.ready;
+      const beside = await ask(politeUser, 1).report;
+      return {
+        notes: [
+          `the one list: ${ms(alone.waitsMs[0])} alone, ${ms(beside.waitsMs[0])} beside the 900`,
+          `the 900 lists: ${describeBurst(await many.report)}`,
+          `the server used ${cpu.describe()}`,
+        ],
+      };
+    },
+    { database },
+  );
 }

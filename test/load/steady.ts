@@ -40,10 +40,11 @@ export async function runSteadily(options: SteadyOptions, control: Control): Pro
   const start = performance.now();
   let sent = 0;
   for (let now = start; now < start + milliseconds; now = performance.now()) {
-    for (const due = ((now - start) * perSecond) / 1000; sent < due; sent++) user.send(works[sent % works.length] ?? 'create');
+    for (const due = ((now - start) * perSecond) / 1000; sent < due; sent++)
+      user.send(works[sent % works.length] ?? 'create');
     await sleep(tickMs);
   }
-  for (const deadline = performance.now() + graceMs; user.isWaiting && performance.now() < deadline; ) await sleep(50);
+  for (const deadline = performance.now() + graceMs; user.isWaiting && performance.now() < deadline;) await sleep(50);
   return user.finish(sent);
 }
 
@@ -79,10 +80,14 @@ class SteadyUser {
     sent.once('response', (response: IncomingMessage) => {
       response.resume();
       // 'close' follows 'end', and comes alone when the response is cut off.
-      response.once('close', () => { this.#settle(sent, response.complete ? response.statusCode : undefined); });
+      response.once('close', () => {
+        this.#settle(sent, response.complete ? response.statusCode : undefined);
+      });
       response.on('error', () => undefined);
     });
-    sent.on('error', () => { this.#settle(sent, undefined); });
+    sent.on('error', () => {
+      this.#settle(sent, undefined);
+    });
     sent.end(isCreate ? JSON.stringify({ id: randomId(), name: 'Fern', tag: 'indoor' }) : undefined);
   }
 
@@ -94,7 +99,10 @@ class SteadyUser {
     this.#waiting.clear();
     this.#agent.destroy();
     const all = this.#all.report();
-    const served = Object.entries(all.statuses).reduce((sum, [status, count]) => sum + (Number(status) < 300 ? count : 0), 0);
+    const served = Object.entries(all.statuses).reduce(
+      (sum, [status, count]) => sum + (Number(status) < 300 ? count : 0),
+      0,
+    );
     return {
       all,
       byWork: Object.fromEntries([...this.#byWork].map(([work, tally]) => [work, tally.report()])),
