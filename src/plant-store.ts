@@ -7,7 +7,7 @@ import { PageCache } from './page-cache.ts';
 import { pageTurn } from './page-turn.ts';
 import { emptyPage, listAsJson } from './storage/json-page.ts';
 import { listChecked } from './storage/list-checked.ts';
-import { isFullOfText, maxPageLength } from './storage/page-bounds.ts';
+import { fullPageEnd, maxPageLength } from './storage/page-bounds.ts';
 import type { JsonPage, StorageAdapter, Write } from './storage/storage-adapter.ts';
 import { isUser, userRule } from './user.ts';
 import { WriteQueue } from './write-queue.ts';
@@ -121,7 +121,7 @@ export class PlantStore {
       if (last === undefined) return;
       after = last.id;
       left -= page.length;
-      const isLastPage = left === 0 || (page.length < range.limit && !isFullOfText(page));
+      const isLastPage = left === 0 || (page.length < range.limit && fullPageEnd(page) === undefined);
       yield page;
       if (isLastPage) return;
       // A storage that answers within the turn would otherwise keep everybody else waiting to the end.

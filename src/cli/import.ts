@@ -1,5 +1,5 @@
 import { fstatSync } from 'node:fs';
-import { maxPageLength, maxPageText, ownedTextLength } from '../storage/page-bounds.ts';
+import { maxPageBytes, maxPageLength } from '../storage/page-bounds.ts';
 import type { OwnedPlant, StorageAdapter } from '../storage/storage-adapter.ts';
 import { addPlants } from '../transfer/add-plants.ts';
 import { parseCommandLine } from './command.ts';
@@ -58,16 +58,16 @@ interface Batch {
   readonly readBytes: number;
 }
 
-/** Plants for one commit each: bounded in number and in text, and no two with the same key. */
+/** Plants for one commit each: bounded in number and in bytes, and no two with the same key. */
 async function* readBatches(input: AsyncIterable<Buffer>, tally: Tally, isStrict: boolean): AsyncGenerator<Batch, void, undefined> {
   const lines = new LineSplitter(maxLineBytes);
   let readBytes = 0;
   let plants: OwnedPlant[] = [];
   let keys = new Set<string>();
-  let text = 0;
+  let bytes = 0;
   const cut = (): Batch => {
     const batch = { plants, readBytes };
-    [plants, keys, text] = [[], new Set(), 0];
+    [plants, keys, bytes] = [[], new Set(), 0];
     return batch;
   };
   for await (const piece of withEnd(input)) {
@@ -83,10 +83,10 @@ async function* readBatches(input: AsyncIterable<Buffer>, tally: Tally, isStrict
       }
       const { owned } = parsed;
       const key = `${owned.plant.id} ${owned.user}`;
-      if (plants.length === maxPageLength || text >= maxPageText || keys.has(key)) yield cut();
+      if (plants.length === maxPageLength || bytes >= maxPageBytes || keys.has(key)) yield cut();
       plants.push(owned);
       keys.add(key);
-      text += ownedTextLength(owned);
+      bytes += line.bytes?.length ?? 0;
     }
   }
   yield cut();

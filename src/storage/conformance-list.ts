@@ -1,4 +1,5 @@
 import { maxInt64, minInt64 } from '../int64.ts';
+import { plantJson } from '../plant.ts';
 import { expect, expectEqual } from './conformance-expect.ts';
 import { all, create, expectEnd, ids, range, remove, shuffled } from './conformance-plants.ts';
 import type { Suite } from './conformance-suite.ts';
@@ -59,18 +60,20 @@ export function testList({ test }: Suite): void {
     expectEqual(page.length, 1500, 'list must return as many plants as its limit allows if their text is short.');
   });
 
-  test('list may stop before the limit only after 262144 UTF-16 code units of text', async ({ open }) => {
+  test('list may stop before the limit only with the plant by which the JSON reaches 262144 bytes', async ({ open }) => {
     const storage = await open();
-    // Characters of one and of three bytes of UTF-8.
-    for (const letter of ['x', '\u2698']) {
+    // Characters of one, three and six bytes of JSON.
+    for (const letter of ['x', '\u2698', '\u0001']) {
       const plants = range(20).map((n) => ({ id: BigInt(n), name: letter.repeat(20_000), tag: letter.repeat(10_000) }));
       await storage.commit(plants.map((plant) => ({ kind: 'create', user: letter, plant })));
       const page = await storage.list(letter, { after: undefined, limit: 1000 });
-      expect(page.length >= 9, `list stopped after ${page.length} plants of 30000 code units each. It must return at least 9.`);
+      const bytes = Buffer.byteLength(page.map(plantJson).join(''));
+      const rule = 'It may stop before the limit only when it has reached 262144 bytes.';
+      expect(page.length === 20 || bytes >= 262_144, `list stopped after ${page.length} plants, whose JSON has ${bytes} bytes. ${rule}`);
       expectEqual(page, plants.slice(0, page.length), 'A page that stops before the limit must hold the first plants.');
       expectEqual(await all(storage, letter), plants, 'The pages after one that stopped early must return the other plants.');
-      const few = await storage.list(letter, { after: undefined, limit: 3 });
-      expectEqual(few.length, 3, 'list must return 3 plants of 30000 code units each if its limit is 3.');
+      const few = await storage.list(letter, { after: undefined, limit: 2 });
+      expectEqual(few.length, 2, 'list must return 2 plants of less than 262144 bytes of JSON each if its limit is 2.');
     }
   });
 

@@ -1,6 +1,6 @@
 import { plantJson } from '../plant.ts';
 import { listChecked } from './list-checked.ts';
-import { isFullOfText } from './page-bounds.ts';
+import { fullPageEnd } from './page-bounds.ts';
 import type { JsonPage, ListRange, StorageAdapter } from './storage-adapter.ts';
 
 /** A page without plants. */
@@ -17,6 +17,6 @@ export async function listAsJson(
   if (isCut) plants.pop();
   const last = plants.at(-1)?.id;
   if (last === undefined) return emptyPage;
-  const hasMore = isCut || (isFullOfText(plants) && (await storage.list(user, { after: last, limit: 1 })).length > 0);
+  const hasMore = isCut || (fullPageEnd(plants) !== undefined && (await storage.list(user, { after: last, limit: 1 })).length > 0);
   return { json: `[${plants.map(plantJson).join(',')}]`, count: plants.length, last, hasMore };
 }

@@ -1,7 +1,7 @@
 import { PlantStoreError } from '../errors.ts';
 import type { StoredPlant } from '../plant.ts';
 import { compareUsers } from './key-order.ts';
-import { maxPageText, ownedTextLength, textLength } from './page-bounds.ts';
+import { fullPageEnd } from './page-bounds.ts';
 import { SortedPlants } from './sorted-plants.ts';
 import type { CreateWrite, DeleteWrite, ListRange, OwnedPlant, ScanRange, StorageAdapter, Write } from './storage-adapter.ts';
 
@@ -22,34 +22,24 @@ export class MemoryStorage implements StorageAdapter {
   /** See {@link StorageAdapter}. */
   async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
     this.#refuseIfClosed();
-    const page: StoredPlant[] = [];
-    let text = 0;
-    for (const plant of this.#plantsByUser.get(user)?.slice(after, limit) ?? []) {
-      page.push({ ...plant });
-      text += textLength(plant);
-      if (text >= maxPageText) break;
-    }
-    return page;
+    const found = this.#plantsByUser.get(user)?.slice(after, limit) ?? [];
+    return found.slice(0, fullPageEnd(found)).map((plant) => ({ ...plant }));
   }
 
   /** See {@link StorageAdapter}. */
   async scan({ after, limit }: ScanRange): Promise<OwnedPlant[]> {
     this.#refuseIfClosed();
     const page: OwnedPlant[] = [];
-    let text = 0;
     this.#sortedUsers ??= [...this.#plantsByUser.keys()].sort(compareUsers);
     for (const user of this.#sortedUsers) {
       if (after !== undefined && compareUsers(user, after.user) < 0) continue;
       const afterId = user === after?.user ? after.id : undefined;
       for (const plant of this.#plantsByUser.get(user)?.slice(afterId, limit - page.length) ?? []) {
-        const owned = { user, plant: { ...plant } };
-        page.push(owned);
-        text += ownedTextLength(owned);
-        if (text >= maxPageText) return page;
+        page.push({ user, plant: { ...plant } });
       }
-      if (page.length === limit) return page;
+      if (page.length === limit) break;
     }
-    return page;
+    return page.slice(0, fullPageEnd(page.map(({ plant }) => plant)));
   }
 
   /** See {@link StorageAdapter}: nobody else can change it. */

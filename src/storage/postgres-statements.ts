@@ -1,14 +1,14 @@
-import { maxPageLength, maxPageText } from './page-bounds.ts';
+import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from './page-bounds.ts';
 
 /**
- * Bytes of UTF-8 after which a page takes no further plant. No UTF-16 code unit takes more than
- * three, so that such a page has reached `maxPageText`. Bytes, because PostgreSQL knows them
- * without reading a long text, while it would have to decompress and decode it to count characters.
+ * The fewest bytes that a plant's JSON can have. PostgreSQL knows them without reading a long text, while it would
+ * have to decompress and escape it to count the bytes of its JSON. Where JSON takes more, a page has some plants too
+ * many, which are left out of it here.
  */
-const maxPageBytes = 3 * maxPageText;
+const fewestBytes = `(octet_length(name) + coalesce(octet_length(tag) + ${taggedBytes}, ${untaggedBytes}))`;
 
-/** A page of plants of so many bytes each is never over its bound. */
-const maxShortPlantBytes = Math.floor(maxPageBytes / maxPageLength);
+/** PostgreSQL makes the JSON of a page if no plant is longer, so that it never makes much more than a page takes. */
+const maxShortPlantBytes = 3 * Math.floor(maxPageBytes / maxPageLength);
 
 /**
  * The statements of a table, for PostgreSQL 14 and newer. Whatever they answer is text, for which no
@@ -23,9 +23,9 @@ export interface PostgresStatements {
   readonly insertAndRemove: string;
   /** $1 limit, $2 user and, behind a plant, $3 its id. For a few plants, since nothing bounds their text. */
   readonly listFew: PageStatement;
-  /** As `listFew`, but stops where the text is as much as a page takes. */
+  /** As `listFew`, but stops after the plant by which a page is full, or some plants later. */
   readonly list: PageStatement;
-  /** As `listFew`, but answers the page in one row; without its JSON where a plant is not short. */
+  /** As `listFew`, but answers the page in one row; without its JSON if the page is full before its limit, or may be. */
   readonly listJson: PageStatement;
   /** $1 limit and, behind a plant, $2 its user and $3 its id. Stops as `list` does. */
   readonly scan: PageStatement;
@@ -47,14 +47,12 @@ export function statementsFor(table: string): PostgresStatements {
     USING unnest(${users}::text[], ${ids}::bigint[]) AS d("user", id)
     WHERE p."user" = d."user" AND p.id = d.id
     RETURNING p."user", p.id::text AS id`;
-  const text = 'octet_length(name) + coalesce(octet_length(tag), 0)';
-  const ofUser = { where: 'WHERE "user" = $2', behind: 'AND id > $3::bigint', order: 'id', bytes: text };
+  const ofUser = { where: 'WHERE "user" = $2', behind: 'AND id > $3::bigint', order: 'id' };
   // The column's own collation, named once more for tables that somebody else created.
   const ofAll = {
     where: '',
     behind: 'WHERE ("user" COLLATE "C", id) > ($2, $3::bigint)',
     order: '"user" COLLATE "C", id',
-    bytes: `octet_length("user") + ${text}`,
   };
   const pages = ({ where, behind, ...read }: Pages, select: (read: PageRead) => string): PageStatement => ({
     first: select({ ...read, from: `${table} AS p ${where}` }),
@@ -78,11 +76,9 @@ interface Pages {
   /** What is added for a page behind a plant. */
   readonly behind: string;
   readonly order: string;
-  /** How many bytes a plant counts for. */
-  readonly bytes: string;
 }
 
-interface PageRead extends Pick<Pages, 'order' | 'bytes'> {
+interface PageRead extends Pick<Pages, 'order'> {
   readonly from: string;
 }
 
@@ -98,23 +94,23 @@ function selectFew({ from }: PageRead): string {
 
 /** Adding up the bytes of a thousand plants takes PostgreSQL as long as reading them. */
 function selectPlants(read: PageRead): string {
-  const { order, bytes } = read;
   return `SELECT "user", page.id::text AS id, name, tag
     FROM (
-      SELECT "user", id, name, tag, row_number() OVER page AS nth, sum(${bytes}) OVER page - (${bytes}) AS bytes_before
+      SELECT "user", id, name, tag, row_number() OVER page AS nth, sum(${fewestBytes}) OVER page - ${fewestBytes} AS bytes_before
       FROM (${found(read)}) AS found
-      WINDOW page AS (ORDER BY ${order} ROWS UNBOUNDED PRECEDING)
+      WINDOW page AS (ORDER BY ${read.order} ROWS UNBOUNDED PRECEDING)
     ) AS page
     WHERE bytes_before < ${maxPageBytes} ORDER BY nth`;
 }
 
 function selectJson(read: PageRead, others: string): string {
   const json = `'{"name":' || to_json(name)::text || coalesce(',"tag":' || to_json(tag)::text, '') || '}'`;
-  return `SELECT count::text AS count, last::text AS last, '[' || json || ']' AS json, (shorts = count)::text AS "isShort",
+  return `SELECT count::text AS count, last::text AS last,
+      CASE WHEN shorts = count AND octet_length(json) < ${maxPageBytes} THEN '[' || json || ']' END AS json,
       (count = $1::bigint AND EXISTS (SELECT FROM ${others} AND others.id > last))::text AS "hasMore"
     FROM (
       SELECT count(*) AS count, max(id) AS last, count(*) FILTER (WHERE is_short) AS shorts,
         string_agg(CASE WHEN is_short THEN ${json} END, ',' ORDER BY id) AS json
-      FROM (SELECT id, name, tag, ${read.bytes} <= ${maxShortPlantBytes} AS is_short FROM (${found(read)}) AS found) AS measured
+      FROM (SELECT id, name, tag, ${fewestBytes} <= ${maxShortPlantBytes} AS is_short FROM (${found(read)}) AS found) AS measured
     ) AS page`;
 }

@@ -2,7 +2,7 @@ import { checkOptionNames } from '../check-option.ts';
 import { PlantStoreError } from '../errors.ts';
 import type { PlantId, StoredPlant } from '../plant.ts';
 import { emptyPage, listAsJson } from './json-page.ts';
-import { maxPageLength, maxPageText, textLength } from './page-bounds.ts';
+import { fullPageEnd, maxPageLength } from './page-bounds.ts';
 import { applyBatch } from './postgres-batch.ts';
 import { runStatement } from './postgres-pool.ts';
 import type { PostgresPool } from './postgres-pool.ts';
@@ -84,7 +84,7 @@ export class PostgresStorage implements StorageAdapter {
     return pageOf<StoredPlant>(limit, async (last, count) => {
       const rows = await this.#read(count > maxFew ? list : listFew, [count, user], last?.id ?? after);
       return (rows as PlantRow[]).map(plantOf);
-    }, textLength);
+    }, (plant) => plant);
   }
 
   /** See {@link StorageAdapter}. */
@@ -94,7 +94,7 @@ export class PostgresStorage implements StorageAdapter {
       const key = last === undefined ? after : { user: last.user, id: last.plant.id };
       const rows = await this.#read(this.#statements.scan, key === undefined ? [count] : [count, key.user], key?.id);
       return (rows as PlantRow[]).map((row) => ({ user: row.user, plant: plantOf(row) }));
-    }, ({ user, plant }) => user.length + textLength(plant));
+    }, ({ plant }) => plant);
   }
 
   /** See {@link StorageAdapter}. */
@@ -103,9 +103,9 @@ export class PostgresStorage implements StorageAdapter {
     if (limit < maxFew) return listAsJson(this, user, { after, limit });
     await this.#ready();
     const [row] = await this.#read(this.#statements.listJson, [limit, user], after);
-    const { count, last, json, isShort, hasMore } = row as JsonPageRow;
+    const { count, last, json, hasMore } = row as JsonPageRow;
     if (last === null) return emptyPage;
-    if (json === null || isShort !== 'true') return listAsJson(this, user, { after, limit });
+    if (json === null) return listAsJson(this, user, { after, limit });
     return { json, count: Number(count), last: BigInt(last), hasMore: hasMore === 'true' };
   }
 
@@ -142,25 +142,22 @@ interface JsonPageRow {
   readonly count: string;
   readonly last: string | null;
   readonly json: string | null;
-  readonly isShort: string;
   readonly hasMore: string;
 }
 
-/** Reads up to the limit, a page's length at a time, until there is no more or the text is as much as a page takes. */
+/** Reads up to the limit, a page's length at a time, until there are no more or the page is full. */
 async function pageOf<T>(
   limit: number,
   read: (last: T | undefined, count: number) => Promise<T[]>,
-  textOf: (item: T) => number,
+  plantIn: (item: T) => StoredPlant,
 ): Promise<T[]> {
   const page: T[] = [];
-  for (let text = 0; page.length < limit && text < maxPageText; ) {
+  while (page.length < limit) {
     const count = Math.min(maxPageLength, limit - page.length);
     const items = await read(page.at(-1), count);
-    for (const item of items) {
-      page.push(item);
-      text += textOf(item);
-      if (text >= maxPageText) break;
-    }
+    page.push(...items);
+    const end = fullPageEnd(page.map(plantIn));
+    if (end !== undefined) return page.slice(0, end);
     if (items.length < count) break;
   }
   return page;

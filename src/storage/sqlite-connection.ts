@@ -1,23 +1,44 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { maxPageLength, maxPageText } from './page-bounds.ts';
+import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from './page-bounds.ts';
 
-/** A page with a plant of more bytes than this is made of objects, where its text can be bounded. */
-const maxShortPlantBytes = Math.floor(maxPageText / maxPageLength);
+/** The bytes of a plant's JSON, which SQLite knows without reading a text: the columns hold texts as they are in JSON. */
+const jsonBytes = `octet_length(name) + ifnull(octet_length(tag) + ${taggedBytes}, ${untaggedBytes})`;
+
+/** A page of plants of this many bytes each is never full. */
+const isShort = `${jsonBytes} <= ${Math.floor(maxPageBytes / maxPageLength)}`;
+
+/** So many plants are looked at before a page of short plants is read: a longer one would make the work void. */
+const probedPlants = 32;
+
+/** A user's plants from an id on. */
+const ofUser = 'FROM plants WHERE user = ? AND id >= ? ORDER BY id LIMIT';
+
+/** All users' plants after a key. */
+const ofAll = 'FROM plants WHERE (user, id) > (?, ?) ORDER BY user, id LIMIT';
 
 /** `+ 0`, because node:sqlite compiles a statement with a bare `LIMIT ?` anew at every run (a fifth of a list's CPU). */
-const selectPlants = 'SELECT id, name, tag FROM plants WHERE user = ? AND id >= ? ORDER BY id LIMIT ? + 0';
+const selectPlants = `SELECT id, name, tag ${ofUser} ? + 0`;
+const selectOwned = `SELECT id, name, tag, user ${ofAll} ? + 0`;
 
-const selectOwned = 'SELECT user, id, name, tag FROM plants WHERE (user, id) > (?, ?) ORDER BY user, id LIMIT ? + 0';
+/** The limit of a page of short plants: 0 if one of the first plants is not short. A probe adds 1 % to a page of 1000. */
+const limitIfShort = (range: string): string => `
+  CASE WHEN ? > ${probedPlants} AND EXISTS (SELECT 1 FROM (SELECT ${isShort} AS short ${range} ${probedPlants}) WHERE NOT short)
+    THEN 0 ELSE ? + 0 END`;
+
+/** For plants that are not short, the name is NULL. */
+const shortColumns = `CASE WHEN ${isShort} THEN name END, CASE WHEN ${isShort} THEN tag END`;
+const selectShortPlants = `SELECT id, ${shortColumns} ${ofUser} ${limitIfShort(ofUser)}`;
+const selectShortOwned = `SELECT id, ${shortColumns}, user ${ofAll} ${limitIfShort(ofAll)}`;
 
 /** A page in one row: putting the JSON together here takes half the time of doing it in JavaScript. */
-const selectPage = `
+const selectShortJson = `
   SELECT count, last, shorts, json, count = ? AND EXISTS (SELECT 1 FROM plants WHERE user = ? AND id > last)
   FROM (
     SELECT count(*) AS count, max(id) AS last, count(short) AS shorts, '[' || group_concat(short) || ']' AS json
     FROM (
-      SELECT id, CASE WHEN octet_length(name) + ifnull(octet_length(tag), 0) <= ${maxShortPlantBytes}
+      SELECT id, CASE WHEN ${isShort}
         THEN '{"name":"' || name || CASE WHEN tag IS NULL THEN '"}' ELSE '","tag":"' || tag || '"}' END END AS short
-      FROM plants WHERE user = ? AND id >= ? ORDER BY id LIMIT ? + 0
+      ${ofUser} ${limitIfShort(ofUser)}
     )
   )`;
 
@@ -31,7 +52,9 @@ export class SqliteConnection {
   readonly delete: StatementSync;
   readonly selectPlants: StatementSync;
   readonly selectOwned: StatementSync;
-  readonly selectPage: StatementSync;
+  readonly selectShortPlants: StatementSync;
+  readonly selectShortOwned: StatementSync;
+  readonly selectShortJson: StatementSync;
   readonly selectVersion: StatementSync;
 
   constructor(database: DatabaseSync, busyTimeoutMs: number) {
@@ -41,7 +64,9 @@ export class SqliteConnection {
     this.delete = database.prepare('DELETE FROM plants WHERE user = ? AND id = ?');
     this.selectPlants = prepareSelect(database, selectPlants);
     this.selectOwned = prepareSelect(database, selectOwned);
-    this.selectPage = prepareSelect(database, selectPage);
+    this.selectShortPlants = prepareSelect(database, selectShortPlants);
+    this.selectShortOwned = prepareSelect(database, selectShortOwned);
+    this.selectShortJson = prepareSelect(database, selectShortJson);
     this.selectVersion = prepareSelect(database, 'PRAGMA data_version');
   }
 }

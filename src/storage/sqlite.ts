@@ -4,14 +4,14 @@ import { checkIntegerOption, checkOptionNames } from '../check-option.ts';
 import { PlantStoreError } from '../errors.ts';
 import { maxInt64, minInt64 } from '../int64.ts';
 import type { StoredPlant } from '../plant.ts';
-import { emptyPage, listAsJson } from './json-page.ts';
-import { maxPageText, ownedTextLength, textLength } from './page-bounds.ts';
+import { emptyPage } from './json-page.ts';
 import { maxStandstillMs, SqliteConnection } from './sqlite-connection.ts';
 import { inTransaction, openDatabase, reopenDatabase } from './sqlite-database.ts';
 import { identifyFile } from './sqlite-file.ts';
 import { takeInLog } from './sqlite-log.ts';
+import { readJson, readList, readScan } from './sqlite-page.ts';
 import { hasResultCode, isFault } from './sqlite-result-code.ts';
-import { fromColumn, toColumn } from './sqlite-text.ts';
+import { toColumn } from './sqlite-text.ts';
 import type { JsonPage, ListRange, OwnedPlant, PlantKey, ScanRange, StorageAdapter, Write } from './storage-adapter.ts';
 
 /** How a {@link SqliteStorage} works. */
@@ -25,9 +25,6 @@ export interface SqliteStorageOptions {
 
 /** Until a commit that found the file locked tries again. */
 const retryAfterMs = 10;
-
-/** How many rows one statement reads, so that a page of long names is not read far past its bound. */
-const maxReadRows = 100;
 
 /** Less than every key, since no user is empty. */
 const beforeAll: PlantKey = { user: '', id: minInt64 };
@@ -104,27 +101,21 @@ export class SqliteStorage implements StorageAdapter {
   /** See {@link StorageAdapter}. */
   async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
     this.#refuseIfClosed();
-    return readPage<StoredPlant>(limit, textLength, (last, count) => this.#read(user, last?.id ?? after, count));
+    const from = idAfter(after);
+    return from === undefined ? [] : readList(this.#connection, user, from, limit);
   }
 
   /** See {@link StorageAdapter}. */
   async scan({ after = beforeAll, limit }: ScanRange): Promise<OwnedPlant[]> {
     this.#refuseIfClosed();
-    return readPage<OwnedPlant>(limit, ownedTextLength, (last, count) =>
-      this.#readOwned(last === undefined ? after : { user: last.user, id: last.plant.id }, count),
-    );
+    return readScan(this.#connection, after, limit);
   }
 
   /** See {@link StorageAdapter}. */
   async listJson(user: string, { after, limit }: ListRange): Promise<JsonPage> {
     this.#refuseIfClosed();
     const from = idAfter(after);
-    if (from === undefined) return emptyPage;
-    const row = this.#connection.selectPage.get(limit, user, user, from, limit) as unknown as PageRow;
-    const [count, last, shorts, json, hasMore] = row;
-    if (last === null) return emptyPage;
-    if (json === null || shorts < count) return listAsJson(this, user, { after, limit });
-    return { json, count: Number(count), last, hasMore: hasMore === 1n };
+    return from === undefined ? emptyPage : readJson(this.#connection, user, from, limit);
   }
 
   /**
@@ -165,52 +156,16 @@ export class SqliteStorage implements StorageAdapter {
     }
   }
 
-  #read(user: string, after: bigint | undefined, limit: number): StoredPlant[] {
-    const from = idAfter(after);
-    if (from === undefined) return [];
-    const rows = this.#connection.selectPlants.all(user, from, limit) as unknown as [bigint, string, string | null][];
-    return rows.map(([id, name, tag]) => toPlant(id, name, tag));
-  }
-
-  #readOwned({ user, id }: PlantKey, limit: number): OwnedPlant[] {
-    const rows = this.#connection.selectOwned.all(user, id, limit) as unknown as [string, bigint, string, string | null][];
-    return rows.map(([owner, ...columns]) => ({ user: owner, plant: toPlant(...columns) }));
-  }
-
   #refuseIfClosed(): void {
     if (this.#isClosed) throw new PlantStoreError('closed');
   }
 }
-
-/** count, last, shorts, json, hasMore */
-type PageRow = [bigint, bigint | null, bigint, string | null, bigint];
 
 function apply(connection: SqliteConnection, write: Write): boolean {
   if (write.kind === 'delete') return Number(connection.delete.run(write.user, write.id).changes) === 1;
   const { id, name, tag } = write.plant;
   const { changes } = connection.insert.run(write.user, id, toColumn(name), tag === undefined ? null : toColumn(tag));
   return Number(changes) === 1;
-}
-
-function toPlant(id: bigint, name: string, tag: string | null): StoredPlant {
-  return tag === null ? { id, name: fromColumn(name) } : { id, name: fromColumn(name), tag: fromColumn(tag) };
-}
-
-/** Reads a page a few rows at a time; `last` is what it has so far read last. */
-function readPage<Item>(limit: number, lengthOf: (item: Item) => number, read: (last: Item | undefined, count: number) => Item[]): Item[] {
-  const page: Item[] = [];
-  // Few at first, since each may be long.
-  for (let text = 0, rows = 4; page.length < limit && text < maxPageText; rows = Math.min(rows * 2, maxReadRows)) {
-    const count = Math.min(rows, limit - page.length);
-    const items = read(page.at(-1), count);
-    for (const item of items) {
-      page.push(item);
-      text += lengthOf(item);
-      if (text >= maxPageText) break;
-    }
-    if (items.length < count) break;
-  }
-  return page;
 }
 
 /** The smallest id greater than `after`; `undefined` where there is none. */

@@ -84,7 +84,7 @@ export interface StorageAdapter {
   /**
    * A user's plants in ascending id: those in the range, as many as there are up to the limit.
    * An adapter may, and one that reads into memory should, stop before the limit with the plant by
-   * which the names and tags of the page reach 262144 UTF-16 code units.
+   * which the JSON of the page's plants (`{"name":…,"tag":…}`) reaches 262144 bytes of UTF-8.
    */
   list(user: string, range: ListRange): Promise<StoredPlant[]>;
 

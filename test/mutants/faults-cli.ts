@@ -96,7 +96,7 @@ export const cliFaults: readonly Fault[] = [
     { name: '--strict goes on', find: 'if (!isStrict) continue;', replace: 'if (!isStrict || line.number > 0) continue;' },
     { name: '--strict leaves out what is before the bad line', find: 'yield cut();\n        return;', replace: 'return;' },
     { name: 'a batch has a key twice', find: ' || keys.has(key)', replace: '', tests: ['test/cli/storage-postgres.test.ts'] },
-    { name: 'an import holds all that it reads', find: 'plants.length === maxPageLength || text >= maxPageText || ', replace: '' },
+    { name: 'an import holds all that it reads', find: 'plants.length === maxPageLength || bytes >= maxPageBytes || ', replace: '' },
     { name: 'the last batch is left out', find: '    }\n  }\n  yield cut();', replace: '    }\n  }' },
     { name: 'a last line without an end is left out', find: 'yield undefined;', replace: '' },
   ]),

@@ -37,14 +37,16 @@ export const postgresFaults: readonly Fault[] = [
     { name: 'PostgreSQL: a scan goes on at its last plant', find: '("user" COLLATE "C", id) > ', replace: '("user" COLLATE "C", id) >= ' },
     { name: 'PostgreSQL: a full page always goes on', find: 'others.id > last', replace: 'others.id >= last' },
     { name: 'PostgreSQL: a short list is in the order of texts', find: 'ORDER BY p.id LIMIT', replace: 'ORDER BY id LIMIT' },
-    { name: 'PostgreSQL: a page of wide characters looks like the last', find: 'maxPageBytes = 3 * maxPageText', replace: 'maxPageBytes = maxPageText' },
+    { name: 'PostgreSQL: a JSON page leaves out long names', find: 'CASE WHEN shorts = count AND ', replace: 'CASE WHEN ' },
+    { name: 'PostgreSQL: a JSON page of control characters is too large', find: ' AND octet_length(json) < ${maxPageBytes} THEN', replace: ' THEN' },
+    { name: 'PostgreSQL: a page of few bytes looks like the last', find: 'bytes_before < ${maxPageBytes}', replace: 'bytes_before < ${maxPageBytes / 2}' },
     { name: 'PostgreSQL: a scan is in the order of the column', find: `order: '"user" COLLATE "C", id'`, replace: `order: '"user", id'`, tests: [table] },
   ]),
   ...faultsIn('src/storage/postgres.ts', [postgres], [
-    { name: 'PostgreSQL: a JSON page leaves out long names', find: `json === null || isShort !== 'true'`, replace: 'json === null' },
     { name: 'PostgreSQL: a table that was not there is never looked for again', find: 'this.#tablePrepared = undefined;', replace: '', tests: [table] },
     { name: 'PostgreSQL: works after close', find: 'this.#isClosed = true;', replace: '' },
     { name: 'PostgreSQL: a list is longer than its limit', find: 'Math.min(maxPageLength, limit - page.length)', replace: 'Math.min(maxPageLength, limit)' },
+    { name: 'PostgreSQL: a page is not cut where it is full', find: 'return page.slice(0, end);', replace: 'return page;' },
   ]),
   ...faultsIn('src/storage/postgres-table.ts', [table], [
     { name: 'a table is created against the will of the application', find: 'if (!isCreated) throw', replace: 'if (!isCreated && attempt > 1) throw' },

@@ -9,6 +9,7 @@ import type { FaultyWrite } from '../../src/storage/conformance.ts';
 import { PostgresStorage } from '../../src/storage/postgres.ts';
 import type { PostgresPool } from '../../src/storage/postgres.ts';
 import { failure, observed } from '../helpers/observed-pool.ts';
+import { testPageBound } from '../helpers/page-bound.ts';
 import { PostgresCluster } from '../helpers/postgres.ts';
 
 let cluster: PostgresCluster;
@@ -37,6 +38,10 @@ async function addFault(schema: string, { kind, user, id }: FaultyWrite, conditi
   await cluster.query(`CREATE TRIGGER fault BEFORE ${event} ON "${schema}".plants FOR EACH ROW
     WHEN (${row}."user" = '${user}' AND ${row}.id = ${id}) EXECUTE FUNCTION "${schema}".fault()`);
 }
+
+describe('A page of a PostgresStorage', () => {
+  testPageBound(async (t) => new PostgresStorage({ pool: cluster.pool(t), schema: cluster.newSchemaName() }));
+});
 
 describe('A PostgresStorage', () => {
   it('is exact whatever parsers of types the application has set', async (t) => {

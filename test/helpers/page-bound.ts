@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { TestContext } from 'node:test';
+import { plantJson } from '../../src/plant.ts';
+import type { StorageAdapter, StoredPlant } from '../../src/index.ts';
+
+const maxPageBytes = 262_144;
+const kilobyte = (text: string): string => text.repeat(1000 / Buffer.byteLength(JSON.stringify(text).slice(1, -1)));
+
+/** Texts whose JSON has 1, 3, 6 and 2 bytes for each code unit, and plants of several lengths. */
+const cases: { name: string; nameOf: (n: number) => string }[] = [
+  { name: 'ASCII', nameOf: () => kilobyte('x').repeat(30) },
+  { name: 'characters of three bytes', nameOf: () => '\u2698'.repeat(10_000) },
+  { name: 'control characters, which JSON writes in six bytes', nameOf: () => '\u0001'.repeat(5000) },
+  { name: 'emoji, of two code units and four bytes', nameOf: () => kilobyte('\u{1F33F}').repeat(30) },
+  { name: 'quotes, which JSON escapes', nameOf: () => '"'.repeat(15_000) },
+  { name: 'names of 250 bytes', nameOf: () => 'x'.repeat(250) },
+  { name: 'names of 300 bytes', nameOf: () => 'x'.repeat(300) },
+  { name: 'names of 60 control characters', nameOf: () => '\u0001'.repeat(60) },
+  { name: 'a long name behind 40 short ones', nameOf: (n) => (n < 40 ? 'Fern' : 'x'.repeat(60_000)) },
+  { name: 'a long name among 100 short ones', nameOf: (n) => (n % 100 === 99 ? 'x'.repeat(60_000) : 'Fern') },
+];
+
+/** Tests that `list`, `scan` and `listJson` end a page with the plant by which its JSON reaches 262144 bytes, and not before. */
+export function testPageBound(open: (t: TestContext) => Promise<StorageAdapter>): void {
+  for (const { name, nameOf } of cases) {
+    it(`ends with the plant by which its JSON reaches 262144 bytes: ${name}`, async (t) => {
+      const storage = await open(t);
+      const plants = Array.from({ length: 1000 }, (_, n): StoredPlant => {
+        const plant = { id: BigInt(n), name: nameOf(n) };
+        return n % 3 === 0 ? { ...plant, tag: 'indoor' } : plant;
+      });
+      for (let at = 0; at < plants.length; at += 100) {
+        await storage.commit(plants.slice(at, at + 100).map((plant) => ({ kind: 'create', user: 'ada', plant })));
+      }
+      const range = { after: 2n, limit: 997 };
+      const expected = pageOf(plants.slice(3));
+      const ids = expected.map(({ id }) => id);
+      assert.deepEqual((await storage.list('ada', range)).map(({ id }) => id), ids);
+      assert.deepEqual((await storage.scan({ after: { user: 'ada', id: 2n }, limit: 997 })).map(({ plant }) => plant.id), ids);
+      assert.deepEqual(await storage.listJson?.('ada', range) ?? undefined, storage.listJson && {
+        json: `[${expected.map(plantJson).join(',')}]`,
+        count: ids.length,
+        last: ids.at(-1),
+        hasMore: ids.length < 997,
+      });
+    });
+  }
+}
+
+function pageOf(plants: readonly StoredPlant[]): StoredPlant[] {
+  let bytes = 0;
+  const end = plants.findIndex((plant) => (bytes += Buffer.byteLength(plantJson(plant))) >= maxPageBytes);
+  return end === -1 ? [...plants] : plants.slice(0, end + 1);
+}
