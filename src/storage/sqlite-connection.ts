@@ -5,9 +5,10 @@ import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from './page-
 const jsonBytes = `octet_length(name) + ifnull(octet_length(tag) + ${taggedBytes}, ${untaggedBytes})`;
 
 /** A page of plants of this many bytes each is never full. */
-const isShort = `${jsonBytes} <= ${Math.floor(maxPageBytes / maxPageLength)}`;
+const maxShortBytes = Math.floor(maxPageBytes / maxPageLength);
+const isShort = `${jsonBytes} <= ${maxShortBytes}`;
 
-/** So many plants are looked at before a page of short plants is read: a longer one would make the work void. */
+/** How many plants are probed before a page of short plants is read, which is discarded if one of them is longer. */
 const probedPlants = 32;
 
 /** A user's plants from an id on. */
@@ -25,8 +26,8 @@ const limitIfShort = (range: string): string => `
   CASE WHEN ? > ${probedPlants} AND EXISTS (SELECT 1 FROM (SELECT ${isShort} AS short ${range} ${probedPlants}) WHERE NOT short)
     THEN 0 ELSE ? + 0 END`;
 
-/** For plants that are not short, the name is NULL. */
-const shortColumns = `CASE WHEN ${isShort} THEN name END, CASE WHEN ${isShort} THEN tag END`;
+/** The name of a plant that is not short is NULL. No tag of a short plant is over the bound of the second column. */
+const shortColumns = `CASE WHEN ${isShort} THEN name END, CASE WHEN octet_length(tag) <= ${maxShortBytes} THEN tag END`;
 const selectShortPlants = `SELECT id, ${shortColumns} ${ofUser} ${limitIfShort(ofUser)}`;
 const selectShortOwned = `SELECT id, ${shortColumns}, user ${ofAll} ${limitIfShort(ofAll)}`;
 

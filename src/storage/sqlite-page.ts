@@ -39,8 +39,8 @@ export function readJson({ selectShortJson, selectPlants }: SqliteConnection, us
  */
 function readPage<Item>(short: StatementSync, any: StatementSync, key: [string, bigint], limit: number, toItem: (row: Row) => Item): Item[] {
   if (limit <= maxPageLength) {
-    const rows = short.all(...key, limit, ...key, limit) as unknown as ShortRow[];
-    if (rows.length > 0 && rows.every(isShort)) return rows.map(toItem);
+    const items = mapShort(short.all(...key, limit, ...key, limit) as unknown as ShortRow[], toItem);
+    if (items !== undefined) return items;
   }
   const items: Item[] = [];
   let bytes = 0;
@@ -50,6 +50,16 @@ function readPage<Item>(short: StatementSync, any: StatementSync, key: [string, 
     if (bytes >= maxPageBytes) break;
   }
   return items;
+}
+
+/** The items of these rows; `undefined` if there are none, or one of them is not short. */
+function mapShort<Item>(rows: readonly ShortRow[], toItem: (row: Row) => Item): Item[] | undefined {
+  const items: Item[] = [];
+  for (const row of rows) {
+    if (!isShort(row)) return undefined;
+    items.push(toItem(row));
+  }
+  return items.length === 0 ? undefined : items;
 }
 
 function isShort(row: ShortRow): row is Row {
