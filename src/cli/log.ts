@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorText } from '../error-text.ts';
+import { findRoute, splitTarget } from '../http/routes.ts';
 import { errorSummary } from './error-summary.ts';
 
 /** The forms a log can take. */
@@ -53,15 +54,18 @@ export class Log {
     this.#write({ level: 'error', message, error: error === undefined ? undefined : errorText(error) });
   }
 
-  /** One line when the answer is out; the query is left out, since people put secrets there. */
+  /**
+   * Logs one line when the response has been sent. It names the route and not the path, because
+   * clients put secrets there, as in `http://ada:password@host/plants` or `/plants;token=…`.
+   */
   request(request: IncomingMessage, response: ServerResponse): void {
     const start = performance.now();
     response.on('close', () => {
       this.#write({
         level: 'info',
         message: 'request',
-        method: request.method,
-        path: pathOf(request.url ?? ''),
+        method: knownMethod(request.method ?? ''),
+        ...routeOf(request.url ?? ''),
         status: response.headersSent ? response.statusCode : undefined,
         ms: Math.round((performance.now() - start) * 10) / 10,
         end: response.writableFinished ? undefined : 'client gone',
@@ -121,15 +125,24 @@ export class Log {
   }
 }
 
-/** At most 200 characters of it. */
-function pathOf(target: string): string {
-  const queryAt = target.indexOf('?');
-  return target.slice(0, Math.min(200, queryAt === -1 ? target.length : queryAt));
+/** The methods of RFC 9110 and PATCH. The name of another method is a text of the client. */
+const knownMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH']);
+
+function knownMethod(method: string): string {
+  return knownMethods.has(method) ? method : 'other';
+}
+
+/** The route of a request target, or the number of characters of a path that has none. */
+function routeOf(target: string): { readonly route: string } | { readonly pathLength: number } {
+  const { path } = splitTarget(target);
+  const match = findRoute(path);
+  return match === undefined ? { pathLength: path.length } : { route: match.route.path };
 }
 
 function pretty(time: Date, { level, message, error, ...fields }: LogEntry): string {
-  const { method, path, status, ms, end, code } = fields;
-  const parts = method === undefined ? [message, code] : [method, path, status, `${ms ?? ''} ms`, end];
+  const { method, route, pathLength, status, ms, end, code } = fields;
+  const where = route ?? `(no route, ${pathLength ?? 0} characters)`;
+  const parts = method === undefined ? [message, code] : [method, where, status, `${ms ?? ''} ms`, end];
   const text = parts.filter((part) => part !== undefined).join(' ');
   return `${time.toTimeString().slice(0, 8)} ${level === 'error' ? 'ERROR ' : ''}${text}${error === undefined ? '' : `\n${error}`}`;
 }

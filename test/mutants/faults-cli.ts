@@ -5,6 +5,7 @@ const copy = 'test/cli/copy.test.ts';
 const importTest = 'test/cli/import.test.ts';
 const exportTest = 'test/cli/export.test.ts';
 const log = 'test/cli/log.test.ts';
+const secrets = 'test/cli/log-secrets.test.ts';
 const run = 'test/cli/run.test.ts';
 const serve = 'test/cli/serve.test.ts';
 const stop = 'test/cli/serve-stop.test.ts';
@@ -31,8 +32,10 @@ export const cliFaults: readonly Fault[] = [
     { name: 'a quote in the name of the folder ends the word', find: `replaceAll("'", "'\\\\''")`, replace: `replaceAll("'", "'")` },
   ]),
   ...faultsIn('src/cli/log.ts', [log], [
-    { name: 'the log shows queries', find: 'queryAt === -1 ? target.length : queryAt', replace: 'target.length' },
-    { name: 'the log shows tokens', find: 'method: request.method,', replace: 'method: request.method,\n        authorization: request.headers.authorization,' },
+    { name: 'the log shows paths', find: '{ route: match.route.path }', replace: '{ route: path }', tests: [secrets] },
+    { name: 'the log shows paths that are not routes', find: '{ pathLength: path.length }', replace: '{ route: path }', tests: [secrets] },
+    { name: 'the log shows any method', find: `knownMethods.has(method) ? method : 'other'`, replace: 'method', tests: [secrets] },
+    { name: 'the log shows tokens', find: `method: knownMethod(request.method ?? ''),`, replace: 'method: request.method,\n        authorization: request.headers.authorization,' },
     { name: 'a client that went away looks answered', find: `response.writableFinished ? undefined : 'client gone'`, replace: 'undefined' },
     { name: 'the log leaves out errors', find: 'error: error === undefined ? undefined : errorText(error)', replace: 'error: undefined' },
     { name: 'an error that comes again is not counted', find: 'this.#repeats.set(key, repeats + 1);', replace: '' },

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { logFormats } from '../../src/cli/log.ts';
+import { issueToken } from '../../src/http/token-issue.ts';
+import { startServer } from '../helpers/command-line.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { RawConnection } from '../helpers/raw-http.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+/** Request lines with secrets where clients put them by mistake, and what the log says of each. */
+function requestLines(token: string): [line: string, method: string, route: string | number][] {
+  return [
+    ['GET http://ada:sesame@localhost/plants HTTP/1.1', 'GET', '/plants'],
+    [`GET http://${token}@localhost/plants?token=${token} HTTP/1.1`, 'GET', '/plants'],
+    [`DELETE /plants/${token} HTTP/1.1`, 'DELETE', '/plants/{id}'],
+    [`DELETE /plants/1;token=${token} HTTP/1.1`, 'DELETE', '/plants/{id}'],
+    ['HEAD /openapi.json?sesame HTTP/1.1', 'HEAD', '/openapi.json'],
+    ['GET /plants;token=sesame HTTP/1.1', 'GET', 20],
+    [`POST /${token}/plants HTTP/1.1`, 'POST', 48],
+    [`GET //ada:sesame@localhost/plants HTTP/1.1`, 'GET', 29],
+    ['OPTIONS * HTTP/1.1', 'OPTIONS', 1],
+    ['MKCALENDAR /plants HTTP/1.1', 'other', '/plants'],
+  ];
+}
+
+/** Request lines that node:http refuses, or that are not requests for this server. */
+const otherLines = (token: string): string[] => [
+  `CONNECT ${token}:443 HTTP/1.1`,
+  `SESAME /plants/${token} HTTP/1.1`,
+  `GET /plants/${token} HTTP/9.9`,
+  `GET sesame://${token}/plants HTTP/1.1`,
+];
+
+describe('log of plant-store serve', { concurrency: 3 }, () => {
+  for (const format of logFormats) {
+    it(`shows no secret from a request line with --log ${format}`, async (t) => {
+      const cwd = await temporaryFolder(t);
+      const { token } = issueToken(join(cwd, 'tokens.json'), { user: 'ada' });
+      const server = await startServer(t, ['--storage', 'memory', '--log', format], { cwd });
+      const send = async (line: string): Promise<void> => {
+        const connection = await RawConnection.open(t, Number(new URL(server.url).port));
+        connection.send(`${line}\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+        await connection.untilClosed();
+      };
+      const lines = requestLines(token);
+      for (const [line] of lines) await send(line);
+      const logged = (): string[] => server.stderr().split('\n').slice(0, -1);
+      if (format !== 'off') await eventually(() => { assert.equal(logged().length, lines.length, server.stderr()); });
+      const found = logged().map((line) => (format === 'json' ? fromJson(line) : fromPretty(line)));
+      assert.deepEqual(found, format === 'off' ? [] : lines.map(([, method, route]) => [method, route]));
+
+      for (const line of otherLines(token)) await send(line);
+      assert.equal(await server.stop(), 0);
+      for (const secret of ['sesame', 'SESAME', 'pst_', token.slice(4, 20)]) assert.ok(!server.stderr().includes(secret), server.stderr());
+    });
+  }
+});
+
+function fromJson(line: string): unknown[] {
+  const { method, route, pathLength } = JSON.parse(line) as Record<string, unknown>;
+  return [method, route ?? pathLength];
+}
+
+function fromPretty(line: string): unknown[] {
+  const [, method, route, length] = /^[\d:]{8} (\w+) (\S+|\(no route, (\d+) characters\)) \d{3} [\d.]+ ms$/.exec(line) ?? [];
+  return [method, length === undefined ? route : Number(length)];
+}
