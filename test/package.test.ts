@@ -92,8 +92,10 @@ describe('package.json', () => {
     assert.deepEqual(scripted.filter((name) => !(name in manifest.allowScripts)), []);
   });
 
-  it('goes with a lockfile that names no registry', async () => {
-    assert.doesNotMatch(await read('package-lock.json'), /"resolved"/);
+  it('goes with lockfiles that name no registry', async () => {
+    for (const path of ['package-lock.json', 'test/bench/package-lock.json', 'test/runners/package-lock.json']) {
+      assert.doesNotMatch(await read(path), /"resolved"/, path);
+    }
   });
 });
 

@@ -20,12 +20,18 @@ describe('WriteQueue over a storage that cannot hold some plants', { timeout: 30
       return writes.map(() => true);
     }, bounds);
     const settled = await Promise.allSettled(Array.from({ length: 8 }, (_, id) => queue.add(create(id))));
-    assert.deepEqual(batches.map((ids) => ids.map(Number)), [
-      [0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 3], [4, 5, 6, 7], [4, 5], [4], [5], [6, 7], [6], [7],
-    ]);
+    assert.deepEqual(
+      batches.map((ids) => ids.map(Number)),
+      [[0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 3], [4, 5, 6, 7], [4, 5], [4], [5], [6, 7], [6], [7]],
+    );
     for (const [id, outcome] of settled.entries()) {
       if (id !== 5 && id !== 6) assert.deepEqual(outcome, { status: 'fulfilled', value: true });
-      else assert.deepEqual(reasonOf(outcome), { code: 'invalid_plant', message: 'The storage cannot hold this plant.', cause });
+      else
+        assert.deepEqual(reasonOf(outcome), {
+          code: 'invalid_plant',
+          message: 'The storage cannot hold this plant.',
+          cause,
+        });
     }
   });
 
@@ -41,7 +47,13 @@ describe('WriteQueue over a storage that cannot hold some plants', { timeout: 30
     commits.succeed();
     const [first, second, third] = await settled;
     assert.equal(first.status === 'rejected' && (first.reason as Error).message, 'no room');
-    assert.deepEqual([second, third], [{ status: 'fulfilled', value: true }, { status: 'fulfilled', value: true }]);
+    assert.deepEqual(
+      [second, third],
+      [
+        { status: 'fulfilled', value: true },
+        { status: 'fulfilled', value: true },
+      ],
+    );
     assert.deepEqual(commits.batches.slice(1), [[create(1)], [create(2), create(3)]]);
   });
 
@@ -59,7 +71,9 @@ describe('WriteQueue over a storage that cannot hold some plants', { timeout: 30
     const later = Promise.all([queue.add(create(5)), queue.add(remove(4))]);
     await assert.rejects(queue.add(create(6)), { code: 'saturated' });
     let isClosed = false;
-    const closed = queue.close().then(() => { isClosed = true; });
+    const closed = queue.close().then(() => {
+      isClosed = true;
+    });
     assert.equal(commits.underWay, 1);
     commits.succeed();
     await settled;
@@ -73,39 +87,61 @@ describe('WriteQueue over a storage that cannot hold some plants', { timeout: 30
 
   it('gives any writes those outcomes too if the storage cannot hold some of them, one commit at a time', async () => {
     const operation = fc.record({
-      id: fc.integer({ min: 1, max: 12 }), isCreate: fc.boolean(), isUnstorable: fc.boolean(), pause: fc.boolean(),
+      id: fc.integer({ min: 1, max: 12 }),
+      isCreate: fc.boolean(),
+      isUnstorable: fc.boolean(),
+      pause: fc.boolean(),
     });
-    await fc.assert(fc.asyncProperty(fc.array(operation, { maxLength: 60 }), fc.integer({ min: 1, max: 16 }), async (operations, maxBatchWrites) => {
-      const there = new Set<string>();
-      let underWay = 0;
-      const queue = new WriteQueue(async (writes) => {
-        assert.equal(underWay++, 0);
-        assert.ok(writes.length <= maxBatchWrites);
-        await turn();
-        underWay--;
-        if (writes.some((write) => write.kind === 'create' && write.plant.name === 'unstorable')) throw new PlantStoreError('invalid_plant');
-        return writes.map((write) => apply(there, write.kind === 'create', String(idOf(write))));
-      }, { maxQueuedWrites: 100, maxBatchWrites });
-      const outcomes: Promise<boolean | string>[] = [];
-      for (const { id, isCreate, isUnstorable, pause } of operations) {
-        const write = isCreate ? createNamed(id, isUnstorable ? 'unstorable' : '') : remove(id);
-        outcomes.push(queue.add(write).catch((error: unknown) => (error as PlantStoreError).code));
-        if (pause) await turn();
-      }
-      let settled = 0;
-      for (const outcome of outcomes) void outcome.then(() => { settled++; });
-      await queue.close();
-      await turn();
-      assert.equal(settled, operations.length);
-      const model = new Set<string>();
-      const expected = operations.map(({ id, isCreate, isUnstorable }) =>
-        isCreate && isUnstorable ? 'invalid_plant' : apply(model, isCreate, String(id)));
-      assert.deepEqual(await Promise.all(outcomes), expected);
-    }), { numRuns: 200 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(operation, { maxLength: 60 }),
+        fc.integer({ min: 1, max: 16 }),
+        async (operations, maxBatchWrites) => {
+          const there = new Set<string>();
+          let underWay = 0;
+          const queue = new WriteQueue(
+            async (writes) => {
+              assert.equal(underWay++, 0);
+              assert.ok(writes.length <= maxBatchWrites);
+              await turn();
+              underWay--;
+              if (writes.some((write) => write.kind === 'create' && write.plant.name === 'unstorable'))
+                throw new PlantStoreError('invalid_plant');
+              return writes.map((write) => apply(there, write.kind === 'create', String(idOf(write))));
+            },
+            { maxQueuedWrites: 100, maxBatchWrites },
+          );
+          const outcomes: Promise<boolean | string>[] = [];
+          for (const { id, isCreate, isUnstorable, pause } of operations) {
+            const write = isCreate ? createNamed(id, isUnstorable ? 'unstorable' : '') : remove(id);
+            outcomes.push(queue.add(write).catch((error: unknown) => (error as PlantStoreError).code));
+            if (pause) await turn();
+          }
+          let settled = 0;
+          for (const outcome of outcomes)
+            void outcome.then(() => {
+              settled++;
+            });
+          await queue.close();
+          await turn();
+          assert.equal(settled, operations.length);
+          const model = new Set<string>();
+          const expected = operations.map(({ id, isCreate, isUnstorable }) =>
+            isCreate && isUnstorable ? 'invalid_plant' : apply(model, isCreate, String(id)),
+          );
+          assert.deepEqual(await Promise.all(outcomes), expected);
+        },
+      ),
+      { numRuns: 200 },
+    );
   });
 });
 
-const createNamed = (id: number, name: string): Write => ({ kind: 'create', user: 'ada', plant: { id: BigInt(id), name } });
+const createNamed = (id: number, name: string): Write => ({
+  kind: 'create',
+  user: 'ada',
+  plant: { id: BigInt(id), name },
+});
 
 function reasonOf(outcome: PromiseSettledResult<boolean>): unknown {
   if (outcome.status === 'fulfilled') return outcome.value;

@@ -9,7 +9,8 @@ export function testClose({ test }: Suite): void {
     const storage = await open();
     await storage.commit([create('ada', 1n)]);
     await storage.close();
-    const contract = (method: string): string => `After close, ${method} must reject with a PlantStoreError of the code closed.`;
+    const contract = (method: string): string =>
+      `After close, ${method} must reject with a PlantStoreError of the code closed.`;
     await expectCode(storage.commit([create('ada', 2n)]), 'closed', contract('commit'));
     await expectCode(storage.list('ada', { after: undefined, limit: 1 }), 'closed', contract('list'));
     await expectCode(storage.scan({ after: undefined, limit: 1 }), 'closed', contract('scan'));
@@ -32,8 +33,10 @@ export function testClose({ test }: Suite): void {
       storage.list('ada', { after: undefined, limit: 1 }),
       storage.close(),
     ]);
-    if (committed.status === 'fulfilled') expectEqual(committed.value, [true], 'A commit that succeeds during close must return its outcome.');
-    if (listed.status === 'fulfilled') expect(listed.value.length <= 1, 'A list that succeeds during close must return its page.');
+    if (committed.status === 'fulfilled')
+      expectEqual(committed.value, [true], 'A commit that succeeds during close must return its outcome.');
+    if (listed.status === 'fulfilled')
+      expect(listed.value.length <= 1, 'A list that succeeds during close must return its page.');
     const seen = closed.status === 'rejected' ? ` It rejected with ${shown(closed.reason)}.` : '';
     expect(closed.status === 'fulfilled', `close must succeed while work is under way.${seen}`);
   });
@@ -41,39 +44,62 @@ export function testClose({ test }: Suite): void {
 
 /** What the option `isShared` promises. */
 export function testSecondAdapter({ test, options: { isShared } }: Suite): void {
-  const promise = isShared ? 'With isShared, all adapters on one place hold the same plants.' : 'Without isShared, every adapter begins empty.';
+  const promise = isShared
+    ? 'With isShared, all adapters on one place hold the same plants.'
+    : 'Without isShared, every adapter begins empty.';
 
-  test(isShared ? 'a second adapter finds the plants of one that was closed' : 'a second adapter begins empty after one was closed', async ({ makePlace, open }) => {
-    const place = await makePlace();
-    const first = await open(place);
-    await first.commit([create('ada', maxInt64, 'Fern', ''), create('ada', 2n), create('bob', 2n)]);
-    await first.commit([remove('ada', 2n)]);
-    await first.close();
-    const second = await open(place);
-    expectEqual(await all(second, 'ada'), isShared ? [{ id: maxInt64, name: 'Fern', tag: '' }] : [], promise);
-    expectEqual(ids(await all(second, 'bob')), isShared ? [2n] : [], promise);
-  });
+  test(
+    isShared
+      ? 'a second adapter finds the plants of one that was closed'
+      : 'a second adapter begins empty after one was closed',
+    async ({ makePlace, open }) => {
+      const place = await makePlace();
+      const first = await open(place);
+      await first.commit([create('ada', maxInt64, 'Fern', ''), create('ada', 2n), create('bob', 2n)]);
+      await first.commit([remove('ada', 2n)]);
+      await first.close();
+      const second = await open(place);
+      expectEqual(await all(second, 'ada'), isShared ? [{ id: maxInt64, name: 'Fern', tag: '' }] : [], promise);
+      expectEqual(ids(await all(second, 'bob')), isShared ? [2n] : [], promise);
+    },
+  );
 
-  test(isShared ? 'a second adapter shows at once what the first one commits' : 'a second adapter shows nothing that the first one commits', async ({ makePlace, open }) => {
-    const place = await makePlace();
-    const [first, second] = [await open(place), await open(place)];
-    await first.commit([create('ada', 1n)]);
-    expectEqual(ids(await all(second, 'ada')), isShared ? [1n] : [], promise);
-    expectEqual(await second.commit([create('ada', 1n)]), [!isShared], promise);
-    expectEqual(await second.commit([remove('ada', 1n)]), [true], promise);
-    expectEqual(ids(await all(first, 'ada')), isShared ? [] : [1n], promise);
-  });
+  test(
+    isShared
+      ? 'a second adapter shows at once what the first one commits'
+      : 'a second adapter shows nothing that the first one commits',
+    async ({ makePlace, open }) => {
+      const place = await makePlace();
+      const [first, second] = [await open(place), await open(place)];
+      await first.commit([create('ada', 1n)]);
+      expectEqual(ids(await all(second, 'ada')), isShared ? [1n] : [], promise);
+      expectEqual(await second.commit([create('ada', 1n)]), [!isShared], promise);
+      expectEqual(await second.commit([remove('ada', 1n)]), [true], promise);
+      expectEqual(ids(await all(first, 'ada')), isShared ? [] : [1n], promise);
+    },
+  );
 
-  test(isShared ? 'one of two concurrent creates of an id succeeds' : 'two adapters have ids of their own', async ({ makePlace, open }) => {
-    const place = await makePlace();
-    const [first, second] = [await open(place), await open(place)];
-    for (const n of range(50)) {
-      const batch = [create('ada', BigInt(n)), create(`user ${n}`, 1n)];
-      const outcomes = await Promise.all([first.commit(batch), second.commit(batch)]);
-      const wins = outcomes.flat().filter(Boolean).length;
-      expectEqual(wins, isShared ? 2 : 4, `${promise} Two adapters created the same two plants at once: this many creates returned true.`);
-    }
-    expectEqual((await all(first, 'ada')).length, 50, 'The first adapter must list the 50 plants that were created.');
-    expectEqual((await all(second, 'ada')).length, 50, 'The second adapter must list the 50 plants that were created.');
-  });
+  test(
+    isShared ? 'one of two concurrent creates of an id succeeds' : 'two adapters have ids of their own',
+    async ({ makePlace, open }) => {
+      const place = await makePlace();
+      const [first, second] = [await open(place), await open(place)];
+      for (const n of range(50)) {
+        const batch = [create('ada', BigInt(n)), create(`user ${n}`, 1n)];
+        const outcomes = await Promise.all([first.commit(batch), second.commit(batch)]);
+        const wins = outcomes.flat().filter(Boolean).length;
+        expectEqual(
+          wins,
+          isShared ? 2 : 4,
+          `${promise} Two adapters created the same two plants at once: this many creates returned true.`,
+        );
+      }
+      expectEqual((await all(first, 'ada')).length, 50, 'The first adapter must list the 50 plants that were created.');
+      expectEqual(
+        (await all(second, 'ada')).length,
+        50,
+        'The second adapter must list the 50 plants that were created.',
+      );
+    },
+  );
 }

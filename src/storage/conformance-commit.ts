@@ -5,10 +5,20 @@ import type { StorageAdapter, Write } from './storage-adapter.ts';
 
 /** What the contract says of `commit`. */
 export function testCommit({ test }: Suite): void {
-  test('a create returns true for a new plant, and false for a taken id, whose plant stays as it is', async ({ open }) => {
+  test('a create returns true for a new plant, and false for a taken id, whose plant stays as it is', async ({
+    open,
+  }) => {
     const storage = await open();
-    expectEqual(await storage.commit([create('ada', 1n, 'Fern', 'indoor')]), [true], 'A create of a new plant must return true.');
-    expectEqual(await storage.commit([create('ada', 1n, 'Moss')]), [false], 'A create with a taken id must return false.');
+    expectEqual(
+      await storage.commit([create('ada', 1n, 'Fern', 'indoor')]),
+      [true],
+      'A create of a new plant must return true.',
+    );
+    expectEqual(
+      await storage.commit([create('ada', 1n, 'Moss')]),
+      [false],
+      'A create with a taken id must return false.',
+    );
     const fern = { id: 1n, name: 'Fern', tag: 'indoor' };
     expectEqual(await all(storage, 'ada'), [fern], 'A create with a taken id must not change the stored plant.');
   });
@@ -19,15 +29,30 @@ export function testCommit({ test }: Suite): void {
     expectEqual(await storage.commit([remove('ada', 1n)]), [true], 'A delete of a stored plant must return true.');
     expectEqual(await storage.commit([remove('ada', 1n)]), [false], 'A delete of an absent plant must return false.');
     expectEqual(await all(storage, 'ada'), [], 'list must not return a deleted plant.');
-    expectEqual(await storage.commit([create('ada', 1n, 'again')]), [true], 'The id of a deleted plant must be free again.');
+    expectEqual(
+      await storage.commit([create('ada', 1n, 'again')]),
+      [true],
+      'The id of a deleted plant must be free again.',
+    );
   });
 
   test('a batch returns its outcomes in its own order, for creates and deletes of several users', async ({ open }) => {
     const storage = await open();
     await storage.commit([create('ada', 1n), create('bob', 2n)]);
-    const batch = [remove('bob', 1n), create('ada', 2n), create('ada', 1n), remove('bob', 2n), create('eve', 1n), remove('eve', 9n)];
+    const batch = [
+      remove('bob', 1n),
+      create('ada', 2n),
+      create('ada', 1n),
+      remove('bob', 2n),
+      create('eve', 1n),
+      remove('eve', 9n),
+    ];
     const outcomes = [false, true, false, true, true, false];
-    expectEqual(await storage.commit(batch), outcomes, 'commit must return one outcome for each write, in the order of the batch.');
+    expectEqual(
+      await storage.commit(batch),
+      outcomes,
+      'commit must return one outcome for each write, in the order of the batch.',
+    );
     expectEqual(ids(await all(storage, 'ada')), [1n, 2n], 'The creates of a batch must reach their own user.');
     expectEqual(await all(storage, 'bob'), [], 'The deletes of a batch must reach their own user.');
     expectEqual(ids(await all(storage, 'eve')), [1n], 'The creates of a batch must reach their own user.');
@@ -37,7 +62,11 @@ export function testCommit({ test }: Suite): void {
     const storage = await open();
     expectEqual(await storage.commit([]), [], 'An empty batch must return an empty array.');
     const batch = range(1000).map((n) => create(`user ${n % 7}`, BigInt(n)));
-    expectEqual(await storage.commit(batch), batch.map(() => true), 'A batch of a thousand creates must return true for each.');
+    expectEqual(
+      await storage.commit(batch),
+      batch.map(() => true),
+      'A batch of a thousand creates must return true for each.',
+    );
   });
 
   test('a commit copies the objects of its caller', async ({ open }) => {
@@ -65,7 +94,14 @@ export const storedBefore: readonly Write[] = [create('ada', 1n), create('ada', 
 
 /** Creates and deletes around a write that fails, which is the only one that has the id 13 or 2 of ada. */
 export function batchWith(failing: Write, position: number): Write[] {
-  const others = [create('ada', 11n), remove('ada', 1n), create('ada', 12n), create('ada', 14n), remove('bob', 1n), create('eve', 1n)];
+  const others = [
+    create('ada', 11n),
+    remove('ada', 1n),
+    create('ada', 12n),
+    create('ada', 14n),
+    remove('bob', 1n),
+    create('eve', 1n),
+  ];
   return [...others.slice(0, position), failing, ...others.slice(position)];
 }
 
@@ -74,10 +110,20 @@ export async function expectNothingWritten(storages: readonly StorageAdapter[]):
   for (const [index, storage] of storages.entries()) {
     const where = index === 0 ? 'same adapter' : 'second adapter on the same place';
     const contract = `A commit is all or nothing: after one that failed, the ${where} must show none of its writes.`;
-    for (const { user, before } of [{ user: 'ada', before: [1n, 2n] }, { user: 'bob', before: [1n] }, { user: 'eve', before: [] }]) {
-      expectEqual(ids(await all(storage, user)), before, `${contract} These are the ids that list returned for ${user}.`);
+    for (const { user, before } of [
+      { user: 'ada', before: [1n, 2n] },
+      { user: 'bob', before: [1n] },
+      { user: 'eve', before: [] },
+    ]) {
+      expectEqual(
+        ids(await all(storage, user)),
+        before,
+        `${contract} These are the ids that list returned for ${user}.`,
+      );
     }
-    const keys = (await storage.scan({ after: undefined, limit: 1000 })).map(({ user, plant }) => `${user} ${plant.id}`);
+    const keys = (await storage.scan({ after: undefined, limit: 1000 })).map(
+      ({ user, plant }) => `${user} ${plant.id}`,
+    );
     expectEqual(keys, ['ada 1', 'ada 2', 'bob 1'], `${contract} These are the plants that scan returned.`);
   }
   for (const storage of storages) {

@@ -30,7 +30,8 @@ export function expectEqual(actual: unknown, expected: unknown, contract: string
 /** Fails with what the contract says unless the work rejects with a PlantStoreError of this code. */
 export async function expectCode(work: Promise<unknown>, code: ErrorCode, contract: string): Promise<void> {
   const error = await rejectionOf(work, contract);
-  const isExpected = error instanceof Error && error.name === 'PlantStoreError' && 'code' in error && error.code === code;
+  const isExpected =
+    error instanceof Error && error.name === 'PlantStoreError' && 'code' in error && error.code === code;
   if (!isExpected) fail(`${contract} It rejected with ${shown(error)}.`, error);
 }
 
@@ -52,7 +53,8 @@ export function innermost(error: unknown): unknown {
 
 /** A value in one short line. */
 export function shown(value: unknown): string {
-  if (value instanceof Error) return `${value.name} "${value.message}"${'code' in value ? ` with the code ${String(value.code)}` : ''}`;
+  if (value instanceof Error)
+    return `${value.name} "${value.message}"${'code' in value ? ` with the code ${String(value.code)}` : ''}`;
   return inspect(brief(value), { breakLength: Infinity, compact: true, maxArrayLength: maxShownItems });
 }
 
@@ -73,7 +75,8 @@ function firstDifference(actual: unknown, expected: unknown): [unknown, unknown,
   if (Math.max(seen.length, due.length) <= maxShownItems) return [seen, due, ''];
   const found = due.findIndex((item, index) => !isDeepStrictEqual(item, seen[index]));
   const from = found === -1 ? due.length : found;
-  const where = `It returned ${seen.length} items of an expected ${due.length}. From the first difference, at index ${from}: `;
+  const counts = `It returned ${seen.length} items of an expected ${due.length}.`;
+  const where = `${counts} From the first difference, at index ${from}: `;
   return [seen.slice(from, from + 3), due.slice(from, from + 3), where];
 }
 

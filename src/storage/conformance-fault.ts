@@ -16,7 +16,10 @@ export function testFault(suite: Suite): void {
   const { isShared } = options;
 
   /** Opens the adapters that must show nothing of a batch that failed. */
-  async function openWithPlants({ open }: SuiteTest, place: StoragePlace): Promise<[StorageAdapter, ...StorageAdapter[]]> {
+  async function openWithPlants(
+    { open }: SuiteTest,
+    place: StoragePlace,
+  ): Promise<[StorageAdapter, ...StorageAdapter[]]> {
     const storage = await open(place);
     await storage.commit(storedBefore);
     return isShared ? [storage, await open(place)] : [storage];
@@ -32,25 +35,33 @@ export function testFault(suite: Suite): void {
       const place = await t.makePlace();
       const storages = await openWithPlants(t, place);
       await t.settle('makeWriteFail', () => options.makeWriteFail?.(place, key));
-      await rejectionOf(storages[0].commit(batchWith(write, 3)), 'commit must reject a batch that holds the write of makeWriteFail.');
+      await rejectionOf(
+        storages[0].commit(batchWith(write, 3)),
+        'commit must reject a batch that holds the write of makeWriteFail.',
+      );
       await expectNothingWritten(storages);
     });
   }
 
   const titles = {
-    batch: 'a batch with a plant that the storage cannot hold is rejected with invalid_plant, and nothing of it is written',
+    batch:
+      'a batch with a plant that the storage cannot hold is rejected with invalid_plant, and nothing of it is written',
     neighbours: 'a plant that the storage cannot hold does not fail the 63 creates beside it',
   };
   if (options.makePlantUnstorable === undefined) {
-    for (const title of Object.values(titles)) skip(`${title}: not proven, because the option makePlantUnstorable is missing`);
+    for (const title of Object.values(titles))
+      skip(`${title}: not proven, because the option makePlantUnstorable is missing`);
     return;
   }
 
   test(titles.batch, async (t) => {
     const place = await t.makePlace();
     const storages = await openWithPlants(t, place);
-    await t.settle('makePlantUnstorable', () => options.makePlantUnstorable?.(place, { kind: 'create', user: 'ada', id: 13n }));
-    const contract = 'commit must reject a batch with a plant that the storage cannot hold with a PlantStoreError of the code invalid_plant.';
+    await t.settle('makePlantUnstorable', () =>
+      options.makePlantUnstorable?.(place, { kind: 'create', user: 'ada', id: 13n }),
+    );
+    const contract =
+      'A commit with a plant that the storage cannot hold must reject with a PlantStoreError invalid_plant.';
     await expectCode(storages[0].commit(batchWith(create('ada', 13n), 3)), 'invalid_plant', contract);
     await expectNothingWritten(storages);
   });
@@ -59,14 +70,30 @@ export function testFault(suite: Suite): void {
     const place = await t.makePlace();
     const store = new PlantStore({ storage: await t.open(place) });
     await store.createPlant('ada', { id: 1000, name: 'a plant' });
-    await t.settle('makePlantUnstorable', () => options.makePlantUnstorable?.(place, { kind: 'create', user: 'ada', id: 13n }));
+    await t.settle('makePlantUnstorable', () =>
+      options.makePlantUnstorable?.(place, { kind: 'create', user: 'ada', id: 13n }),
+    );
     const creates = range(64).map((id) => store.createPlant('ada', { id, name: 'a plant' }));
     const settled = await Promise.allSettled(creates);
     for (const [id, attempt] of creates.entries()) {
-      if (id === 13) await expectCode(attempt, 'invalid_plant', 'A create that the storage cannot hold must reject with invalid_plant.');
-      else expectEqual(settled[id]?.status, 'fulfilled', `The create of plant ${id} must succeed beside one that the storage cannot hold.`);
+      if (id === 13)
+        await expectCode(
+          attempt,
+          'invalid_plant',
+          'A create that the storage cannot hold must reject with invalid_plant.',
+        );
+      else
+        expectEqual(
+          settled[id]?.status,
+          'fulfilled',
+          `The create of plant ${id} must succeed beside one that the storage cannot hold.`,
+        );
     }
     const stored = [...range(64).filter((id) => id !== 13), 1000].map(BigInt);
-    expectEqual(ids(await store.listPlants('ada')), stored, 'The list must hold every plant but the one that the storage cannot hold.');
+    expectEqual(
+      ids(await store.listPlants('ada')),
+      stored,
+      'The list must hold every plant but the one that the storage cannot hold.',
+    );
   });
 }

@@ -28,7 +28,8 @@ export function testList({ test }: Suite): void {
     const storage = await open();
     await storage.commit([10n, 20n, 30n].map((id) => create('ada', id)));
     const expectList = async (after: bigint | undefined, limit: number, expected: bigint[]): Promise<void> => {
-      const contract = `list(after: ${after ?? 'undefined'}, limit: ${limit}) of the ids 10, 20 and 30 must return ${expected.join(', ') || 'nothing'}.`;
+      const call = `list(after: ${after ?? 'undefined'}, limit: ${limit})`;
+      const contract = `${call} of the ids 10, 20 and 30 must return ${expected.join(', ') || 'nothing'}.`;
       expectEqual(ids(await storage.list('ada', { after, limit })), expected, contract);
     };
     await expectList(undefined, 2, [10n, 20n]);
@@ -47,7 +48,7 @@ export function testList({ test }: Suite): void {
     for (let at = 0; at < writes.length; at += 1000) await storage.commit(writes.slice(at, at + 1000));
     const seen: bigint[] = [];
     let count = 0;
-    for (let after: bigint | undefined; ; ) {
+    for (let after: bigint | undefined; ;) {
       const page = ids(await storage.list('ada', { after, limit: 617 }));
       seen.push(...page.filter((id) => id % 3n === 0n));
       expectEnd('list', (count += page.length));
@@ -82,7 +83,10 @@ export function testList({ test }: Suite): void {
     await storage.commit([create('ada', 1n, 'Fern')]);
     const [plant] = await all(storage, 'ada');
     expect(plant !== undefined, 'list must return the plant that was stored. It returned nothing.');
-    expect(Object.getPrototypeOf(plant) === Object.prototype, 'list must return plain objects. Its plant has another prototype.');
+    expect(
+      Object.getPrototypeOf(plant) === Object.prototype,
+      'list must return plain objects. Its plant has another prototype.',
+    );
     plant.name = 'changed';
     const contract = 'A stored plant must not change when the caller changes an object that list returned.';
     expectEqual(await all(storage, 'ada'), [{ id: 1n, name: 'Fern' }], contract);
@@ -96,9 +100,14 @@ export function testList({ test }: Suite): void {
       const [listed] = await Promise.all([all(storage, 'ada'), storage.commit([create('ada', earlier + 1n)])]);
       expect(
         ids(listed).includes(earlier),
-        `list did not return plant ${earlier}, although its commit had resolved. A commit must resolve only when every later list shows it.`,
+        `list did not return plant ${earlier}, although its commit had resolved. ` +
+          'A commit must resolve only when every later list shows it.',
       );
     }
-    expectEqual((await all(storage, 'ada')).length, 100, 'list must return all plants of 100 commits that have resolved.');
+    expectEqual(
+      (await all(storage, 'ada')).length,
+      100,
+      'list must return all plants of 100 commits that have resolved.',
+    );
   });
 }

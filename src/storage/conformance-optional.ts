@@ -32,7 +32,11 @@ export function testListJson({ test, reportMissing }: Suite): void {
   });
 
   test('listJson returns the plants after an id, up to the limit, and whether there are more', async (t) => {
-    const listJson = await withPlants(t, [[minInt64, 'a'], [0n, 'b', 'x'], [maxInt64, 'c', '']]);
+    const listJson = await withPlants(t, [
+      [minInt64, 'a'],
+      [0n, 'b', 'x'],
+      [maxInt64, 'c', ''],
+    ]);
     if (listJson === undefined) return;
     const [a, b, c] = ['{"name":"a"}', '{"name":"b","tag":"x"}', '{"name":"c","tag":""}'];
     const expectPage = async (after: PlantId | undefined, limit: number, expected: JsonPage): Promise<void> => {
@@ -54,11 +58,16 @@ export function testListJson({ test, reportMissing }: Suite): void {
     }
     const count = 200;
     await storage.commit(range(count).map((n) => create('ada', BigInt(n), 'mine')));
-    await storage.commit(['ad', 'ada ', 'bob'].flatMap((user) => [create(user, 7n, 'other'), create(user, 1000n, 'other')]));
-    const json = `[${range(count).map(() => '{"name":"mine"}').join(',')}]`;
+    await storage.commit(
+      ['ad', 'ada ', 'bob'].flatMap((user) => [create(user, 7n, 'other'), create(user, 1000n, 'other')]),
+    );
+    const json = `[${range(count)
+      .map(() => '{"name":"mine"}')
+      .join(',')}]`;
     for (const limit of [count, 1000]) {
       const page = await storage.listJson('ada', { after: undefined, limit });
-      const contract = 'listJson must return only the plants of its user, and hasMore must be false after the last of them.';
+      const contract =
+        'listJson must return only the plants of its user, and hasMore must be false after the last of them.';
       expectEqual(page, { json, count, last: BigInt(count - 1), hasMore: false }, contract);
     }
     const { hasMore } = await storage.listJson('ada', { after: undefined, limit: count - 1 });
@@ -66,13 +75,19 @@ export function testListJson({ test, reportMissing }: Suite): void {
   });
 
   test('listJson writes every character as JSON requires', async (t) => {
-    const texts = range(0x800).filter((point) => point > 0).map((point) => String.fromCodePoint(point));
+    const texts = range(0x800)
+      .filter((point) => point > 0)
+      .map((point) => String.fromCodePoint(point));
     texts.push('\u2028', '\uFEFF', '\uFFFF', '\u{1F33F}', '\u{10FFFF}', '\\u0041', '"}]', "'", '');
     const plants = texts.map((text, n): NamedPlant => (n % 2 === 0 ? [BigInt(n), text] : [BigInt(n), 'x', text]));
     const listJson = await withPlants(t, plants);
     if (listJson === undefined) return;
     const expected = plants.map(([, name, tag]) => (tag === undefined ? { name } : { name, tag }));
-    expectEqual(await readAllJson(listJson), expected, 'The JSON of listJson must parse to the names and tags that were stored.');
+    expectEqual(
+      await readAllJson(listJson),
+      expected,
+      'The JSON of listJson must parse to the names and tags that were stored.',
+    );
   });
 
   test('listJson may stop before the limit if names are very long, and then says that there are more', async (t) => {
@@ -80,14 +95,25 @@ export function testListJson({ test, reportMissing }: Suite): void {
     const listJson = await withPlants(t, plants);
     if (listJson === undefined) return;
     const page = await listJson('ada', { after: undefined, limit: 1000 });
-    expect(page.count >= 9, `listJson stopped after ${page.count} plants of at most 40000 code units each. It must return at least 9.`);
+    expect(
+      page.count >= 9,
+      `listJson stopped after ${page.count} plants of at most 40000 code units each. It must return at least 9.`,
+    );
     expectEqual(page.hasMore, page.count < 30, 'hasMore must say whether the user has plants after this page.');
-    expectEqual(await readAllJson(listJson), plants.map(([, name]) => ({ name })), 'The pages of listJson must hold every plant once.');
+    expectEqual(
+      await readAllJson(listJson),
+      plants.map(([, name]) => ({ name })),
+      'The pages of listJson must hold every plant once.',
+    );
   });
 
   test('listJson leaves out no plant if some names are long and some are not', async (t) => {
     const nameOf = (n: number): string => 'x'.repeat(n % 7 === 3 ? 1000 : 5);
-    const plants = range(50).map((n): NamedPlant => [BigInt(n), nameOf(n), n % 11 === 5 ? 'y'.repeat(5000) : undefined]);
+    const plants = range(50).map((n): NamedPlant => [
+      BigInt(n),
+      nameOf(n),
+      n % 11 === 5 ? 'y'.repeat(5000) : undefined,
+    ]);
     const listJson = await withPlants(t, plants);
     if (listJson === undefined) return;
     const expected = plants.map(([, name, tag]) => (tag === undefined ? { name } : { name, tag }));
@@ -97,7 +123,10 @@ export function testListJson({ test, reportMissing }: Suite): void {
 
 /** What the contract says of the optional `dataVersion`. */
 export function testDataVersion({ test, reportMissing, options: { isShared } }: Suite): void {
-  test('dataVersion stays the same over commits of its own adapter, and changes with those of another one', async ({ makePlace, open }) => {
+  test('dataVersion stays the same over commits of its own adapter, and changes with those of another one', async ({
+    makePlace,
+    open,
+  }) => {
     const place = await makePlace();
     const [storage, other] = [await open(place), await open(place)];
     if (storage.dataVersion === undefined) {
@@ -109,9 +138,14 @@ export function testDataVersion({ test, reportMissing, options: { isShared } }: 
     expectEqual(storage.dataVersion(), before, 'dataVersion must not change with a commit of its own adapter.');
     await other.commit([create('ada', 2n)]);
     const between = storage.dataVersion();
-    if (isShared) expect(between !== before, `dataVersion is still ${before} after a commit of another adapter. It must change.`);
+    if (isShared)
+      expect(between !== before, `dataVersion is still ${before} after a commit of another adapter. It must change.`);
     else expectEqual(between, before, 'dataVersion must not change with a commit on which list does not depend.');
-    expectEqual((await all(storage, 'ada')).length, isShared ? 2 : 1, 'list must return what dataVersion reports as changed.');
+    expectEqual(
+      (await all(storage, 'ada')).length,
+      isShared ? 2 : 1,
+      'list must return what dataVersion reports as changed.',
+    );
     await storage.commit([remove('ada', 1n)]);
     expectEqual(storage.dataVersion(), between, 'dataVersion must not change with a commit of its own adapter.');
   });

@@ -27,7 +27,7 @@ export async function all(storage: StorageAdapter, user: string): Promise<Stored
 /** All plants of all users. A page may be shorter than the limit; only an empty one is the end. */
 export async function scanAll(storage: StorageAdapter, limit: number): Promise<OwnedPlant[]> {
   const found: OwnedPlant[] = [];
-  for (let after: PlantKey | undefined; ; ) {
+  for (let after: PlantKey | undefined; ;) {
     const page = await storage.scan({ after, limit });
     const last = page.at(-1);
     if (last === undefined) return found;
@@ -40,7 +40,7 @@ export async function scanAll(storage: StorageAdapter, limit: number): Promise<O
 /** All plants of ada, read as JSON. */
 export async function readAllJson(listJson: NonNullable<StorageAdapter['listJson']>): Promise<Plant[]> {
   const plants: Plant[] = [];
-  for (let after: PlantId | undefined, hasMore = true; hasMore; ) {
+  for (let after: PlantId | undefined, hasMore = true; hasMore;) {
     const page = await listJson('ada', { after, limit: 1000 });
     const read = JSON.parse(page.json) as Plant[];
     expectEqual(read.length, page.count, 'count must be the number of plants in the JSON of a page.');

@@ -20,7 +20,11 @@ export function testScan({ test }: Suite): void {
     expectEqual((await storage.scan(everything)).length, 1, 'scan must return the plant that was stored.');
     await storage.commit([remove('ada', 1n)]);
     expectEqual(await storage.scan(everything), [], 'scan must not return a deleted plant.');
-    expectEqual(await storage.scan({ after: { user: 'ada', id: 1n }, limit: 10 }), [], 'scan after a deleted plant must return nothing.');
+    expectEqual(
+      await storage.scan({ after: { user: 'ada', id: 1n }, limit: 10 }),
+      [],
+      'scan after a deleted plant must return nothing.',
+    );
   });
 
   test('scan sorts by the bytes of the UTF-8 of the user, then by id over all of int64', async ({ open }) => {
@@ -39,8 +43,13 @@ export function testScan({ test }: Suite): void {
     const [a10, a20, b, e5] = ['ada 10', 'ada 20', `bob ${minInt64}`, 'eve 5'];
     const expectScan = async (user: string, id: bigint, expected: string[], limit = 10): Promise<void> => {
       const found = await storage.scan({ after: { user, id }, limit });
-      const contract = `scan(user: ${JSON.stringify(user)}, id: ${id}, limit: ${limit}) must return the plants after this key.`;
-      expectEqual(found.map((owned) => `${owned.user} ${owned.plant.id}`), expected, contract);
+      const call = `scan(user: ${JSON.stringify(user)}, id: ${id}, limit: ${limit})`;
+      const contract = `${call} must return the plants after this key.`;
+      expectEqual(
+        found.map((owned) => `${owned.user} ${owned.plant.id}`),
+        expected,
+        contract,
+      );
     };
     await expectScan('ada', 10n, [a20, b, e5]);
     await expectScan('ada', 10n, [a20], 1);
@@ -64,7 +73,7 @@ export function testScan({ test }: Suite): void {
     }
     const seen: PlantKey[] = [];
     let count = 0;
-    for (let after: PlantKey | undefined; ; ) {
+    for (let after: PlantKey | undefined; ;) {
       const page: PlantKey[] = (await storage.scan({ after, limit: 617 })).map(keyOf);
       seen.push(...page.filter(({ id }) => id % 3n === 0n));
       expectEnd('scan', (count += page.length));
@@ -72,7 +81,9 @@ export function testScan({ test }: Suite): void {
       if (after === undefined) break;
       const { user, id } = after;
       // One new user at most: with one more ahead at every page the scan would never end.
-      const others = user.endsWith('!') ? [] : [create(user, id - 1n), create('user', id - 1n), create(`${user}!`, id - 1n)];
+      const others = user.endsWith('!')
+        ? []
+        : [create(user, id - 1n), create('user', id - 1n), create(`${user}!`, id - 1n)];
       await storage.commit([remove(user, id - 2n), ...others]);
     }
     const sorted = range(3).flatMap((n) => kept.filter(({ user }) => user === `user ${n}`));
@@ -81,10 +92,14 @@ export function testScan({ test }: Suite): void {
 
   test('scan returns at least one plant a page, however long names are', async ({ open }) => {
     const storage = await open();
-    const owned = range(12).map((n) => ({ user: `user ${n % 2}`, plant: { id: BigInt(n), name: 'é'.repeat(n * 40_000), tag: `${n}` } }));
+    const owned = range(12).map((n) => ({
+      user: `user ${n % 2}`,
+      plant: { id: BigInt(n), name: 'é'.repeat(n * 40_000), tag: `${n}` },
+    }));
     for (const { user, plant } of owned) await storage.commit([{ kind: 'create', user, plant }]);
     const sorted = range(2).flatMap((n) => owned.filter(({ user }) => user === `user ${n}`));
-    const contract = 'scan must return every plant, also one with a name of 440000 code units: only an empty page is the end.';
+    const contract =
+      'scan must return every plant, also one with a name of 440000 code units: only an empty page is the end.';
     expectEqual(await scanAll(storage, 1000), sorted, contract);
     expectEqual(await scanAll(storage, 1), sorted, contract);
   });
@@ -99,7 +114,11 @@ export function testScan({ test }: Suite): void {
     await storage.commit(owned.map(({ user, plant }) => ({ kind: 'create', user, plant })));
     const found = await storage.scan({ after: undefined, limit: 1000 });
     expectEqual(found, owned, 'scan must return names and tags exactly as they were stored.');
-    expectEqual(await all(storage, 'ada'), owned.map(({ plant }) => plant), 'list must return the same plants as scan.');
+    expectEqual(
+      await all(storage, 'ada'),
+      owned.map(({ plant }) => plant),
+      'list must return the same plants as scan.',
+    );
   });
 
   test('scan returns fresh plain objects, which the caller may change', async ({ open }) => {

@@ -16,8 +16,18 @@ export function testUnderPlantStore({ test }: Suite): void {
     }
     const created = settled.filter(({ status }) => status === 'fulfilled').length;
     expectEqual(created, 40, 'Of ten concurrent creates of each of 40 ids, one must succeed.');
-    expectEqual(ids(await store.listPlants('ada')), range(40).map(BigInt), 'The list must hold each of the 40 ids once.');
-    const deletes = await Promise.all(range(40).flatMap((id) => [store.deletePlant('ada', id), store.deletePlant('ada', id)]));
-    expectEqual(deletes.filter(Boolean).length, 40, 'Of two concurrent deletes of each of 40 ids, one must return true.');
+    expectEqual(
+      ids(await store.listPlants('ada')),
+      range(40).map(BigInt),
+      'The list must hold each of the 40 ids once.',
+    );
+    const deletes = await Promise.all(
+      range(40).flatMap((id) => [store.deletePlant('ada', id), store.deletePlant('ada', id)]),
+    );
+    expectEqual(
+      deletes.filter(Boolean).length,
+      40,
+      'Of two concurrent deletes of each of 40 ids, one must return true.',
+    );
   });
 }

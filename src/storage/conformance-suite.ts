@@ -23,7 +23,7 @@ export interface RegisterTest {
   skip?: ((name: string, body: () => Promise<void>) => unknown) | undefined;
 }
 
-/** The two functions of a test runner that the suite calls: those of node:test, Vitest, Jest, Mocha or Bun. */
+/** The two functions of a test runner that the suite calls. Those of node:test and Vitest fit as they are. */
 export interface TestRunner {
   describe(name: string, body: () => void): unknown;
   it: RegisterTest;
@@ -48,8 +48,8 @@ export interface StorageAdapterTestOptions<Place extends StoragePlace = StorageP
   /**
    * Makes the storage fail, from now on, while it applies this write; every other write still
    * succeeds. Use a fault of the storage itself, such as a trigger that raises an error, not a check
-   * in the adapter: the suite then proves that a batch is all or nothing. The write belongs to a
-   * batch of seven. Without this option the suite reports the proof as skipped.
+   * in the adapter: the suite then proves that a batch is all or nothing. Without this option the
+   * suite reports the proof as skipped.
    */
   makeWriteFail?(place: Place, write: FaultyWrite): unknown;
   /**
@@ -137,10 +137,17 @@ async function runTest(
       const storage = watched(await patience.settle('open', () => place.open()), patience);
       let isClosed = false;
       cleanUps.push(async () => (isClosed ? undefined : storage.close()));
-      return { ...storage, close: () => { isClosed = true; return storage.close(); } };
+      return {
+        ...storage,
+        close: () => {
+          isClosed = true;
+          return storage.close();
+        },
+      };
     },
   };
-  const attempt = (work: () => Promise<unknown>): Promise<unknown> => work().catch((error: unknown) => failures.push(error));
+  const attempt = (work: () => Promise<unknown>): Promise<unknown> =>
+    work().catch((error: unknown) => failures.push(error));
   await attempt(() => body(t));
   for (const cleanUp of cleanUps.reverse()) await attempt(cleanUp);
   if (failures.length > 0) throw innermost(failures[0]);

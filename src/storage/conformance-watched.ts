@@ -53,14 +53,22 @@ export function watched(storage: StorageAdapter, patience: Patience): StorageAda
       const plants = await called('list', () => storage.list(user, range));
       const call = `list(${rangeText(range.after, range.limit)})`;
       checkLength(call, plants, range.limit);
-      checkIds(call, plants.map((plant) => (plant as Partial<typeof plant> | undefined)?.id), range.after);
+      checkIds(
+        call,
+        plants.map((plant) => (plant as Partial<typeof plant> | undefined)?.id),
+        range.after,
+      );
       return plants;
     },
     scan: async (range) => {
       const found = await called('scan', () => storage.scan(range));
       const call = `scan(${keyText(range.after)}, limit: ${range.limit})`;
       checkLength(call, found, range.limit);
-      checkKeys(call, found.map(({ user, plant }) => ({ user, id: plant.id })), range);
+      checkKeys(
+        call,
+        found.map(({ user, plant }) => ({ user, id: plant.id })),
+        range,
+      );
       return found;
     },
     ...(storage.listJson !== undefined && {
@@ -88,8 +96,12 @@ function promiseOf<T>(name: string, call: () => Promise<T>): Promise<T> {
 }
 
 function checkOutcomes(outcomes: unknown, count: number): void {
-  const isRight = Array.isArray(outcomes) && outcomes.length === count && outcomes.every((outcome) => typeof outcome === 'boolean');
-  expect(isRight, `commit of ${count} writes resolved with ${shown(outcomes)}. It must resolve with ${count} booleans.`);
+  const isRight =
+    Array.isArray(outcomes) && outcomes.length === count && outcomes.every((outcome) => typeof outcome === 'boolean');
+  expect(
+    isRight,
+    `commit of ${count} writes resolved with ${shown(outcomes)}. It must resolve with ${count} booleans.`,
+  );
 }
 
 function checkLength(call: string, page: unknown, limit: number): void {
@@ -103,8 +115,10 @@ function checkIds(call: string, ids: readonly unknown[], after: PlantId | undefi
   for (const [index, id] of ids.entries()) {
     expect(typeof id === 'bigint', `${call} returned a plant with the id ${shown(id)}. An id must be a bigint.`);
     if (last === undefined || id > last) last = id;
-    else if (id === last) fail(`${call} returned ${id} again. Every plant of a page must have a greater id than the one before.`);
-    else if (index === 0) fail(`${call} returned ${id}, which is not greater. It must return only ids greater than after.`);
+    else if (id === last)
+      fail(`${call} returned ${id} again. Every plant of a page must have a greater id than the one before.`);
+    else if (index === 0)
+      fail(`${call} returned ${id}, which is not greater. It must return only ids greater than after.`);
     else fail(`${call} returned ${id} after ${last}. Ids must ascend as numbers.`);
   }
 }
@@ -112,11 +126,18 @@ function checkIds(call: string, ids: readonly unknown[], after: PlantId | undefi
 function checkKeys(call: string, keys: readonly PlantKey[], { after }: ScanRange): void {
   let last = after;
   for (const key of keys) {
-    expect(typeof key.id === 'bigint', `${call} returned a plant with the id ${shown(key.id)}. An id must be a bigint.`);
+    expect(
+      typeof key.id === 'bigint',
+      `${call} returned a plant with the id ${shown(key.id)}. An id must be a bigint.`,
+    );
     const order = last === undefined ? 1 : compareUsers(key.user, last.user) || compareIds(key.id, last.id);
     const [seen, before] = [keyText(key), keyText(last)];
     expect(order !== 0, `${call} returned (${seen}) again. Every plant of a page must come after the one before.`);
-    expect(order > 0, `${call} returned (${seen}) after (${before}). Users must ascend by the bytes of their UTF-8, and ids as numbers.`);
+    expect(
+      order > 0,
+      `${call} returned (${seen}) after (${before}). ` +
+        'Users must ascend by the bytes of their UTF-8, and ids as numbers.',
+    );
     last = key;
   }
 }
@@ -128,7 +149,10 @@ function checkJsonPage(call: string, page: Partial<JsonPage> | undefined, { afte
   expect(count <= limit, `${call} returned ${count} plants, which is more than its limit.`);
   expect(count > 0 || !hasMore, `${call} returned no plant, but says that there are more. A page must move on.`);
   if (count > 0) {
-    expect(typeof last === 'bigint', `${call} returned ${count} plants with the last id ${shown(last)}. It must be a bigint.`);
+    expect(
+      typeof last === 'bigint',
+      `${call} returned ${count} plants with the last id ${shown(last)}. It must be a bigint.`,
+    );
     checkIds(call, [last], after);
   }
   return { json, count, last, hasMore };
@@ -148,7 +172,10 @@ function keyText(key: PlantKey | undefined): string {
 
 /** The characters that differ are often invisible. */
 function visible(user: string): string {
-  return shown(user).replaceAll(/[^\x20-\x7e]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`);
+  return shown(user).replaceAll(
+    /[^\x20-\x7e]/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`,
+  );
 }
 
 function seconds(milliseconds: number): string {

@@ -33,21 +33,27 @@ export type {
  *   isShared: true,
  * });
  */
-export function testStorageAdapter<Place extends StoragePlace>(name: string, options: StorageAdapterTestOptions<Place>): void {
+export function testStorageAdapter<Place extends StoragePlace>(
+  name: string,
+  options: StorageAdapterTestOptions<Place>,
+): void {
   const suite = makeSuite(name, options);
   const sections: Record<string, (suite: Suite) => void> = {
-    'commit': testCommit,
+    commit: testCommit,
     'a commit that fails': testFault,
-    'list': testList,
-    'scan': testScan,
+    list: testList,
+    scan: testScan,
     'what is stored': testFidelity,
     'under a PlantStore': testUnderPlantStore,
     'listJson, if there is one': testListJson,
     'dataVersion, if there is one': testDataVersion,
-    'close': testClose,
+    close: testClose,
     'a second adapter on the same place': testSecondAdapter,
   };
   suite.describe(`${name} as a StorageAdapter`, () => {
-    for (const [title, register] of Object.entries(sections)) suite.describe(title, () => { register(suite); });
+    for (const [title, register] of Object.entries(sections))
+      suite.describe(title, () => {
+        register(suite);
+      });
   });
 }

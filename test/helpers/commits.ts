@@ -1,6 +1,10 @@
 import type { Write } from '../../src/index.ts';
 
-export const create = (id: number, user = 'ada'): Write => ({ kind: 'create', user, plant: { id: BigInt(id), name: '' } });
+export const create = (id: number, user = 'ada'): Write => ({
+  kind: 'create',
+  user,
+  plant: { id: BigInt(id), name: '' },
+});
 export const remove = (id: number, user = 'ada'): Write => ({ kind: 'delete', user, id: BigInt(id) });
 
 /** A commit that settles when the test says so. */

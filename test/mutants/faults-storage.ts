@@ -95,7 +95,14 @@ export const storageFaults: readonly Fault[] = [
   ]),
   ...faultsIn('src/storage/memory.ts', [memory], [
     { name: 'memory keeps the caller’s object', find: 'plant: { ...write.plant } } : ', replace: '} : ' },
-    { name: 'memory reads a batch as it applies it', find: 'writes.map(copyOf).map((write)', replace: 'writes.map((write)' },
+    {
+      name: 'memory reads a batch as it applies it',
+      find: `writes.map(copyOf).map((write) => (write.kind === 'create' ? this.#create(write) : this.#delete(write)))`,
+      replace: `writes.map((each) => {
+      const write = copyOf(each);
+      return write.kind === 'create' ? this.#create(write) : this.#delete(write);
+    })`,
+    },
     { name: 'memory gives its own object away', find: 'page.push({ ...plant })', replace: 'page.push(plant)' },
     { name: 'memory leaves a user out of a scan', find: 'compareUsers(user, after.user) < 0', replace: 'compareUsers(user, after.user) <= 0' },
     { name: 'memory scans no user that came later', find: `this.#plantsByUser.set(user, plants);\n      this.#sortedUsers = undefined;`, replace: 'this.#plantsByUser.set(user, plants);' },
@@ -111,6 +118,14 @@ export const storageFaults: readonly Fault[] = [
     { name: 'a page that the limit cut looks like the last', find: 'limit: limit + 1', replace: 'limit' },
     { name: 'a full page looks like the last', find: 'isCut || (fullPageEnd', replace: 'isCut && (fullPageEnd' },
     { name: 'a page has one plant over its limit', find: 'if (isCut) plants.pop();', replace: '' },
+  ]),
+  ...faultsIn('src/storage/conformance-watched.ts', ['test/storage/conformance.test.ts'], [
+    { name: 'the suite accepts a page that repeats the plant at after', find: 'let last = after;\n  for (const [index', replace: 'let last: PlantId | undefined;\n  for (const [index' },
+    { name: 'the suite accepts a page over its limit', find: 'page.length <= limit,', replace: 'page.length <= limit + 1_000_000,' },
+    { name: 'the suite hides that a method throws', find: 'It must return a promise that rejects.', replace: 'It may do that.' },
+  ]),
+  ...faultsIn('src/storage/conformance-commit.ts', ['test/storage/conformance.test.ts'], [
+    { name: 'the suite does not look for the writes of a batch that failed', find: 'await expectNothingWritten([storage]);', replace: '' },
   ]),
   ...faultsIn('src/storage/key-order.ts', [memory], [
     { name: 'users are ordered by UTF-16', find: 'codeUnit + 0x10000 : codeUnit', replace: 'codeUnit : codeUnit' },

@@ -7,28 +7,38 @@ import { PostgresCluster, poolOf } from '../helpers/postgres.ts';
 import { startService } from '../helpers/service.ts';
 
 let cluster: PostgresCluster;
-before(async () => { cluster = await PostgresCluster.start(); });
+before(async () => {
+  cluster = await PostgresCluster.start();
+});
 after(() => cluster.remove());
 
 describe('A PostgresStorage with plants that it cannot hold', () => {
   it('rejects one of 64 concurrent creates over HTTP with 400 and creates the others', async (t) => {
     const schema = cluster.newSchemaName();
     const pool = observed(cluster.pool(t));
-    const { call, faults } = await startService(t, { storage: new PostgresStorage({ pool, schema }) });
-    assert.equal((await call('GET', '/plants')).status, 200);
+    const service = await startService(t, { storage: new PostgresStorage({ pool, schema }) });
+    assert.equal((await service.call('GET', '/plants')).status, 200);
     // A cast that fails for one name alone: invalid_text_representation, 22P02.
-    await cluster.query(`ALTER TABLE "${schema}".plants ADD CHECK (CASE WHEN name = 'plant 31' THEN name::int > 0 ELSE true END)`);
+    await cluster.query(
+      `ALTER TABLE "${schema}".plants ADD CHECK (CASE WHEN name = 'plant 31' THEN name::int > 0 ELSE true END)`,
+    );
     pool.texts.length = 0;
-    const answers = await Promise.all(Array.from({ length: 64 }, (_, id) =>
-      call('POST', '/plants', { body: JSON.stringify({ id, name: `plant ${id}` }) })));
-    assert.ok(pool.texts.length < 64, `It took ${pool.texts.length} commits, so the creates were not committed together.`);
+    const answers = await Promise.all(
+      Array.from({ length: 64 }, (_, id) =>
+        service.call('POST', '/plants', { body: JSON.stringify({ id, name: `plant ${id}` }) }),
+      ),
+    );
+    assert.ok(
+      pool.texts.length < 64,
+      `It took ${pool.texts.length} commits, so the creates were not committed together.`,
+    );
     for (const [id, { status, json }] of answers.entries()) {
       if (id !== 31) assert.deepEqual([status, json], [200, { name: `plant ${id}` }]);
       else assert.deepEqual([status, json], [400, { error: 40002, message: 'The storage cannot hold this plant.' }]);
     }
     const expected = Array.from({ length: 64 }, (_, id) => ({ name: `plant ${id}` })).filter((_, id) => id !== 31);
-    assert.deepEqual((await call('GET', '/plants')).json, expected);
-    assert.deepEqual(faults, []);
+    assert.deepEqual((await service.call('GET', '/plants')).json, expected);
+    assert.deepEqual(service.faults, []);
   });
 
   for (const state of ['22021', '22P05', '54000']) {
@@ -37,7 +47,10 @@ describe('A PostgresStorage with plants that it cannot hold', () => {
       const pool = observed(cluster.pool(t), (text) => (text.startsWith('INSERT') ? cause : undefined));
       const storage = new PostgresStorage({ pool, schema: cluster.newSchemaName() });
       const commit = storage.commit([{ kind: 'create', user: 'ada', plant: { id: 1n, name: 'Fern' } }]);
-      await assert.rejects(commit, (error) => error instanceof PlantStoreError && error.code === 'invalid_plant' && error.cause === cause);
+      await assert.rejects(
+        commit,
+        (error) => error instanceof PlantStoreError && error.code === 'invalid_plant' && error.cause === cause,
+      );
     });
   }
 
@@ -46,12 +59,15 @@ describe('A PostgresStorage with plants that it cannot hold', () => {
       const cause = failure(state);
       const pool = observed(cluster.pool(t), (text) => (text.startsWith('INSERT') ? cause : undefined));
       const storage = new PostgresStorage({ pool, schema: cluster.newSchemaName() });
-      await assert.rejects(storage.commit([{ kind: 'create', user: 'ada', plant: { id: 1n, name: 'Fern' } }]), (error) => error === cause);
+      await assert.rejects(
+        storage.commit([{ kind: 'create', user: 'ada', plant: { id: 1n, name: 'Fern' } }]),
+        (error) => error === cause,
+      );
     });
   }
 
   for (const createTable of [true, false]) {
-    it(`refuses a database whose encoding is not UTF8, with createTable ${createTable}, and creates nothing in it`, async (t) => {
+    it(`refuses a database that is not in UTF8, with createTable ${createTable}, and leaves it empty`, async (t) => {
       const name = `latin1_${createTable}`;
       await cluster.query(`CREATE DATABASE ${name} ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`);
       const pool = poolOf(t, { connectionString: cluster.url(name) });

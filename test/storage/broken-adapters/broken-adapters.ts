@@ -16,7 +16,9 @@ class RepeatsAfter extends MapStorage {
 class MixesUsers extends MapStorage {
   override async list(_user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
     this.refuseIfClosed();
-    const plants = this.sorted().map(({ plant }) => plant).sort(ascending);
+    const plants = this.sorted()
+      .map(({ plant }) => plant)
+      .sort(ascending);
     return plants.filter(({ id }) => after === undefined || id > after).slice(0, limit);
   }
 }
@@ -50,7 +52,8 @@ class CommitsCreatesFirst extends MapStorage {
     const outcomes = new Map<Write, boolean>();
     for (const kind of ['create', 'delete']) {
       const part = writes.filter((write) => write.kind === kind);
-      for (const [index, outcome] of (await super.commit(part)).entries()) outcomes.set(part[index] ?? assert.fail(), outcome);
+      for (const [index, outcome] of (await super.commit(part)).entries())
+        outcomes.set(part[index] ?? assert.fail(), outcome);
     }
     return writes.map((write) => outcomes.get(write) === true);
   }
@@ -94,7 +97,9 @@ class AcknowledgesEarly extends MapStorage {
     const copies = structuredClone(writes);
     const plants = new Map(this.plants);
     const outcomes = copies.map((write) => this.apply(plants, write));
-    setTimeout(() => { for (const write of copies) this.apply(this.plants, write); }, 20);
+    setTimeout(() => {
+      for (const write of copies) this.apply(this.plants, write);
+    }, 20);
     return outcomes;
   }
 }

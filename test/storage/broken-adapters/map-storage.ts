@@ -34,7 +34,9 @@ export class MapStorage implements StorageAdapter {
 
   async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
     this.refuseIfClosed();
-    const plants = this.sorted().filter((owned) => owned.user === user).map(({ plant }) => plant);
+    const plants = this.sorted()
+      .filter((owned) => owned.user === user)
+      .map(({ plant }) => plant);
     return plants.filter(({ id }) => after === undefined || id > after).slice(0, limit);
   }
 

@@ -23,8 +23,12 @@ const options: StorageAdapterTestOptions<FaultyPlace> = {
 };
 
 const hooks: Pick<StorageAdapterTestOptions<FaultyPlace>, 'makeWriteFail' | 'makePlantUnstorable'> = {
-  makeWriteFail: ({ faults }, write) => { faults.failing = write; },
-  makePlantUnstorable: ({ faults }, write) => { faults.unstorable = write; },
+  makeWriteFail: ({ faults }, write) => {
+    faults.failing = write;
+  },
+  makePlantUnstorable: ({ faults }, write) => {
+    faults.unstorable = write;
+  },
 };
 
 testStorageAdapter(name, name === 'MapStorage' ? options : { ...options, ...hooks });

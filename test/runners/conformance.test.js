@@ -1,0 +1,41 @@
+// The suite under Vitest, on the built package: a memory adapter, and a file with real faults.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'vitest';
+import { MemoryStorage } from '../../dist/index.js';
+import { testStorageAdapter } from '../../dist/storage/conformance.js';
+import { SqliteStorage } from '../../dist/storage/sqlite.js';
+
+/** Returns the plant at `after` again, for ever. */
+class RepeatsAfter extends MemoryStorage {
+  list(user, { after, limit }) {
+    return super.list(user, { after: after === undefined ? undefined : after - 1n, limit });
+  }
+}
+
+const Memory = process.env.BROKEN === undefined ? MemoryStorage : RepeatsAfter;
+testStorageAdapter(Memory.name, {
+  makePlace: () => ({ open: () => new Memory() }),
+  isShared: false,
+  runner: { describe, it },
+});
+
+testStorageAdapter('SqliteStorage', {
+  runner: { describe, it },
+  makePlace: async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'plant-store-'));
+    t.after(() => rm(folder, { recursive: true }));
+    const path = join(folder, 'plants.db');
+    return { path, open: () => new SqliteStorage(path) };
+  },
+  isShared: true,
+  makeWriteFail: ({ path }, { kind, user, id }) => {
+    const [event, row] = kind === 'create' ? ['INSERT', 'NEW'] : ['DELETE', 'OLD'];
+    const database = new DatabaseSync(path);
+    database.exec(`CREATE TRIGGER fault BEFORE ${event} ON plants WHEN ${row}.user = '${user}' AND ${row}.id = ${id}
+      BEGIN SELECT RAISE(ABORT, 'a fault on purpose'); END`);
+    database.close();
+  },
+});
