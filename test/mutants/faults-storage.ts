@@ -103,7 +103,7 @@ export const storageFaults: readonly Fault[] = [
       return write.kind === 'create' ? this.#create(write) : this.#delete(write);
     })`,
     },
-    { name: 'memory gives its own object away', find: 'page.push({ ...plant })', replace: 'page.push(plant)' },
+    { name: 'memory gives its own object away', find: '.map((plant) => ({ ...plant }))', replace: '' },
     { name: 'memory leaves a user out of a scan', find: 'compareUsers(user, after.user) < 0', replace: 'compareUsers(user, after.user) <= 0' },
     { name: 'memory scans no user that came later', find: `this.#plantsByUser.set(user, plants);\n      this.#sortedUsers = undefined;`, replace: 'this.#plantsByUser.set(user, plants);' },
     { name: 'memory works after close', find: 'this.#isClosed = true;', replace: '' },
