@@ -126,7 +126,9 @@ export class Log {
 }
 
 /** The methods of RFC 9110 and PATCH. The name of another method is a text of the client. */
-const knownMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH']);
+const knownMethods: ReadonlySet<string> = new Set([
+  'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH',
+]);
 
 function knownMethod(method: string): string {
   return knownMethods.has(method) ? method : 'other';

@@ -47,8 +47,9 @@ export function parsePostgresParameters(text: string, source: string): PostgresP
   }
   const [schema, table] = [values.get('schema'), values.get('table')];
   checkNames({ schema, table }, source);
+  const base = queryAt === -1 ? url : url.slice(0, queryAt);
   return {
-    connectionString: (queryAt === -1 ? url : url.slice(0, queryAt)) + (forPg.length === 0 ? '' : `?${forPg.join('&')}`),
+    connectionString: forPg.length === 0 ? base : `${base}?${forPg.join('&')}`,
     max: poolSize(values.get('max'), source),
     schema,
     table,
@@ -60,7 +61,10 @@ function unknownParameter(source: string, shown: string): UsageError {
   return new UsageError(`${source} has ${shown} that is not one of ${known}.`);
 }
 
-function checkNames({ schema, table = 'plants' }: { schema: string | undefined; table: string | undefined }, source: string): void {
+function checkNames(
+  { schema, table = 'plants' }: Pick<PostgresParameters, 'schema' | 'table'>,
+  source: string,
+): void {
   try {
     checkTableOptions({ schema, table });
   } catch (error) {

@@ -123,7 +123,8 @@ async function runServer(config: ServeConfig): Promise<number> {
     const address = await listen(server, config);
 
     // Only now, so that a start that fails for its port does not leave a token that nobody saw.
-    const first = firstTarget === undefined ? '' : issueFirstToken(config.tokens, firstTarget, reachableUrl(config.host, address));
+    const localUrl = reachableUrl(config.host, address);
+    const first = firstTarget === undefined ? '' : issueFirstToken(config.tokens, firstTarget, localUrl);
     if (firstTarget !== undefined) authenticate = useTokens();
     const stopped = stopOnSignal(server, log, () => probe?.stop());
     process.stdout.write(`Plant Store listening on ${urlOf(config.host, address)}\n${first}`);

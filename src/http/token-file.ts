@@ -83,7 +83,9 @@ function* recordsOf(text: string): Generator<TokenRecord, void, undefined> {
   for (const [index, record] of tokens.entries()) {
     if (!isTokenRecord(record)) throw new Error(`entry ${index} of its tokens is not a token record`);
     const other = indexes.get(record.sha256);
-    if (other !== undefined) throw new Error(`${nameOf(tokens, other)} and ${nameOf(tokens, index)} have the same sha256`);
+    if (other !== undefined) {
+      throw new Error(`${nameOf(tokens, other)} and ${nameOf(tokens, index)} have the same sha256`);
+    }
     indexes.set(record.sha256, index);
     yield record;
   }

@@ -90,7 +90,11 @@ function underLock(path: string, work: () => void): void {
   }
 }
 
-/** @throws {Error} naming the file, if the lock is held by another process, or is not the file that this function makes. */
+/**
+ * Takes the lock; closing it releases it.
+ *
+ * @throws {Error} naming the file, if another process holds the lock, or if it is another kind of file.
+ */
 function takeLock(path: string): DatabaseSync {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw brokenLock(path);
   createPrivateFile(path);
@@ -102,13 +106,16 @@ function takeLock(path: string): DatabaseSync {
   } catch (error) {
     lock?.close();
     if (hasResultCode(error, 'notADatabase')) throw brokenLock(path, error);
-    if (!hasResultCode(error, 'busy')) throw new Error(`${path} cannot be locked: ${(error as Error).message}.`, { cause: error });
-    throw new Error(`${path} was locked by another process for ${lockTimeoutMs / 1000} seconds: try again.`, { cause: error });
+    const problem = hasResultCode(error, 'busy')
+      ? `was locked by another process for ${lockTimeoutMs / 1000} seconds: try again`
+      : `cannot be locked: ${(error as Error).message}`;
+    throw new Error(`${path} ${problem}.`, { cause: error });
   }
 }
 
 function brokenLock(path: string, cause?: unknown): Error {
-  return new Error(`${path} is not the empty file that serves as the lock of the tokens file: move it away.`, { cause });
+  const what = 'is not the empty file that serves as the lock of the tokens file';
+  return new Error(`${path} ${what}: move it away.`, { cause });
 }
 
 /** Atomic and durable: written beside, synced, renamed, and the folder synced. Readers see the old or the new. */

@@ -29,7 +29,11 @@ const maxRounds = 10;
  * Adds plants to a storage, of which no two have the same key, in one batch. One whose id is taken
  * changes nothing: it is counted as there already, or as a conflict where the plants differ.
  */
-export async function addPlants(storage: StorageAdapter, plants: readonly OwnedPlant[], tally: PlantTally): Promise<void> {
+export async function addPlants(
+  storage: StorageAdapter,
+  plants: readonly OwnedPlant[],
+  tally: PlantTally,
+): Promise<void> {
   let pending = plants;
   for (let round = 0; pending.length > 0; round++) {
     if (round === maxRounds) throw new Error('The storage refuses plants as there already, and does not have them.');

@@ -67,12 +67,13 @@ describe('the first start of plant-store serve', { concurrency: 4 }, () => {
     assert.ok(!existsSync(file));
   });
 
-  it('shows the token once on a terminal, with a curl line that works when it is pasted, and makes no file', async (t) => {
+  it('shows the token once on a terminal, with a curl line that works, and makes no file', async (t) => {
     if (!hasProgram(t, 'script')) return;
     const cwd = await temporaryFolder(t);
     const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
     const command = `exec '${process.execPath}' --import '${tsx}' '${main}' serve --port 0 --storage memory`;
-    const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], { cwd, stdio: ['pipe', 'pipe', 'inherit'] });
+    const args = ['--quiet', '--return', '--command', command, '/dev/null'];
+    const child = spawn('script', args, { cwd, stdio: ['pipe', 'pipe', 'inherit'] });
     const exited = once(child, 'exit') as Promise<[number | null]>;
     let stdout = '';
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk.replaceAll('\r', '')));

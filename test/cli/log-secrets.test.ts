@@ -52,7 +52,8 @@ describe('log of plant-store serve', { concurrency: 3 }, () => {
 
       for (const line of otherLines(token)) await send(line);
       assert.equal(await server.stop(), 0);
-      for (const secret of ['sesame', 'SESAME', 'pst_', token.slice(4, 20)]) assert.ok(!server.stderr().includes(secret), server.stderr());
+      const stderr = server.stderr();
+      for (const secret of ['sesame', 'SESAME', 'pst_', token.slice(4, 20)]) assert.ok(!stderr.includes(secret), stderr);
     });
   }
 });
@@ -63,6 +64,7 @@ function fromJson(line: string): unknown[] {
 }
 
 function fromPretty(line: string): unknown[] {
-  const [, method, route, length] = /^[\d:]{8} (\w+) (\S+|\(no route, (\d+) characters\)) \d{3} [\d.]+ ms$/.exec(line) ?? [];
+  const pattern = /^[\d:]{8} (\w+) (\S+|\(no route, (\d+) characters\)) \d{3} [\d.]+ ms$/;
+  const [, method, route, length] = pattern.exec(line) ?? [];
   return [method, length === undefined ? route : Number(length)];
 }

@@ -70,7 +70,8 @@ describe('the log of plant-store serve', { concurrency: 4 }, () => {
       assert.ok(Number(ms) >= 0 && Number(ms) < 60_000);
       assert.equal(end, undefined);
     }
-    const facts = lines.map(({ level, message, method, route, pathLength, status }) => [level, message, method, route, pathLength, status]);
+    const names = ['level', 'message', 'method', 'route', 'pathLength', 'status'];
+    const facts = lines.map((line) => names.map((name) => line[name]));
     assert.deepEqual(facts, [
       ['info', 'request', 'POST', '/plants', undefined, 200],
       ['info', 'request', 'GET', '/plants', undefined, 200],

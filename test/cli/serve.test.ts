@@ -66,7 +66,8 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     const server = await startServer(t, args, { cwd, env });
     assert.equal(await server.stop(), 0);
     assert.deepEqual(await readdir(cwd), ['by-flag']);
-    assert.deepEqual((await readdir(join(cwd, 'by-flag'))).sort(), ['a.db', 'a.json', 'a.json.lock', 'first-token.txt']);
+    const files = ['a.db', 'a.json', 'a.json.lock', 'first-token.txt'];
+    assert.deepEqual((await readdir(join(cwd, 'by-flag'))).sort(), files);
   });
 
   it('puts the base path in front of what it names, and refuses what is not one', async (t) => {

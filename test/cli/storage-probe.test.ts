@@ -99,7 +99,8 @@ describe('storage probe of plant-store serve', { concurrency: 4 }, () => {
     await startUnused(t, url);
     await cluster.queryAt(url, "CREATE ROLE reader LOGIN PASSWORD 'sesame'");
     await eventually(() => cluster.queryAt(url, 'GRANT SELECT ON plants TO reader'));
-    await assertReported(await startUnused(t, url.replace('postgres:sesame', 'reader:sesame')), /permission denied for table plants/);
+    const server = await startUnused(t, url.replace('postgres:sesame', 'reader:sesame'));
+    await assertReported(server, /permission denied for table plants/);
   });
 
   it('says when a database that comes later works, and is silent from then on', async (t) => {
@@ -146,7 +147,8 @@ describe('plant-store serve', () => {
   it('fails in one sentence, which names the file, in a folder that is read-only', async (t) => {
     const readOnly = await makeStore(t, 'folder');
     if (readOnly === undefined) return;
-    const { code, stdout, stderr } = await runCommand(['serve', '--port', '0', '--storage', `sqlite:${readOnly}`], { cwd: await temporaryFolder(t) });
+    const args = ['serve', '--port', '0', '--storage', `sqlite:${readOnly}`];
+    const { code, stdout, stderr } = await runCommand(args, { cwd: await temporaryFolder(t) });
     assert.deepEqual([code, stdout], [1, '']);
     const sentence = `${readOnly} cannot be opened: it and its folder must be readable and writable.`;
     assert.equal(stderr, `plant-store: ${sentence} (unable to open database file)\n`);

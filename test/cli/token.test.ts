@@ -112,7 +112,8 @@ describe('plant-store token list', { concurrency: 4 }, () => {
 
   it('fails in one sentence if there is no file, and makes none', async (t) => {
     const { path, token } = await openDesk(t);
-    assert.deepEqual(await token('list'), { code: 1, stdout: '', stderr: `plant-store: There is no tokens file ${path}.\n` });
+    const stderr = `plant-store: There is no tokens file ${path}.\n`;
+    assert.deepEqual(await token('list'), { code: 1, stdout: '', stderr });
     assert.ok(!existsSync(path));
   });
 

@@ -31,7 +31,8 @@ export class PostgresCluster {
     const passwordFile = join(folder, 'password');
     await writeOwnedFile(passwordFile, 'sesame');
     const auth = checksPassword ? ['--auth', 'scram-sha-256', '--pwfile', passwordFile] : ['--auth', 'trust'];
-    const args = ['--pgdata', join(folder, 'data'), '--username', 'postgres', ...auth, '--encoding', 'UTF8', '--locale', 'C', '--no-sync'];
+    const options = ['--username', 'postgres', '--encoding', 'UTF8', '--locale', 'C', '--no-sync'];
+    const args = ['--pgdata', join(folder, 'data'), ...options, ...auth];
     await succeed(await spawnPostgres('initdb', args));
     const cluster = new PostgresCluster(folder, await freePort());
     await cluster.configure(["listen_addresses = '127.0.0.1'", "unix_socket_directories = ''", 'max_connections = 60']);

@@ -99,6 +99,10 @@ describe('authenticateByTokenFile', () => {
       assert.deepEqual(await authenticate(token), { user: 'ada' });
       assert.deepEqual(problems, [`${path} cannot be used: it is not JSON. The tokens read before stay in force.`]);
     }, noticedWithinMs);
+    // Long enough that the next request waits until the file has been read again.
+    await sleep(1100);
+    assert.deepEqual(await authenticate(token), { user: 'ada' });
+    assert.equal(problems.length, 1);
 
     await writeFile(path, good.replace('"ada"', '"eve"'));
     await becomes(authenticate, token, 'eve');

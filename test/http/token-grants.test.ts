@@ -5,11 +5,16 @@ import { describe, it } from 'node:test';
 import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/promises';
 import { authenticateByTokenFile } from '../../src/http/index.ts';
 import { readTokenFile, tokenFileText, visitTokenFile } from '../../src/http/token-file.ts';
+import type { TokenRecord } from '../../src/http/token-file.ts';
 import { issueToken, revokeToken } from '../../src/http/token-issue.ts';
 import { tokenDigest } from '../../src/http/token.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { startService } from '../helpers/service.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+function copiesOf(record: TokenRecord, count: number): TokenRecord[] {
+  return Array.from({ length: count }, (_, n) => ({ ...record, id: `tk_${n}`, sha256: tokenDigest(String(n)) }));
+}
 
 describe('grants of a tokens file', { concurrency: 4 }, () => {
   it('are refused with 503 after a changed file could not be read for 5 seconds, until it can be read', async (t) => {
@@ -49,7 +54,7 @@ describe('grants of a tokens file', { concurrency: 4 }, () => {
     const { record, token: first } = issueToken(path, { user: 'bob' });
     const { record: lastRecord, token: last } = issueToken(path, { user: 'eve' });
     const authenticate = authenticateByTokenFile(path);
-    const others = Array.from({ length: 40_000 }, (_, n) => ({ ...record, id: `tk_${n}`, sha256: tokenDigest(String(n)) }));
+    const others = copiesOf(record, 40_000);
     const [firstNew, lastNew] = [{ ...record, user: 'joe' }, { ...lastRecord, user: 'joe' }];
     await writeFile(path, tokenFileText([firstNew, ...others, lastNew]));
     await sleep(600);
@@ -68,8 +73,7 @@ describe('grants of a tokens file', { concurrency: 4 }, () => {
     const path = join(await temporaryFolder(t), 'tokens.json');
     const { record } = issueToken(path, { user: 'ada' });
     const count = 30_000;
-    const records = Array.from({ length: count }, (_, n) => ({ ...record, id: `tk_${n}`, sha256: tokenDigest(String(n)) }));
-    await writeFile(path, tokenFileText(records));
+    await writeFile(path, tokenFileText(copiesOf(record, count)));
     let [visits, visitsInIteration, most] = [0, 0, 0];
     let isRead = false;
     const tick = (): void => {

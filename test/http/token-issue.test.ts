@@ -48,7 +48,8 @@ describe('issueToken', () => {
   it('names a folder that does not exist, and makes none', async (t) => {
     const folder = await temporaryFolder(t);
     const path = join(folder, 'deep', 'tokens.json');
-    assert.throws(() => issueToken(path, { user: 'ada' }), { message: `There is no folder ${join(folder, 'deep')} for the tokens file.` });
+    const message = `There is no folder ${join(folder, 'deep')} for the tokens file.`;
+    assert.throws(() => issueToken(path, { user: 'ada' }), { message });
     assert.deepEqual(await readdir(folder), []);
   });
 

@@ -12,7 +12,7 @@ export const tokenFaults: readonly Fault[] = [
   ...faultsIn('src/http/token-grants.ts', [authenticate], [
     { name: 'a token never expires', find: 'return grant.expiresAtMs > Date.now() ? grant.caller : null;', replace: 'return grant.caller;' },
     { name: 'a revoked token that was used before stays good', find: 'this.#verified.clear();', replace: '' },
-    { name: 'a file that turned invalid shuts everybody out', find: 'const problem = `', replace: 'this.#grants = new Map();\n    const problem = `' },
+    { name: 'a file that turned invalid shuts everybody out', find: 'const problem = `', replace: 'this.#grants = new Map();\n    this.#verified.clear();\n    const problem = `' },
     { name: 'a tokens file that could not be read is never read again', find: '#failToRead(message: string): void {', replace: '#failToRead(message: string): void {\n    const glimpse = lookAt(this.#path);\n    if (glimpse.kind === \'file\') this.#signature = glimpse.signature;' },
     { name: 'a tokens file that is bad is reported again and again', find: 'if (problem !== this.#reported) this', replace: 'this' },
     { name: 'a file that was removed lets everybody in', find: `this.#use('absent', new Map());`, replace: `this.#use('absent', this.#grants);` },
@@ -23,7 +23,7 @@ export const tokenFaults: readonly Fault[] = [
     { name: 'old tokens stay good while a changed file cannot be read', find: 'this.#isRefusing = true;', replace: '', tests: [grants] },
     { name: 'tokens are refused for good after a file could not be read', find: 'this.#isRefusing = false;', replace: '', tests: [grants] },
     { name: 'a revoked token is good once more after an idle hour', find: 'return this.#loading.then(() => this.#lookUp(token));', replace: 'return this.#lookUp(token);', tests: [grants] },
-    { name: 'the old grants end before the new ones are complete', find: 'const grants = new Map<string, Grant>();', replace: 'const grants = new Map<string, Grant>();\n    this.#grants = grants;', tests: [grants] },
+    { name: 'the old grants end before the new ones are complete', find: 'const grants = new Map<string, Grant>();', replace: 'const grants = new Map<string, Grant>();\n    this.#grants = grants;\n    this.#verified.clear();', tests: [grants] },
   ]),
   ...faultsIn('src/http/token-file.ts', [file], [
     { name: 'a record may have any user', find: 'isUser(user) &&', replace: `typeof user === 'string' &&` },
@@ -31,7 +31,7 @@ export const tokenFaults: readonly Fault[] = [
     { name: 'a record may have unknown scopes', find: 'allScopes.includes(scope as Scope)', replace: `typeof scope === 'string'` },
     { name: 'a record may expire at any text', find: 'isTime(expiresAt)', replace: `typeof expiresAt === 'string'` },
     { name: 'a message quotes the tokens file', find: `new Error('it is not JSON')`, replace: 'new Error(`it is not JSON: ${text}`)' },
-    { name: 'of two records with one digest the last one counts', find: 'if (other !== undefined) throw', replace: 'if (other === index) throw' },
+    { name: 'of two records with one digest the last one counts', find: 'if (other !== undefined) {', replace: 'if (other === index) {' },
     { name: 'reading a large tokens file blocks', find: 'if (++count % sliceLength === 0) await', replace: 'if (++count < 0) await', tests: [grants] },
     { name: 'a file of another version is taken', find: 'version !== 1 || ', replace: '' },
   ]),

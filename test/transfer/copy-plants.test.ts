@@ -44,7 +44,11 @@ describe('copyPlants', () => {
   });
 
   it('overwrites nothing, and reports each conflict with both plants', async () => {
-    const wanted = [owned('ada', { id: 1n, name: 'Fern' }), owned('ada', { id: 2n, name: 'Moss' }), owned('bob', { id: 1n, name: 'Ivy' })];
+    const wanted = [
+      owned('ada', { id: 1n, name: 'Fern' }),
+      owned('ada', { id: 2n, name: 'Moss' }),
+      owned('bob', { id: 1n, name: 'Ivy' }),
+    ];
     const existing = [owned('ada', { id: 1n, name: 'Fern', tag: '' }), owned('bob', { id: 1n, name: 'Oak' })];
     const [from, to] = [await memoryWith(wanted), await memoryWith(existing)];
     const conflicts: PlantConflict[] = [];
@@ -78,11 +82,13 @@ describe('copyPlants', () => {
 
   const memory = new MemoryStorage();
   const other = new MemoryStorage();
+  const store = new PlantStore({ storage: memory });
+  const withoutScan = { commit: Date, list: Date, close: Date };
   const wrong: Record<string, [unknown, unknown, unknown, string]> = {
     'a missing source': [undefined, memory, {}, 'from must be a storage adapter: it has no commit'],
     'a null target': [memory, null, {}, 'to must be a storage adapter: it has no commit'],
-    'a PlantStore': [new PlantStore({ storage: memory }), other, {}, 'from must be a storage adapter: it has no commit'],
-    'an adapter without scan': [memory, { commit: Date, list: Date, close: Date }, {}, 'to must be a storage adapter: it has no scan'],
+    'a PlantStore': [store, other, {}, 'from must be a storage adapter: it has no commit'],
+    'an adapter without scan': [memory, withoutScan, {}, 'to must be a storage adapter: it has no scan'],
     'the same storage twice': [memory, memory, {}, 'from and to must not be the same storage'],
     'an unknown option': [memory, other, { onProgres: Date }, 'copyPlants has no option onProgres. Its options are onProgress, onConflict'],
     'a callback that is not a function': [memory, other, { onConflict: true }, 'onConflict must be a function'],
