@@ -1,8 +1,8 @@
-export { errorTable, PlantStoreError } from './errors.ts';
-export type { ErrorCode } from './errors.ts';
+export { errorTable, PlantStoreError } from './model/errors.ts';
+export type { ErrorCode } from './model/errors.ts';
 export { PlantStore } from './plant-store.ts';
 export type { ListOptions, PlantStoreOptions } from './plant-store.ts';
-export type { NewPlant, Plant, PlantId, StoredPlant } from './plant.ts';
+export type { NewPlant, Plant, PlantId, StoredPlant } from './model/plant.ts';
 export { MemoryStorage } from './storage/memory.ts';
 export type {
   CreateWrite,

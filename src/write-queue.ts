@@ -1,4 +1,4 @@
-import { PlantStoreError } from './errors.ts';
+import { PlantStoreError } from './model/errors.ts';
 import type { Write } from './storage/storage-adapter.ts';
 
 /** The bounds of a {@link WriteQueue}. */

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { MemoryStorage, PlantStore, PlantStoreError } from '../src/index.ts';
 import type { StorageAdapter, StoredPlant } from '../src/index.ts';
-import { maxInt64, minInt64 } from '../src/int64.ts';
+import { maxInt64, minInt64 } from '../src/model/int64.ts';
 import { PostgresStorage } from '../src/storage/postgres.ts';
 import { SqliteStorage } from '../src/storage/sqlite.ts';
 import { PostgresCluster } from './helpers/postgres.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { errorText } from '../error-text.ts';
+import { errorText } from '../model/error-text.ts';
 import { findRoute, splitTarget } from '../http/routes.ts';
 import { errorSummary } from './error-summary.ts';
 

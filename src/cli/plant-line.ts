@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { PlantStoreError } from '../errors.ts';
-import { parseExactJson } from '../exact-json.ts';
-import { parseNewPlant } from '../plant.ts';
+import { PlantStoreError } from '../model/errors.ts';
+import { parseExactJson } from '../model/exact-json.ts';
+import { parseNewPlant } from '../model/plant.ts';
 import type { OwnedPlant } from '../storage/storage-adapter.ts';
-import { isUser, userRule } from '../user.ts';
+import { isUser, userRule } from '../model/user.ts';
 import type { Line } from './lines.ts';
 
 /** The longest line that is read. */

@@ -3,7 +3,7 @@ import type { Scope } from '../http/routes.ts';
 import { readTokenFile } from '../http/token-file.ts';
 import type { TokenRecord } from '../http/token-file.ts';
 import { issueToken, requireTokenFile, revokeToken } from '../http/token-issue.ts';
-import { isUser, userRule } from '../user.ts';
+import { isUser, userRule } from '../model/user.ts';
 import { parseCommandLine, tokensSetting, UsageError } from './command.ts';
 import type { Command } from './command.ts';
 import { printable } from './printable.ts';

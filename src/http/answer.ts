@@ -1,4 +1,4 @@
-import { errorTable, PlantStoreError } from '../errors.ts';
+import { errorTable, PlantStoreError } from '../model/errors.ts';
 
 /** Names and values in turn, as node:http's `rawHeaders` and `writeHead` have them. */
 export type HeaderList = readonly string[];

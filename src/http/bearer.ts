@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { PlantStoreError } from '../errors.ts';
+import { PlantStoreError } from '../model/errors.ts';
 import type { HeaderList } from './answer.ts';
 import { countHeader } from './malformed.ts';
 import type { Scope } from './routes.ts';

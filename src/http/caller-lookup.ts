@@ -1,5 +1,5 @@
-import { PlantStoreError } from '../errors.ts';
-import { isUser, userRule } from '../user.ts';
+import { PlantStoreError } from '../model/errors.ts';
+import { isUser, userRule } from '../model/user.ts';
 import type { Authenticate, Caller } from './bearer.ts';
 
 /** How long `authenticate` may take. */

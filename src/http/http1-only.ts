@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
-import { PlantStoreError } from '../errors.ts';
+import { PlantStoreError } from '../model/errors.ts';
 import { errorAnswer } from './answer.ts';
 import type { AnswerSender } from './send-answer.ts';
 

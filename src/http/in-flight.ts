@@ -1,4 +1,4 @@
-import { PlantStoreError } from '../errors.ts';
+import { PlantStoreError } from '../model/errors.ts';
 import { UserTotals } from './user-totals.ts';
 
 /** How much of `maxInFlight` the requests of one user may take up: the rest is for all others. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { checkFunctionOption, checkIntegerOption, checkOptionNames } from '../check-option.ts';
-import { errorText } from '../error-text.ts';
-import { PlantStoreError } from '../errors.ts';
-import { guardHook } from '../guard-hook.ts';
+import { checkFunctionOption, checkIntegerOption, checkOptionNames } from '../model/options.ts';
+import { errorText } from '../model/error-text.ts';
+import { PlantStoreError } from '../model/errors.ts';
+import { guardHook } from '../model/guard-hook.ts';
 import type { PlantStore } from '../plant-store.ts';
 import { errorAnswer } from './answer.ts';
 import type { Answer } from './answer.ts';

@@ -1,6 +1,6 @@
-import { PlantStoreError } from '../errors.ts';
-import { plantJson } from '../plant.ts';
-import type { PlantId, StoredPlant } from '../plant.ts';
+import { PlantStoreError } from '../model/errors.ts';
+import { plantJson } from '../model/plant.ts';
+import type { PlantId, StoredPlant } from '../model/plant.ts';
 import type { PlantStore } from '../plant-store.ts';
 import { UserTotals } from './user-totals.ts';
 

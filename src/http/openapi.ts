@@ -1,6 +1,6 @@
-import { errorTable } from '../errors.ts';
-import type { ErrorCode } from '../errors.ts';
-import { maxLimit } from '../plant.ts';
+import { errorTable } from '../model/errors.ts';
+import type { ErrorCode } from '../model/errors.ts';
+import { maxLimit } from '../model/plant.ts';
 import { commonErrors, routes } from './routes.ts';
 import type { Operation, OperationId, Route } from './routes.ts';
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { PlantStoreError } from '../errors.ts';
-import { int64FromText } from '../int64.ts';
-import { plantJson } from '../plant.ts';
-import type { PlantId } from '../plant.ts';
+import { PlantStoreError } from '../model/errors.ts';
+import { int64FromText } from '../model/int64.ts';
+import { plantJson } from '../model/plant.ts';
+import type { PlantId } from '../model/plant.ts';
 import type { PlantStore } from '../plant-store.ts';
 import type { JsonPage } from '../storage/storage-adapter.ts';
 import type { Answer } from './answer.ts';

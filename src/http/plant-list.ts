@@ -1,8 +1,8 @@
-import { PlantStoreError } from '../errors.ts';
-import { int64FromText } from '../int64.ts';
+import { PlantStoreError } from '../model/errors.ts';
+import { int64FromText } from '../model/int64.ts';
 import { pageTurn } from '../page-turn.ts';
-import { maxLimit } from '../plant.ts';
-import type { PlantId } from '../plant.ts';
+import { maxLimit } from '../model/plant.ts';
+import type { PlantId } from '../model/plant.ts';
 import type { PlantStore } from '../plant-store.ts';
 import type { JsonPage } from '../storage/storage-adapter.ts';
 import type { Answer } from './answer.ts';

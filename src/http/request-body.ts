@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { PlantStoreError } from '../errors.ts';
-import { parseExactJson } from '../exact-json.ts';
+import { PlantStoreError } from '../model/errors.ts';
+import { parseExactJson } from '../model/exact-json.ts';
 import { countHeader } from './malformed.ts';
 
 /** The bounds of a request body. */

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../errors.ts';
+import type { ErrorCode } from '../model/errors.ts';
 
 /** What a token may be allowed to do. */
 export type Scope = 'plants:read' | 'plants:write';

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { ErrorCode } from '../errors.ts';
+import type { ErrorCode } from '../model/errors.ts';
 import type { PlantStore } from '../plant-store.ts';
 import { connectionLimit, openFileLimit } from './connection-limit.ts';
 import { closeIdleConnections } from './idle-connections.ts';

@@ -1,5 +1,5 @@
-import { checkFunctionOption, checkOptionNames } from '../check-option.ts';
-import { guardHook } from '../guard-hook.ts';
+import { checkFunctionOption, checkOptionNames } from '../model/options.ts';
+import { guardHook } from '../model/guard-hook.ts';
 import type { Authenticate } from './bearer.ts';
 import { TokenGrants } from './token-grants.ts';
 

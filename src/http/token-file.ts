@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import { isUser } from '../user.ts';
+import { isUser } from '../model/user.ts';
 import { scopes as allScopes } from './routes.ts';
 import type { Scope } from './routes.ts';
 

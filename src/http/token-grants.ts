@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { PlantStoreError } from '../errors.ts';
+import { PlantStoreError } from '../model/errors.ts';
 import type { Caller } from './bearer.ts';
 import { isReadFailure, readTokenFile, visitTokenFile } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';

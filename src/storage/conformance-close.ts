@@ -1,4 +1,4 @@
-import { maxInt64 } from '../int64.ts';
+import { maxInt64 } from '../model/int64.ts';
 import { expect, expectCode, expectEqual, shown } from './conformance-expect.ts';
 import { all, create, ids, range, remove } from './conformance-plants.ts';
 import type { Suite } from './conformance-suite.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { inspect, isDeepStrictEqual } from 'node:util';
-import type { ErrorCode } from '../errors.ts';
+import type { ErrorCode } from '../model/errors.ts';
 
 /** Longer arrays are reported by their first difference. */
 const maxShownItems = 8;

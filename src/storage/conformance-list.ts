@@ -1,5 +1,5 @@
-import { maxInt64, minInt64 } from '../int64.ts';
-import { plantJson } from '../plant.ts';
+import { maxInt64, minInt64 } from '../model/int64.ts';
+import { plantJson } from '../model/plant.ts';
 import { expect, expectEqual } from './conformance-expect.ts';
 import { all, create, expectEnd, ids, range, remove, shuffled } from './conformance-plants.ts';
 import type { Suite } from './conformance-suite.ts';

@@ -1,5 +1,5 @@
-import { maxInt64, minInt64 } from '../int64.ts';
-import type { PlantId } from '../plant.ts';
+import { maxInt64, minInt64 } from '../model/int64.ts';
+import type { PlantId } from '../model/plant.ts';
 import { expect, expectEqual } from './conformance-expect.ts';
 import { all, create, range, readAllJson, remove } from './conformance-plants.ts';
 import type { Suite, SuiteTest } from './conformance-suite.ts';

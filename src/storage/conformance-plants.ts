@@ -1,4 +1,4 @@
-import type { Plant, PlantId, StoredPlant } from '../plant.ts';
+import type { Plant, PlantId, StoredPlant } from '../model/plant.ts';
 import { expect, expectEqual } from './conformance-expect.ts';
 import type { OwnedPlant, PlantKey, StorageAdapter, Write } from './storage-adapter.ts';
 

@@ -1,4 +1,4 @@
-import { maxInt64, minInt64 } from '../int64.ts';
+import { maxInt64, minInt64 } from '../model/int64.ts';
 import { expect, expectEqual } from './conformance-expect.ts';
 import { all, create, expectEnd, keyOf, range, remove, scanAll } from './conformance-plants.ts';
 import type { Suite } from './conformance-suite.ts';

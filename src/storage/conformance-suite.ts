@@ -1,5 +1,5 @@
 import { describe, it } from 'node:test';
-import { checkFunctionOption, checkOptionNames } from '../check-option.ts';
+import { checkFunctionOption, checkOptionNames } from '../model/options.ts';
 import { innermost } from './conformance-expect.ts';
 import { Patience, watched } from './conformance-watched.ts';
 import type { StorageAdapter } from './storage-adapter.ts';

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers';
-import type { PlantId } from '../plant.ts';
+import type { PlantId } from '../model/plant.ts';
 import { ContractError, expect, fail, shown } from './conformance-expect.ts';
 import { compareUsers } from './key-order.ts';
 import type { JsonPage, ListRange, PlantKey, ScanRange, StorageAdapter } from './storage-adapter.ts';

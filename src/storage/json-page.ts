@@ -1,4 +1,4 @@
-import { plantJson } from '../plant.ts';
+import { plantJson } from '../model/plant.ts';
 import { listChecked } from './list-checked.ts';
 import { fullPageEnd } from './page-bounds.ts';
 import type { JsonPage, ListRange, StorageAdapter } from './storage-adapter.ts';

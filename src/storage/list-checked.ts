@@ -1,4 +1,4 @@
-import type { StoredPlant } from '../plant.ts';
+import type { StoredPlant } from '../model/plant.ts';
 import type { ListRange, StorageAdapter } from './storage-adapter.ts';
 
 /** Lists by an adapter that may be written in JavaScript: what is not an array is an error, not an empty list. */

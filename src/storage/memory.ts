@@ -1,5 +1,5 @@
-import { PlantStoreError } from '../errors.ts';
-import type { StoredPlant } from '../plant.ts';
+import { PlantStoreError } from '../model/errors.ts';
+import type { StoredPlant } from '../model/plant.ts';
 import { compareUsers } from './key-order.ts';
 import { fullPageEnd } from './page-bounds.ts';
 import { SortedPlants } from './sorted-plants.ts';

@@ -1,4 +1,4 @@
-import type { Plant } from '../plant.ts';
+import type { Plant } from '../model/plant.ts';
 
 /** The most plants that one read asks a storage for. */
 export const maxPageLength = 1000;

@@ -1,4 +1,4 @@
-import { PlantStoreError } from '../errors.ts';
+import { PlantStoreError } from '../model/errors.ts';
 import { runStatement, sqlState } from './postgres-pool.ts';
 import type { PostgresPool } from './postgres-pool.ts';
 import type { PostgresStatements } from './postgres-statements.ts';

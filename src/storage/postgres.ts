@@ -1,6 +1,6 @@
-import { checkOptionNames } from '../check-option.ts';
-import { PlantStoreError } from '../errors.ts';
-import type { PlantId, StoredPlant } from '../plant.ts';
+import { checkOptionNames } from '../model/options.ts';
+import { PlantStoreError } from '../model/errors.ts';
+import type { PlantId, StoredPlant } from '../model/plant.ts';
 import { emptyPage, listAsJson } from './json-page.ts';
 import { fullPageEnd, maxPageLength } from './page-bounds.ts';
 import { applyBatch } from './postgres-batch.ts';

@@ -1,4 +1,4 @@
-import type { PlantId, StoredPlant } from '../plant.ts';
+import type { PlantId, StoredPlant } from '../model/plant.ts';
 
 /** A full chunk is split in two. 512 keeps an insertion at a million plants to a few microseconds. */
 const maxChunkLength = 512;

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { PlantStoreError } from '../errors.ts';
+import { PlantStoreError } from '../model/errors.ts';
 
 /**
  * Makes the folder and an empty file where there is none, both for their owner only; SQLite gives

@@ -1,5 +1,5 @@
 import type { StatementSync } from 'node:sqlite';
-import type { StoredPlant } from '../plant.ts';
+import type { StoredPlant } from '../model/plant.ts';
 import { emptyPage } from './json-page.ts';
 import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from './page-bounds.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkIntegerOption, checkOptionNames } from '../check-option.ts';
-import { PlantStoreError } from '../errors.ts';
-import { maxInt64, minInt64 } from '../int64.ts';
-import type { StoredPlant } from '../plant.ts';
+import { checkIntegerOption, checkOptionNames } from '../model/options.ts';
+import { PlantStoreError } from '../model/errors.ts';
+import { maxInt64, minInt64 } from '../model/int64.ts';
+import type { StoredPlant } from '../model/plant.ts';
 import { emptyPage } from './json-page.ts';
 import { maxStandstillMs, SqliteConnection } from './sqlite-connection.ts';
 import { inTransaction, openDatabase, reopenDatabase } from './sqlite-database.ts';

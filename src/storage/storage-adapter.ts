@@ -1,4 +1,4 @@
-import type { PlantId, StoredPlant } from '../plant.ts';
+import type { PlantId, StoredPlant } from '../model/plant.ts';
 
 /** Creates a plant under a user, unless the user already has one with its id. */
 export interface CreateWrite {

@@ -1,4 +1,4 @@
-import type { Plant, StoredPlant } from '../plant.ts';
+import type { Plant, StoredPlant } from '../model/plant.ts';
 import { compareOwned } from '../storage/key-order.ts';
 import type { OwnedPlant, StorageAdapter } from '../storage/storage-adapter.ts';
 import { PlantFinder } from './plant-finder.ts';

@@ -1,4 +1,4 @@
-import { checkFunctionOption, checkOptionNames } from '../check-option.ts';
+import { checkFunctionOption, checkOptionNames } from '../model/options.ts';
 import type { StorageAdapter } from '../storage/storage-adapter.ts';
 import { addPlants, withoutPresent } from './add-plants.ts';
 import type { PlantConflict, PlantTally } from './add-plants.ts';

@@ -1,5 +1,5 @@
-import { minInt64 } from '../int64.ts';
-import type { StoredPlant } from '../plant.ts';
+import { minInt64 } from '../model/int64.ts';
+import type { StoredPlant } from '../model/plant.ts';
 import { compareOwned } from '../storage/key-order.ts';
 import { maxPageLength } from '../storage/page-bounds.ts';
 import type { OwnedPlant, StorageAdapter } from '../storage/storage-adapter.ts';

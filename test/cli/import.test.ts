@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { userRule } from '../../src/user.ts';
+import { userRule } from '../../src/model/user.ts';
 import { runCommand } from '../helpers/command-line.ts';
 import type { Finished } from '../helpers/command-line.ts';
 import { eventually } from '../helpers/eventually.ts';

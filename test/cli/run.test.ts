@@ -6,7 +6,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
-import { userRule } from '../../src/user.ts';
+import { userRule } from '../../src/model/user.ts';
 import { runCommand } from '../helpers/command-line.ts';
 import type { Finished } from '../helpers/command-line.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';

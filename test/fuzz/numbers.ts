@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { maxInt64, minInt64 } from '../../src/int64.ts';
+import { maxInt64, minInt64 } from '../../src/model/int64.ts';
 
 /** Few ids, so that requests meet, and the edges of int64 and of a double, on both sides. */
 export const anyId: fc.Arbitrary<bigint> = fc.oneof(

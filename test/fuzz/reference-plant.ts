@@ -1,4 +1,4 @@
-import { maxInt64, minInt64 } from '../../src/int64.ts';
+import { maxInt64, minInt64 } from '../../src/model/int64.ts';
 import type { StoredPlant } from '../../src/index.ts';
 
 /** What a body comes to: a plant, or the integer of the Error that refuses it. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { TestContext } from 'node:test';
-import { plantJson } from '../../src/plant.ts';
+import { plantJson } from '../../src/model/plant.ts';
 import type { StorageAdapter, StoredPlant } from '../../src/index.ts';
 
 const maxPageBytes = 262_144;

@@ -1,4 +1,4 @@
-import { maxInt64, minInt64 } from '../../src/int64.ts';
+import { maxInt64, minInt64 } from '../../src/model/int64.ts';
 import { scanPages } from '../../src/transfer/scan-pages.ts';
 import type { OwnedPlant, StoredPlant } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite.ts';

@@ -7,7 +7,7 @@ const plantPageJson = 'test/plant-page-json.test.ts';
 
 /** What a plant is, what an id is, and what the store makes sure of before it asks the storage. */
 export const coreFaults: readonly Fault[] = [
-  ...faultsIn('src/int64.ts', ['test/int64.test.ts'], [
+  ...faultsIn('src/model/int64.ts', ['test/model/int64.test.ts'], [
     { name: 'int64 ends one too early', find: 'value <= maxInt64', replace: 'value < maxInt64' },
     { name: 'int64 begins one too late', find: 'value >= minInt64', replace: 'value > minInt64' },
     { name: 'int64 ends one too late', find: '2n ** 63n - 1n', replace: '2n ** 63n' },
@@ -22,7 +22,7 @@ export const coreFaults: readonly Fault[] = [
       replace: 'return int64FromJsonNumber(text);',
     },
   ]),
-  ...faultsIn('src/exact-json.ts', ['test/exact-json.test.ts'], [
+  ...faultsIn('src/model/exact-json.ts', ['test/model/exact-json.test.ts'], [
     { name: 'an id beyond 2^53 is rounded', find: 'Number.isSafeInteger(id)', replace: 'Number.isInteger(id)' },
     { name: 'a fraction too small for a double is dropped', find: ' && !fractionOrExponent.test(text)', replace: '' },
     { name: 'the first of two ids counts', find: 'literal = number.exec(text)', replace: 'literal ??= number.exec(text)' },
@@ -32,7 +32,7 @@ export const coreFaults: readonly Fault[] = [
     { name: 'a body may nest one level too deep', find: '++depth > maxDepth', replace: '++depth > maxDepth + 1' },
     { name: 'arrays may nest without bound', find: `!text.includes('[') && `, replace: '' },
   ]),
-  ...faultsIn('src/plant.ts', [plantStore], [
+  ...faultsIn('src/model/plant.ts', [plantStore], [
     { name: 'unpaired surrogates are taken', find: 'text.isWellFormed() && ', replace: '' },
     { name: 'U+0000 is taken', find: ` && !text.includes('\\0')`, replace: '' },
     { name: 'a tag of null is none', find: 'if (tag !== undefined)', replace: 'if (tag !== undefined && tag !== null)' },
@@ -41,11 +41,11 @@ export const coreFaults: readonly Fault[] = [
     { name: 'the largest limit is refused', find: '2_147_483_647', replace: '2_147_483_646' },
     { name: 'answers have no tag', find: 'JSON.stringify({ name, tag })', replace: 'JSON.stringify({ name })', tests: ['test/http/plants.test.ts'] },
   ]),
-  ...faultsIn('src/errors.ts', ['test/errors.test.ts'], [
+  ...faultsIn('src/model/errors.ts', ['test/model/errors.test.ts'], [
     { name: 'a code has a new number', find: 'error: 40003', replace: 'error: 40010' },
     { name: 'a code has the status of another', find: '{ status: 403, error: 40300', replace: '{ status: 401, error: 40300' },
   ]),
-  ...faultsIn('src/check-option.ts', [plantPageJson], [
+  ...faultsIn('src/model/options.ts', [plantPageJson], [
     { name: 'the least value of an option is refused', find: 'value >= min', replace: 'value > min' },
   ]),
   ...faultsIn('src/plant-store.ts', [plantStore], [
@@ -82,19 +82,19 @@ export const coreFaults: readonly Fault[] = [
       tests: [plantPageJson],
     },
   ]),
-  ...faultsIn('src/user.ts', ['test/user.test.ts'], [
+  ...faultsIn('src/model/user.ts', ['test/model/user.test.ts'], [
     { name: 'a user may be empty', find: `value !== '' && `, replace: '' },
     { name: 'a user may have 256 bytes', find: 'Buffer.byteLength(text) <= maxUserBytes', replace: 'Buffer.byteLength(text) <= maxUserBytes + 1' },
     { name: 'the length of a user is counted in characters', find: 'Buffer.byteLength(text)', replace: 'text.length' },
   ]),
-  ...faultsIn('src/check-option.ts', ['test/options.test.ts'], [
+  ...faultsIn('src/model/options.ts', ['test/model/options.test.ts'], [
     { name: 'unknown options pass', find: 'if (Object.hasOwn(known, name)) continue;', replace: 'continue;' },
     { name: 'names that every object has are known options', find: 'Object.hasOwn(known, name)', replace: 'name in known' },
   ]),
-  ...faultsIn('src/error-text.ts', ['test/http/on-error.test.ts'], [
+  ...faultsIn('src/model/error-text.ts', ['test/http/on-error.test.ts'], [
     { name: 'a cause is left out of a report', find: `texts.join('\\nCaused by ')`, replace: `texts[0] ?? ''` },
   ]),
-  ...faultsIn('src/guard-hook.ts', ['test/http/on-error.test.ts'], [
+  ...faultsIn('src/model/guard-hook.ts', ['test/http/on-error.test.ts'], [
     { name: 'a hook that rejects ends the process', find: 'if (result instanceof Promise) result.catch(onFailure);', replace: '' },
     { name: 'a report is lost if its hook throws', find: 'fallback(...report);', replace: '' },
   ]),

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { Client } from 'pg';
 import { PlantStore } from '../../src/index.ts';
 import type { StorageAdapter, Write } from '../../src/index.ts';
-import { maxInt64, minInt64 } from '../../src/int64.ts';
+import { maxInt64, minInt64 } from '../../src/model/int64.ts';
 import { testStorageAdapter } from '../../src/storage/conformance.ts';
 import type { FaultyWrite } from '../../src/storage/conformance.ts';
 import { PostgresStorage } from '../../src/storage/postgres.ts';

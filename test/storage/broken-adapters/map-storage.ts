@@ -1,4 +1,4 @@
-import { PlantStoreError } from '../../../src/errors.ts';
+import { PlantStoreError } from '../../../src/model/errors.ts';
 import { compareUsers } from '../../../src/storage/key-order.ts';
 import type { FaultyWrite } from '../../../src/storage/conformance.ts';
 import type { ListRange, OwnedPlant, ScanRange, StorageAdapter, StoredPlant, Write } from '../../../src/index.ts';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { authenticateByTokenFile, createPlantServer, createRequestListener } from '../src/http/index.ts';
-import { issueToken } from '../src/http/token-issue.ts';
-import { MemoryStorage, PlantStore } from '../src/index.ts';
-import type { ListOptions, PlantStoreOptions } from '../src/index.ts';
-import { PostgresStorage } from '../src/storage/postgres.ts';
-import { SqliteStorage } from '../src/storage/sqlite.ts';
-import { temporaryFolder } from './helpers/temporary-folder.ts';
+import { authenticateByTokenFile, createPlantServer, createRequestListener } from '../../src/http/index.ts';
+import { issueToken } from '../../src/http/token-issue.ts';
+import { MemoryStorage, PlantStore } from '../../src/index.ts';
+import type { ListOptions, PlantStoreOptions } from '../../src/index.ts';
+import { PostgresStorage } from '../../src/storage/postgres.ts';
+import { SqliteStorage } from '../../src/storage/sqlite.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const store = new PlantStore({ storage: new MemoryStorage() });
 const authenticate = (): null => null;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { errorTable, PlantStoreError } from '../src/index.ts';
-import type { ErrorCode } from '../src/index.ts';
+import { errorTable, PlantStoreError } from '../../src/index.ts';
+import type { ErrorCode } from '../../src/index.ts';
 
 interface Row {
   readonly status: number;
@@ -72,7 +72,7 @@ describe('errorTable', () => {
   });
 
   it('stands in the README: for each code one line with the code, the status and the integer', async () => {
-    const lines = (await readFile(new URL('../README.md', import.meta.url), 'utf8')).split('\n');
+    const lines = (await readFile(new URL('../../README.md', import.meta.url), 'utf8')).split('\n');
     for (const [code, { status, error }] of rows) {
       const words = [code, status, error].map((word) => new RegExp(`\\b${word}\\b`));
       const found = lines.filter((line) => words.every((word) => word.test(line)));

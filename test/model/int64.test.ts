@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { int64FromJsonNumber, int64FromText, maxInt64, minInt64 } from '../src/int64.ts';
+import { int64FromJsonNumber, int64FromText, maxInt64, minInt64 } from '../../src/model/int64.ts';
 
 const anyInt64 = fc.bigInt({ min: minInt64, max: maxInt64 });
 

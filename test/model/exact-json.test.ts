@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { parseExactJson } from '../src/exact-json.ts';
-import { maxInt64, minInt64 } from '../src/int64.ts';
+import { parseExactJson } from '../../src/model/exact-json.ts';
+import { maxInt64, minInt64 } from '../../src/model/int64.ts';
 
 const maxDepth = 256;
 const parse = (text: string): unknown => parseExactJson(text, maxDepth);

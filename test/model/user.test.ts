@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isUser } from '../src/user.ts';
+import { isUser } from '../../src/model/user.ts';
 
 describe('isUser', () => {
   const atTheLimit = ['x'.repeat(255), 'é'.repeat(127) + 'x', '\u2698'.repeat(85), '\u{1F33F}'.repeat(63) + 'xyz', 'x'];
