@@ -3,7 +3,7 @@ export type { ErrorCode } from './model/errors.ts';
 export { PlantStore } from './plant-store.ts';
 export type { ListOptions, PlantStoreOptions } from './plant-store.ts';
 export type { NewPlant, Plant, PlantId, StoredPlant } from './model/plant.ts';
-export { MemoryStorage } from './storage/memory.ts';
+export { MemoryStorage } from './storage/memory/memory-storage.ts';
 export type {
   CreateWrite,
   DeleteWrite,

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { backUpDatabase } from '../storage/sqlite-backup.ts';
+import { backUpDatabase } from '../storage/sqlite/backup.ts';
 import { parseCommandLine, UsageError } from './command.ts';
 import type { Command } from './command.ts';
 import { requireFile, sqliteFile } from './data-storage.ts';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { countPlants } from '../storage/sqlite-count.ts';
+import { countPlants } from '../storage/sqlite/count.ts';
 import type { StorageAdapter } from '../storage/storage-adapter.ts';
 import { UsageError } from './command.ts';
 import type { Setting } from './command.ts';

@@ -1,4 +1,4 @@
-import { checkTableOptions } from '../storage/postgres-table.ts';
+import { checkTableOptions } from '../storage/postgres/table.ts';
 import { UsageError } from './command.ts';
 
 /** The parameters of a connection string that `pg` acts on, as of pg 8.23 and pg-connection-string 2.14. */

@@ -1,5 +1,5 @@
-import { PostgresStorage } from '../storage/postgres.ts';
-import type { PostgresPool, PostgresStorageOptions } from '../storage/postgres.ts';
+import { PostgresStorage } from '../storage/postgres/postgres-storage.ts';
+import type { PostgresPool, PostgresStorageOptions } from '../storage/postgres/postgres-storage.ts';
 import type { StorageAdapter } from '../storage/storage-adapter.ts';
 import { UsageError } from './command.ts';
 import type { Setting } from './command.ts';

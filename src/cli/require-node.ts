@@ -1,4 +1,4 @@
-import { describeNeededNode } from '../storage/sqlite-version.ts';
+import { describeNeededNode } from '../storage/sqlite/version.ts';
 
 /** Stops at once, with one sentence, if Node.js has no SQLite or one that can corrupt a file. */
 const needed = describeNeededNode(process.versions['sqlite']);

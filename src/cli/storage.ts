@@ -1,6 +1,6 @@
-import { MemoryStorage } from '../storage/memory.ts';
-import { SqliteStorage } from '../storage/sqlite.ts';
-import { hasResultCode } from '../storage/sqlite-result-code.ts';
+import { MemoryStorage } from '../storage/memory/memory-storage.ts';
+import { SqliteStorage } from '../storage/sqlite/sqlite-storage.ts';
+import { hasResultCode } from '../storage/sqlite/result-code.ts';
 import type { StorageAdapter } from '../storage/storage-adapter.ts';
 import { setting, UsageError } from './command.ts';
 import type { Setting } from './command.ts';

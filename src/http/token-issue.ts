@@ -1,8 +1,8 @@
 import { chownSync, closeSync, existsSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { createPrivateFile } from '../storage/sqlite-file.ts';
-import { hasResultCode } from '../storage/sqlite-result-code.ts';
+import { createPrivateFile } from '../storage/sqlite/file.ts';
+import { hasResultCode } from '../storage/sqlite/result-code.ts';
 import { isTokenRecord, readTokenFile, tokenFileText } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
 import { mintToken, randomBase62, tokenDigest } from './token.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { SqliteStorage } from '../../src/storage/sqlite.ts';
+import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 
 /** Has the plants 1 to 1000, which are listed. */
 export const listedUser = 'ada';

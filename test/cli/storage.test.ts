@@ -7,7 +7,7 @@ import { UsageError } from '../../src/cli/command.ts';
 import type { Setting } from '../../src/cli/command.ts';
 import { openStorage } from '../../src/cli/storage.ts';
 import { MemoryStorage } from '../../src/index.ts';
-import { SqliteStorage } from '../../src/storage/sqlite.ts';
+import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { runCommand } from '../helpers/command-line.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 

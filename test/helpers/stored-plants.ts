@@ -1,7 +1,7 @@
 import { maxInt64, minInt64 } from '../../src/model/int64.ts';
 import { scanPages } from '../../src/transfer/scan-pages.ts';
 import type { OwnedPlant, StoredPlant } from '../../src/index.ts';
-import { SqliteStorage } from '../../src/storage/sqlite.ts';
+import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 
 /** Names that a careless program mistakes for something else. */
 const hostileTexts = ['', ' ', '"', '\\', '\\n', '\n', '\r\n', '\t\u0001\u001b[2J\u007f\u0085\u2028', '{"user":"eve"}', '\u{1F33F}', '\uFEFF', '\uFFFD', 'null', 'é'];

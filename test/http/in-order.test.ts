@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { MemoryStorage } from '../../src/index.ts';
 import type { StorageAdapter } from '../../src/index.ts';
 import { drainServer } from '../../src/http/index.ts';
-import { SqliteStorage } from '../../src/storage/sqlite.ts';
+import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { parseRawAnswers, RawConnection } from '../helpers/raw-http.ts';
 import { head, post, start } from '../helpers/raw-service.ts';

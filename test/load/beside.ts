@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { SqliteStorage } from '../../src/storage/sqlite.ts';
+import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { insertAll, listedUser, otherUsers } from '../bench/garden.ts';
 import type { BurstReport } from './burst.ts';
 import type { ServerUnderLoad } from './server.ts';

@@ -1,7 +1,7 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SqliteStorage } from '../../src/storage/sqlite.ts';
+import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { insertAll, listedUser, otherUsers } from '../bench/garden.ts';
 import type { LoopReport } from './closed-loop.ts';
 import { generate } from './generate.ts';

@@ -5,8 +5,8 @@ import { authenticateByTokenFile, createPlantServer, createRequestListener } fro
 import { issueToken } from '../../src/http/token-issue.ts';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { ListOptions, PlantStoreOptions } from '../../src/index.ts';
-import { PostgresStorage } from '../../src/storage/postgres.ts';
-import { SqliteStorage } from '../../src/storage/sqlite.ts';
+import { PostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
+import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const store = new PlantStore({ storage: new MemoryStorage() });

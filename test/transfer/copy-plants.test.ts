@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { copyPlants, MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { CopyCounts, CopyPlantsOptions, OwnedPlant, PlantConflict, StorageAdapter } from '../../src/index.ts';
-import { SqliteStorage } from '../../src/storage/sqlite.ts';
+import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { scanPages } from '../../src/transfer/scan-pages.ts';
 import { hostilePlants, owned, rowOfPlants } from '../helpers/stored-plants.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';

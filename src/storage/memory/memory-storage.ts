@@ -1,0 +1,84 @@
+import { PlantStoreError } from '../../model/errors.ts';
+import type { StoredPlant } from '../../model/plant.ts';
+import { compareUsers } from '../key-order.ts';
+import { fullPageEnd } from '../page-bounds.ts';
+import { SortedPlants } from './sorted-plants.ts';
+import type { CreateWrite, DeleteWrite, ListRange, OwnedPlant, ScanRange, StorageAdapter, Write } from '../storage-adapter.ts';
+
+/** Keeps plants in this process's memory: for tests and throw-away state. Gone once closed. */
+export class MemoryStorage implements StorageAdapter {
+  readonly #plantsByUser = new Map<string, SortedPlants>();
+  /** Made when a scan asks for it, and again where users have come or gone since. */
+  #sortedUsers: string[] | undefined;
+  #isClosed = false;
+
+  /** See {@link StorageAdapter}. */
+  async commit(writes: readonly Write[]): Promise<boolean[]> {
+    this.#refuseIfClosed();
+    // All or nothing: the whole batch is read before anything changes, and no later step can fail.
+    return writes.map(copyOf).map((write) => (write.kind === 'create' ? this.#create(write) : this.#delete(write)));
+  }
+
+  /** See {@link StorageAdapter}. */
+  async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
+    this.#refuseIfClosed();
+    const found = this.#plantsByUser.get(user)?.slice(after, limit) ?? [];
+    return found.slice(0, fullPageEnd(found)).map((plant) => ({ ...plant }));
+  }
+
+  /** See {@link StorageAdapter}. */
+  async scan({ after, limit }: ScanRange): Promise<OwnedPlant[]> {
+    this.#refuseIfClosed();
+    const page: OwnedPlant[] = [];
+    this.#sortedUsers ??= [...this.#plantsByUser.keys()].sort(compareUsers);
+    for (const user of this.#sortedUsers) {
+      if (after !== undefined && compareUsers(user, after.user) < 0) continue;
+      const afterId = user === after?.user ? after.id : undefined;
+      for (const plant of this.#plantsByUser.get(user)?.slice(afterId, limit - page.length) ?? []) {
+        page.push({ user, plant: { ...plant } });
+      }
+      if (page.length === limit) break;
+    }
+    return page.slice(0, fullPageEnd(page.map(({ plant }) => plant)));
+  }
+
+  /** See {@link StorageAdapter}: nobody else can change it. */
+  dataVersion(): number {
+    return 0;
+  }
+
+  /** See {@link StorageAdapter}. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#plantsByUser.clear();
+    this.#sortedUsers = undefined;
+  }
+
+  #create({ user, plant }: CreateWrite): boolean {
+    let plants = this.#plantsByUser.get(user);
+    if (plants === undefined) {
+      plants = new SortedPlants();
+      this.#plantsByUser.set(user, plants);
+      this.#sortedUsers = undefined;
+    }
+    return plants.add(plant);
+  }
+
+  #delete({ user, id }: DeleteWrite): boolean {
+    const plants = this.#plantsByUser.get(user);
+    const wasThere = plants?.remove(id) ?? false;
+    if (plants?.isEmpty) {
+      this.#plantsByUser.delete(user);
+      this.#sortedUsers = undefined;
+    }
+    return wasThere;
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#isClosed) throw new PlantStoreError('closed');
+  }
+}
+
+function copyOf(write: Write): Write {
+  return write.kind === 'create' ? { ...write, plant: { ...write.plant } } : { ...write };
+}

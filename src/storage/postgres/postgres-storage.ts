@@ -1,0 +1,169 @@
+import { checkOptionNames } from '../../model/options.ts';
+import { PlantStoreError } from '../../model/errors.ts';
+import type { PlantId, StoredPlant } from '../../model/plant.ts';
+import { emptyPage, listAsJson } from '../json-page.ts';
+import { fullPageEnd, maxPageLength } from '../page-bounds.ts';
+import { applyBatch } from './batch.ts';
+import { runStatement } from './pool.ts';
+import type { PostgresPool } from './pool.ts';
+import { statementsFor } from './statements.ts';
+import type { PageStatement, PostgresStatements } from './statements.ts';
+import { checkTableOptions, prepareTable, quotedTable } from './table.ts';
+import type { JsonPage, ListRange, OwnedPlant, ScanRange, StorageAdapter, Write } from '../storage-adapter.ts';
+
+export type { PostgresPool } from './pool.ts';
+
+/** What a {@link PostgresStorage} works on. */
+export interface PostgresStorageOptions {
+  /** Where its connections come from: a `Pool` of the package `pg`. It stays the application's, who closes it. */
+  pool: PostgresPool;
+  /** The schema of the table, created where it is missing; without it the connection's `search_path` decides. */
+  schema?: string | undefined;
+  /** The table; default `plants`. */
+  table?: string | undefined;
+  /** Whether a missing table is created at the first use; default `true`. */
+  createTable?: boolean | undefined;
+}
+
+const optionNames = {
+  pool: true,
+  schema: true,
+  table: true,
+  createTable: true,
+} as const satisfies Record<keyof PostgresStorageOptions, true>;
+
+/** So many plants are read without a bound to their text. */
+const maxFew = 100;
+
+/**
+ * Keeps plants in a PostgreSQL database, 14 or newer, through the application's own pool of
+ * connections. Any number of servers can share a table. A commit is as durable as the database
+ * makes it: on its disk, and on that of a synchronous standby where there is one.
+ *
+ * The table is looked for, and created where it is missing, at the first use. A write whose
+ * connection is lost rejects, and may have happened all the same; it is never repeated by itself.
+ */
+export class PostgresStorage implements StorageAdapter {
+  readonly #pool: PostgresPool;
+  readonly #statements: PostgresStatements;
+  readonly #prepareTable: () => Promise<void>;
+  #tablePrepared: Promise<void> | undefined;
+  #isClosed = false;
+
+  /** Connects to nothing yet. */
+  constructor(options: PostgresStorageOptions) {
+    checkOptionNames('PostgresStorage', options, optionNames);
+    const { pool, schema, table = 'plants', createTable = true } = options;
+    if (typeof (pool as Partial<PostgresPool> | null | undefined)?.query !== 'function') {
+      throw new TypeError('pool must be a pool of connections: it has no query');
+    }
+    if (typeof createTable !== 'boolean') throw new TypeError('createTable must be true or false');
+    const place = { schema, table };
+    checkTableOptions(place);
+    this.#pool = pool;
+    this.#statements = statementsFor(quotedTable(place));
+    this.#prepareTable = () => prepareTable(pool, place, createTable);
+  }
+
+  /**
+   * See {@link StorageAdapter}. One statement and so one round trip.
+   *
+   * @throws {PlantStoreError} `storage_unsupported` where the table is missing, or holds something else,
+   *   or the encoding of the database is not UTF8; `invalid_plant` if PostgreSQL rejects the values of a
+   *   batch (SQLSTATE class 22 or 54), of which nothing was written then.
+   */
+  async commit(writes: readonly Write[]): Promise<boolean[]> {
+    await this.#ready();
+    return writes.length === 0 ? [] : applyBatch(this.#pool, this.#statements, writes);
+  }
+
+  /** See {@link StorageAdapter}. */
+  async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
+    await this.#ready();
+    const { list, listFew } = this.#statements;
+    return pageOf<StoredPlant>(limit, async (last, count) => {
+      const rows = await this.#read(count > maxFew ? list : listFew, [count, user], last?.id ?? after);
+      return (rows as PlantRow[]).map(plantOf);
+    }, (plant) => plant);
+  }
+
+  /** See {@link StorageAdapter}. */
+  async scan({ after, limit }: ScanRange): Promise<OwnedPlant[]> {
+    await this.#ready();
+    return pageOf<OwnedPlant>(limit, async (last, count) => {
+      const key = last === undefined ? after : { user: last.user, id: last.plant.id };
+      const rows = await this.#read(this.#statements.scan, key === undefined ? [count] : [count, key.user], key?.id);
+      return (rows as PlantRow[]).map((row) => ({ user: row.user, plant: plantOf(row) }));
+    }, ({ plant }) => plant);
+  }
+
+  /** See {@link StorageAdapter}. */
+  async listJson(user: string, { after, limit }: ListRange): Promise<JsonPage> {
+    // For a few plants, less work for both sides.
+    if (limit < maxFew) return listAsJson(this, user, { after, limit });
+    await this.#ready();
+    const [row] = await this.#read(this.#statements.listJson, [limit, user], after);
+    const { count, last, json, hasMore } = row as JsonPageRow;
+    if (last === null) return emptyPage;
+    if (json === null) return listAsJson(this, user, { after, limit });
+    return { json, count: Number(count), last: BigInt(last), hasMore: hasMore === 'true' };
+  }
+
+  /** See {@link StorageAdapter}. The pool is left to the application. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+  }
+
+  /** Resolves when the table is known to be there: asked once, and again after it failed. */
+  async #ready(): Promise<void> {
+    if (this.#isClosed) throw new PlantStoreError('closed');
+    this.#tablePrepared ??= this.#prepareTable().catch((error: unknown) => {
+      this.#tablePrepared = undefined;
+      throw error;
+    });
+    await this.#tablePrepared;
+  }
+
+  #read({ first, behind }: PageStatement, values: unknown[], after: PlantId | undefined): Promise<unknown[]> {
+    return after === undefined
+      ? runStatement(this.#pool, first, values)
+      : runStatement(this.#pool, behind, [...values, String(after)]);
+  }
+}
+
+interface PlantRow {
+  readonly user: string;
+  readonly id: string;
+  readonly name: string;
+  readonly tag: string | null;
+}
+
+interface JsonPageRow {
+  readonly count: string;
+  readonly last: string | null;
+  readonly json: string | null;
+  readonly hasMore: string;
+}
+
+/** Reads up to the limit, a page's length at a time, until there are no more or the page is full. */
+async function pageOf<T>(
+  limit: number,
+  read: (last: T | undefined, count: number) => Promise<T[]>,
+  plantIn: (item: T) => StoredPlant,
+): Promise<T[]> {
+  const page: T[] = [];
+  while (page.length < limit) {
+    const count = Math.min(maxPageLength, limit - page.length);
+    const items = await read(page.at(-1), count);
+    page.push(...items);
+    const end = fullPageEnd(page.map(plantIn));
+    if (end !== undefined) return page.slice(0, end);
+    if (items.length < count) break;
+  }
+  return page;
+}
+
+function plantOf({ id, name, tag }: PlantRow): StoredPlant {
+  const plantId: PlantId = BigInt(id);
+  return tag === null ? { id: plantId, name } : { id: plantId, name, tag };
+}

@@ -1,0 +1,122 @@
+import { PlantStoreError } from '../../model/errors.ts';
+import { runStatement, sqlState } from './pool.ts';
+import type { PostgresPool } from './pool.ts';
+
+/** Where the plants are, in a database. */
+export interface PostgresTable {
+  /** Without it the connection's `search_path` decides. */
+  readonly schema: string | undefined;
+  readonly table: string;
+}
+
+/** What PostgreSQL takes for a name; it would cut a longer one short without an error. */
+const maxIdentifierBytes = 63;
+
+/** The types of the columns, as `pg_typeof` names them. */
+const columnTypes: Readonly<Record<string, string>> = { user: 'text', id: 'bigint', name: 'text', tag: 'text' };
+
+/** What `CREATE … IF NOT EXISTS` may still fail with where another server creates the same at the same moment. */
+const createdByOtherStates: ReadonlySet<string | undefined> = new Set([
+  '23505', // unique_violation, in the catalog
+  '42P06', // duplicate_schema
+  '42P07', // duplicate_table
+  '42710', // duplicate_object
+  'XX000', // "tuple concurrently updated"
+]);
+
+const maxAttempts = 10;
+
+/**
+ * Checks a table's name and its schema's.
+ *
+ * @throws {TypeError} naming the option.
+ */
+export function checkTableOptions({ schema, table }: PostgresTable): void {
+  for (const [option, name] of Object.entries({ schema, table })) {
+    if (name === undefined && option === 'schema') continue;
+    if (typeof name !== 'string' || name === '' || name.includes('\0') || Buffer.byteLength(name) > maxIdentifierBytes) {
+      throw new TypeError(`${option} must be a text of 1 to ${maxIdentifierBytes} bytes without U+0000`);
+    }
+  }
+}
+
+/** The table's name as SQL has it. */
+export function quotedTable({ schema, table }: PostgresTable): string {
+  return schema === undefined ? quoted(table) : `${quoted(schema)}.${quoted(table)}`;
+}
+
+/**
+ * Makes sure that the database can hold every text.
+ *
+ * @throws {PlantStoreError} `storage_unsupported` if its encoding is not UTF8.
+ */
+async function checkEncoding(pool: PostgresPool): Promise<void> {
+  const [row] = await runStatement(pool, "SELECT current_setting('server_encoding') AS encoding");
+  const { encoding } = row as { encoding: string };
+  if (encoding !== 'UTF8') throw unsupported('is a database that cannot hold every Unicode text', `Its server_encoding is ${encoding}, not UTF8`);
+}
+
+/**
+ * Makes sure that the table is there. One that is there is only looked at, without a lock that
+ * anybody could wait for; any number of servers may create it at the same moment.
+ *
+ * @throws {PlantStoreError} `storage_unsupported` where it is missing and not to be created, or is
+ *   not a table of plants, or the encoding of the database is not UTF8.
+ */
+export async function prepareTable(pool: PostgresPool, place: PostgresTable, isCreated: boolean): Promise<void> {
+  await checkEncoding(pool);
+  for (let attempt = 1; !(await isTableThere(pool, place)); attempt++) {
+    if (!isCreated) throw unsupported('has no table for plants', `There is no table ${quotedTable(place)}`);
+    try {
+      await createTable(pool, place);
+    } catch (error) {
+      if (attempt === maxAttempts || !createdByOtherStates.has(sqlState(error))) throw error;
+    }
+  }
+}
+
+async function isTableThere(pool: PostgresPool, place: PostgresTable): Promise<boolean> {
+  const table = quotedTable(place);
+  // A type is known without a row, and these names fail where they are no columns.
+  const types = Object.keys(columnTypes).map((column) => `pg_typeof((SELECT p.${quoted(column)} FROM ${table} AS p LIMIT 0))::text`);
+  try {
+    const [row] = await runStatement(pool, `SELECT concat_ws(', ', ${types.join(', ')}) AS types`);
+    const { types: found } = row as { types: string };
+    const expected = Object.values(columnTypes).join(', ');
+    if (found !== expected) throw unsupported('holds no plants', `The columns of ${table} are ${found}, not ${expected}`);
+    return true;
+  } catch (error) {
+    const state = sqlState(error);
+    // undefined_table, invalid_schema_name
+    if (state === '42P01' || state === '3F000') return false;
+    // undefined_column
+    if (state === '42703') throw unsupported('holds no plants', `${table} lacks a column`, error);
+    throw error;
+  }
+}
+
+async function createTable(pool: PostgresPool, place: PostgresTable): Promise<void> {
+  const { schema } = place;
+  if (schema !== undefined) {
+    // IF NOT EXISTS alone would ask for the right to create schemas where this one is there already.
+    const found = await runStatement(pool, 'SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema]);
+    if (found.length === 0) await runStatement(pool, `CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`);
+  }
+  // "C": users are told apart and ordered by their bytes, whatever the database's locale.
+  await runStatement(pool, `CREATE TABLE IF NOT EXISTS ${quotedTable(place)} (
+    "user" text COLLATE "C" NOT NULL,
+    id bigint NOT NULL,
+    name text NOT NULL,
+    tag text,
+    PRIMARY KEY ("user", id)
+  )`);
+}
+
+/** The message may reach a client; what names the table is the cause. */
+function unsupported(message: string, detail: string, cause?: unknown): PlantStoreError {
+  return new PlantStoreError('storage_unsupported', `The storage ${message}.`, { cause: new Error(`${detail}.`, { cause }) });
+}
+
+function quoted(identifier: string): string {
+  return `"${identifier.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,175 @@
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { checkIntegerOption, checkOptionNames } from '../../model/options.ts';
+import { PlantStoreError } from '../../model/errors.ts';
+import { maxInt64, minInt64 } from '../../model/int64.ts';
+import type { StoredPlant } from '../../model/plant.ts';
+import { emptyPage } from '../json-page.ts';
+import { maxStandstillMs, SqliteConnection } from './connection.ts';
+import { inTransaction, openDatabase, reopenDatabase } from './database.ts';
+import { identifyFile } from './file.ts';
+import { takeInLog } from './checkpoint.ts';
+import { readJson, readList, readScan } from './page.ts';
+import { hasResultCode, isFault } from './result-code.ts';
+import { toColumn } from './text.ts';
+import type { JsonPage, ListRange, OwnedPlant, PlantKey, ScanRange, StorageAdapter, Write } from '../storage-adapter.ts';
+
+/** How a {@link SqliteStorage} works. */
+export interface SqliteStorageOptions {
+  /**
+   * How long a commit waits for another process's lock, in milliseconds, 0 to 2147483647; default
+   * 5000. This process stands still for 100 of them at a time, and goes on with other work between.
+   */
+  busyTimeoutMs?: number;
+}
+
+/** Until a commit that found the file locked tries again. */
+const retryAfterMs = 10;
+
+/** Less than every key, since no user is empty. */
+const beforeAll: PlantKey = { user: '', id: minInt64 };
+
+/**
+ * Keeps plants in an SQLite file, through Node's own `node:sqlite`. A commit is on the disk when
+ * its promise resolves (write-ahead log, `synchronous=FULL`). After a commit for which the disk
+ * failed, the file is opened again before the next one; reading goes on. Several processes of one
+ * machine can share a file; it must not be on a network file system.
+ */
+export class SqliteStorage implements StorageAdapter {
+  readonly #path: string;
+  readonly #busyTimeoutMs: number;
+  readonly #identity: string;
+  #connection: SqliteConnection;
+  /** Whether a commit failed in a way after which the connection must not take another one. */
+  #isSuspect: boolean;
+  /** How often the file was opened again. */
+  #reopened = 0;
+  #isClosed = false;
+
+  /**
+   * Opens the file, or makes it, readable by its owner only.
+   *
+   * @throws {PlantStoreError} `storage_unsupported` where the file is not a plant store, is
+   *   damaged, or comes from a newer version of this package; it is left as it is.
+   * @throws {Error} if this Node.js bundles an SQLite that can corrupt a file that several processes use.
+   */
+  constructor(path: string, options: SqliteStorageOptions = {}) {
+    if (typeof path !== 'string' || path === '' || path === ':memory:') {
+      throw new TypeError('path must name a file (for plants in memory use MemoryStorage)');
+    }
+    checkOptionNames('SqliteStorage', options, { busyTimeoutMs: true } satisfies Record<keyof SqliteStorageOptions, true>);
+    const { busyTimeoutMs = 5000 } = options;
+    checkIntegerOption('busyTimeoutMs', busyTimeoutMs, 0, 2_147_483_647);
+    this.#path = resolve(path);
+    this.#busyTimeoutMs = busyTimeoutMs;
+    const { database, isLogTrusted } = openDatabase(this.#path, busyTimeoutMs);
+    this.#isSuspect = !isLogTrusted;
+    this.#connection = new SqliteConnection(database, busyTimeoutMs);
+    this.#identity = identifyFile(this.#path);
+  }
+
+  /**
+   * See {@link StorageAdapter}.
+   *
+   * @throws {PlantStoreError} `invalid_plant` if a plant is larger than SQLite can hold (SQLITE_TOOBIG).
+   */
+  async commit(writes: readonly Write[]): Promise<boolean[]> {
+    const deadline = performance.now() + this.#busyTimeoutMs;
+    for (;;) {
+      this.#refuseIfClosed();
+      try {
+        return this.#commitNow(writes);
+      } catch (error) {
+        if (!hasResultCode(error, 'busy') || performance.now() >= deadline) throw error;
+      }
+      await sleep(retryAfterMs);
+    }
+  }
+
+  #commitNow(writes: readonly Write[]): boolean[] {
+    if (this.#isSuspect) this.#reopen();
+    const connection = this.#connection;
+    try {
+      return inTransaction(connection.database, () => writes.map((write) => apply(connection, write)));
+    } catch (error) {
+      this.#isSuspect = isFault(error) || connection.database.isTransaction;
+      if (this.#isSuspect || !hasResultCode(error, 'tooBig')) throw error;
+      throw new PlantStoreError('invalid_plant', 'The storage cannot hold a plant of this batch.', { cause: error });
+    }
+  }
+
+  /** See {@link StorageAdapter}. */
+  async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
+    this.#refuseIfClosed();
+    const from = idAfter(after);
+    return from === undefined ? [] : readList(this.#connection, user, from, limit);
+  }
+
+  /** See {@link StorageAdapter}. */
+  async scan({ after = beforeAll, limit }: ScanRange): Promise<OwnedPlant[]> {
+    this.#refuseIfClosed();
+    return readScan(this.#connection, after, limit);
+  }
+
+  /** See {@link StorageAdapter}. */
+  async listJson(user: string, { after, limit }: ListRange): Promise<JsonPage> {
+    this.#refuseIfClosed();
+    const from = idAfter(after);
+    return from === undefined ? emptyPage : readJson(this.#connection, user, from, limit);
+  }
+
+  /**
+   * See {@link StorageAdapter}. SQLite counts for each connection, and every one begins with the
+   * same number: https://www.sqlite.org/pragma.html#pragma_data_version
+   */
+  dataVersion(): number {
+    this.#refuseIfClosed();
+    const [version] = this.#connection.selectVersion.get() as unknown as [bigint];
+    return this.#reopened * 2 ** 32 + Number(version);
+  }
+
+  /** See {@link StorageAdapter}. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#connection.database.close();
+  }
+
+  /**
+   * Takes a new connection into use, and begins a new log. The old one is closed only then, because
+   * while one is open the log's index lives on, which knows nothing of what failed: the first to open
+   * the file would read that out of the log again, and take it for committed
+   * (https://www.sqlite.org/walformat.html#recovery). Closing it frees what locks it may have kept.
+   *
+   * @throws {PlantStoreError} `storage_unavailable`; reading goes on, the next commit tries again.
+   */
+  #reopen(): void {
+    try {
+      const { database: old } = this.#connection;
+      this.#connection = new SqliteConnection(reopenDatabase(this.#path, this.#identity, this.#busyTimeoutMs), this.#busyTimeoutMs);
+      this.#reopened++;
+      old.close();
+      if (!takeInLog(this.#connection.database, Math.min(this.#busyTimeoutMs, maxStandstillMs))) throw new Error(`The log of ${this.#path} is in use`);
+      this.#isSuspect = false;
+    } catch (error) {
+      throw new PlantStoreError('storage_unavailable', undefined, { cause: error });
+    }
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#isClosed) throw new PlantStoreError('closed');
+  }
+}
+
+function apply(connection: SqliteConnection, write: Write): boolean {
+  if (write.kind === 'delete') return Number(connection.delete.run(write.user, write.id).changes) === 1;
+  const { id, name, tag } = write.plant;
+  const { changes } = connection.insert.run(write.user, id, toColumn(name), tag === undefined ? null : toColumn(tag));
+  return Number(changes) === 1;
+}
+
+/** The smallest id greater than `after`; `undefined` where there is none. */
+function idAfter(after: bigint | undefined): bigint | undefined {
+  if (after === undefined) return minInt64;
+  return after === maxInt64 ? undefined : after + 1n;
+}

@@ -1,0 +1,15 @@
+import { describe } from 'node:test';
+import { MemoryStorage } from '../../../src/index.ts';
+import { testStorageAdapter } from '../../../src/storage/conformance.ts';
+import { testPageBound } from '../../helpers/page-bound.ts';
+
+// Without makeWriteFail: a MemoryStorage reads a whole batch before it changes anything, and has no
+// storage below it that could fail after that. Without makePlantUnstorable: it can hold every plant.
+testStorageAdapter('MemoryStorage', {
+  makePlace: () => ({ open: () => new MemoryStorage() }),
+  isShared: false,
+});
+
+describe('A page of a MemoryStorage', () => {
+  testPageBound(async () => new MemoryStorage());
+});

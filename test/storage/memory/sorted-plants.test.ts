@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { SortedPlants } from '../../../src/storage/memory/sorted-plants.ts';
+
+describe('SortedPlants', () => {
+  it('is a sorted map, whatever is added and removed', () => {
+    const step = fc.record({ id: fc.bigInt({ min: -2000n, max: 2000n }), isAdd: fc.boolean() });
+    const steps = fc.array(step, { minLength: 2000, maxLength: 6000, size: 'max' });
+    fc.assert(fc.property(steps, fc.bigInt({ min: -2001n, max: 2001n }), fc.nat(3000), (taken, after, limit) => {
+      const plants = new SortedPlants();
+      const model = new Set<bigint>();
+      for (const { id, isAdd } of taken) {
+        assert.equal(isAdd ? plants.add({ id, name: '' }) : plants.remove(id), isAdd !== model.has(id));
+        if (isAdd) model.add(id);
+        else model.delete(id);
+      }
+      const sorted = [...model].sort((a, b) => (a < b ? -1 : 1));
+      assert.deepEqual(plants.slice(undefined, Infinity).map(({ id }) => id), sorted);
+      assert.deepEqual(plants.slice(after, limit).map(({ id }) => id), sorted.filter((id) => id > after).slice(0, limit));
+      for (const id of sorted) assert.ok(plants.remove(id));
+      assert.ok(plants.isEmpty);
+    }), { numRuns: 20 });
+  });
+
+  it('slices as many as the limit says, over the borders of its chunks', () => {
+    const plants = new SortedPlants();
+    for (let id = 0n; id < 2000n; id++) plants.add({ id, name: '' });
+    for (const limit of [1, 255, 256, 257, 511, 512, 513, 1000, 1999, 2000, 2001]) {
+      assert.equal(plants.slice(undefined, limit).length, Math.min(limit, 2000));
+      assert.equal(plants.slice(99n, limit).length, Math.min(limit, 1900));
+    }
+  });
+});

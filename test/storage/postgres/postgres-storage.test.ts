@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Client } from 'pg';
+import { PlantStore } from '../../../src/index.ts';
+import type { StorageAdapter, Write } from '../../../src/index.ts';
+import { maxInt64, minInt64 } from '../../../src/model/int64.ts';
+import { testStorageAdapter } from '../../../src/storage/conformance.ts';
+import type { FaultyWrite } from '../../../src/storage/conformance.ts';
+import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
+import type { PostgresPool } from '../../../src/storage/postgres/postgres-storage.ts';
+import { failure, observed } from '../../helpers/observed-pool.ts';
+import { testPageBound } from '../../helpers/page-bound.ts';
+import { PostgresCluster } from '../../helpers/postgres.ts';
+
+let cluster: PostgresCluster;
+before(async () => { cluster = await PostgresCluster.start(); });
+after(() => cluster.remove());
+
+const create = (user: string, id: bigint, name = 'a plant'): Write => ({ kind: 'create', user, plant: { id, name } });
+const remove = (user: string, id: bigint): Write => ({ kind: 'delete', user, id });
+const everything = { after: undefined, limit: 1000 };
+
+testStorageAdapter('PostgresStorage', {
+  makePlace: (t) => {
+    const pool = cluster.pool(t, { max: 4 });
+    const schema = cluster.newSchemaName();
+    return { schema, open: () => new PostgresStorage({ pool, schema }) };
+  },
+  isShared: true,
+  makeWriteFail: ({ schema }, write) => addFault(schema, write, 'data_corrupted'),
+  makePlantUnstorable: ({ schema }, write) => addFault(schema, write, 'untranslatable_character'),
+});
+
+/** Raises an error whenever a storage applies this write. */
+async function addFault(schema: string, { kind, user, id }: FaultyWrite, condition: string): Promise<void> {
+  const [event, row] = kind === 'create' ? ['INSERT', 'NEW'] : ['DELETE', 'OLD'];
+  await cluster.query(`CREATE FUNCTION "${schema}".fault() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ${condition}; END'`);
+  await cluster.query(`CREATE TRIGGER fault BEFORE ${event} ON "${schema}".plants FOR EACH ROW
+    WHEN (${row}."user" = '${user}' AND ${row}.id = ${id}) EXECUTE FUNCTION "${schema}".fault()`);
+}
+
+describe('A page of a PostgresStorage', () => {
+  testPageBound(async (t) => new PostgresStorage({ pool: cluster.pool(t), schema: cluster.newSchemaName() }));
+});
+
+describe('A PostgresStorage', () => {
+  it('is exact whatever parsers of types the application has set', async (t) => {
+    const isText = (oid: number): boolean => oid === 25;
+    const getTypeParser = (oid: number) => (value: string): unknown => (isText(oid) ? value : { parsed: value });
+    const storage: StorageAdapter = new PostgresStorage({ pool: cluster.pool(t, { types: { getTypeParser } }), schema: cluster.newSchemaName() });
+    const ids = [minInt64, 9007199254740993n, maxInt64];
+    assert.deepEqual(await storage.commit(ids.map((id) => create('ada', id))), [true, true, true]);
+    assert.deepEqual(await storage.commit([create('ada', 9007199254740992n), create('ada', 9007199254740993n)]), [true, false]);
+    const sorted = [minInt64, 9007199254740992n, 9007199254740993n, maxInt64];
+    assert.deepEqual((await storage.list('ada', everything)).map(({ id }) => id), sorted);
+    assert.deepEqual((await storage.scan(everything)).map(({ plant }) => plant.id), sorted);
+    assert.equal((await storage.listJson?.('ada', everything))?.last, maxInt64);
+  });
+
+  it('never ends the pool', async (t) => {
+    const pool = cluster.pool(t);
+    const storage = new PostgresStorage({ pool, schema: cluster.newSchemaName() });
+    const store = new PlantStore({ storage });
+    await store.createPlant('ada', { id: 1, name: 'Fern' });
+    await store.close();
+    await assert.rejects(storage.scan(everything), { code: 'closed' });
+    await assert.rejects(storage.commit([]), { code: 'closed' });
+    assert.equal(pool.ending, false);
+    assert.deepEqual((await pool.query('SELECT 1 AS one')).rows, [{ one: 1 }]);
+  });
+
+  it('commits a batch of creates and deletes in one statement, all or nothing', async (t) => {
+    const schema = cluster.newSchemaName();
+    const pool = observed(cluster.pool(t));
+    const storage = new PostgresStorage({ pool, schema });
+    await storage.commit([create('ada', 1n)]);
+    await cluster.query(`ALTER TABLE "${schema}".plants ADD CHECK (name <> 'weed')`);
+    pool.texts.length = 0;
+    await assert.rejects(storage.commit([create('ada', 2n), remove('ada', 1n), create('ada', 3n, 'weed')]), { code: '23514' });
+    assert.equal(pool.texts.length, 1);
+    assert.deepEqual((await storage.list('ada', everything)).map(({ id }) => id), [1n]);
+    // Now it is the delete that fails.
+    await cluster.query(`CREATE TABLE "${schema}".pots AS SELECT "user", id FROM "${schema}".plants`);
+    await cluster.query(`ALTER TABLE "${schema}".pots ADD FOREIGN KEY ("user", id) REFERENCES "${schema}".plants`);
+    await assert.rejects(storage.commit([create('ada', 2n), remove('ada', 1n)]), { code: '23503' });
+    assert.deepEqual((await storage.list('ada', everything)).map(({ id }) => id), [1n]);
+  });
+
+  it('asks for plants in one order, however they came, so that two servers do not wait for each other', async (t) => {
+    const pool = cluster.pool(t);
+    const values: unknown[][] = [];
+    const query: PostgresPool['query'] = (text, given = []) => {
+      values.push(given);
+      return pool.query(text, given);
+    };
+    const storage = new PostgresStorage({ pool: { query }, schema: cluster.newSchemaName() });
+    await storage.commit([]);
+    values.length = 0;
+    await storage.commit([create('bob', 1n), create('ada', 10n), create('ada', 9n), create('ada', -1n)]);
+    await storage.commit([remove('bob', 1n), remove('ada', 10n), remove('ada', 9n), remove('ada', -1n)]);
+    const inOrder = [['ada', 'ada', 'ada', 'bob'], ['-1', '9', '10', '1']];
+    assert.deepEqual(values.map((given) => given.slice(0, 2)), [inOrder, inOrder]);
+  });
+
+  for (const code of ['40001', '40P01']) {
+    it(`runs a statement again, five times at the most, that was rolled back with ${code}`, async (t) => {
+      let failures = 0;
+      const pool = observed(cluster.pool(t), (text) => (text.startsWith('INSERT') && failures-- > 0 ? failure(code) : undefined));
+      const storage = new PostgresStorage({ pool, schema: cluster.newSchemaName() });
+      failures = 5;
+      assert.deepEqual(await storage.commit([create('ada', 1n)]), [true]);
+      failures = 6;
+      await assert.rejects(storage.commit([create('ada', 2n)]), { code });
+    });
+  }
+
+  for (const code of ['08006', '57P01', '40003', 'ECONNRESET']) {
+    it(`never runs a statement again after ${code}: it may have happened`, async (t) => {
+      const pool = observed(cluster.pool(t), (text) => (text.startsWith('INSERT') ? failure(code) : undefined));
+      const store = new PlantStore({ storage: new PostgresStorage({ pool, schema: cluster.newSchemaName() }) });
+      await assert.rejects(store.createPlant('ada', { id: 1, name: 'Fern' }), { code: 'storage_unavailable' });
+      assert.equal(pool.texts.filter((text) => text.startsWith('INSERT')).length, 1);
+    });
+  }
+
+  it('gets over a real deadlock', async (t) => {
+    const schema = cluster.newSchemaName();
+    // Whoever waits looks for a deadlock once, after this time: the storage, when both are waiting.
+    const isolated = cluster.pool(t, { options: '-c default_transaction_isolation=serializable -c deadlock_timeout=1s', max: 4 });
+    const pool = observed(isolated);
+    const storage = new PostgresStorage({ pool, schema });
+    await storage.commit([create('ada', 1n), create('ada', 2n)]);
+    const other = new Client({ connectionString: cluster.url() });
+    await other.connect();
+    t.after(() => other.end());
+    // The other one has the second plant and wants the first; the storage takes the first and wants the second.
+    await other.query(`SET deadlock_timeout = '20s'; BEGIN; SELECT FROM "${schema}".plants WHERE id = 2 FOR UPDATE`);
+    pool.texts.length = 0;
+    const committed = storage.commit([remove('ada', 1n), remove('ada', 2n)]);
+    await waitForLock();
+    await other.query(`SELECT FROM "${schema}".plants WHERE id = 1 FOR UPDATE`);
+    await other.query('COMMIT');
+    assert.deepEqual(await committed, [true, true]);
+    assert.ok(pool.texts.length > 1, 'It was not run again');
+  });
+});
+
+/** Resolves when somebody waits for a lock. */
+async function waitForLock(): Promise<void> {
+  while ((await cluster.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).length === 0);
+}

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import { hasProgram, limitFileSize } from '../../helpers/system-fault.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+
+/** What SQLite lets the log grow to before it takes it into the file: 1000 pages, each with a head. */
+const fullLogBytes = 1000 * (4096 + 24);
+
+const sizeOf = async (path: string): Promise<number> => (await stat(path)).size;
+
+describe('A commit to SQLite after which the full log cannot be taken into the file', () => {
+  it('is a commit all the same: it is in the log', async (t) => {
+    if (!hasProgram(t, 'prlimit')) return;
+    const path = join(await temporaryFolder(t), 'plants.db');
+    const name = 'long'.repeat(1000);
+    const made = Array.from({ length: 1500 }, (_, id) => ({ kind: 'create', user: 'ada', plant: { id: BigInt(id), name } }) as const);
+    const first = new SqliteStorage(path);
+    await first.commit(made);
+    await first.close();
+
+    const storage = new SqliteStorage(path);
+    t.after(() => storage.close());
+    const [before, version] = [await sizeOf(path), storage.dataVersion()];
+    // Less than the file would need, and enough for a log that is full.
+    const limit = fullLogBytes + 500_000;
+    assert.ok(before > limit);
+    limitFileSize(process.pid, limit);
+    try {
+      for (let id = -1n; !(await sizeOf(`${path}-wal`) > fullLogBytes + 200_000); id--) {
+        assert.deepEqual(await storage.commit([{ kind: 'create', user: 'ada', plant: { id, name } }]), [true]);
+      }
+    } finally {
+      limitFileSize(process.pid, 'unlimited');
+    }
+    assert.equal(await sizeOf(path), before);
+    assert.equal(storage.dataVersion(), version, 'it was not opened again');
+    assert.deepEqual(await storage.commit([{ kind: 'delete', user: 'ada', id: -1n }]), [true]);
+    assert.ok(await sizeOf(path) > before);
+  });
+});

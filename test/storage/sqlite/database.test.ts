@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { inTransaction, openDatabase } from '../../../src/storage/sqlite/database.ts';
+import { holdDatabase } from '../../helpers/hold-database.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+
+describe('openDatabase', () => {
+  it('lets every commit wait for the disk', async (t) => {
+    const { database } = openDatabase(join(await temporaryFolder(t), 'plants.db'), 5000);
+    t.after(() => { database.close(); });
+    const full = 2;
+    assert.deepEqual({ ...database.prepare('PRAGMA synchronous').get() }, { synchronous: full });
+  });
+
+  it('takes a file whose newest pages are in its log alone, as a crash leaves it', async (t) => {
+    const folder = await temporaryFolder(t);
+    const [path, crashed] = [join(folder, 'plants.db'), join(folder, 'crashed.db')];
+    const { database } = openDatabase(path, 5000);
+    t.after(() => { database.close(); });
+    const insert = database.prepare("INSERT INTO plants VALUES ('ada', ?, 'Fern', NULL)");
+    inTransaction(database, () => { for (let id = 0; id < 2000; id++) insert.run(id); });
+    for (const ending of ['', '-wal']) await copyFile(path + ending, crashed + ending);
+    const { database: recovered } = openDatabase(crashed, 5000);
+    t.after(() => { recovered.close(); });
+    assert.equal(recovered.prepare('SELECT id FROM plants').all().length, 2000);
+    // For its log it waits less.
+    assert.deepEqual({ ...recovered.prepare('PRAGMA busy_timeout').get() }, { timeout: 5000 });
+  });
+
+  it('lets a commit wait until another process lets go of the file', async (t) => {
+    const path = join(await temporaryFolder(t), 'plants.db');
+    const { database } = openDatabase(path, 5000);
+    t.after(() => { database.close(); });
+    await holdDatabase(t, path, 'BEGIN IMMEDIATE', 300);
+    inTransaction(database, () => { database.exec("INSERT INTO plants VALUES ('ada', 1, 'Fern', NULL)"); });
+    assert.equal(database.prepare('SELECT name FROM plants').all().length, 1);
+  });
+});

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { appendFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { issueToken } from '../../../src/http/token-issue.ts';
+import { startServer } from '../../helpers/command-line.ts';
+import type { RunningServer } from '../../helpers/command-line.ts';
+import { eventually } from '../../helpers/eventually.ts';
+import { listAll, startModelClients } from '../../helpers/model-clients.ts';
+import type { ModelClients } from '../../helpers/model-clients.ts';
+import { PlantModel } from '../../helpers/plant-model.ts';
+import { attachStrace, hasProgram, limitFileSize, mountSmallFolder } from '../../helpers/system-fault.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+
+const users = ['ada', 'bob'];
+const otherUser = 'eve';
+
+interface Loaded {
+  readonly server: RunningServer;
+  readonly clients: ModelClients;
+  /** Resolves when this many more answers had one of these statuses. */
+  readonly more: (count: number, ...statuses: number[]) => Promise<void>;
+  /** Creates a plant that no client of the load knows; answers the status. */
+  readonly create: (id: number) => Promise<number>;
+  /** Asserts that every user's list can be read. */
+  readonly assertLists: () => Promise<void>;
+  /** Stops the load, compares everything with what was answered, and again after a restart. */
+  readonly assertNothingLost: () => Promise<void>;
+}
+
+/** A server over a file of its own, in `folder`, under load. */
+async function startLoaded(t: TestContext, folder?: string): Promise<Loaded> {
+  const cwd = folder ?? (await temporaryFolder(t));
+  const tokens = new Map(users.map((user) => [user, issueToken(join(cwd, 'tokens.json'), { user }).token]));
+  const { token: otherToken } = issueToken(join(cwd, 'tokens.json'), { user: otherUser });
+  const start = (): Promise<RunningServer> => startServer(t, ['--storage', 'sqlite:plants.db', '--log', 'off'], { cwd });
+  const server = await start();
+  const model = new PlantModel();
+  const clients = startModelClients(model, { urls: [server.url], tokens, clients: 8, random: Math.random });
+  t.after(() => clients.stop());
+  const count = (statuses: readonly number[]): number => statuses.reduce((sum, status) => sum + (clients.statuses.get(status) ?? 0), 0);
+
+  const assertAll = async ({ url }: RunningServer): Promise<void> => {
+    for (const [user, token] of tokens) {
+      assert.deepEqual(model.check(user, await listAll(url, token)), { lost: [], resurrected: [], phantom: [] });
+    }
+  };
+  const loaded: Loaded = {
+    server,
+    clients,
+    more: async (more, ...statuses) => {
+      const before = count(statuses);
+      await eventually(() => { assert.ok(count(statuses) >= before + more, JSON.stringify([...clients.statuses])); }, 20_000);
+    },
+    create: (id) => createPlant(server.url, otherToken, id),
+    assertLists: async () => {
+      for (const token of tokens.values()) await listAll(server.url, token);
+    },
+    assertNothingLost: async () => {
+      await clients.stop();
+      t.diagnostic(`answers ${JSON.stringify(Object.fromEntries(clients.statuses))}`);
+      assert.deepEqual(clients.problems, []);
+      assert.equal(clients.statuses.get(0), undefined);
+      await assertAll(server);
+      assert.equal(await server.stop('SIGKILL'), null);
+      const again = await start();
+      await assertAll(again);
+      assert.equal(await again.stop(), 0);
+      assertSound(join(cwd, 'plants.db'));
+    },
+  };
+  await loaded.more(200, 200);
+  return loaded;
+}
+
+async function createPlant(url: string, token: string, id: number): Promise<number> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const response = await fetch(`${url}/plants`, { method: 'POST', headers, body: JSON.stringify({ id, name: 'Fern' }) });
+  await response.text();
+  return response.status;
+}
+
+/** Leaves not a byte of a file system; what it answers makes room again. */
+function fillUp(folder: string): () => Promise<void> {
+  const path = join(folder, 'filler');
+  for (let bytes = 2 ** 20; bytes >= 1; bytes /= 2) {
+    try {
+      for (;;) appendFileSync(path, Buffer.alloc(bytes));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    }
+  }
+  return () => rm(path);
+}
+
+/** SQLite is built with one or the other. */
+const failSyncs = ['-e', 'trace=fdatasync,fsync', '-e', 'inject=fdatasync,fsync:error=EIO'];
+
+const refuseWrites = ['-e', 'trace=pwrite64', '-e', 'inject=pwrite64:error=ENOSPC'];
+
+function assertSound(path: string): void {
+  const database = new DatabaseSync(path);
+  assert.deepEqual({ ...database.prepare('PRAGMA integrity_check').get() }, { integrity_check: 'ok' });
+  database.close();
+}
+
+describe('A service over SQLite', () => {
+  it('answers 503 and recovers by itself when its files cannot grow for a while', async (t) => {
+    if (!hasProgram(t, 'prlimit')) return;
+    const { server, more, assertLists, assertNothingLost } = await startLoaded(t);
+    for (let n = 0; n < 3; n++) {
+      limitFileSize(server.pid, 4096);
+      await more(50, 503);
+      await assertLists();
+      limitFileSize(server.pid, 'unlimited');
+      await more(100, 200, 204);
+    }
+    await assertNothingLost();
+  });
+
+  it('answers 503 and recovers by itself when the disk is full for a while', async (t) => {
+    const folder = await mountSmallFolder(t, 16);
+    const { server, more, assertLists, assertNothingLost } = await startLoaded(t, folder);
+    for (let n = 0; n < 2; n++) {
+      const makeRoom = folder !== undefined ? fillUp(folder) : (await attachStrace(t, server.pid, refuseWrites))?.detach;
+      if (makeRoom === undefined) return;
+      await more(50, 503);
+      await assertLists();
+      await makeRoom();
+      await more(100, 200, 204);
+    }
+    await assertNothingLost();
+  });
+
+  it('acknowledges nothing while the disk cannot sync, and recovers by itself', async (t) => {
+    const { server, clients, create, more, assertLists, assertNothingLost } = await startLoaded(t);
+    for (let n = 0; n < 2; n++) {
+      const strace = await attachStrace(t, server.pid, failSyncs);
+      if (strace === undefined) return;
+      // Whatever was under way when strace came is answered by then.
+      await more(50, 503);
+      const before = clients.acknowledged();
+      await more(100, 503);
+      await assertLists();
+      await sleep(50);
+      assert.equal(await create(n), 503);
+      assert.equal(clients.acknowledged(), before);
+      await strace.detach();
+      await more(100, 200, 204);
+      assert.equal(await create(n), 200);
+    }
+    await assertNothingLost();
+  });
+
+  it('refuses the write whose sync failed, though the next sync would succeed', async (t) => {
+    const { server, clients, create, assertNothingLost } = await startLoaded(t);
+    await clients.stop();
+    const strace = await attachStrace(t, server.pid, ['-e', 'trace=fdatasync,fsync', '-e', 'inject=fdatasync,fsync:error=EIO:when=1']);
+    if (strace === undefined) return;
+    assert.equal(await create(1), 503);
+    assert.equal(await create(2), 200);
+    assert.equal(await create(1), 200);
+    await strace.detach();
+    await assertNothingLost();
+  });
+
+  it('does not find again in the log what it refused while the disk could not sync', async (t) => {
+    const { server, clients, create, assertNothingLost } = await startLoaded(t);
+    await clients.stop();
+    const strace = await attachStrace(t, server.pid, failSyncs);
+    if (strace === undefined) return;
+    // The second time it is the opening that fails, with the first one whole in the log, and not on the disk.
+    for (const id of [1, 2]) assert.equal(await create(id), 503);
+    await strace.detach();
+    for (const id of [1, 2]) assert.equal(await create(id), 200);
+    await assertNothingLost();
+  });
+});

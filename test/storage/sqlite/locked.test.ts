@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import { holdDatabase } from '../../helpers/hold-database.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+import type { HasAfter } from '../../helpers/temporary-folder.ts';
+
+const write = { kind: 'create', user: 'ada', plant: { id: 1n, name: 'Fern' } } as const;
+
+/** A storage whose file another connection holds for a while. */
+async function start(t: HasAfter, busyTimeoutMs: number, heldMs: number): Promise<SqliteStorage> {
+  const path = join(await temporaryFolder(t), 'plants.db');
+  const storage = new SqliteStorage(path, { busyTimeoutMs });
+  t.after(() => storage.close());
+  await holdDatabase(t, path, 'BEGIN IMMEDIATE', heldMs);
+  return storage;
+}
+
+describe('SqliteStorage over a file that another process holds', () => {
+  it('waits with a commit, and lets others go on meanwhile', async (t) => {
+    const storage = await start(t, 10_000, 800);
+    let isOver = false;
+    const committed = storage.commit([write]).finally(() => { isOver = true; });
+    let lists = 0;
+    while (!(isOver as boolean)) {
+      await sleep(1);
+      assert.ok((await storage.list('ada', { after: undefined, limit: 10 })).length <= 1);
+      lists++;
+    }
+    assert.deepEqual(await committed, [true]);
+    assert.ok(lists >= 3, `${lists} lists`);
+  });
+
+  it('gives up after busyTimeoutMs, and has done nothing', async (t) => {
+    const storage = await start(t, 300, 2000);
+    await assert.rejects(storage.commit([write]), /locked/);
+    assert.deepEqual(await storage.list('ada', { after: undefined, limit: 10 }), []);
+  });
+
+  it('gives up where it is closed meanwhile', async (t) => {
+    const storage = await start(t, 10_000, 2000);
+    const committed = assert.rejects(storage.commit([write]), { code: 'closed' });
+    await storage.close();
+    await committed;
+  });
+});

@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { copyFile, readdir, readFile, rename, rm, stat, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import type { TestContext } from 'node:test';
+import { PlantStore } from '../../../src/index.ts';
+import type { Write } from '../../../src/index.ts';
+import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import { hasProgram, limitFileSize } from '../../helpers/system-fault.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+
+const unavailable = { name: 'PlantStoreError', code: 'storage_unavailable' };
+
+function create(id: number): Write {
+  return { kind: 'create', user: 'ada', plant: { id: BigInt(id), name: `plant ${id}` } };
+}
+
+async function ids(storage: SqliteStorage): Promise<number[]> {
+  return (await storage.list('ada', { after: undefined, limit: 1000 })).map(({ id }) => Number(id));
+}
+
+const sizeOf = async (path: string): Promise<number> => (await stat(path)).size;
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    // The descriptor by which the folder itself was read.
+    return '';
+  }
+}
+
+/** What this process does while its files cannot grow. */
+async function whileStuck(work: () => Promise<void>): Promise<void> {
+  limitFileSize(process.pid, 4096);
+  try {
+    await work();
+  } finally {
+    limitFileSize(process.pid, 'unlimited');
+  }
+}
+
+/** A storage with plants 1 to 20 whose last commit, that of plant 99, failed for the disk. */
+async function makeFailed(t: TestContext): Promise<{ path: string; storage: SqliteStorage }> {
+  const path = join(await temporaryFolder(t), 'plants.db');
+  const storage = new SqliteStorage(path, { busyTimeoutMs: 50 });
+  t.after(() => storage.close());
+  for (let id = 1; id <= 20; id++) await storage.commit([create(id)]);
+  await whileStuck(async () => {
+    await assert.rejects(storage.commit([create(99)]), { errcode: 778 /* SQLITE_IOERR_WRITE */ });
+  });
+  return { path, storage };
+}
+
+const twenty = Array.from({ length: 20 }, (_, n) => n + 1);
+
+describe('SqliteStorage after a commit for which the disk failed', () => {
+  it('goes on reading, refuses writes while the disk fails, and then begins a new log', async (t) => {
+    if (!hasProgram(t, 'prlimit')) return;
+    const { path, storage } = await makeFailed(t);
+    await whileStuck(async () => {
+      for (let n = 0; n < 3; n++) await assert.rejects(storage.commit([create(99)]), unavailable);
+      assert.deepEqual(await ids(storage), twenty);
+    });
+    const before = await sizeOf(`${path}-wal`);
+    assert.deepEqual(await storage.commit([create(21)]), [true]);
+    const after = await sizeOf(`${path}-wal`);
+    assert.ok(after > 0 && after < before / 4, `${before} bytes became ${after}`);
+    assert.deepEqual(await ids(storage), [...twenty, 21]);
+  });
+
+  it('does not find the failed write again in the log', async (t) => {
+    if (!hasProgram(t, 'prlimit')) return;
+    const { storage } = await makeFailed(t);
+    assert.deepEqual(await storage.commit([create(99)]), [true]);
+  });
+
+  it('makes no new file where somebody took it away', async (t) => {
+    if (!hasProgram(t, 'prlimit')) return;
+    const { path, storage } = await makeFailed(t);
+    await rename(path, `${path}.away`);
+    const files = await readdir(join(path, '..'));
+    await assert.rejects(storage.commit([create(21)]), unavailable);
+    assert.deepEqual(await readdir(join(path, '..')), files);
+    assert.deepEqual(await ids(storage), twenty);
+    await rename(`${path}.away`, path);
+    assert.deepEqual(await storage.commit([create(21)]), [true]);
+  });
+
+  it('takes no other file for its own', async (t) => {
+    if (!hasProgram(t, 'prlimit')) return;
+    const { path, storage } = await makeFailed(t);
+    await rename(path, `${path}.away`);
+    await copyFile(`${path}.away`, path);
+    const bytes = await readFile(path);
+    await assert.rejects(storage.commit([create(21)]), unavailable);
+    assert.deepEqual(await readFile(path), bytes);
+    await rm(path);
+    await rename(`${path}.away`, path);
+    assert.deepEqual(await storage.commit([create(21)]), [true]);
+  });
+
+  it('does not begin anew in its own file where that was emptied, and takes none that was cut short', async (t) => {
+    if (!hasProgram(t, 'prlimit')) return;
+    const { path, storage } = await makeFailed(t);
+    await storage.commit([create(21)]);
+    await whileStuck(() => assert.rejects(storage.commit([create(99)])));
+    await truncate(`${path}-wal`, 0);
+    for (const size of [4096, 0]) {
+      assert.ok(await sizeOf(path) > size);
+      await truncate(path, size);
+      await assert.rejects(storage.commit([create(22)]), unavailable);
+      assert.equal(await sizeOf(path), size);
+    }
+  });
+
+  it('waits for those who still read in the log', async (t) => {
+    if (!hasProgram(t, 'prlimit')) return;
+    const { path, storage } = await makeFailed(t);
+    const reader = new DatabaseSync(path);
+    t.after(() => { reader.close(); });
+    reader.exec('BEGIN; SELECT * FROM plants');
+    await assert.rejects(storage.commit([create(21)]), (error: Error) => {
+      assert.match(String(error.cause), /The log of .* is in use/);
+      return 'code' in error && error.code === 'storage_unavailable';
+    });
+    reader.exec('ROLLBACK');
+    assert.deepEqual(await storage.commit([create(21)]), [true]);
+  });
+
+  it('shows what others wrote meanwhile, though the new connection counts their commits anew', async (t) => {
+    if (!hasProgram(t, 'prlimit')) return;
+    const path = join(await temporaryFolder(t), 'plants.db');
+    const [store, other] = [1, 2].map(() => new PlantStore({ storage: new SqliteStorage(path) }));
+    assert.ok(store && other);
+    t.after(async () => { await Promise.all([store.close(), other.close()]); });
+    assert.equal((await store.plantPageJson('bob')).json, '[]');
+    assert.equal((await store.plantPageJson('bob')).json, '[]');
+    await whileStuck(() => assert.rejects(store.createPlant('ada', { id: 1, name: 'Fern' }), unavailable));
+    await other.createPlant('bob', { id: 1, name: 'Moss' });
+    await store.createPlant('ada', { id: 1, name: 'Fern' });
+    assert.equal((await store.plantPageJson('bob')).json, '[{"name":"Moss"}]');
+  });
+
+  it('keeps no file open that it no longer needs', async (t) => {
+    if (!hasProgram(t, 'prlimit')) return;
+    const { path, storage } = await makeFailed(t);
+    const openFiles = (): number => readdirSync('/proc/self/fd').filter((fd) => linkOf(`/proc/self/fd/${fd}`).startsWith(path)).length;
+    const counts: number[] = [];
+    for (let id = 21; id <= 25; id++) {
+      assert.deepEqual(await storage.commit([create(id)]), [true]);
+      counts.push(openFiles());
+      await whileStuck(() => assert.rejects(storage.commit([create(99)])));
+    }
+    assert.deepEqual(counts, Array(5).fill(counts[0]));
+  });
+
+  it('closes, once and again', async (t) => {
+    if (!hasProgram(t, 'prlimit')) return;
+    const { path, storage } = await makeFailed(t);
+    await storage.close();
+    await storage.close();
+    await assert.rejects(storage.commit([create(21)]), { code: 'closed' });
+    assert.throws(() => storage.dataVersion(), { code: 'closed' });
+    const again = new SqliteStorage(path);
+    t.after(() => again.close());
+    assert.deepEqual(await ids(again), twenty);
+  });
+});
+
+describe('SqliteStorage over a log that a crash left', () => {
+  /** A copy of a file that is in use, with its log: as after a crash. */
+  async function makeCrashed(t: TestContext): Promise<string> {
+    const [from, path] = [join(await temporaryFolder(t), 'plants.db'), join(await temporaryFolder(t), 'plants.db')];
+    const storage = new SqliteStorage(from);
+    for (const id of twenty) await storage.commit([{ kind: 'create', user: 'ada', plant: { id: BigInt(id), name: 'long'.repeat(1000) } }]);
+    for (const ending of ['', '-wal']) await copyFile(from + ending, path + ending);
+    await storage.close();
+    return path;
+  }
+
+  it('takes it in before it writes, since nobody knows what of it is on the disk', async (t) => {
+    const path = await makeCrashed(t);
+    assert.ok(await sizeOf(`${path}-wal`) > 0);
+    const storage = new SqliteStorage(path);
+    t.after(() => storage.close());
+    assert.equal(await sizeOf(`${path}-wal`), 0);
+    assert.deepEqual(await ids(storage), twenty);
+  });
+
+  it('reads it, but takes no write, as long as it cannot be taken in', async (t) => {
+    if (!hasProgram(t, 'prlimit')) return;
+    const path = await makeCrashed(t);
+    const log = await sizeOf(`${path}-wal`);
+    // Enough for the log's index, too little for the plants.
+    const limit = 32_768;
+    limitFileSize(process.pid, limit);
+    try {
+      const storage = new SqliteStorage(path);
+      t.after(() => storage.close());
+      assert.deepEqual(await ids(storage), twenty);
+      await assert.rejects(storage.commit([create(21)]), unavailable);
+      assert.equal(await sizeOf(`${path}-wal`), log);
+      limitFileSize(process.pid, 'unlimited');
+      assert.deepEqual(await storage.commit([create(21)]), [true]);
+      assert.ok(await sizeOf(`${path}-wal`) < limit);
+    } finally {
+      limitFileSize(process.pid, 'unlimited');
+    }
+  });
+});

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import { hasResultCode } from '../../../src/storage/sqlite/result-code.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+
+describe('hasResultCode', () => {
+  it('finds the primary code in an extended one', async (t) => {
+    const path = join(await temporaryFolder(t), 'plants.db');
+    const [reader, writer] = [new DatabaseSync(path), new DatabaseSync(path)];
+    t.after(() => { [reader, writer].forEach((database) => { database.close(); }); });
+    writer.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (a)');
+    reader.exec('BEGIN; SELECT * FROM t');
+    writer.exec('INSERT INTO t VALUES (1)');
+    // SQLITE_BUSY_SNAPSHOT, one of the extended codes of SQLITE_BUSY.
+    assert.throws(() => { reader.exec('INSERT INTO t VALUES (2)'); }, (error: Error & { errcode?: number }) => {
+      assert.equal(error.errcode, 517);
+      return hasResultCode(error, 'busy') && !hasResultCode(error, 'corrupt');
+    });
+  });
+
+  it('finds none in what is not of SQLite', () => {
+    assert.equal(hasResultCode(new Error('no'), 'error'), false);
+    assert.equal(hasResultCode({ errcode: 5 }, 'busy'), false);
+  });
+});

@@ -1,0 +1,35 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe } from 'node:test';
+import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import { testStorageAdapter } from '../../../src/storage/conformance.ts';
+import type { FaultyWrite } from '../../../src/storage/conformance.ts';
+import { testPageBound } from '../../helpers/page-bound.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+
+testStorageAdapter('SqliteStorage', {
+  makePlace: async (t) => {
+    const path = join(await temporaryFolder(t), 'plants.db');
+    return { path, open: () => new SqliteStorage(path) };
+  },
+  isShared: true,
+  makeWriteFail: ({ path }, write) => { addTrigger(path, write, "SELECT RAISE(ABORT, 'a fault on purpose')"); },
+  // A value of more than 1000000000 bytes: SQLITE_TOOBIG.
+  makePlantUnstorable: ({ path }, write) => { addTrigger(path, write, 'SELECT zeroblob(2000000000)'); },
+});
+
+/** Runs a statement of SQL, over a second connection, whenever a storage applies this write. */
+function addTrigger(path: string, { kind, user, id }: FaultyWrite, sql: string): void {
+  const [event, row] = kind === 'create' ? ['INSERT', 'NEW'] : ['DELETE', 'OLD'];
+  const database = new DatabaseSync(path);
+  database.exec(`CREATE TRIGGER fault BEFORE ${event} ON plants WHEN ${row}.user = '${user}' AND ${row}.id = ${id} BEGIN ${sql}; END`);
+  database.close();
+}
+
+describe('A page of a SqliteStorage', () => {
+  testPageBound(async (t) => {
+    const storage = new SqliteStorage(join(await temporaryFolder(t), 'plants.db'));
+    t.after(() => storage.close());
+    return storage;
+  });
+});

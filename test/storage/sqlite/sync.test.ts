@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { issueToken } from '../../../src/http/token-issue.ts';
+import { backUpDatabase } from '../../../src/storage/sqlite/backup.ts';
+import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import { startServer } from '../../helpers/command-line.ts';
+import { eventually } from '../../helpers/eventually.ts';
+import { startModelClients } from '../../helpers/model-clients.ts';
+import { PlantModel } from '../../helpers/plant-model.ts';
+import { readSyncTrace, syncTraceCalls } from '../../helpers/sync-trace.ts';
+import { attachStrace } from '../../helpers/system-fault.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+
+describe('An acknowledgement over SQLite', () => {
+  for (const clients of [1, 16]) {
+    // That a killed server forgets nothing does not show it: what was not synced outlives a process.
+    it(`is sent after a sync of the log, to ${clients} at once`, async (t) => {
+      const cwd = await temporaryFolder(t);
+      const { token } = issueToken(join(cwd, 'tokens.json'), { user: 'ada' });
+      const server = await startServer(t, ['--storage', 'sqlite:plants.db', '--log', 'off'], { cwd });
+      const output = join(cwd, 'trace');
+      const strace = await attachStrace(t, server.pid, ['-y', '-s', '32', '-e', `trace=${syncTraceCalls}`], output);
+      if (strace === undefined) return;
+      const load = startModelClients(new PlantModel(), { urls: [server.url], tokens: new Map([['ada', token]]), clients, random: Math.random });
+      await eventually(() => { assert.ok(load.acknowledged() >= 100 * Math.sqrt(clients)); }, 20_000);
+      await load.stop();
+      assert.deepEqual(load.problems, []);
+      await strace.detach();
+
+      const { acknowledged, syncs, tooEarly } = readSyncTrace(await readFile(output, 'utf8'));
+      t.diagnostic(`${acknowledged} acknowledged, ${(syncs / acknowledged).toFixed(2)} syncs each`);
+      assert.equal(acknowledged, load.acknowledged());
+      assert.deepEqual(tooEarly, []);
+    });
+  }
+});
+
+/** What was synced, in order, as strace -y says it. */
+function syncedPaths(trace: string): (string | undefined)[] {
+  return [...trace.matchAll(/sync\(\d+<([^>]*)>\) += 0/g)].map(([, path]) => path);
+}
+
+describe('A new file of SqliteStorage', () => {
+  it('has its name on the disk, and those of its folders, before a commit in it is done', async (t) => {
+    const folder = await temporaryFolder(t);
+    const output = join(folder, 'trace');
+    const strace = await attachStrace(t, process.pid, ['-y', '-e', 'trace=fsync,fdatasync'], output);
+    if (strace === undefined) return;
+    const storage = new SqliteStorage(join(folder, 'new', 'deeper', 'plants.db'));
+    t.after(() => storage.close());
+    await storage.commit([{ kind: 'create', user: 'ada', plant: { id: 1n, name: 'Fern' } }]);
+    await strace.detach();
+    const synced = syncedPaths(await readFile(output, 'utf8'));
+    for (const path of [folder, join(folder, 'new'), join(folder, 'new', 'deeper')]) assert.ok(synced.includes(path), path);
+  });
+});
+
+describe('A backup', () => {
+  it('has its name on the disk when it is done', async (t) => {
+    const [folder, other] = [await temporaryFolder(t), await temporaryFolder(t)];
+    const storage = new SqliteStorage(join(folder, 'plants.db'));
+    t.after(() => storage.close());
+    await storage.commit([{ kind: 'create', user: 'ada', plant: { id: 1n, name: 'Fern' } }]);
+    const output = join(folder, 'trace');
+    const strace = await attachStrace(t, process.pid, ['-y', '-e', 'trace=fsync,fdatasync'], output);
+    if (strace === undefined) return;
+    await backUpDatabase(join(folder, 'plants.db'), join(other, 'copy.db'), () => undefined);
+    await strace.detach();
+    assert.equal(syncedPaths(await readFile(output, 'utf8')).at(-1), other);
+  });
+});

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { hasWalResetBug } from '../../../src/storage/sqlite/version.ts';
+
+describe('hasWalResetBug', () => {
+  for (const version of ['3.7.0', '3.44.5', '3.45.0', '3.49.1', '3.50.6', '3.51.0', '3.51.2']) {
+    it(`is true for SQLite ${version}`, () => {
+      assert.equal(hasWalResetBug(version), true);
+    });
+  }
+
+  for (const version of ['3.44.6', '3.44.10', '3.50.7', '3.51.3', '3.51.10', '3.52.0', '3.53.4', '3.100.0', '4.0.0']) {
+    it(`is false for SQLite ${version}`, () => {
+      assert.equal(hasWalResetBug(version), false);
+    });
+  }
+
+  it('is true for a version that it cannot read', () => {
+    assert.equal(hasWalResetBug('unknown'), true);
+  });
+});
