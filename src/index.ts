@@ -1,7 +1,7 @@
 export { errorTable, PlantStoreError } from './model/errors.ts';
 export type { ErrorCode } from './model/errors.ts';
-export { PlantStore } from './plant-store.ts';
-export type { ListOptions, PlantStoreOptions } from './plant-store.ts';
+export { PlantStore } from './store/plant-store.ts';
+export type { ListOptions, PlantStoreOptions } from './store/plant-store.ts';
 export type { NewPlant, Plant, PlantId, StoredPlant } from './model/plant.ts';
 export { MemoryStorage } from './storage/memory/memory-storage.ts';
 export type {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PlantStore } from '../plant-store.ts';
+import { PlantStore } from '../store/plant-store.ts';
 import type { Authenticate } from '../http/bearer.ts';
 import { checkBasePath } from '../http/base-path.ts';
 import { createPlantServer, drainServer } from '../http/server.ts';

@@ -3,7 +3,7 @@ import { checkFunctionOption, checkIntegerOption, checkOptionNames } from '../mo
 import { errorText } from '../model/error-text.ts';
 import { PlantStoreError } from '../model/errors.ts';
 import { guardHook } from '../model/guard-hook.ts';
-import type { PlantStore } from '../plant-store.ts';
+import type { PlantStore } from '../store/plant-store.ts';
 import { errorAnswer } from './answer.ts';
 import type { Answer } from './answer.ts';
 import { bearerToken, challenge, checkScope } from './bearer.ts';

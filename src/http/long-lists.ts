@@ -1,7 +1,7 @@
 import { PlantStoreError } from '../model/errors.ts';
 import { plantJson } from '../model/plant.ts';
 import type { PlantId, StoredPlant } from '../model/plant.ts';
-import type { PlantStore } from '../plant-store.ts';
+import type { PlantStore } from '../store/plant-store.ts';
 import { UserTotals } from './user-totals.ts';
 
 /** How much of `maxHeldIds` the lists of one user may hold. */

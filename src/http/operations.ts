@@ -3,7 +3,7 @@ import { PlantStoreError } from '../model/errors.ts';
 import { int64FromText } from '../model/int64.ts';
 import { plantJson } from '../model/plant.ts';
 import type { PlantId } from '../model/plant.ts';
-import type { PlantStore } from '../plant-store.ts';
+import type { PlantStore } from '../store/plant-store.ts';
 import type { JsonPage } from '../storage/storage-adapter.ts';
 import type { Answer } from './answer.ts';
 import { isClientGone } from './client-gone.ts';

@@ -1,9 +1,9 @@
 import { PlantStoreError } from '../model/errors.ts';
 import { int64FromText } from '../model/int64.ts';
-import { pageTurn } from '../page-turn.ts';
+import { pageTurn } from '../store/list-scheduler.ts';
 import { maxLimit } from '../model/plant.ts';
 import type { PlantId } from '../model/plant.ts';
-import type { PlantStore } from '../plant-store.ts';
+import type { PlantStore } from '../store/plant-store.ts';
 import type { JsonPage } from '../storage/storage-adapter.ts';
 import type { Answer } from './answer.ts';
 import type { LongLists } from './long-lists.ts';

@@ -3,7 +3,7 @@ import type { Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '../model/errors.ts';
-import type { PlantStore } from '../plant-store.ts';
+import type { PlantStore } from '../store/plant-store.ts';
 import { connectionLimit, openFileLimit } from './connection-limit.ts';
 import { closeIdleConnections } from './idle-connections.ts';
 import { drainResponses, lastResponse } from './in-order.ts';

@@ -1,4 +1,4 @@
-import { PlantStore } from '../plant-store.ts';
+import { PlantStore } from '../store/plant-store.ts';
 import { batchWith, expectNothingWritten, storedBefore } from './conformance-commit.ts';
 import { expectCode, expectEqual, rejectionOf } from './conformance-expect.ts';
 import { create, ids, range, remove } from './conformance-plants.ts';

@@ -1,4 +1,4 @@
-import { PlantStore } from '../plant-store.ts';
+import { PlantStore } from '../store/plant-store.ts';
 import { expectCode, expectEqual } from './conformance-expect.ts';
 import { ids, range } from './conformance-plants.ts';
 import type { Suite } from './conformance-suite.ts';

@@ -1,9 +1,9 @@
 import { faultsIn } from './fault.ts';
 import type { Fault } from './fault.ts';
 
-const plantStore = 'test/plant-store.test.ts';
-const pageCache = 'test/page-cache.test.ts';
-const plantPageJson = 'test/plant-page-json.test.ts';
+const plantStore = 'test/store/plant-store.test.ts';
+const pageCache = 'test/store/page-cache.test.ts';
+const plantPageJson = 'test/store/plant-page-json.test.ts';
 
 /** What a plant is, what an id is, and what the store makes sure of before it asks the storage. */
 export const coreFaults: readonly Fault[] = [
@@ -48,7 +48,7 @@ export const coreFaults: readonly Fault[] = [
   ...faultsIn('src/model/options.ts', [plantPageJson], [
     { name: 'the least value of an option is refused', find: 'value >= min', replace: 'value > min' },
   ]),
-  ...faultsIn('src/plant-store.ts', [plantStore], [
+  ...faultsIn('src/store/plant-store.ts', [plantStore], [
     { name: 'a create of a taken id looks done', find: `if (!isNew) throw new PlantStoreError('id_taken');`, replace: '' },
     { name: 'a limit over the largest is taken', find: 'limit > maxLimit', replace: 'limit > maxLimit + 1' },
     { name: 'a limit of 0 is refused', find: 'limit < 0 ||', replace: 'limit <= 0 ||' },
@@ -98,12 +98,12 @@ export const coreFaults: readonly Fault[] = [
     { name: 'a hook that rejects ends the process', find: 'if (result instanceof Promise) result.catch(onFailure);', replace: '' },
     { name: 'a report is lost if its hook throws', find: 'fallback(...report);', replace: '' },
   ]),
-  ...faultsIn('src/page-turn.ts', ['test/page-turn.test.ts'], [
+  ...faultsIn('src/store/list-scheduler.ts', ['test/store/list-scheduler.test.ts'], [
     { name: 'all long lists read a page in every turn', find: 'lists === undefined) waiting', replace: 'lists === undefined) setImmediate(resolve); else if (lists.length > 1e9) waiting' },
     { name: 'a second long list never gets its turn', find: 'if (waiting.size > 0) setImmediate(giveTurn);', replace: '' },
     { name: 'the lists of one user go before those of others', find: 'waiting.delete(user);\n', replace: 'if (lists.length === 1) waiting.delete(user);\n' },
   ]),
-  ...faultsIn('src/page-cache.ts', [pageCache], [
+  ...faultsIn('src/store/page-cache.ts', [pageCache], [
     { name: 'a kept page can be changed by whoever gets it', find: 'Object.freeze(page)', replace: 'page', tests: [plantPageJson] },
     { name: 'a page of another limit is answered', find: 'return kept.byLimit.get(limit)', replace: 'return [...kept.byLimit.values()][0]' },
     { name: 'changes by other processes are not noticed', find: 'version !== this.#version', replace: 'this.#version === undefined' },

@@ -130,7 +130,7 @@ export const storageFaults: readonly Fault[] = [
   ...faultsIn('src/storage/key-order.ts', [memory], [
     { name: 'users are ordered by UTF-16', find: 'codeUnit + 0x10000 : codeUnit', replace: 'codeUnit : codeUnit' },
   ]),
-  ...faultsIn('src/storage/page-bounds.ts', ['test/plant-store.test.ts'], [
+  ...faultsIn('src/storage/page-bounds.ts', ['test/store/plant-store.test.ts'], [
     { name: 'a page takes 1001 plants', find: 'maxPageLength = 1000', replace: 'maxPageLength = 1001' },
     { name: 'a page of control characters is taken for small', find: 'maxCodeUnitBytes = 6', replace: 'maxCodeUnitBytes = 3', tests: [memory] },
     { name: 'a plant is measured twice', find: 'measured = end;', replace: '', tests: [memory] },

@@ -1,10 +1,10 @@
 import { faultsIn } from './fault.ts';
 import type { Fault } from './fault.ts';
 
-const unstorable = 'test/write-queue-unstorable.test.ts';
+const unstorable = 'test/store/write-queue-unstorable.test.ts';
 
 /** Group commit: order, bounds, and who hears of which outcome. */
-export const writeQueueFaults: readonly Fault[] = faultsIn('src/write-queue.ts', ['test/write-queue.test.ts'], [
+export const writeQueueFaults: readonly Fault[] = faultsIn('src/store/write-queue.ts', ['test/store/write-queue.test.ts'], [
   {
     name: 'acknowledges before the commit',
     find: 'await this.#settle(this.#takeBatch());',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { pageTurn } from '../src/page-turn.ts';
+import { pageTurn } from '../../src/store/list-scheduler.ts';
 
 /** Lets `count` lists of a user wait; `given` collects those that had their turn, in order. */
 function waitFor<T = number>(

@@ -1,5 +1,5 @@
-import { PlantStoreError } from './model/errors.ts';
-import type { Write } from './storage/storage-adapter.ts';
+import { PlantStoreError } from '../model/errors.ts';
+import type { Write } from '../storage/storage-adapter.ts';
 
 /** The bounds of a {@link WriteQueue}. */
 export interface WriteQueueOptions {

@@ -1,4 +1,4 @@
-import type { JsonPage } from './storage/storage-adapter.ts';
+import type { JsonPage } from '../storage/storage-adapter.ts';
 
 /** What a page and a user take besides their text, in code units, so that empty pages are bounded too. */
 const overhead = 256;

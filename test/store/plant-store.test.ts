@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { errorTable, MemoryStorage, PlantStore } from '../src/index.ts';
-import type { NewPlant, StorageAdapter } from '../src/index.ts';
-import { maxInt64, minInt64 } from '../src/model/int64.ts';
+import { errorTable, MemoryStorage, PlantStore } from '../../src/index.ts';
+import type { NewPlant, StorageAdapter } from '../../src/index.ts';
+import { maxInt64, minInt64 } from '../../src/model/int64.ts';
 
 const newStore = (storage: StorageAdapter = new MemoryStorage()): PlantStore => new PlantStore({ storage });
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { Write } from '../src/index.ts';
-import { WriteQueue } from '../src/write-queue.ts';
-import { apply, Commits, create, remove, turn } from './helpers/commits.ts';
+import type { Write } from '../../src/index.ts';
+import { WriteQueue } from '../../src/store/write-queue.ts';
+import { apply, Commits, create, remove, turn } from '../helpers/commits.ts';
 
 const bounds = { maxQueuedWrites: 100, maxBatchWrites: 10 };
 

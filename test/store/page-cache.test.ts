@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, it } from 'node:test';
-import { PageCache } from '../src/page-cache.ts';
-import type { JsonPage } from '../src/storage/storage-adapter.ts';
+import { PageCache } from '../../src/store/page-cache.ts';
+import type { JsonPage } from '../../src/storage/storage-adapter.ts';
 
 const all = 1000;
 const pageOf = (json: string): JsonPage => ({ json, count: 1, last: 1n, hasMore: false });

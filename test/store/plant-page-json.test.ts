@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, it } from 'node:test';
-import { MemoryStorage, PlantStore } from '../src/index.ts';
-import type { ListRange, StorageAdapter, StoredPlant, Write } from '../src/index.ts';
-import { SqliteStorage } from '../src/storage/sqlite/sqlite-storage.ts';
-import { temporaryFolder } from './helpers/temporary-folder.ts';
+import { MemoryStorage, PlantStore } from '../../src/index.ts';
+import type { ListRange, StorageAdapter, StoredPlant, Write } from '../../src/index.ts';
+import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** Counts what is read of it. */
 class CountingStorage extends MemoryStorage {

@@ -1,15 +1,15 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { checkIntegerOption, checkOptionNames } from './model/options.ts';
-import { PlantStoreError } from './model/errors.ts';
-import { maxLimit, parseNewPlant, toInt64 } from './model/plant.ts';
-import type { NewPlant, PlantId, StoredPlant } from './model/plant.ts';
+import { checkIntegerOption, checkOptionNames } from '../model/options.ts';
+import { PlantStoreError } from '../model/errors.ts';
+import { maxLimit, parseNewPlant, toInt64 } from '../model/plant.ts';
+import type { NewPlant, PlantId, StoredPlant } from '../model/plant.ts';
 import { PageCache } from './page-cache.ts';
-import { pageTurn } from './page-turn.ts';
-import { emptyPage, listAsJson } from './storage/json-page.ts';
-import { listChecked } from './storage/list-checked.ts';
-import { fullPageEnd, maxPageLength } from './storage/page-bounds.ts';
-import type { JsonPage, StorageAdapter, Write } from './storage/storage-adapter.ts';
-import { isUser, userRule } from './model/user.ts';
+import { pageTurn } from './list-scheduler.ts';
+import { emptyPage, listAsJson } from '../storage/json-page.ts';
+import { listChecked } from '../storage/list-checked.ts';
+import { fullPageEnd, maxPageLength } from '../storage/page-bounds.ts';
+import type { JsonPage, StorageAdapter, Write } from '../storage/storage-adapter.ts';
+import { isUser, userRule } from '../model/user.ts';
 import { WriteQueue } from './write-queue.ts';
 
 /** What a {@link PlantStore} is made of. */
