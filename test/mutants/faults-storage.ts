@@ -119,12 +119,12 @@ export const storageFaults: readonly Fault[] = [
     { name: 'a full page looks like the last', find: 'isCut || (fullPageEnd', replace: 'isCut && (fullPageEnd' },
     { name: 'a page has one plant over its limit', find: 'if (isCut) plants.pop();', replace: '' },
   ]),
-  ...faultsIn('src/storage/conformance-watched.ts', ['test/storage/conformance.test.ts'], [
+  ...faultsIn('src/testing/watched-adapter.ts', ['test/testing/test-storage-adapter.test.ts'], [
     { name: 'the suite accepts a page that repeats the plant at after', find: 'let last = after;\n  for (const [index', replace: 'let last: PlantId | undefined;\n  for (const [index' },
     { name: 'the suite accepts a page over its limit', find: 'page.length <= limit,', replace: 'page.length <= limit + 1_000_000,' },
     { name: 'the suite hides that a method throws', find: 'It must return a promise that rejects.', replace: 'It may do that.' },
   ]),
-  ...faultsIn('src/storage/conformance-commit.ts', ['test/storage/conformance.test.ts'], [
+  ...faultsIn('src/testing/commit.ts', ['test/testing/test-storage-adapter.test.ts'], [
     { name: 'the suite does not look for the writes of a batch that failed', find: 'await expectNothingWritten([storage]);', replace: '' },
   ]),
   ...faultsIn('src/storage/key-order.ts', [memory], [

@@ -1,5 +1,5 @@
 import { MemoryStorage } from '../../src/index.ts';
-import { testStorageAdapter } from '../../src/storage/conformance.ts';
+import { testStorageAdapter } from '../../src/testing/test-storage-adapter.ts';
 import { listAsJson } from '../../src/storage/json-page.ts';
 import type { JsonPage, ListRange } from '../../src/storage/storage-adapter.ts';
 

@@ -1,6 +1,6 @@
 import { describe } from 'node:test';
 import { MemoryStorage } from '../../../src/index.ts';
-import { testStorageAdapter } from '../../../src/storage/conformance.ts';
+import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import { testPageBound } from '../../helpers/page-bound.ts';
 
 // Without makeWriteFail: a MemoryStorage reads a whole batch before it changes anything, and has no

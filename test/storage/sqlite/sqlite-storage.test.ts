@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe } from 'node:test';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
-import { testStorageAdapter } from '../../../src/storage/conformance.ts';
-import type { FaultyWrite } from '../../../src/storage/conformance.ts';
+import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
+import type { FaultyWrite } from '../../../src/testing/test-storage-adapter.ts';
 import { testPageBound } from '../../helpers/page-bound.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 

@@ -1,13 +1,13 @@
-import { testClose, testSecondAdapter } from './conformance-close.ts';
-import { testCommit } from './conformance-commit.ts';
-import { testFault } from './conformance-fault.ts';
-import { testFidelity } from './conformance-fidelity.ts';
-import { testList } from './conformance-list.ts';
-import { testDataVersion, testListJson } from './conformance-optional.ts';
-import { testScan } from './conformance-scan.ts';
-import { testUnderPlantStore } from './conformance-store.ts';
-import { makeSuite } from './conformance-suite.ts';
-import type { StorageAdapterTestOptions, StoragePlace, Suite } from './conformance-suite.ts';
+import { testClose, testSecondAdapter } from './close.ts';
+import { testCommit } from './commit.ts';
+import { testFault } from './fault.ts';
+import { testFidelity } from './fidelity.ts';
+import { testList } from './list.ts';
+import { testDataVersion, testListJson } from './optional.ts';
+import { testScan } from './scan.ts';
+import { testUnderPlantStore } from './under-plant-store.ts';
+import { makeSuite } from './suite.ts';
+import type { StorageAdapterTestOptions, StoragePlace, Suite } from './suite.ts';
 
 export type {
   FaultyWrite,
@@ -16,7 +16,7 @@ export type {
   StorageAdapterTestOptions,
   StoragePlace,
   TestRunner,
-} from './conformance-suite.ts';
+} from './suite.ts';
 
 /**
  * Proves a storage adapter: registers a test for everything that the contract of `StorageAdapter`

@@ -1,7 +1,7 @@
 import { PlantStore } from '../store/plant-store.ts';
-import { expectCode, expectEqual } from './conformance-expect.ts';
-import { ids, range } from './conformance-plants.ts';
-import type { Suite } from './conformance-suite.ts';
+import { expectCode, expectEqual } from './expect.ts';
+import { ids, range } from './plants.ts';
+import type { Suite } from './suite.ts';
 
 /** What a PlantStore over the adapter must do. */
 export function testUnderPlantStore({ test }: Suite): void {

@@ -1,6 +1,6 @@
-import { expectEqual } from './conformance-expect.ts';
-import { all, create, range, remove } from './conformance-plants.ts';
-import type { Suite } from './conformance-suite.ts';
+import { expectEqual } from './expect.ts';
+import { all, create, range, remove } from './plants.ts';
+import type { Suite } from './suite.ts';
 
 const texts = [
   ...['', ' ', 'a', 'A', 'a ', 'é', 'e\u0301', "'; DROP TABLE plants; --", '\\', 'a\\b"c\nd', '%_', '"', '\u{1F33F}'],

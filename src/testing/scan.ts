@@ -1,8 +1,8 @@
 import { maxInt64, minInt64 } from '../model/int64.ts';
-import { expect, expectEqual } from './conformance-expect.ts';
-import { all, create, expectEnd, keyOf, range, remove, scanAll } from './conformance-plants.ts';
-import type { Suite } from './conformance-suite.ts';
-import type { PlantKey } from './storage-adapter.ts';
+import { expect, expectEqual } from './expect.ts';
+import { all, create, expectEnd, keyOf, range, remove, scanAll } from './plants.ts';
+import type { Suite } from './suite.ts';
+import type { PlantKey } from '../storage/storage-adapter.ts';
 
 /** In the order of their UTF-8, which differs from that of UTF-16 and from that of a dictionary. */
 const sortedUsers = [

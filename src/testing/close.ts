@@ -1,7 +1,7 @@
 import { maxInt64 } from '../model/int64.ts';
-import { expect, expectCode, expectEqual, shown } from './conformance-expect.ts';
-import { all, create, ids, range, remove } from './conformance-plants.ts';
-import type { Suite } from './conformance-suite.ts';
+import { expect, expectCode, expectEqual, shown } from './expect.ts';
+import { all, create, ids, range, remove } from './plants.ts';
+import type { Suite } from './suite.ts';
 
 /** What the contract says of `close`. */
 export function testClose({ test }: Suite): void {

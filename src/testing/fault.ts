@@ -1,9 +1,9 @@
 import { PlantStore } from '../store/plant-store.ts';
-import { batchWith, expectNothingWritten, storedBefore } from './conformance-commit.ts';
-import { expectCode, expectEqual, rejectionOf } from './conformance-expect.ts';
-import { create, ids, range, remove } from './conformance-plants.ts';
-import type { FaultyWrite, StoragePlace, Suite, SuiteTest } from './conformance-suite.ts';
-import type { StorageAdapter, Write } from './storage-adapter.ts';
+import { batchWith, expectNothingWritten, storedBefore } from './commit.ts';
+import { expectCode, expectEqual, rejectionOf } from './expect.ts';
+import { create, ids, range, remove } from './plants.ts';
+import type { FaultyWrite, StoragePlace, Suite, SuiteTest } from './suite.ts';
+import type { StorageAdapter, Write } from '../storage/storage-adapter.ts';
 
 const failingWrites: readonly { readonly key: FaultyWrite; readonly write: Write }[] = [
   { key: { kind: 'create', user: 'ada', id: 13n }, write: create('ada', 13n) },

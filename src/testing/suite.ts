@@ -1,8 +1,8 @@
 import { describe, it } from 'node:test';
 import { checkFunctionOption, checkOptionNames } from '../model/options.ts';
-import { innermost } from './conformance-expect.ts';
-import { Patience, watched } from './conformance-watched.ts';
-import type { StorageAdapter } from './storage-adapter.ts';
+import { innermost } from './expect.ts';
+import { Patience, watched } from './watched-adapter.ts';
+import type { StorageAdapter } from '../storage/storage-adapter.ts';
 
 /** Where one test keeps its plants: a folder, a schema, nothing at all. */
 export interface StoragePlace {

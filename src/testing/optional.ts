@@ -1,9 +1,9 @@
 import { maxInt64, minInt64 } from '../model/int64.ts';
 import type { PlantId } from '../model/plant.ts';
-import { expect, expectEqual } from './conformance-expect.ts';
-import { all, create, range, readAllJson, remove } from './conformance-plants.ts';
-import type { Suite, SuiteTest } from './conformance-suite.ts';
-import type { JsonPage, StorageAdapter } from './storage-adapter.ts';
+import { expect, expectEqual } from './expect.ts';
+import { all, create, range, readAllJson, remove } from './plants.ts';
+import type { Suite, SuiteTest } from './suite.ts';
+import type { JsonPage, StorageAdapter } from '../storage/storage-adapter.ts';
 
 type ListJson = NonNullable<StorageAdapter['listJson']>;
 type NamedPlant = [id: PlantId, name: string, tag?: string | undefined];

@@ -1,7 +1,7 @@
-import { expectEqual, rejectionOf } from './conformance-expect.ts';
-import { all, create, ids, range, remove } from './conformance-plants.ts';
-import type { Suite } from './conformance-suite.ts';
-import type { StorageAdapter, Write } from './storage-adapter.ts';
+import { expectEqual, rejectionOf } from './expect.ts';
+import { all, create, ids, range, remove } from './plants.ts';
+import type { Suite } from './suite.ts';
+import type { StorageAdapter, Write } from '../storage/storage-adapter.ts';
 
 /** What the contract says of `commit`. */
 export function testCommit({ test }: Suite): void {

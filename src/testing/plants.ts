@@ -1,6 +1,6 @@
 import type { Plant, PlantId, StoredPlant } from '../model/plant.ts';
-import { expect, expectEqual } from './conformance-expect.ts';
-import type { OwnedPlant, PlantKey, StorageAdapter, Write } from './storage-adapter.ts';
+import { expect, expectEqual } from './expect.ts';
+import type { OwnedPlant, PlantKey, StorageAdapter, Write } from '../storage/storage-adapter.ts';
 
 /** More plants than any test stores: a list that is longer makes plants up. */
 const maxPlants = 20_000;

@@ -1,8 +1,8 @@
 import { maxInt64, minInt64 } from '../model/int64.ts';
 import { plantJson } from '../model/plant.ts';
-import { expect, expectEqual } from './conformance-expect.ts';
-import { all, create, expectEnd, ids, range, remove, shuffled } from './conformance-plants.ts';
-import type { Suite } from './conformance-suite.ts';
+import { expect, expectEqual } from './expect.ts';
+import { all, create, expectEnd, ids, range, remove, shuffled } from './plants.ts';
+import type { Suite } from './suite.ts';
 
 /** What the contract says of `list`. */
 export function testList({ test }: Suite): void {

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers';
 import type { PlantId } from '../model/plant.ts';
-import { ContractError, expect, fail, shown } from './conformance-expect.ts';
-import { compareUsers } from './key-order.ts';
-import type { JsonPage, ListRange, PlantKey, ScanRange, StorageAdapter } from './storage-adapter.ts';
+import { ContractError, expect, fail, shown } from './expect.ts';
+import { compareUsers } from '../storage/key-order.ts';
+import type { JsonPage, ListRange, PlantKey, ScanRange, StorageAdapter } from '../storage/storage-adapter.ts';
 
 /** How long the suite waits for a method that has already failed to settle once, in milliseconds. */
 const shortPatienceMs = 100;
