@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { issueToken, requireTokenFolder } from '../http/token-issue.ts';
+import { issueToken, requireTokenFolder } from '../tokens/issue.ts';
 
 /** Where the token of the first start goes: to the terminal, or to a file if standard output may be kept in a log. */
 export type FirstTokenTarget = { readonly kind: 'terminal' } | { readonly kind: 'file'; readonly file: string };

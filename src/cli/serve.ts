@@ -7,7 +7,7 @@ import { PlantStore } from '../store/plant-store.ts';
 import type { Authenticate } from '../http/bearer.ts';
 import { checkBasePath } from '../http/base-path.ts';
 import { createPlantServer, drainServer } from '../http/server.ts';
-import { authenticateByTokenFile } from '../http/token-authenticate.ts';
+import { authenticateByTokenFile } from '../tokens/authenticator.ts';
 import { parseCommandLine, setting, tokensSetting, UsageError } from './command.ts';
 import type { Command, Setting } from './command.ts';
 import { firstTokenTarget, issueFirstToken } from './first-token.ts';

@@ -1,8 +1,8 @@
 import { scopes as allScopes } from '../http/routes.ts';
 import type { Scope } from '../http/routes.ts';
-import { readTokenFile } from '../http/token-file.ts';
-import type { TokenRecord } from '../http/token-file.ts';
-import { issueToken, requireTokenFile, revokeToken } from '../http/token-issue.ts';
+import { readTokenFile } from '../tokens/token-file.ts';
+import type { TokenRecord } from '../tokens/token-file.ts';
+import { issueToken, requireTokenFile, revokeToken } from '../tokens/issue.ts';
 import { isUser, userRule } from '../model/user.ts';
 import { parseCommandLine, tokensSetting, UsageError } from './command.ts';
 import type { Command } from './command.ts';

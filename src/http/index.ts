@@ -6,5 +6,5 @@ export { openApiDocument } from './openapi.ts';
 export type { JsonObject } from './openapi.ts';
 export type { Scope } from './routes.ts';
 export { createPlantServer, drainServer } from './server.ts';
-export { authenticateByTokenFile } from './token-authenticate.ts';
-export type { TokenFileOptions } from './token-authenticate.ts';
+export { authenticateByTokenFile } from '../tokens/authenticator.ts';
+export type { TokenFileOptions } from '../tokens/authenticator.ts';

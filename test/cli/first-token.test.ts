@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { readTokenFile } from '../../src/http/token-file.ts';
+import { readTokenFile } from '../../src/tokens/token-file.ts';
 import { runCommand, startServer } from '../helpers/command-line.ts';
 import type { RunningServer } from '../helpers/command-line.ts';
 import { eventually } from '../helpers/eventually.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
-import { issueToken } from '../../src/http/token-issue.ts';
+import { issueToken } from '../../src/tokens/issue.ts';
 import { spawnCommand, startServer } from '../helpers/command-line.ts';
 import type { RunningServer } from '../helpers/command-line.ts';
 import { eventually } from '../helpers/eventually.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { issueToken, revokeToken } from '../../src/http/token-issue.ts';
+import { issueToken, revokeToken } from '../../src/tokens/issue.ts';
 import { startServer } from '../helpers/command-line.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { RawConnection } from '../helpers/raw-http.ts';

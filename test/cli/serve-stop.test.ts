@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { issueToken } from '../../src/http/token-issue.ts';
+import { issueToken } from '../../src/tokens/issue.ts';
 import { startServer } from '../helpers/command-line.ts';
 import type { RunningServer } from '../helpers/command-line.ts';
 import { eventually } from '../helpers/eventually.ts';

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { issueToken, revokeToken } from '../../src/http/token-issue.ts';
+import { issueToken, revokeToken } from '../../src/tokens/issue.ts';
 import { runCommand, startServer } from '../helpers/command-line.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { occupyPort } from '../helpers/occupy-port.ts';

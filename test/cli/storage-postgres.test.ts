@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { UsageError } from '../../src/cli/command.ts';
 import type { Setting } from '../../src/cli/command.ts';
 import { openStorage, storageSetting } from '../../src/cli/storage.ts';
-import { issueToken } from '../../src/http/token-issue.ts';
+import { issueToken } from '../../src/tokens/issue.ts';
 import { runCommand, startServer } from '../helpers/command-line.ts';
 import type { RunningServer } from '../helpers/command-line.ts';
 import { eventually } from '../helpers/eventually.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
-import { issueToken } from '../../src/http/token-issue.ts';
+import { issueToken } from '../../src/tokens/issue.ts';
 import { startServer } from '../helpers/command-line.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { listAll, startModelClients } from '../helpers/model-clients.ts';

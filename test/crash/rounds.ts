@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { issueToken } from '../../src/http/token-issue.ts';
+import { issueToken } from '../../src/tokens/issue.ts';
 import { listAll, startModelClients } from '../helpers/model-clients.ts';
 import { PlantModel } from '../helpers/plant-model.ts';
 import { startCrashServer } from './server.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { authenticateByTokenFile, createPlantServer, createRequestListener } from '../../src/http/index.ts';
-import { issueToken } from '../../src/http/token-issue.ts';
+import { issueToken } from '../../src/tokens/issue.ts';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { ListOptions, PlantStoreOptions } from '../../src/index.ts';
 import { PostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';

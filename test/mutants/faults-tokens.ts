@@ -1,15 +1,15 @@
 import { faultsIn } from './fault.ts';
 import type { Fault } from './fault.ts';
 
-const authenticate = 'test/http/token-authenticate.test.ts';
-const file = 'test/http/token-file.test.ts';
-const grants = 'test/http/token-grants.test.ts';
-const issue = 'test/http/token-issue.test.ts';
-const token = 'test/http/token.test.ts';
+const authenticate = 'test/tokens/authenticator.test.ts';
+const file = 'test/tokens/token-file.test.ts';
+const grants = 'test/tokens/grants.test.ts';
+const issue = 'test/tokens/issue.test.ts';
+const token = 'test/tokens/token.test.ts';
 
 /** Who gets in, for how long, and what is kept of a secret. */
 export const tokenFaults: readonly Fault[] = [
-  ...faultsIn('src/http/token-grants.ts', [authenticate], [
+  ...faultsIn('src/tokens/grants.ts', [authenticate], [
     { name: 'a token never expires', find: 'return grant.expiresAtMs > Date.now() ? grant.caller : null;', replace: 'return grant.caller;' },
     { name: 'a revoked token that was used before stays good', find: 'this.#verified.clear();', replace: '' },
     { name: 'a file that turned invalid shuts everybody out', find: 'const problem = `', replace: 'this.#grants = new Map();\n    this.#verified.clear();\n    const problem = `' },
@@ -25,7 +25,7 @@ export const tokenFaults: readonly Fault[] = [
     { name: 'a revoked token is good once more after an idle hour', find: 'return this.#loading.then(() => this.#lookUp(token));', replace: 'return this.#lookUp(token);', tests: [grants] },
     { name: 'the old grants end before the new ones are complete', find: 'const grants = new Map<string, Grant>();', replace: 'const grants = new Map<string, Grant>();\n    this.#grants = grants;\n    this.#verified.clear();', tests: [grants] },
   ]),
-  ...faultsIn('src/http/token-file.ts', [file], [
+  ...faultsIn('src/tokens/token-file.ts', [file], [
     { name: 'a record may have any user', find: 'isUser(user) &&', replace: `typeof user === 'string' &&` },
     { name: 'a record may have any digest', find: '[\\da-f]{64}', replace: '[\\da-f]*' },
     { name: 'a record may have unknown scopes', find: 'allScopes.includes(scope as Scope)', replace: `typeof scope === 'string'` },
@@ -35,7 +35,7 @@ export const tokenFaults: readonly Fault[] = [
     { name: 'reading a large tokens file blocks', find: 'if (++count % sliceLength === 0) await', replace: 'if (++count < 0) await', tests: [grants] },
     { name: 'a file of another version is taken', find: 'version !== 1 || ', replace: '' },
   ]),
-  ...faultsIn('src/http/token-issue.ts', [issue], [
+  ...faultsIn('src/tokens/issue.ts', [issue], [
     { name: 'the token itself is kept', find: 'createdAt: new Date().toISOString(),', replace: 'createdAt: new Date().toISOString(),\n    ...{ token },' },
     { name: 'the scopes of a new token are lost', find: '...(scopes && { scopes }),', replace: '' },
     { name: 'the expiry of a new token is lost', find: '...(expiresAt !== undefined && { expiresAt }),', replace: '' },
@@ -49,7 +49,7 @@ export const tokenFaults: readonly Fault[] = [
     { name: 'revoking an unknown token writes', find: 'return wasThere ? kept : undefined;', replace: 'return kept;' },
     { name: 'revoking takes every other token', find: 'record.id !== id', replace: 'record.id === id' },
   ]),
-  ...faultsIn('src/http/token.ts', [token], [
+  ...faultsIn('src/tokens/token.ts', [token], [
     { name: 'a digest is not SHA-256', find: `hash('sha256'`, replace: `hash('sha1'` },
     { name: 'a token has few random digits', find: 'secretLength = 30', replace: 'secretLength = 20' },
     { name: 'a checksum loses its leading zeros', find: `.padStart(checksumLength, '0')`, replace: '' },

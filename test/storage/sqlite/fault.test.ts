@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { issueToken } from '../../../src/http/token-issue.ts';
+import { issueToken } from '../../../src/tokens/issue.ts';
 import { startServer } from '../../helpers/command-line.ts';
 import type { RunningServer } from '../../helpers/command-line.ts';
 import { eventually } from '../../helpers/eventually.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { issueToken } from '../../../src/http/token-issue.ts';
+import { issueToken } from '../../../src/tokens/issue.ts';
 import { backUpDatabase } from '../../../src/storage/sqlite/backup.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { startServer } from '../../helpers/command-line.ts';

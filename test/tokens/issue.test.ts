@@ -4,14 +4,14 @@ import { chmod, chown, lstat, mkdir, readdir, readFile, rm, stat, symlink, write
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { readTokenFile } from '../../src/http/token-file.ts';
-import { issueToken, revokeToken } from '../../src/http/token-issue.ts';
-import { tokenDigest } from '../../src/http/token.ts';
+import { readTokenFile } from '../../src/tokens/token-file.ts';
+import { issueToken, revokeToken } from '../../src/tokens/issue.ts';
+import { tokenDigest } from '../../src/tokens/token.ts';
 import { runScript, tsx } from '../helpers/run-script.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import type { HasAfter } from '../helpers/temporary-folder.ts';
 
-const issueModule = new URL('../../src/http/token-issue.ts', import.meta.url).href;
+const issueModule = new URL('../../src/tokens/issue.ts', import.meta.url).href;
 
 async function newPath(t: HasAfter): Promise<string> {
   return join(await temporaryFolder(t), 'tokens.json');

@@ -8,8 +8,8 @@ import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { authenticateByTokenFile } from '../../src/http/index.ts';
 import type { Authenticate } from '../../src/http/index.ts';
-import { issueToken, revokeToken } from '../../src/http/token-issue.ts';
-import { tokenDigest } from '../../src/http/token.ts';
+import { issueToken, revokeToken } from '../../src/tokens/issue.ts';
+import { tokenDigest } from '../../src/tokens/token.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { runScript, tsx } from '../helpers/run-script.ts';
 import { startService } from '../helpers/service.ts';
@@ -180,7 +180,7 @@ describe('authenticateByTokenFile', () => {
   it('reports to standard error where it is not told where to', async (t) => {
     const { path } = await authenticateAda(t);
     await chmod(path, 0o644);
-    const module = new URL('../../src/http/token-authenticate.ts', import.meta.url);
+    const module = new URL('../../src/tokens/authenticator.ts', import.meta.url);
     const script = `import { authenticateByTokenFile } from '${module.href}';
       authenticateByTokenFile(process.argv[1]);`;
     const args = ['--import', import.meta.resolve('tsx'), '--input-type=module', '--eval', script, path];

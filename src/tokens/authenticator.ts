@@ -1,7 +1,7 @@
 import { checkFunctionOption, checkOptionNames } from '../model/options.ts';
 import { guardHook } from '../model/guard-hook.ts';
-import type { Authenticate } from './bearer.ts';
-import { TokenGrants } from './token-grants.ts';
+import type { Authenticate } from '../http/bearer.ts';
+import { TokenGrants } from './grants.ts';
 
 /** How an `authenticate` on a tokens file works. */
 export interface TokenFileOptions {

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { readTokenFile, tokenFileText } from '../../src/http/token-file.ts';
+import { readTokenFile, tokenFileText } from '../../src/tokens/token-file.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const sha256 = 'ab'.repeat(32);

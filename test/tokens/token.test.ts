@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { mintToken, randomBase62, tokenDigest } from '../../src/http/token.ts';
+import { mintToken, randomBase62, tokenDigest } from '../../src/tokens/token.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
