@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PlantStore } from '../store/plant-store.ts';
 import type { Authenticate } from '../http/bearer.ts';
 import { checkBasePath } from '../http/base-path.ts';
-import { createPlantServer, drainServer } from '../http/server.ts';
+import { createPlantServer, drainServer } from '../http/node/server.ts';
 import { authenticateByTokenFile } from '../tokens/authenticator.ts';
 import { parseCommandLine, setting, tokensSetting, UsageError } from './command.ts';
 import type { Command, Setting } from './command.ts';

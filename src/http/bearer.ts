@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { PlantStoreError } from '../model/errors.ts';
 import type { HeaderList } from './answer.ts';
-import { countHeader } from './malformed.ts';
+import { countHeader } from './node/validation.ts';
 import type { Scope } from './routes.ts';
 
 /** Whom a bearer token stands for. */

@@ -6,16 +6,16 @@ import type { PlantId } from '../model/plant.ts';
 import type { PlantStore } from '../store/plant-store.ts';
 import type { JsonPage } from '../storage/storage-adapter.ts';
 import type { Answer } from './answer.ts';
-import { isClientGone } from './client-gone.ts';
-import { isOpen } from './in-order.ts';
+import { isClientGone } from './node/client-gone.ts';
+import { isOpen } from './node/in-order.ts';
 import { InFlight } from './in-flight.ts';
 import { LongLists } from './long-lists.ts';
 import { openApiDocument } from './openapi.ts';
 import { parseListQuery, plantListAnswer } from './plant-list.ts';
-import { discardBody, readJsonBody } from './request-body.ts';
-import type { BodyLimits } from './request-body.ts';
+import { discardBody, readJsonBody } from './node/request-body.ts';
+import type { BodyLimits } from './node/request-body.ts';
 import type { OperationId } from './routes.ts';
-import type { UnsentBytes } from './unsent-bytes.ts';
+import type { UnsentBytes } from './node/unsent-bytes.ts';
 
 /** What an operation works on. */
 interface Call {

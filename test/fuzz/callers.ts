@@ -1,4 +1,4 @@
-import type { Authenticate, Caller } from '../../src/http/index.ts';
+import type { Authenticate, Caller } from '../../src/http.ts';
 
 /** Whom the requests speak for. */
 export const users = ['ada', 'bob', 'cyn'] as const;

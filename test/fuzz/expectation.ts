@@ -1,4 +1,4 @@
-import type { Scope } from '../../src/http/index.ts';
+import type { Scope } from '../../src/http.ts';
 import type { StoredPlant } from '../../src/index.ts';
 import { callers } from './callers.ts';
 import { elementsOf, valuesOf } from './fields.ts';

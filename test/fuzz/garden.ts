@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { PlantStore } from '../../src/index.ts';
 import type { StorageAdapter, StoredPlant } from '../../src/index.ts';
-import { createPlantServer } from '../../src/http/index.ts';
+import { createPlantServer } from '../../src/http.ts';
 import { authenticate, collector, secret, stranger, users } from './callers.ts';
 import { rule } from './finding.ts';
 import { play } from './play.ts';

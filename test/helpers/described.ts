@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { openApiDocument } from '../../src/http/index.ts';
+import { openApiDocument } from '../../src/http.ts';
 import { findRoute, splitTarget } from '../../src/http/routes.ts';
 
 /** A response as a client has received it. */

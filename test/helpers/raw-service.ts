@@ -3,8 +3,8 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { StorageAdapter } from '../../src/index.ts';
-import { createPlantServer, drainServer } from '../../src/http/index.ts';
-import type { RequestListenerOptions } from '../../src/http/index.ts';
+import { createPlantServer, drainServer } from '../../src/http.ts';
+import type { RequestListenerOptions } from '../../src/http.ts';
 import { authenticateByName } from './service.ts';
 import type { HasAfter } from './temporary-folder.ts';
 

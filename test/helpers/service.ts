@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { StorageAdapter } from '../../src/index.ts';
-import { createPlantServer } from '../../src/http/index.ts';
-import type { Authenticate, RequestListenerOptions } from '../../src/http/index.ts';
+import { createPlantServer } from '../../src/http.ts';
+import type { Authenticate, RequestListenerOptions } from '../../src/http.ts';
 import { assertDescribed } from './described.ts';
 import type { HasAfter } from './temporary-folder.ts';
 

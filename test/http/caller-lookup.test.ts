@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CallerLookup } from '../../src/http/caller-lookup.ts';
-import type { Authenticate, Caller } from '../../src/http/index.ts';
+import type { Authenticate, Caller } from '../../src/http.ts';
 import { startService } from '../helpers/service.ts';
 
 describe('authenticate', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
-import { createRequestListener } from '../../src/http/index.ts';
-import type { Authenticate, Caller } from '../../src/http/index.ts';
+import { createRequestListener } from '../../src/http.ts';
+import type { Authenticate, Caller } from '../../src/http.ts';
 import { parseRawAnswer, RawConnection } from '../helpers/raw-http.ts';
 import { authenticateByName, startService } from '../helpers/service.ts';
 import type { Answered } from '../helpers/service.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
-import { createRequestListener } from '../../src/http/index.ts';
-import type { RequestListenerOptions } from '../../src/http/index.ts';
+import { createRequestListener } from '../../src/http.ts';
+import type { RequestListenerOptions } from '../../src/http.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { RawConnection } from '../helpers/raw-http.ts';
 import { startService } from '../helpers/service.ts';

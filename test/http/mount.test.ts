@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 import express from 'express';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
-import { createRequestListener } from '../../src/http/index.ts';
-import type { RequestListenerOptions } from '../../src/http/index.ts';
+import { createRequestListener } from '../../src/http.ts';
+import type { RequestListenerOptions } from '../../src/http.ts';
 import { authenticateByName } from '../helpers/service.ts';
 import type { HasAfter } from '../helpers/temporary-folder.ts';
 

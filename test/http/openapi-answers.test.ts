@@ -5,7 +5,7 @@ import type { IncomingMessage, RequestOptions } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { errorTable, MemoryStorage, PlantStore } from '../../src/index.ts';
-import { openApiDocument } from '../../src/http/index.ts';
+import { openApiDocument } from '../../src/http.ts';
 import { commonErrors } from '../../src/http/routes.ts';
 import { assertDescribed } from '../helpers/described.ts';
 import type { Received } from '../helpers/described.ts';

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { errorTable } from '../../src/index.ts';
-import { openApiDocument } from '../../src/http/index.ts';
-import type { JsonObject } from '../../src/http/index.ts';
+import { openApiDocument } from '../../src/http.ts';
+import type { JsonObject } from '../../src/http.ts';
 import { routes } from '../../src/http/routes.ts';
 import { startService } from '../helpers/service.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { authenticateByTokenFile, createPlantServer, createRequestListener } from '../../src/http/index.ts';
+import { authenticateByTokenFile, createPlantServer, createRequestListener } from '../../src/http.ts';
 import { issueToken } from '../../src/tokens/issue.ts';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { ListOptions, PlantStoreOptions } from '../../src/index.ts';

@@ -1,17 +1,17 @@
 import { faultsIn } from './fault.ts';
 import type { Fault } from './fault.ts';
 
-const answer = 'test/http/answer.test.ts';
+const answer = 'test/http/node/send-answer.test.ts';
 const listener = 'test/http/listener.test.ts';
 const list = 'test/http/plant-list.test.ts';
-const malformed = 'test/http/malformed.test.ts';
+const malformed = 'test/http/node/validation.test.ts';
 const plants = 'test/http/plants.test.ts';
-const server = 'test/http/server.test.ts';
-const drain = 'test/http/drain-server.test.ts';
+const server = 'test/http/node/server.test.ts';
+const drain = 'test/http/node/drain-server.test.ts';
 
 /** What goes over the wire, and what happens to those who send and read slowly or not at all. */
 export const httpFaults: readonly Fault[] = [
-  ...faultsIn('src/http/listener.ts', [listener], [
+  ...faultsIn('src/http/node/request-listener.ts', [listener], [
     { name: 'scopes are not looked at', find: 'checkScope(caller, scope);', replace: '' },
     {
       name: 'a body is read before the token is looked at',
@@ -60,14 +60,14 @@ export const httpFaults: readonly Fault[] = [
     { name: 'calls of authenticate wait for ever', find: 'Promise.race([result, late.promise])', replace: 'result' },
     { name: 'any number of calls of authenticate may be pending', find: 'if (this.#pending >= this.#maxPending)', replace: 'if (this.#pending > 1e9)' },
   ]),
-  ...faultsIn('src/http/send-answer.ts', [answer], [
+  ...faultsIn('src/http/node/send-answer.ts', [answer], [
     { name: 'a length is counted in characters', find: 'Buffer.byteLength(body)', replace: 'body.length' },
     { name: 'a client that reads slowly is not waited for', find: 'await drained(response);', replace: '', tests: [list] },
     { name: 'reading goes on after the client has left', find: 'if (response.destroyed) return;\n        const piece', replace: 'const piece', tests: [server] },
     { name: 'a client that left is waited for, for ever', find: `.once('drain', settle).once('close', settle)`, replace: `.once('drain', settle)` },
     { name: 'HEAD reads the whole list', find: 'if (isHead) response.end();\n    else if', replace: 'if' },
     { name: 'a piece ends between two surrogates', find: 'isHighSurrogate ? end - 1 : end', replace: 'end', tests: [list] },
-    { name: 'what a client does not take is not counted', find: 'this.#unsent.set(response, user, response.writableLength + page.length - at);', replace: '', tests: ['test/http/unsent-bytes.test.ts'] },
+    { name: 'what a client does not take is not counted', find: 'this.#unsent.set(response, user, response.writableLength + page.length - at);', replace: '', tests: ['test/http/node/unsent-bytes.test.ts'] },
   ]),
   ...faultsIn('src/http/plant-list.ts', [list], [
     { name: 'a list that was cut short does not say so', find: 'headers: nextLink(path, limit, first.last), body', replace: 'body' },
@@ -85,20 +85,20 @@ export const httpFaults: readonly Fault[] = [
     { name: 'a long list always goes on', find: `more === undefined ? ''`, replace: `more === null ? ''` },
     { name: 'a long list shows plants over its limit', find: 'return !wanted.done && wanted.value === id;', replace: 'return !wanted.done;' },
   ]),
-  ...faultsIn('src/http/request-body.ts', [plants], [
+  ...faultsIn('src/http/node/request-body.ts', [plants], [
     { name: 'text that is no UTF-8 is taken', find: `if (!isUtf8(bytes)) throw new PlantStoreError('invalid_json');`, replace: '' },
     { name: 'a media type that begins like JSON is JSON', find: '\\s*(?:;|$)/i', replace: '/i' },
     { name: 'another charset is taken for UTF-8', find: '!/^utf-?8$/i.test(charset) || ', replace: '' },
     { name: 'a compressed body is taken for text', find: ` || coding !== 'identity'`, replace: '' },
     { name: 'a body that came at once has no bound', find: 'if (length > maxBytes || length !==', replace: 'if (length !==' },
     { name: 'a body that came in pieces may be a byte too long', find: 'if (length > maxBytes) reject', replace: 'if (length > maxBytes + 1) reject' },
-    { name: 'a client that left in its body is waited for', find: `.on('end', onEnd).on('close', onClose);`, replace: `.on('end', onEnd);`, tests: ['test/http/request-body.test.ts'] },
+    { name: 'a client that left in its body is waited for', find: `.on('end', onEnd).on('close', onClose);`, replace: `.on('end', onEnd);`, tests: ['test/http/node/request-body.test.ts'] },
   ]),
-  ...faultsIn('src/http/malformed.ts', [malformed], [
+  ...faultsIn('src/http/node/validation.ts', [malformed], [
     { name: 'a request without Host is taken', find: 'return isLatest;', replace: 'return false;' },
     { name: 'a transfer coding that is not decoded is taken', find: `coding.toLowerCase() === 'chunked'`, replace: `coding !== ''` },
   ]),
-  ...faultsIn('src/http/server.ts', [server], [
+  ...faultsIn('src/http/node/server.ts', [server], [
     { name: 'node:http answers for itself where Host is missing', find: 'requireHostHeader: false', replace: 'requireHostHeader: true' },
     { name: 'CONNECT gets no answer', find: `refuseConnection(socket, 'route_not_found');`, replace: '' },
     { name: 'a header that is too large is malformed', find: `'HPE_HEADER_OVERFLOW'`, replace: `'HPE_HEADER_TOO_LARGE'` },

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MemoryStorage } from '../../src/index.ts';
-import { eventually } from '../helpers/eventually.ts';
-import { RawConnection } from '../helpers/raw-http.ts';
-import { head, start } from '../helpers/raw-service.ts';
-import type { HasAfter } from '../helpers/temporary-folder.ts';
+import { MemoryStorage } from '../../../src/index.ts';
+import { eventually } from '../../helpers/eventually.ts';
+import { RawConnection } from '../../helpers/raw-http.ts';
+import { head, start } from '../../helpers/raw-service.ts';
+import type { HasAfter } from '../../helpers/temporary-folder.ts';
 
 const listRequest = `GET /plants HTTP/1.1\r\n${head}\r\n`;
 

@@ -2,14 +2,14 @@ import { createServer } from 'node:http';
 import type { Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { ErrorCode } from '../model/errors.ts';
-import type { PlantStore } from '../store/plant-store.ts';
+import type { ErrorCode } from '../../model/errors.ts';
+import type { PlantStore } from '../../store/plant-store.ts';
 import { connectionLimit, openFileLimit } from './connection-limit.ts';
 import { closeIdleConnections } from './idle-connections.ts';
 import { drainResponses, lastResponse } from './in-order.ts';
-import { createRequestListener } from './listener.ts';
-import type { RequestListenerOptions } from './listener.ts';
-import { refuseConnection } from './refuse.ts';
+import { createRequestListener } from './request-listener.ts';
+import type { RequestListenerOptions } from './request-listener.ts';
+import { refuseConnection } from './refuse-connection.ts';
 import { oweContinue } from './request-body.ts';
 
 /** All that is set of node:http is set here; README, "Security and limits", lists it. */

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
-import { MemoryStorage } from '../../src/index.ts';
-import { eventually } from '../helpers/eventually.ts';
-import { parseRawAnswer, parseRawAnswers, RawConnection } from '../helpers/raw-http.ts';
-import { head, post, start } from '../helpers/raw-service.ts';
+import { MemoryStorage } from '../../../src/index.ts';
+import { eventually } from '../../helpers/eventually.ts';
+import { parseRawAnswer, parseRawAnswers, RawConnection } from '../../helpers/raw-http.ts';
+import { head, post, start } from '../../helpers/raw-service.ts';
 
 const plant = '{"id":1,"name":"Fern"}';
 

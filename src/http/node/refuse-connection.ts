@@ -1,9 +1,9 @@
 import { STATUS_CODES } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { errorTable, PlantStoreError } from '../model/errors.ts';
-import type { ErrorCode } from '../model/errors.ts';
-import { errorBody, jsonHeaders } from './answer.ts';
+import { errorTable, PlantStoreError } from '../../model/errors.ts';
+import type { ErrorCode } from '../../model/errors.ts';
+import { errorBody, jsonHeaders } from '../answer.ts';
 import { giveUp, lastResponse } from './in-order.ts';
 
 /** For how long a connection is read for nothing behind the last answer. */

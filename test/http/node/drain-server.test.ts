@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
-import { drainServer } from '../../src/http/index.ts';
-import { eventually } from '../helpers/eventually.ts';
-import { RawConnection } from '../helpers/raw-http.ts';
-import { head, post, start } from '../helpers/raw-service.ts';
+import { drainServer } from '../../../src/http.ts';
+import { eventually } from '../../helpers/eventually.ts';
+import { RawConnection } from '../../helpers/raw-http.ts';
+import { head, post, start } from '../../helpers/raw-service.ts';
 
 describe('drainServer', () => {
   it('finishes what is under way, says that the connection closes, and ends idle connections', async (t) => {

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { MemoryStorage } from '../../src/index.ts';
-import { drainServer } from '../../src/http/index.ts';
-import { assertDescribed } from '../helpers/described.ts';
-import { parseRawAnswer, parseRawAnswers, RawConnection } from '../helpers/raw-http.ts';
-import { head, post, start } from '../helpers/raw-service.ts';
+import { MemoryStorage } from '../../../src/index.ts';
+import { drainServer } from '../../../src/http.ts';
+import { assertDescribed } from '../../helpers/described.ts';
+import { parseRawAnswer, parseRawAnswers, RawConnection } from '../../helpers/raw-http.ts';
+import { head, post, start } from '../../helpers/raw-service.ts';
 
 function assertError(text: string, status: number, error: number): void {
   const answer = parseRawAnswer(text);

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { UserTotals } from './user-totals.ts';
+import { UserTotals } from '../user-totals.ts';
 
 /** How much of the maximum one user may take up. */
 const userShare = 1 / 4;

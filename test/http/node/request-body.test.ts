@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
-import { readJsonBody } from '../../src/http/request-body.ts';
-import { RawConnection } from '../helpers/raw-http.ts';
-import { head, post, start } from '../helpers/raw-service.ts';
+import { readJsonBody } from '../../../src/http/node/request-body.ts';
+import { RawConnection } from '../../helpers/raw-http.ts';
+import { head, post, start } from '../../helpers/raw-service.ts';
 
 describe('readJsonBody', () => {
   it('rejects where the client goes away in the middle, so that nobody waits for the rest', async (t) => {

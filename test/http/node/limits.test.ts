@@ -4,13 +4,13 @@ import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
-import { MemoryStorage, PlantStore } from '../../src/index.ts';
-import { createPlantServer, createRequestListener } from '../../src/http/index.ts';
-import { connectionLimit, openFileLimit } from '../../src/http/connection-limit.ts';
-import { eventually } from '../helpers/eventually.ts';
-import { RawConnection } from '../helpers/raw-http.ts';
-import { head, start } from '../helpers/raw-service.ts';
-import { startService } from '../helpers/service.ts';
+import { MemoryStorage, PlantStore } from '../../../src/index.ts';
+import { createPlantServer, createRequestListener } from '../../../src/http.ts';
+import { connectionLimit, openFileLimit } from '../../../src/http/node/connection-limit.ts';
+import { eventually } from '../../helpers/eventually.ts';
+import { RawConnection } from '../../helpers/raw-http.ts';
+import { head, start } from '../../helpers/raw-service.ts';
+import { startService } from '../../helpers/service.ts';
 
 const listRequest = `GET /plants HTTP/1.1\r\n${head}\r\n`;
 
@@ -78,7 +78,7 @@ describe('maxInFlight', () => {
 
 describe('The bounds of a server', () => {
   it('are those of the table in README', async () => {
-    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+    const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
     const server = createPlantServer(new PlantStore({ storage: new MemoryStorage() }), { authenticate: () => null });
     // It is smaller where this process may have few files open.
     assert.equal(server.maxConnections, connectionLimit(openFileLimit()));

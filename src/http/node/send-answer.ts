@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { commonHeaders, jsonHeaders } from './answer.ts';
-import type { Answer } from './answer.ts';
+import { commonHeaders, jsonHeaders } from '../answer.ts';
+import type { Answer } from '../answer.ts';
 import type { UnsentBytes } from './unsent-bytes.ts';
 
 /**

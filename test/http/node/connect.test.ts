@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
-import { MemoryStorage } from '../../src/index.ts';
-import { drainServer } from '../../src/http/index.ts';
-import { eventually } from '../helpers/eventually.ts';
-import { RawConnection } from '../helpers/raw-http.ts';
-import { head, start } from '../helpers/raw-service.ts';
-import type { HasAfter } from '../helpers/temporary-folder.ts';
+import { MemoryStorage } from '../../../src/index.ts';
+import { drainServer } from '../../../src/http.ts';
+import { eventually } from '../../helpers/eventually.ts';
+import { RawConnection } from '../../helpers/raw-http.ts';
+import { head, start } from '../../helpers/raw-service.ts';
+import type { HasAfter } from '../../helpers/temporary-folder.ts';
 
 describe('A client of CONNECT', () => {
   it('does not end the process by resetting the connection', async (t) => {

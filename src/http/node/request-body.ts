@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { PlantStoreError } from '../model/errors.ts';
-import { parseExactJson } from '../model/exact-json.ts';
-import { countHeader } from './malformed.ts';
+import { PlantStoreError } from '../../model/errors.ts';
+import { parseExactJson } from '../../model/exact-json.ts';
+import { countHeader } from './validation.ts';
 
 /** The bounds of a request body. */
 export interface BodyLimits {

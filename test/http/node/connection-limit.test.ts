@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, it } from 'node:test';
-import { connectionLimit, limitFromReport, openFileLimit } from '../../src/http/connection-limit.ts';
-import { hasProgram } from '../helpers/system-fault.ts';
+import { connectionLimit, limitFromReport, openFileLimit } from '../../../src/http/node/connection-limit.ts';
+import { hasProgram } from '../../helpers/system-fault.ts';
 
 const script = `
-  const { MemoryStorage, PlantStore } = await import('./src/index.ts');
-  const { createPlantServer } = await import('./src/http/index.ts');
+  const { MemoryStorage, PlantStore } = await import('../src/index.ts');
+  const { createPlantServer } = await import('../src/http/index.ts');
   const server = createPlantServer(new PlantStore({ storage: new MemoryStorage() }), { authenticate: () => null });
   process.stdout.write(String(server.maxConnections));
 `;
@@ -14,7 +14,7 @@ const script = `
 /** The default of `maxConnections` in a process that may have this many files open. */
 function defaultUnder(maxOpenFiles: number): number {
   const node = [process.execPath, '--import', 'tsx', '--input-type=module', '--eval', script];
-  const cwd = new URL('../../', import.meta.url);
+  const cwd = new URL('../../../', import.meta.url);
   return Number(
     execFileSync('prlimit', [`--nofile=${maxOpenFiles}:${maxOpenFiles}`, ...node], { cwd, encoding: 'utf8' }),
   );

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
-import { PlantStoreError } from '../model/errors.ts';
-import { errorAnswer } from './answer.ts';
+import { PlantStoreError } from '../../model/errors.ts';
+import { errorAnswer } from '../answer.ts';
 import type { AnswerSender } from './send-answer.ts';
 
 const refusal = errorAnswer(new PlantStoreError('malformed_request', 'This service supports HTTP/1.1, but not HTTP/2.'));

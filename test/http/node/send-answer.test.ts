@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
-import { MemoryStorage } from '../../src/index.ts';
-import { eventually } from '../helpers/eventually.ts';
-import { RawConnection } from '../helpers/raw-http.ts';
-import { head, start } from '../helpers/raw-service.ts';
-import { startService } from '../helpers/service.ts';
+import { MemoryStorage } from '../../../src/index.ts';
+import { eventually } from '../../helpers/eventually.ts';
+import { RawConnection } from '../../helpers/raw-http.ts';
+import { head, start } from '../../helpers/raw-service.ts';
+import { startService } from '../../helpers/service.ts';
 
 describe('An answer', () => {
   it('is whole where its characters take several bytes', async (t) => {
