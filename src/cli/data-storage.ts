@@ -5,7 +5,7 @@ import { countPlants } from '../storage/sqlite/count.ts';
 import type { StorageAdapter } from '../storage/storage-adapter.ts';
 import { UsageError } from './command.ts';
 import type { Setting } from './command.ts';
-import { openStorage } from './storage.ts';
+import { openStorage } from './open-storage.ts';
 
 /** In a larger file it takes too long to count the plants just to show how many are left. */
 const maxCountedBytes = 4 * 2 ** 30;

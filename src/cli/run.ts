@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { backup } from './backup.ts';
+import { backup } from './commands/backup.ts';
 import { UsageError } from './command.ts';
 import type { Command } from './command.ts';
-import { copy } from './copy.ts';
-import { exportPlants } from './export.ts';
-import { importPlants } from './import.ts';
-import { serve } from './serve.ts';
-import { token } from './token.ts';
+import { copy } from './commands/copy.ts';
+import { exportPlants } from './commands/export.ts';
+import { importPlants } from './commands/import.ts';
+import { serve } from './commands/serve.ts';
+import { token } from './commands/token.ts';
 
 const commands: ReadonlyMap<string, Command> = new Map([
   ['serve', serve],

@@ -1,6 +1,6 @@
 import type { StorageAdapter } from '../storage/storage-adapter.ts';
-import { errorSummary } from './error-summary.ts';
-import type { Log } from './log.ts';
+import { errorSummary } from './output/error-summary.ts';
+import type { Log } from './output/log.ts';
 
 /** The wait before the first retry; each further wait is twice as long as the one before, up to `maxRetryMs`. */
 const firstRetryMs = 1000;

@@ -1,26 +1,26 @@
 import { faultsIn } from './fault.ts';
 import type { Fault } from './fault.ts';
 
-const copy = 'test/cli/copy.test.ts';
-const importTest = 'test/cli/import.test.ts';
-const exportTest = 'test/cli/export.test.ts';
-const log = 'test/cli/log.test.ts';
-const secrets = 'test/cli/log-secrets.test.ts';
+const copy = 'test/cli/commands/copy.test.ts';
+const importTest = 'test/cli/commands/import.test.ts';
+const exportTest = 'test/cli/commands/export.test.ts';
+const log = 'test/cli/output/log.test.ts';
+const secrets = 'test/cli/output/log-secrets.test.ts';
 const run = 'test/cli/run.test.ts';
-const serve = 'test/cli/serve.test.ts';
-const stop = 'test/cli/serve-stop.test.ts';
-const storage = 'test/cli/storage.test.ts';
-const token = 'test/cli/token.test.ts';
+const serve = 'test/cli/commands/serve.test.ts';
+const stop = 'test/cli/commands/serve-stop.test.ts';
+const storage = 'test/cli/open-storage.test.ts';
+const token = 'test/cli/commands/token.test.ts';
 
 /** Commands, their exit codes, and what they print. */
 export const cliFaults: readonly Fault[] = [
-  ...faultsIn('src/cli/serve.ts', [stop], [
+  ...faultsIn('src/cli/commands/serve.ts', [stop], [
     { name: 'a second signal does nothing', find: 'if (now - firstAt > sameSignalMs) process.exit(128 + number);', replace: '' },
     { name: 'a signal that npm passes on counts twice', find: 'sameSignalMs = 100', replace: 'sameSignalMs = 0' },
     { name: 'a stop cuts off what is under way', find: 'drainServer(server, drainGraceMs)', replace: 'drainServer(server, 0)' },
     { name: 'SIGTERM ends the process at once', find: `.on('SIGTERM', onSignal)`, replace: '' },
     { name: 'SIGHUP ends the process at once', find: `.on('SIGHUP', onSignal)`, replace: '' },
-    { name: 'the storage stays open at the end', find: 'store.close(), ', replace: '', tests: ['test/cli/storage-postgres.test.ts'] },
+    { name: 'the storage stays open at the end', find: 'store.close(), ', replace: '', tests: ['test/cli/open-postgres.test.ts'] },
     { name: 'a port over the largest is tried', find: '> 65_535', replace: '> 65_536', tests: [run] },
     { name: 'a first start makes a token for nobody', find: 'if (firstTarget !== undefined) authenticate = useTokens();', replace: '', tests: [serve] },
     { name: 'what is no HTTP is not logged', find: `server.on('clientError', (error) => { log.refusal(error); });`, replace: '', tests: [log] },
@@ -31,7 +31,7 @@ export const cliFaults: readonly Fault[] = [
     { name: 'others can read the first token', find: `'wx', 0o600`, replace: `'wx', 0o644` },
     { name: 'a quote in the name of the folder ends the word', find: `replaceAll("'", "'\\\\''")`, replace: `replaceAll("'", "'")` },
   ]),
-  ...faultsIn('src/cli/log.ts', [log], [
+  ...faultsIn('src/cli/output/log.ts', [log], [
     { name: 'the log shows paths', find: '{ route: match.route.path }', replace: '{ route: path }', tests: [secrets] },
     { name: 'the log shows paths that are not routes', find: '{ pathLength: path.length }', replace: '{ route: path }', tests: [secrets] },
     { name: 'the log shows any method', find: `knownMethods.has(method) ? method : 'other'`, replace: 'method', tests: [secrets] },
@@ -50,7 +50,7 @@ export const cliFaults: readonly Fault[] = [
     { name: 'a storage that failed is not tried again', find: 'retry = setTimeout(', replace: 'if (isStopped) retry = setTimeout(' },
     { name: 'a read-only storage looks fine', find: `await storage.commit([{ kind: 'delete', user: '', id: 0n }]);`, replace: '' },
   ]),
-  ...faultsIn('src/cli/storage.ts', [storage], [
+  ...faultsIn('src/cli/open-storage.ts', [storage], [
     { name: 'a mistaken connection string is shown', find: '${withoutSecrets(name)}', replace: '${name}' },
     { name: 'a password in the query is shown', find: `.replace(/\\?.*/s, '?…')`, replace: '' },
     { name: 'a storage that nobody knows is memory', find: `if (name === 'memory') return`, replace: `if (!name.includes(':')) return` },
@@ -79,7 +79,7 @@ export const cliFaults: readonly Fault[] = [
     { name: 'a copy reports no progress', find: 'onProgress?.(tally.counts);', replace: 'if (tally.added < 0) onProgress?.(tally.counts);' },
     { name: 'a storage is copied onto itself by copyPlants', find: 'if (from === to) throw', replace: 'if (from === to && from === undefined) throw' },
   ]),
-  ...faultsIn('src/cli/copy.ts', [copy], [
+  ...faultsIn('src/cli/commands/copy.ts', [copy], [
     { name: 'a copy with conflicts exits with 0', find: 'return tally.isComplete ? 0 : 1;', replace: 'return 0;' },
     { name: 'a storage is copied onto itself', find: 'if (isSameStorage(from, to)) throw', replace: 'if (from.text === to.text) throw' },
   ]),
@@ -94,11 +94,11 @@ export const cliFaults: readonly Fault[] = [
     { name: 'the plant that is looked for is skipped', find: 'after: { user, id: id - 1n }', replace: 'after: { user, id }' },
     { name: 'the smallest id is looked for behind itself', find: 'if (id === minInt64) {', replace: 'if (id < minInt64) {' },
   ]),
-  ...faultsIn('src/cli/import.ts', [importTest], [
+  ...faultsIn('src/cli/commands/import.ts', [importTest], [
     { name: 'an import with bad lines exits with 0', find: 'return tally.isComplete ? 0 : 1;', replace: 'return 0;' },
     { name: '--strict goes on', find: 'if (!isStrict) continue;', replace: 'if (!isStrict || line.number > 0) continue;' },
     { name: '--strict leaves out what is before the bad line', find: 'yield cut();\n        return;', replace: 'return;' },
-    { name: 'a batch has a key twice', find: ' || keys.has(key)', replace: '', tests: ['test/cli/storage-postgres.test.ts'] },
+    { name: 'a batch has a key twice', find: ' || keys.has(key)', replace: '', tests: ['test/cli/open-postgres.test.ts'] },
     { name: 'an import holds all that it reads', find: 'plants.length === maxPageLength || bytes >= maxPageBytes || ', replace: '' },
     { name: 'the last batch is left out', find: '    }\n  }\n  yield cut();', replace: '    }\n  }' },
     { name: 'a last line without an end is left out', find: 'yield undefined;', replace: '' },
@@ -113,21 +113,21 @@ export const cliFaults: readonly Fault[] = [
     { name: 'a line may have any user', find: 'if (!isUser(user)) throw', replace: `if (typeof user !== 'string') throw` },
     { name: 'a byte order mark makes a line bad', find: `number === 1 && decoded`, replace: `number === 0 && decoded` },
   ]),
-  ...faultsIn('src/cli/tally.ts', [copy], [
+  ...faultsIn('src/cli/output/tally.ts', [copy], [
     { name: 'bad lines do not count', find: 'this.#conflicts === 0 && this.#badLines === 0', replace: 'this.#conflicts === 0', tests: [importTest] },
     { name: 'a user can forge a line', find: 'printable(JSON.stringify(text))', replace: 'text' },
-    { name: 'a user can send the terminal commands', find: 'printable(JSON.stringify(text))', replace: 'JSON.stringify(text)', tests: ['test/cli/tally.test.ts'] },
+    { name: 'a user can send the terminal commands', find: 'printable(JSON.stringify(text))', replace: 'JSON.stringify(text)', tests: ['test/cli/output/tally.test.ts'] },
   ]),
-  ...faultsIn('src/cli/export.ts', [exportTest], [
+  ...faultsIn('src/cli/commands/export.ts', [exportTest], [
     { name: 'exported ids are rounded', find: '"id":${id}', replace: '"id":${Number(id)}' },
     { name: 'an export that nobody read to its end looks complete', find: 'if (error) reject(', replace: 'if (error instanceof RangeError) reject(' },
     { name: 'a slow reader is not waited for', find: 'await print(page.map(toLine)', replace: 'void print(page.map(toLine)' },
   ]),
-  ...faultsIn('src/cli/printable.ts', ['test/cli/printable.test.ts'], [
+  ...faultsIn('src/cli/output/printable.ts', ['test/cli/output/printable.test.ts'], [
     { name: 'a user can reverse a line', find: '\\p{Cf}', replace: '' },
     { name: 'half of a character is escaped', find: `.split('').map(escaped).join('')`, replace: `.slice(0, 1).split('').map(escaped).join('')` },
   ]),
-  ...faultsIn('src/cli/token.ts', [token], [
+  ...faultsIn('src/cli/commands/token.ts', [token], [
     { name: 'a day is short', find: 'd: 86_400_000', replace: 'd: 8_640_000' },
     { name: 'a list of tokens can be forged', find: '.map(printable)', replace: '' },
     { name: 'a token of one scope has both', find: '...(scopes && { scopes: [...new Set(scopes)] }),', replace: '' },

@@ -3,7 +3,7 @@ import type { Fault } from './fault.ts';
 
 const postgres = 'test/storage/postgres/postgres-storage.test.ts';
 const table = 'test/storage/postgres/table.test.ts';
-const commandLine = 'test/cli/storage-postgres.test.ts';
+const commandLine = 'test/cli/open-postgres.test.ts';
 
 /** PostgreSQL: what several servers do at once, and what is lost on the way. */
 export const postgresFaults: readonly Fault[] = [
@@ -62,7 +62,7 @@ export const postgresFaults: readonly Fault[] = [
     { name: 'an unknown parameter passes', find: 'throw unknownParameter(source, shown);', replace: 'continue;' },
     { name: 'a piece of a password is shown', find: ` && !query.includes('@')`, replace: '' },
   ]),
-  ...faultsIn('src/cli/postgres.ts', [commandLine], [
+  ...faultsIn('src/cli/open-postgres.ts', [commandLine], [
     { name: 'the pool stays open', find: 'this.#pool.end()', replace: 'Promise.resolve()' },
     { name: 'an idle connection that is lost ends the process', find: `pool.on('error', () => undefined);`, replace: '' },
     { name: 'the password is shown', find: '${source} is not a connection', replace: '${source} ${connectionString} is not a connection' },

@@ -25,7 +25,7 @@ export const storageFaults: readonly Fault[] = [
     { name: 'a migration leaves a quote behind', find: 'length(json_quote(name)) - 2', replace: 'length(json_quote(name)) - 1', tests: [migration] },
     { name: 'the log of a crash is trusted', find: 'isLogTrusted: !isLogLeft || tryToTakeInLog(database, busyTimeoutMs)', replace: 'isLogTrusted: true', tests: [reopen] },
     { name: 'another file is opened again', find: 'if (identifyFile(file) !== identity) throw', replace: `if (identity === '') throw`, tests: [reopen] },
-    { name: 'a file that is empty is taken for one to read', find: `if (readVersion(database, file) === 0) throw`, replace: `if (readVersion(database, file) < 0) throw`, tests: ['test/cli/backup.test.ts'] },
+    { name: 'a file that is empty is taken for one to read', find: `if (readVersion(database, file) === 0) throw`, replace: `if (readVersion(database, file) < 0) throw`, tests: ['test/cli/commands/backup.test.ts'] },
   ]),
   ...faultsIn('src/storage/sqlite/file.ts', [sqliteFile], [
     { name: 'the file can be read by others', find: `'wx', 0o600`, replace: `'wx', 0o644` },
@@ -87,8 +87,8 @@ export const storageFaults: readonly Fault[] = [
     { name: 'an escape is read as it stands', find: `column.includes('\\\\')`, replace: `column.startsWith('\\\\')` },
   ]),
   ...faultsIn('src/storage/sqlite/backup.ts', ['test/storage/sqlite/backup.test.ts'], [
-    { name: 'a backup overwrites', find: 'throwIfNoEntry: false }) !== undefined', replace: 'throwIfNoEntry: false })?.isFile() === true', tests: ['test/cli/backup.test.ts'] },
-    { name: 'a backup can be read by others', find: '0o600', replace: '0o644', tests: ['test/cli/backup.test.ts'] },
+    { name: 'a backup overwrites', find: 'throwIfNoEntry: false }) !== undefined', replace: 'throwIfNoEntry: false })?.isFile() === true', tests: ['test/cli/commands/backup.test.ts'] },
+    { name: 'a backup can be read by others', find: '0o600', replace: '0o644', tests: ['test/cli/commands/backup.test.ts'] },
     { name: 'a backup is not of one moment', find: `database.exec('BEGIN');`, replace: '' },
     { name: 'the name of a backup is not on the disk', find: 'syncFolder(dirname(target));', replace: '', tests: [sync] },
     { name: 'a backup that failed leaves a part', find: `['', '-journal'`, replace: `['-journal'` },

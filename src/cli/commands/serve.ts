@@ -3,19 +3,19 @@ import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PlantStore } from '../store/plant-store.ts';
-import type { Authenticate } from '../http/bearer.ts';
-import { checkBasePath } from '../http/base-path.ts';
-import { createPlantServer, drainServer } from '../http/node/server.ts';
-import { authenticateByTokenFile } from '../tokens/authenticator.ts';
-import { parseCommandLine, setting, tokensSetting, UsageError } from './command.ts';
-import type { Command, Setting } from './command.ts';
-import { firstTokenTarget, issueFirstToken } from './first-token.ts';
-import { Log, logFormats } from './log.ts';
-import type { LogFormat } from './log.ts';
-import { probeStorage } from './storage-probe.ts';
-import type { StorageProbe } from './storage-probe.ts';
-import { openStorage, storageSetting } from './storage.ts';
+import { PlantStore } from '../../store/plant-store.ts';
+import type { Authenticate } from '../../http/bearer.ts';
+import { checkBasePath } from '../../http/base-path.ts';
+import { createPlantServer, drainServer } from '../../http/node/server.ts';
+import { authenticateByTokenFile } from '../../tokens/authenticator.ts';
+import { parseCommandLine, setting, tokensSetting, UsageError } from '../command.ts';
+import type { Command, Setting } from '../command.ts';
+import { firstTokenTarget, issueFirstToken } from '../first-token.ts';
+import { Log, logFormats } from '../output/log.ts';
+import type { LogFormat } from '../output/log.ts';
+import { probeStorage } from '../storage-probe.ts';
+import type { StorageProbe } from '../storage-probe.ts';
+import { openStorage, storageSetting } from '../open-storage.ts';
 
 const help = `Usage: plant-store serve [OPTIONS]
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Tally } from '../../src/cli/tally.ts';
+import { Tally } from '../../../src/cli/output/tally.ts';
 
 describe('Tally', () => {
   it('lets no user forge a line or send the terminal a command, not even by one character of C1', () => {

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
-import { issueToken } from '../../src/tokens/issue.ts';
-import { spawnCommand, startServer } from '../helpers/command-line.ts';
-import type { RunningServer } from '../helpers/command-line.ts';
-import { eventually } from '../helpers/eventually.ts';
-import { RawConnection } from '../helpers/raw-http.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import type { HasAfter } from '../helpers/temporary-folder.ts';
+import { issueToken } from '../../../src/tokens/issue.ts';
+import { spawnCommand, startServer } from '../../helpers/command-line.ts';
+import type { RunningServer } from '../../helpers/command-line.ts';
+import { eventually } from '../../helpers/eventually.ts';
+import { RawConnection } from '../../helpers/raw-http.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+import type { HasAfter } from '../../helpers/temporary-folder.ts';
 
 interface Started {
   readonly server: RunningServer;
@@ -47,7 +47,7 @@ function linesOf(server: RunningServer): Line[] {
 
 /** Runs some code with a Log; what it wrote to standard error. */
 async function runLog(code: string): Promise<string> {
-  const module = new URL('../../src/cli/log.ts', import.meta.url).href;
+  const module = new URL('../../../src/cli/output/log.ts', import.meta.url).href;
   const script = `import { Log } from '${module}'; ${code}`;
   const args = ['--import', import.meta.resolve('tsx'), '--input-type=module', '--eval', script];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });

@@ -1,4 +1,4 @@
-import type { PlantConflict, PlantTally } from '../transfer/add-plants.ts';
+import type { PlantConflict, PlantTally } from '../../transfer/add-plants.ts';
 import { counted } from './progress.ts';
 import { printable } from './printable.ts';
 

@@ -4,7 +4,7 @@ import { hasResultCode } from '../storage/sqlite/result-code.ts';
 import type { StorageAdapter } from '../storage/storage-adapter.ts';
 import { setting, UsageError } from './command.ts';
 import type { Setting } from './command.ts';
-import { openPostgres } from './postgres.ts';
+import { openPostgres } from './open-postgres.ts';
 
 /**
  * The setting for the storage: the flag, else `PLANT_STORE_STORAGE`, else `DATABASE_URL`, which

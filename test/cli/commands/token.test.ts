@@ -3,14 +3,14 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { authenticateByTokenFile } from '../../src/http.ts';
-import type { Caller } from '../../src/http.ts';
-import { readTokenFile } from '../../src/tokens/token-file.ts';
-import type { TokenRecord } from '../../src/tokens/token-file.ts';
-import { runCommand } from '../helpers/command-line.ts';
-import type { Finished } from '../helpers/command-line.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import type { HasAfter } from '../helpers/temporary-folder.ts';
+import { authenticateByTokenFile } from '../../../src/http.ts';
+import type { Caller } from '../../../src/http.ts';
+import { readTokenFile } from '../../../src/tokens/token-file.ts';
+import type { TokenRecord } from '../../../src/tokens/token-file.ts';
+import { runCommand } from '../../helpers/command-line.ts';
+import type { Finished } from '../../helpers/command-line.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+import type { HasAfter } from '../../helpers/temporary-folder.ts';
 
 interface Desk {
   readonly path: string;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { UsageError } from '../../src/cli/command.ts';
 import type { Setting } from '../../src/cli/command.ts';
-import { openStorage } from '../../src/cli/storage.ts';
+import { openStorage } from '../../src/cli/open-storage.ts';
 import { MemoryStorage } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { runCommand } from '../helpers/command-line.ts';

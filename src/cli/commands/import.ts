@@ -1,16 +1,16 @@
 import { fstatSync } from 'node:fs';
-import { maxPageBytes, maxPageLength } from '../storage/page-bounds.ts';
-import type { OwnedPlant, StorageAdapter } from '../storage/storage-adapter.ts';
-import { addPlants } from '../transfer/add-plants.ts';
-import { parseCommandLine } from './command.ts';
-import type { Command } from './command.ts';
-import { withTarget } from './data-storage.ts';
-import { LineSplitter } from './lines.ts';
-import { forEachOverlapped } from '../transfer/overlapped.ts';
-import { maxLineBytes, parsePlantLine } from './plant-line.ts';
-import { Progress } from './progress.ts';
-import { Tally } from './tally.ts';
-import { storageSetting } from './storage.ts';
+import { maxPageBytes, maxPageLength } from '../../storage/page-bounds.ts';
+import type { OwnedPlant, StorageAdapter } from '../../storage/storage-adapter.ts';
+import { addPlants } from '../../transfer/add-plants.ts';
+import { parseCommandLine } from '../command.ts';
+import type { Command } from '../command.ts';
+import { withTarget } from '../data-storage.ts';
+import { LineSplitter } from '../lines.ts';
+import { forEachOverlapped } from '../../transfer/overlapped.ts';
+import { maxLineBytes, parsePlantLine } from '../plant-line.ts';
+import { Progress } from '../output/progress.ts';
+import { Tally } from '../output/tally.ts';
+import { storageSetting } from '../open-storage.ts';
 
 const help = `Usage: plant-store import [--storage STORAGE] [--strict] < plants.ndjson
 

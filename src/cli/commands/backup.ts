@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
-import { backUpDatabase } from '../storage/sqlite/backup.ts';
-import { parseCommandLine, UsageError } from './command.ts';
-import type { Command } from './command.ts';
-import { requireFile, sqliteFile } from './data-storage.ts';
-import { Progress } from './progress.ts';
-import { storageSetting } from './storage.ts';
+import { backUpDatabase } from '../../storage/sqlite/backup.ts';
+import { parseCommandLine, UsageError } from '../command.ts';
+import type { Command } from '../command.ts';
+import { requireFile, sqliteFile } from '../data-storage.ts';
+import { Progress } from '../output/progress.ts';
+import { storageSetting } from '../open-storage.ts';
 
 const help = `Usage: plant-store backup [--storage sqlite:FILE] TARGET
 

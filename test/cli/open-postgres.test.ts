@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { UsageError } from '../../src/cli/command.ts';
 import type { Setting } from '../../src/cli/command.ts';
-import { openStorage, storageSetting } from '../../src/cli/storage.ts';
+import { openStorage, storageSetting } from '../../src/cli/open-storage.ts';
 import { issueToken } from '../../src/tokens/issue.ts';
 import { runCommand, startServer } from '../helpers/command-line.ts';
 import type { RunningServer } from '../helpers/command-line.ts';

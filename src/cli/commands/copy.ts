@@ -1,10 +1,10 @@
-import type { StorageAdapter } from '../storage/storage-adapter.ts';
-import { copyPlants } from '../transfer/copy-plants.ts';
-import { parseCommandLine, UsageError } from './command.ts';
-import type { Command, Setting } from './command.ts';
-import { countToShow, isSameStorage, withSource, withTarget } from './data-storage.ts';
-import { Progress } from './progress.ts';
-import { Tally } from './tally.ts';
+import type { StorageAdapter } from '../../storage/storage-adapter.ts';
+import { copyPlants } from '../../transfer/copy-plants.ts';
+import { parseCommandLine, UsageError } from '../command.ts';
+import type { Command, Setting } from '../command.ts';
+import { countToShow, isSameStorage, withSource, withTarget } from '../data-storage.ts';
+import { Progress } from '../output/progress.ts';
+import { Tally } from '../output/tally.ts';
 
 const help = `Usage: plant-store copy --from STORAGE --to STORAGE
 

@@ -1,12 +1,12 @@
-import { scopes as allScopes } from '../http/routes.ts';
-import type { Scope } from '../http/routes.ts';
-import { readTokenFile } from '../tokens/token-file.ts';
-import type { TokenRecord } from '../tokens/token-file.ts';
-import { issueToken, requireTokenFile, revokeToken } from '../tokens/issue.ts';
-import { isUser, userRule } from '../model/user.ts';
-import { parseCommandLine, tokensSetting, UsageError } from './command.ts';
-import type { Command } from './command.ts';
-import { printable } from './printable.ts';
+import { scopes as allScopes } from '../../http/routes.ts';
+import type { Scope } from '../../http/routes.ts';
+import { readTokenFile } from '../../tokens/token-file.ts';
+import type { TokenRecord } from '../../tokens/token-file.ts';
+import { issueToken, requireTokenFile, revokeToken } from '../../tokens/issue.ts';
+import { isUser, userRule } from '../../model/user.ts';
+import { parseCommandLine, tokensSetting, UsageError } from '../command.ts';
+import type { Command } from '../command.ts';
+import { printable } from '../output/printable.ts';
 
 const help = `Usage: plant-store token create USER [--scope SCOPE]... [--expires-in TIME] [--tokens FILE]
        plant-store token list [--tokens FILE]

@@ -1,11 +1,11 @@
-import type { OwnedPlant } from '../storage/storage-adapter.ts';
-import { parseCommandLine } from './command.ts';
-import type { Command } from './command.ts';
-import { countToShow, withSource } from './data-storage.ts';
-import { forEachOverlapped } from '../transfer/overlapped.ts';
-import { Progress } from './progress.ts';
-import { scanPages } from '../transfer/scan-pages.ts';
-import { storageSetting } from './storage.ts';
+import type { OwnedPlant } from '../../storage/storage-adapter.ts';
+import { parseCommandLine } from '../command.ts';
+import type { Command } from '../command.ts';
+import { countToShow, withSource } from '../data-storage.ts';
+import { forEachOverlapped } from '../../transfer/overlapped.ts';
+import { Progress } from '../output/progress.ts';
+import { scanPages } from '../../transfer/scan-pages.ts';
+import { storageSetting } from '../open-storage.ts';
 
 const help = `Usage: plant-store export [--storage STORAGE] > plants.ndjson
 

@@ -5,15 +5,15 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { userRule } from '../../src/model/user.ts';
-import { runCommand } from '../helpers/command-line.ts';
-import type { Finished } from '../helpers/command-line.ts';
-import { eventually } from '../helpers/eventually.ts';
-import { tsx } from '../helpers/run-script.ts';
-import { createAll, hostilePlants, owned, readAll, rowOfPlants } from '../helpers/stored-plants.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { userRule } from '../../../src/model/user.ts';
+import { runCommand } from '../../helpers/command-line.ts';
+import type { Finished } from '../../helpers/command-line.ts';
+import { eventually } from '../../helpers/eventually.ts';
+import { tsx } from '../../helpers/run-script.ts';
+import { createAll, hostilePlants, owned, readAll, rowOfPlants } from '../../helpers/stored-plants.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
 const summary = (stderr: string): string => stderr.replace(/ in [\d.]+ s( \([\d,.]+ a second\))?/, '');
 
 /** Imports a text into plants.db. */

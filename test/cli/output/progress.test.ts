@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, it } from 'node:test';
-import { counted, Progress } from '../../src/cli/progress.ts';
-import type { ProgressOptions } from '../../src/cli/progress.ts';
+import { counted, Progress } from '../../../src/cli/output/progress.ts';
+import type { ProgressOptions } from '../../../src/cli/output/progress.ts';
 
 /** Progress on a stream that keeps what is written, with `<clear>` for what clears the rest of a line. */
 function progressOn(stream: { isTTY?: boolean; columns?: number }, options?: ProgressOptions): { progress: Progress; written: string[] } {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { printable } from '../../src/cli/printable.ts';
+import { printable } from '../../../src/cli/output/printable.ts';
 
 describe('printable', () => {
   it('leaves text of any script as it is', () => {

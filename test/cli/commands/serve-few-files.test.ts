@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { issueToken, revokeToken } from '../../src/tokens/issue.ts';
-import { startServer } from '../helpers/command-line.ts';
-import { eventually } from '../helpers/eventually.ts';
-import { RawConnection } from '../helpers/raw-http.ts';
-import { hasProgram } from '../helpers/system-fault.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { issueToken, revokeToken } from '../../../src/tokens/issue.ts';
+import { startServer } from '../../helpers/command-line.ts';
+import { eventually } from '../../helpers/eventually.ts';
+import { RawConnection } from '../../helpers/raw-http.ts';
+import { hasProgram } from '../../helpers/system-fault.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 const body = '{"id":1,"name":"Fern"}';
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { errorText } from '../model/error-text.ts';
-import { findRoute, splitTarget } from '../http/routes.ts';
+import { errorText } from '../../model/error-text.ts';
+import { findRoute, splitTarget } from '../../http/routes.ts';
 import { errorSummary } from './error-summary.ts';
 
 /** The forms a log can take. */
