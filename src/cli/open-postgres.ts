@@ -1,5 +1,6 @@
 import { PostgresStorage } from '../storage/postgres/postgres-storage.ts';
-import type { PostgresPool, PostgresStorageOptions } from '../storage/postgres/postgres-storage.ts';
+import type { PostgresPool } from '../storage/postgres/pool.ts';
+import type { PostgresStorageOptions } from '../storage/postgres/postgres-storage.ts';
 import type { StorageAdapter } from '../storage/storage-adapter.ts';
 import { UsageError } from './command.ts';
 import type { Setting } from './command.ts';

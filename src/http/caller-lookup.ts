@@ -1,6 +1,6 @@
 import { PlantStoreError } from '../model/errors.ts';
 import { isUser, userRule } from '../model/user.ts';
-import type { Authenticate, Caller } from './bearer.ts';
+import type { Authenticate, Caller } from '../model/caller.ts';
 
 /** How long `authenticate` may take. */
 const defaultTimeoutMs = 10_000;

@@ -1,10 +1,5 @@
+import type { Scope } from '../model/caller.ts';
 import type { ErrorCode } from '../model/errors.ts';
-
-/** What a token may be allowed to do. */
-export type Scope = 'plants:read' | 'plants:write';
-
-/** Every scope there is. */
-export const scopes: readonly Scope[] = ['plants:read', 'plants:write'];
 
 /** The operations of the interface, by their OpenAPI operationId. */
 export type OperationId = 'createPlant' | 'getPlants' | 'deletePlant' | 'getOpenApi';

@@ -9,15 +9,6 @@ import { testUnderPlantStore } from './under-plant-store.ts';
 import { makeSuite } from './suite.ts';
 import type { StorageAdapterTestOptions, StoragePlace, Suite } from './suite.ts';
 
-export type {
-  FaultyWrite,
-  PlaceContext,
-  RegisterTest,
-  StorageAdapterTestOptions,
-  StoragePlace,
-  TestRunner,
-} from './suite.ts';
-
 /**
  * Proves a storage adapter: registers a test for everything that the contract of `StorageAdapter`
  * says. Call it at the top level of a test file. It works under every test runner that has

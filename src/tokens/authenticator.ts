@@ -1,6 +1,6 @@
 import { checkFunctionOption, checkOptionNames } from '../model/options.ts';
 import { guardHook } from '../model/guard-hook.ts';
-import type { Authenticate } from '../http/bearer.ts';
+import type { Authenticate } from '../model/caller.ts';
 import { TokenGrants } from './grants.ts';
 
 /** How an `authenticate` on a tokens file works. */

@@ -3,8 +3,8 @@ import type { Stats } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { isUser } from '../model/user.ts';
-import { scopes as allScopes } from '../http/routes.ts';
-import type { Scope } from '../http/routes.ts';
+import { scopes as allScopes } from '../model/caller.ts';
+import type { Scope } from '../model/caller.ts';
 
 /** What the tokens file keeps of a token. */
 export interface TokenRecord {

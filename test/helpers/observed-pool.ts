@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { PostgresPool } from '../../src/storage/postgres/postgres-storage.ts';
+import type { PostgresPool } from '../../src/storage/postgres/pool.ts';
 
 /** A pool that keeps the texts of its statements. */
 export interface ObservedPool extends PostgresPool {

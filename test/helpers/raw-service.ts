@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { StorageAdapter } from '../../src/index.ts';
 import { createPlantServer, drainServer } from '../../src/http.ts';
-import type { RequestListenerOptions } from '../../src/http.ts';
+import type { ServiceOptions } from '../../src/http.ts';
 import { authenticateByName } from './service.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
@@ -23,7 +23,7 @@ export interface Started {
 }
 
 /** Starts a server; it is stopped after the test. */
-export async function start(t: HasAfter, storage: StorageAdapter = new MemoryStorage(), options: Partial<RequestListenerOptions> = {}): Promise<Started> {
+export async function start(t: HasAfter, storage: StorageAdapter = new MemoryStorage(), options: Partial<ServiceOptions> = {}): Promise<Started> {
   const store = new PlantStore({ storage });
   const faults: unknown[] = [];
   const server = createPlantServer(store, { authenticate: authenticateByName, onError: (error) => faults.push(error), ...options });

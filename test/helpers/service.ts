@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { StorageAdapter } from '../../src/index.ts';
 import { createPlantServer } from '../../src/http.ts';
-import type { Authenticate, RequestListenerOptions } from '../../src/http.ts';
+import type { Authenticate, ServiceOptions } from '../../src/http.ts';
 import { assertDescribed } from './described.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
@@ -46,7 +46,7 @@ export const authenticateByName: Authenticate = (token) => {
 /** Starts a service; it is stopped after the test. */
 export async function startService(
   t: HasAfter,
-  options: Partial<RequestListenerOptions> & { storage?: StorageAdapter; store?: PlantStore } = {},
+  options: Partial<ServiceOptions> & { storage?: StorageAdapter; store?: PlantStore } = {},
 ): Promise<Service> {
   const { storage = new MemoryStorage(), store = new PlantStore({ storage }), ...listenerOptions } = options;
   const faults: unknown[] = [];

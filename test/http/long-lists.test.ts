@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import { createRequestListener } from '../../src/http.ts';
-import type { RequestListenerOptions } from '../../src/http.ts';
+import type { ServiceOptions } from '../../src/http.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { RawConnection } from '../helpers/raw-http.ts';
 import { startService } from '../helpers/service.ts';
@@ -37,7 +37,7 @@ interface Gate {
 /** A service where ada has 5000 plants, what `list` was asked for (`after`), and a gate before each read of 1000. */
 async function startCounting(
   t: HasAfter,
-  options: Partial<RequestListenerOptions> = {},
+  options: Partial<ServiceOptions> = {},
 ): Promise<{ service: Service; reads: (bigint | undefined)[]; gate: Gate }> {
   const storage = new MemoryStorage();
   // Without kept pages, so that every page is read.

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import express from 'express';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import { createRequestListener } from '../../src/http.ts';
-import type { RequestListenerOptions } from '../../src/http.ts';
+import type { ServiceOptions } from '../../src/http.ts';
 import { authenticateByName } from '../helpers/service.ts';
 import type { HasAfter } from '../helpers/temporary-folder.ts';
 
@@ -15,7 +15,7 @@ const authorization = 'Bearer ada';
 const jsonHeaders = { authorization, 'content-type': 'application/json' };
 
 /** A listener to mount, and what it has reported to `onError`. */
-function createListener(t: HasAfter, options: Partial<RequestListenerOptions> = {}): { listener: RequestListener; faults: unknown[] } {
+function createListener(t: HasAfter, options: Partial<ServiceOptions> = {}): { listener: RequestListener; faults: unknown[] } {
   const store = new PlantStore({ storage: new MemoryStorage() });
   t.after(() => store.close());
   const faults: unknown[] = [];

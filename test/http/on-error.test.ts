@@ -17,7 +17,7 @@ const program = `
   import { once } from 'node:events';
   import { createServer } from 'node:http';
   import { MemoryStorage, PlantStore } from '${sourceOf('index.ts')}';
-  import { createRequestListener } from '${sourceOf('http/index.ts')}';
+  import { createRequestListener } from '${sourceOf('http.ts')}';
 
   const storage = new MemoryStorage();
   const failure = new Error('disk full', { cause: Object.assign(new Error('null value'), { code: '23502', detail: 'Failing row contains (ROW-SECRET)' }) });

@@ -84,7 +84,7 @@ export const connectionFaults: readonly Fault[] = [
     { name: 'one user may have all requests in flight', find: 'Math.ceil(maxInFlight * userShare)', replace: 'maxInFlight' },
     { name: 'the store gets one request more at once', find: 'all >= this.#max ', replace: 'all > this.#max ' },
   ]),
-  ...faultsIn('src/http/node/unsent-bytes.ts', ['test/http/node/unsent-bytes.test.ts'], [
+  ...faultsIn('src/http/unsent-bytes.ts', ['test/http/unsent-bytes.test.ts'], [
     { name: 'one user may let clients hold all memory', find: '>= this.#max * userShare * factor', replace: '>= this.#max * factor' },
     { name: 'clients that take nothing are never closed', find: 'if (this.#isOver(user)) this.#makeRoom(user);', replace: '' },
     { name: 'clients of others are closed for one user', find: 'if (pending.user === user || this', replace: 'if (pending.user !== user || this' },

@@ -67,7 +67,7 @@ export const httpFaults: readonly Fault[] = [
     { name: 'a client that left is waited for, for ever', find: `.once('drain', settle).once('close', settle)`, replace: `.once('drain', settle)` },
     { name: 'HEAD reads the whole list', find: 'if (isHead) response.end();\n    else if', replace: 'if' },
     { name: 'a piece ends between two surrogates', find: 'isHighSurrogate ? end - 1 : end', replace: 'end', tests: [list] },
-    { name: 'what a client does not take is not counted', find: 'this.#unsent.set(response, user, response.writableLength + page.length - at);', replace: '', tests: ['test/http/node/unsent-bytes.test.ts'] },
+    { name: 'what a client does not take is not counted', find: 'this.#unsent.set(response, user, response.writableLength + page.length - at);', replace: '', tests: ['test/http/unsent-bytes.test.ts'] },
   ]),
   ...faultsIn('src/http/plant-list.ts', [list], [
     { name: 'a list that was cut short does not say so', find: 'headers: nextLink(path, limit, first.last), body', replace: 'body' },

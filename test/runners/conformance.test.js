@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'vitest';
 import { MemoryStorage } from '../../dist/index.js';
-import { testStorageAdapter } from '../../dist/storage/conformance.js';
-import { SqliteStorage } from '../../dist/storage/sqlite.js';
+import { testStorageAdapter } from '../../dist/testing.js';
+import { SqliteStorage } from '../../dist/sqlite.js';
 
 /** Returns the plant at `after` again, for ever. */
 class RepeatsAfter extends MemoryStorage {

@@ -29,7 +29,7 @@ describe('Node.js 22.16.0, whose SQLite can corrupt a file', () => {
     const node = findProgram(t, affectedNode);
     if (node === undefined) return;
     const cwd = await temporaryFolder(t);
-    const code = `import { SqliteStorage } from '${join(dist, 'storage/sqlite.js')}';
+    const code = `import { SqliteStorage } from '${join(dist, 'sqlite.js')}';
       try { new SqliteStorage('plants.db'); } catch (error) { console.log(String(error)); }`;
     const { stdout } = await run(node, ['--input-type=module', '--eval', code], { cwd });
     assert.equal(stdout, `Error: SqliteStorage ${needed}.\n`);

@@ -111,12 +111,12 @@ describe('authenticateByTokenFile', () => {
 
   it('notices a revocation that it could not read at first, for want of file descriptors', async (t) => {
     const { path, token, id } = await authenticateAda(t);
-    const url = (file: string): string => JSON.stringify(new URL(`../../src/http/${file}`, import.meta.url).href);
+    const url = (file: string): string => JSON.stringify(new URL(`../../src/tokens/${file}`, import.meta.url).href);
     const script = `
       import { closeSync, openSync } from 'node:fs';
       import { setTimeout as sleep } from 'node:timers/promises';
-      import { authenticateByTokenFile } from ${url('token-authenticate.ts')};
-      import { revokeToken } from ${url('token-issue.ts')};
+      import { authenticateByTokenFile } from ${url('authenticator.ts')};
+      import { revokeToken } from ${url('issue.ts')};
       const [path, token, id] = ${JSON.stringify([path, token, id])};
       const problems = [];
       const authenticate = authenticateByTokenFile(path, { onProblem: (problem) => problems.push(problem) });

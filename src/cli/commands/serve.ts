@@ -4,7 +4,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PlantStore } from '../../store/plant-store.ts';
-import type { Authenticate } from '../../http/bearer.ts';
+import type { Authenticate } from '../../model/caller.ts';
 import { checkBasePath } from '../../http/base-path.ts';
 import { createPlantServer, drainServer } from '../../http/node/server.ts';
 import { authenticateByTokenFile } from '../../tokens/authenticator.ts';

@@ -1,5 +1,5 @@
-import { scopes as allScopes } from '../../http/routes.ts';
-import type { Scope } from '../../http/routes.ts';
+import { scopes as allScopes } from '../../model/caller.ts';
+import type { Scope } from '../../model/caller.ts';
 import { readTokenFile } from '../../tokens/token-file.ts';
 import type { TokenRecord } from '../../tokens/token-file.ts';
 import { issueToken, requireTokenFile, revokeToken } from '../../tokens/issue.ts';

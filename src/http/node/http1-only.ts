@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { PlantStoreError } from '../../model/errors.ts';
 import { errorAnswer } from '../answer.ts';
 import type { AnswerSender } from './send-answer.ts';
@@ -14,7 +14,7 @@ const advice = 'pass the listener to the createServer of node:http or node:https
 export function http1Only(
   listener: RequestListener,
   sender: AnswerSender,
-  onHttp2: (error: Error, request: IncomingMessage) => void,
+  onHttp2: (error: Error, request: IncomingMessage, response: ServerResponse) => void,
 ): RequestListener {
   let isReported = false;
   return (request, response) => {
@@ -26,6 +26,6 @@ export function http1Only(
     void sender.send(response, refusal, request.method === 'HEAD');
     if (isReported) return;
     isReported = true;
-    onHttp2(new Error(`createRequestListener supports HTTP/1.1 only: ${advice}.`), request);
+    onHttp2(new Error(`createRequestListener supports HTTP/1.1 only: ${advice}.`), request, response);
   };
 }

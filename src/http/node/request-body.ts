@@ -1,16 +1,5 @@
-import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PlantStoreError } from '../../model/errors.ts';
-import { parseExactJson } from '../../model/exact-json.ts';
-import { countHeader } from './validation.ts';
-
-/** The bounds of a request body. */
-export interface BodyLimits {
-  /** The most bytes a body may have. */
-  readonly maxBodyBytes: number;
-  /** How many levels its arrays and objects may nest. */
-  readonly maxBodyDepth: number;
-}
 
 /** How much of a body is read for nothing, so that the client gets to see why it was refused. */
 const maxDrainedBytes = 1_048_576;
@@ -29,30 +18,18 @@ function isBodyAnnounced({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
-/**
- * Reads a JSON body; the top-level member `id` is exact (see `parseExactJson`).
- *
- * @throws {PlantStoreError} `invalid_media_type`, `body_too_large`, `invalid_json`, or
- *   `malformed_request` where the client goes away before the end.
- */
-export async function readJsonBody(request: IncomingMessage, limits: BodyLimits): Promise<unknown> {
-  checkMediaType(request);
+/** Reads the whole body of a request: see `ServiceRequest.readBody`. */
+export function readBody(request: IncomingMessage, maxBytes: number): Buffer | Promise<Buffer> {
   if (request.readableDidRead) {
     throw new Error('The request body was read before the listener got it: mount it before any body parser.');
   }
-  const bytes = readArrived(request, limits.maxBodyBytes) ?? (await readAnnounced(request, limits.maxBodyBytes));
-  if (!isUtf8(bytes)) throw new PlantStoreError('invalid_json');
-  return parseExactJson(bytes.toString('utf8'), limits.maxBodyDepth);
+  return readArrived(request, maxBytes) ?? readAnnounced(request, maxBytes);
 }
 
-/**
- * Waits for the end of a body that means nothing (RFC 9110 §9.3.5): a request takes effect when all
- * of it is there.
- *
- * @throws {PlantStoreError} `body_too_large`; `malformed_request` as {@link readJsonBody}.
- */
-export async function discardBody(request: IncomingMessage, { maxBodyBytes }: BodyLimits): Promise<void> {
-  if (!request.complete && isBodyAnnounced(request)) await readAnnounced(request, maxBodyBytes);
+/** Waits for the end of a body that has no meaning: see `ServiceRequest.discardBody`. */
+export function discardBody(request: IncomingMessage, maxBytes: number): Promise<void> | undefined {
+  if (request.complete || !isBodyAnnounced(request)) return undefined;
+  return readAnnounced(request, maxBytes).then(() => undefined);
 }
 
 /**
@@ -63,19 +40,6 @@ export function hasEndlessBody(request: IncomingMessage, maxBytes: number): bool
   if (request.complete) return false;
   const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
   return coding !== undefined || Number(length ?? 0) > maxBytes + maxDrainedBytes;
-}
-
-/** JSON is UTF-8 (RFC 8259 §8.1), so another charset or a content coding cannot be meant. */
-function checkMediaType(request: IncomingMessage): void {
-  const { headers } = request;
-  if (countHeader(request, 'content-type') !== 1) throw new PlantStoreError('invalid_media_type');
-  const contentType = headers['content-type'] ?? '';
-  if (contentType === 'application/json' && headers['content-encoding'] === undefined) return;
-  const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(contentType)?.[1] ?? 'utf-8';
-  const coding = headers['content-encoding']?.toLowerCase() ?? 'identity';
-  if (!/^application\/json\s*(?:;|$)/i.test(contentType) || !/^utf-?8$/i.test(charset) || coding !== 'identity') {
-    throw new PlantStoreError('invalid_media_type');
-  }
 }
 
 /** The body, where all of it came along with the header, as most do: without a listener or a promise. */

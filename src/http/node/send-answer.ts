@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { commonHeaders, jsonHeaders } from '../answer.ts';
 import type { Answer } from '../answer.ts';
-import type { UnsentBytes } from './unsent-bytes.ts';
+import type { UnsentBytes } from '../unsent-bytes.ts';
 
 /**
  * How many UTF-16 code units are handed to a socket at once: 64 KiB of ASCII, the high-water mark of a socket. What

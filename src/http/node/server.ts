@@ -8,7 +8,7 @@ import { connectionLimit, openFileLimit } from './connection-limit.ts';
 import { closeIdleConnections } from './idle-connections.ts';
 import { drainResponses, lastResponse } from './in-order.ts';
 import { createRequestListener } from './request-listener.ts';
-import type { RequestListenerOptions } from './request-listener.ts';
+import type { ServiceOptions } from '../service-options.ts';
 import { refuseConnection } from './refuse-connection.ts';
 import { oweContinue } from './request-body.ts';
 
@@ -47,7 +47,7 @@ const serverProperties = {
  *
  * @throws {TypeError} for a wrong option, which it names.
  */
-export function createPlantServer(store: PlantStore, options: RequestListenerOptions): Server {
+export function createPlantServer(store: PlantStore, options: ServiceOptions): Server {
   const listener = createRequestListener(store, options);
   const maxConnections = connectionLimit(openFileLimit());
   const server = Object.assign(createServer(serverOptions), serverProperties, { maxConnections });

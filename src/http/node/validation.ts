@@ -18,6 +18,11 @@ export function isMalformed(request: IncomingMessage): boolean {
   return !hostAndPort.test(host) || countHeader(request, 'host') !== 1;
 }
 
+/** The values of a header, in the order in which they were sent; `name` in lower case. */
+export function headerValues({ rawHeaders }: IncomingMessage, name: string): string[] {
+  return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
+}
+
 /** How often a header stands in a request; `name` in lower case. Of some node:http keeps the first and says nothing. */
 export function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
   let count = 0;

@@ -11,8 +11,6 @@ import type { PageStatement, PostgresStatements } from './statements.ts';
 import { checkTableOptions, prepareTable, quotedTable } from './table.ts';
 import type { JsonPage, ListRange, OwnedPlant, ScanRange, StorageAdapter, Write } from '../storage-adapter.ts';
 
-export type { PostgresPool } from './pool.ts';
-
 /** What a {@link PostgresStorage} works on. */
 export interface PostgresStorageOptions {
   /** Where its connections come from: a `Pool` of the package `pg`. It stays the application's, who closes it. */

@@ -5,8 +5,8 @@ import { connectionLimit, limitFromReport, openFileLimit } from '../../../src/ht
 import { hasProgram } from '../../helpers/system-fault.ts';
 
 const script = `
-  const { MemoryStorage, PlantStore } = await import('../src/index.ts');
-  const { createPlantServer } = await import('../src/http/index.ts');
+  const { MemoryStorage, PlantStore } = await import('./src/index.ts');
+  const { createPlantServer } = await import('./src/http.ts');
   const server = createPlantServer(new PlantStore({ storage: new MemoryStorage() }), { authenticate: () => null });
   process.stdout.write(String(server.maxConnections));
 `;

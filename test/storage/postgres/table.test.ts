@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { PlantStoreError } from '../../../src/index.ts';
 import type { Write } from '../../../src/index.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
-import type { PostgresPool } from '../../../src/storage/postgres/postgres-storage.ts';
+import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';
 import { failure, observed } from '../../helpers/observed-pool.ts';
 import { PostgresCluster, poolOf } from '../../helpers/postgres.ts';
 

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe } from 'node:test';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
-import type { FaultyWrite } from '../../../src/testing/test-storage-adapter.ts';
+import type { FaultyWrite } from '../../../src/testing/suite.ts';
 import { testPageBound } from '../../helpers/page-bound.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 

@@ -1,6 +1,6 @@
 import { PlantStoreError } from '../../../src/model/errors.ts';
 import { compareUsers } from '../../../src/storage/key-order.ts';
-import type { FaultyWrite } from '../../../src/testing/test-storage-adapter.ts';
+import type { FaultyWrite } from '../../../src/testing/suite.ts';
 import type { ListRange, OwnedPlant, ScanRange, StorageAdapter, StoredPlant, Write } from '../../../src/index.ts';
 
 /** The faults of one place, which its adapters meet as they apply a write. */

@@ -1,7 +1,7 @@
 // Runs the suite on the adapter that the environment names: node --test with ADAPTER=RepeatsAfter.
 import assert from 'node:assert/strict';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
-import type { StorageAdapterTestOptions, StoragePlace } from '../../../src/testing/test-storage-adapter.ts';
+import type { StorageAdapterTestOptions, StoragePlace } from '../../../src/testing/suite.ts';
 import { adapters } from './broken-adapters.ts';
 import { Faults } from './map-storage.ts';
 

@@ -3,14 +3,14 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
-import { createRequestListener } from '../../../src/http.ts';
-import { UnsentBytes } from '../../../src/http/node/unsent-bytes.ts';
-import { MemoryStorage, PlantStore } from '../../../src/index.ts';
-import { eventually } from '../../helpers/eventually.ts';
-import { RawConnection } from '../../helpers/raw-http.ts';
-import { startService } from '../../helpers/service.ts';
-import type { Service } from '../../helpers/service.ts';
-import type { HasAfter } from '../../helpers/temporary-folder.ts';
+import { createRequestListener } from '../../src/http.ts';
+import { UnsentBytes } from '../../src/http/unsent-bytes.ts';
+import { MemoryStorage, PlantStore } from '../../src/index.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { RawConnection } from '../helpers/raw-http.ts';
+import { startService } from '../helpers/service.ts';
+import type { Service } from '../helpers/service.ts';
+import type { HasAfter } from '../helpers/temporary-folder.ts';
 
 const newResponse = (): ServerResponse => new ServerResponse(new IncomingMessage(new Socket()));
 

@@ -1,5 +1,4 @@
-import type { ServerResponse } from 'node:http';
-import { UserTotals } from '../user-totals.ts';
+import { UserTotals } from './user-totals.ts';
 
 /** How much of the maximum one user may take up. */
 const userShare = 1 / 4;
@@ -14,6 +13,11 @@ const minStalledMs = 1000;
 const hardFactor = 2;
 
 const checkIntervalMs = 1000;
+
+/** What a front sends an answer by; destroying it closes its connection. */
+export interface Closable {
+  destroy(): unknown;
+}
 
 /** Bytes that a client has not taken yet. */
 interface Pending {
@@ -32,7 +36,7 @@ export class UnsentBytes {
   readonly #max: number;
   readonly #totals = new UserTotals();
   /** In the order in which they began to wait for their clients. */
-  readonly #pending = new Map<ServerResponse, Pending>();
+  readonly #pending = new Map<Closable, Pending>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(maxBytes: number) {
@@ -47,7 +51,7 @@ export class UnsentBytes {
   }
 
   /** Counts bytes for a response, instead of those that were counted for it before. */
-  set(response: ServerResponse, user: string, bytes: number): void {
+  set(response: Closable, user: string, bytes: number): void {
     this.delete(response);
     this.#pending.set(response, { user, bytes, sinceMs: performance.now() });
     this.#totals.add(user, bytes);
@@ -56,7 +60,7 @@ export class UnsentBytes {
   }
 
   /** Forgets a response whose bytes were taken, or whose client has gone. */
-  delete(response: ServerResponse): void {
+  delete(response: Closable): void {
     const pending = this.#pending.get(response);
     if (pending === undefined) return;
     this.#pending.delete(response);
@@ -89,7 +93,7 @@ export class UnsentBytes {
     }
   }
 
-  #close(response: ServerResponse): void {
+  #close(response: Closable): void {
     this.delete(response);
     response.destroy();
   }

@@ -1,0 +1,80 @@
+import { PlantStoreError } from '../model/errors.ts';
+import { guardHook } from '../model/guard-hook.ts';
+import type { PlantStore } from '../store/plant-store.ts';
+import { errorAnswer } from './answer.ts';
+import type { Answer } from './answer.ts';
+import { bearerToken, challenge, checkScope } from './bearer.ts';
+import { CallerLookup } from './caller-lookup.ts';
+import { createOperations } from './operations.ts';
+import { findRoute, splitTarget } from './routes.ts';
+import type { Operation } from './routes.ts';
+import { parseServiceOptions, printError } from './service-options.ts';
+import type { FailedRequest, ServiceOptions } from './service-options.ts';
+import type { ServiceRequest } from './service-request.ts';
+import { UnsentBytes } from './unsent-bytes.ts';
+
+/** The service without a server: it works on requests and answers, and knows no sockets. */
+export interface Handler {
+  /** Handles a request: route, method, credentials, scope, operation. Never rejects. */
+  answer(request: ServiceRequest): Promise<Answer>;
+  /** Reports an error while an answer is being sent. */
+  report(error: unknown, request: ServiceRequest): void;
+  /** Where a front counts the bytes that its clients do not take. */
+  readonly unsent: UnsentBytes;
+  readonly maxBodyBytes: number;
+  readonly maxInFlight: number;
+}
+
+/**
+ * Creates the handler of a store. `owner` is the name of the public function, for error messages.
+ *
+ * @throws {TypeError} for a wrong option, which it names.
+ */
+export function createHandler(owner: string, store: PlantStore, options: ServiceOptions): Handler {
+  const { authenticate, onError, maxUnsentBytes, ...limits } = parseServiceOptions(owner, store, options);
+  const unsent = new UnsentBytes(maxUnsentBytes);
+  const operations = createOperations(store, limits, unsent);
+  const callers = new CallerLookup(authenticate, limits.maxInFlight);
+  const reportGuarded = guardHook('onError', onError, printError);
+
+  function report(error: unknown, request: ServiceRequest): void {
+    reportGuarded(error, failedRequest(request));
+  }
+
+  async function userOf(request: ServiceRequest, { scope }: Operation): Promise<string> {
+    if (scope === undefined) return '';
+    const caller = await callers.find(bearerToken(request));
+    checkScope(caller, scope);
+    return caller.user;
+  }
+
+  async function answer(request: ServiceRequest): Promise<Answer> {
+    const { path, query } = splitTarget(request.target);
+    const match = findRoute(path);
+    if (match === undefined) return errorAnswer(new PlantStoreError('route_not_found'));
+    const { route, idText, allow } = match;
+    const { method } = request;
+    if (method === 'OPTIONS') return { status: 204, headers: ['Allow', allow] };
+    const operation = route.operations[method === 'HEAD' ? 'GET' : method];
+    if (operation === undefined) return errorAnswer(new PlantStoreError('method_not_allowed'), ['Allow', allow]);
+    try {
+      const user = await userOf(request, operation);
+      return await operations[operation.id]({ request, user, path, query, idText });
+    } catch (error) {
+      const refusal = errorAnswer(error, challenge(error, operation.scope));
+      if (refusal.status >= 500 && !isRefusal(error)) report(error, request);
+      return refusal;
+    }
+  }
+
+  return { answer, report, unsent, maxBodyBytes: limits.maxBodyBytes, maxInFlight: limits.maxInFlight };
+}
+
+function failedRequest({ method, target }: ServiceRequest): FailedRequest {
+  return { method, path: findRoute(splitTarget(target).path)?.route.path ?? '' };
+}
+
+/** Whether the store itself refused the request, which is not an error to report. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof PlantStoreError && (error.code === 'saturated' || error.code === 'closed');
+}

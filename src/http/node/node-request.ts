@@ -1,0 +1,55 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServiceRequest } from '../service-request.ts';
+import { isClientGone } from './client-gone.ts';
+import { isOpen } from './in-order.ts';
+import { discardBody, readBody } from './request-body.ts';
+import { countHeader, headerValues } from './validation.ts';
+
+/** A request of node:http. It copies nothing: every member reads the message when it is used. */
+export class NodeRequest implements ServiceRequest {
+  readonly #message: IncomingMessage;
+  readonly #response: ServerResponse;
+
+  constructor(message: IncomingMessage, response: ServerResponse) {
+    this.#message = message;
+    this.#response = response;
+  }
+
+  get method(): string {
+    return this.#message.method ?? 'GET';
+  }
+
+  get target(): string {
+    return this.#message.url ?? '/';
+  }
+
+  /** The prefix that an Express-style app has removed from the URL. */
+  get mountPath(): string {
+    const message = this.#message;
+    return 'baseUrl' in message && typeof message.baseUrl === 'string' ? message.baseUrl : '';
+  }
+
+  get isOpen(): boolean {
+    return isOpen(this.#message.socket);
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#message.headers[name];
+    if (value === undefined) return undefined;
+    // Of some headers node:http keeps the first value only.
+    if (countHeader(this.#message, name) !== 1) return headerValues(this.#message, name).join(', ');
+    return typeof value === 'string' ? value : value.join(', ');
+  }
+
+  readBody(maxBytes: number): Buffer | Promise<Buffer> {
+    return readBody(this.#message, maxBytes);
+  }
+
+  discardBody(maxBytes: number): Promise<void> | undefined {
+    return discardBody(this.#message, maxBytes);
+  }
+
+  isClientGone(): boolean {
+    return isClientGone(this.#message, this.#response);
+  }
+}

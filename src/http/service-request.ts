@@ -1,0 +1,27 @@
+/** A request as the service sees it. Each front, such as that for node:http, implements it for its own requests. */
+export interface ServiceRequest {
+  /** The method, such as `GET`. */
+  readonly method: string;
+  /** The request target (RFC 9112 §3.2): a path and a query, or an absolute URL. */
+  readonly target: string;
+  /** The prefix that a framework has removed from the target, such as `/garden`; empty if there is none. */
+  readonly mountPath: string;
+  /** Whether an answer can still be sent. */
+  readonly isOpen: boolean;
+  /**
+   * The value of a header, or `undefined` if it was not sent. The values of a header that was sent several times are
+   * joined by commas (RFC 9110 §5.3). `name` is in lower case.
+   */
+  header(name: string): string | undefined;
+  /**
+   * Reads the whole body.
+   *
+   * @throws {PlantStoreError} `body_too_large` if it has more than `maxBytes`; `malformed_request` if the client goes
+   *   away before the end.
+   */
+  readBody(maxBytes: number): Buffer | Promise<Buffer>;
+  /** Waits for the end of a body that has no meaning (RFC 9110 §9.3.5). Throws as {@link readBody} does. */
+  discardBody(maxBytes: number): Promise<void> | undefined;
+  /** Whether the client has gone. Unlike {@link isOpen} it may send something to find out. */
+  isClientGone(): boolean;
+}

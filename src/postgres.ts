@@ -1,0 +1,3 @@
+export type { PostgresPool } from './storage/postgres/pool.ts';
+export { PostgresStorage } from './storage/postgres/postgres-storage.ts';
+export type { PostgresStorageOptions } from './storage/postgres/postgres-storage.ts';

@@ -1,0 +1,2 @@
+export { SqliteStorage } from './storage/sqlite/sqlite-storage.ts';
+export type { SqliteStorageOptions } from './storage/sqlite/sqlite-storage.ts';
