@@ -1,0 +1,34 @@
+/**
+ * The rooms of `src` from top to bottom. A room imports from those below it, and never from one above it or from one
+ * on the same line.
+ */
+const floors = [
+  ['^src/[^/]+\\.ts$'],
+  ['^src/cli/'],
+  ['^src/http/node/'],
+  ['^src/http/[^/]+\\.ts$', '^src/tokens/', '^src/testing/', '^src/transfer/'],
+  ['^src/store/'],
+  ['^src/storage/memory/', '^src/storage/sqlite/', '^src/storage/postgres/'],
+  ['^src/storage/[^/]+\\.ts$'],
+  ['^src/model/'],
+];
+
+const rooms = floors.flatMap((floor, level) => floor.map((room) => ({ room, level })));
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [
+    { name: 'no-circle', severity: 'error', from: {}, to: { circular: true } },
+    ...rooms.map(({ room, level }) => ({
+      name: `room ${room} imports only from rooms below it`,
+      severity: 'error',
+      from: { path: room },
+      to: { path: rooms.filter((other) => other.room !== room && other.level <= level).map((other) => other.room) },
+    })),
+  ].filter(({ to }) => to.path === undefined || to.path.length > 0),
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    doNotFollow: { path: 'node_modules' },
+  },
+};
