@@ -17,7 +17,7 @@ export interface Operation {
 export const commonErrors: readonly ErrorCode[] = ['malformed_request', 'request_timeout', 'header_too_large'];
 
 const tokenErrors: readonly ErrorCode[] = ['missing_credentials', 'invalid_token', 'insufficient_scope'];
-const storeErrors: readonly ErrorCode[] = ['internal', 'saturated', 'storage_unavailable'];
+const storeErrors: readonly ErrorCode[] = ['internal', 'storage_unsupported', 'saturated', 'storage_unavailable'];
 const bodyErrors: readonly ErrorCode[] = ['invalid_media_type', 'body_too_large', 'invalid_json', 'invalid_plant'];
 
 /** A path and the methods it takes. HEAD follows from GET, and OPTIONS is everywhere. */

@@ -4,7 +4,7 @@ import { request as httpRequest } from 'node:http';
 import type { IncomingMessage, RequestOptions } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
-import { errorTable, MemoryStorage, PlantStore } from '../../src/index.ts';
+import { errorTable, MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
 import { openApiDocument } from '../../src/http.ts';
 import { commonErrors } from '../../src/http/routes.ts';
 import { assertDescribed } from '../helpers/described.ts';
@@ -37,6 +37,7 @@ const listErrors = (method: string): Request[] => [
   [method, '/plants', { token: 'nobody' }],
   [method, '/plants', { token: 'ada-writes' }],
   [method, '/plants', { token: 'fault' }],
+  [method, '/plants', { token: 'foreign' }],
 ];
 
 /** Requests to a store that holds ada's plants 1 and 2. */
@@ -54,6 +55,7 @@ const requests: Request[] = [
   ['POST', '/plants', { body: fern, token: 'nobody' }],
   ['POST', '/plants', { body: fern, token: 'ada-reads' }],
   ['POST', '/plants', { body: fern, token: 'fault' }],
+  ['POST', '/plants', { body: fern, token: 'foreign' }],
   ['DELETE', '/plants/9223372036854775808'],
   ['DELETE', '/plants/404'],
   ['DELETE', '/plants/1', { token: 'bob' }],
@@ -61,6 +63,7 @@ const requests: Request[] = [
   ['DELETE', '/plants/1', { token: 'nobody' }],
   ['DELETE', '/plants/1', { token: 'ada-reads' }],
   ['DELETE', '/plants/1', { token: 'fault' }],
+  ['DELETE', '/plants/1', { token: 'foreign' }],
   ['DELETE', '/plants/1', { body: 'x'.repeat(70_000) }],
   ['DELETE', '/plants/1'],
   ['GET', '/openapi.json', { token: null }],
@@ -120,6 +123,7 @@ describe('the OpenAPI document and the answers', () => {
       store,
       authenticate: (token) => {
         if (token === 'fault') throw new Error('no answer from the user directory');
+        if (token === 'foreign') throw new PlantStoreError('storage_unsupported');
         return authenticateByName(token);
       },
     });

@@ -65,7 +65,7 @@ describe('errorTable', () => {
       internal: 50000,
       saturated: 50300,
       storage_unavailable: 50300,
-      storage_unsupported: 50300,
+      storage_unsupported: 50001,
       closed: 50300,
     };
     assert.deepEqual({ ...integers, ...published }, integers);

@@ -4,7 +4,6 @@ import type { Fault } from './fault.ts';
 const sqlite = 'test/storage/sqlite/sqlite-storage.test.ts';
 const database = 'test/storage/sqlite/database.test.ts';
 const sqliteFile = 'test/storage/sqlite/file.test.ts';
-const migration = 'test/storage/sqlite/migration.test.ts';
 const reopen = 'test/storage/sqlite/reopen.test.ts';
 const sync = 'test/storage/sqlite/sync.test.ts';
 const memory = 'test/storage/memory/memory-storage.test.ts';
@@ -15,14 +14,11 @@ export const storageFaults: readonly Fault[] = [
     { name: 'a commit is not waited for on the disk', find: 'PRAGMA synchronous = FULL', replace: 'PRAGMA synchronous = NORMAL', tests: [database] },
     { name: 'no write-ahead log', find: 'PRAGMA journal_mode = WAL', replace: 'PRAGMA journal_mode = DELETE' },
     { name: 'a failed batch is not rolled back', find: `if (database.isTransaction) database.exec('ROLLBACK');`, replace: '' },
-    { name: 'the write lock is taken late', find: 'BEGIN IMMEDIATE', replace: 'BEGIN', tests: [migration] },
+    { name: 'the write lock is taken late', find: 'BEGIN IMMEDIATE', replace: 'BEGIN', tests: ['test/storage/sqlite/locked.test.ts'] },
     { name: 'another process’s lock is not waited for', find: 'new DatabaseSync(file, { timeout: busyTimeoutMs })', replace: 'new DatabaseSync(file)', tests: [database] },
     { name: 'another application’s log is taken in', find: 'readOnly: true, ', replace: '' },
     { name: 'another application’s file is taken', find: '!== applicationId', replace: '> applicationId' },
     { name: 'a newer version’s file is taken', find: 'version > migrations.length)', replace: 'version > migrations.length + 1)' },
-    { name: 'a migrated file is migrated again', find: 'PRAGMA user_version = ${migrations.length}', replace: 'PRAGMA user_version = 1', tests: [migration] },
-    { name: 'a migration takes names for tags', find: 'SET tag = substr(json_quote(tag)', replace: 'SET tag = substr(json_quote(name)', tests: [migration] },
-    { name: 'a migration leaves a quote behind', find: 'length(json_quote(name)) - 2', replace: 'length(json_quote(name)) - 1', tests: [migration] },
     { name: 'the log of a crash is trusted', find: 'isLogTrusted: !isLogLeft || tryToTakeInLog(database, busyTimeoutMs)', replace: 'isLogTrusted: true', tests: [reopen] },
     { name: 'another file is opened again', find: 'if (identifyFile(file) !== identity) throw', replace: `if (identity === '') throw`, tests: [reopen] },
     { name: 'a file that is empty is taken for one to read', find: `if (readVersion(database, file) === 0) throw`, replace: `if (readVersion(database, file) < 0) throw`, tests: ['test/cli/commands/backup.test.ts'] },

@@ -8,7 +8,10 @@ import { describeNeededNode } from './version.ts';
 /** "PLNT": what tells a plant store from other SQLite files. */
 const applicationId = 0x504c4e54;
 
-/** Entry n takes a database from version n to n + 1. Never change one that was released. */
+/**
+ * Entry n migrates a database from version n to n + 1. Never change one that was released.
+ * The columns name and tag hold a text as it is inside a JSON string: see text.ts.
+ */
 const migrations = [
   `CREATE TABLE plants (
      user TEXT NOT NULL,
@@ -17,11 +20,6 @@ const migrations = [
      tag TEXT,
      PRIMARY KEY (user, id)
    ) STRICT, WITHOUT ROWID`,
-  // name and tag as they stand between the quotes of a JSON string: see sqlite-text.ts.
-  `UPDATE plants SET name = substr(json_quote(name), 2, length(json_quote(name)) - 2)
-     WHERE json_quote(name) <> '"' || name || '"';
-   UPDATE plants SET tag = substr(json_quote(tag), 2, length(json_quote(tag)) - 2)
-     WHERE json_quote(tag) <> '"' || tag || '"'`,
 ];
 
 /** At opening these mean that the content is not what it should be. */

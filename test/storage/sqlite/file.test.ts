@@ -68,7 +68,7 @@ describe('SqliteStorage and its file', () => {
     const database = new DatabaseSync(path, { readOnly: true });
     t.after(() => { database.close(); });
     assert.deepEqual({ ...database.prepare('PRAGMA journal_mode').get() }, { journal_mode: 'wal' });
-    assert.deepEqual({ ...database.prepare('PRAGMA user_version').get() }, { user_version: 2 });
+    assert.deepEqual({ ...database.prepare('PRAGMA user_version').get() }, { user_version: 1 });
     assert.deepEqual({ ...database.prepare('PRAGMA application_id').get() }, { application_id: 0x504c4e54 });
   });
 
@@ -123,8 +123,8 @@ describe('SqliteStorage and its file', () => {
   it('refuses a newer version’s file', async (t) => {
     const path = await newPath(t);
     await makeStore(path);
-    execute(path, 'PRAGMA user_version = 3');
-    await assertRefused(path, /schema version 3; this version of plant-store knows up to 2/);
+    execute(path, 'PRAGMA user_version = 2');
+    await assertRefused(path, /schema version 2; this version of plant-store knows up to 1/);
   });
 
   it('refuses a file that was cut short', async (t) => {
