@@ -82,6 +82,7 @@ describe('A header that stands twice', () => {
     const twice = [
       [post(plant).replace('Content-Type', 'Content-Type: text/plain\r\nContent-Type'), 400, 40007],
       [post(plant).replace('Content-Type', 'Content-Type: application/json\r\nContent-Type'), 400, 40007],
+      [post(plant).replace('Content-Type', 'Content-Type: application/json; a=b\r\nContent-Type'), 400, 40007],
       [post(plant).replace('Authorization', 'Authorization: Bearer eve\r\nAuthorization'), 401, 40102],
       [post(plant).replace('Content-Type', 'Authorization: Bearer eve\r\nContent-Type'), 401, 40102],
     ] as const;

@@ -19,6 +19,14 @@ async function start(t: HasAfter, busyTimeoutMs: number, heldMs: number): Promis
 }
 
 describe('SqliteStorage over a file that another process holds', () => {
+  it('waits until it can create its table in a new file', async (t) => {
+    const path = join(await temporaryFolder(t), 'plants.db');
+    await holdDatabase(t, path, 'BEGIN IMMEDIATE', 300);
+    const storage = new SqliteStorage(path);
+    t.after(() => storage.close());
+    assert.deepEqual(await storage.commit([write]), [true]);
+  });
+
   it('waits with a commit, and lets others go on meanwhile', async (t) => {
     const storage = await start(t, 10_000, 800);
     let isOver = false;
