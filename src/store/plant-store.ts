@@ -5,6 +5,7 @@ import { maxLimit, parseNewPlant, toInt64 } from '../model/plant.ts';
 import type { NewPlant, PlantId, StoredPlant } from '../model/plant.ts';
 import { PageCache } from './page-cache.ts';
 import { pageTurn } from './list-scheduler.ts';
+import { checkAdapter } from '../storage/check-adapter.ts';
 import { emptyPage, listAsJson } from '../storage/json-page.ts';
 import { listChecked } from '../storage/list-checked.ts';
 import { fullPageEnd, maxPageLength } from '../storage/page-bounds.ts';
@@ -62,7 +63,7 @@ export class PlantStore {
   constructor(options: PlantStoreOptions) {
     checkOptionNames('PlantStore', options, optionNames);
     const { storage, maxQueuedWrites = 10_000, maxBatchWrites = 1000, maxCachedText = 8_388_608 } = options;
-    checkStorage(storage);
+    checkAdapter('storage', storage);
     checkIntegerOption('maxQueuedWrites', maxQueuedWrites, 1);
     checkIntegerOption('maxBatchWrites', maxBatchWrites, 1);
     checkIntegerOption('maxCachedText', maxCachedText, 0);
@@ -187,12 +188,6 @@ export class PlantStore {
       // Of a commit that failed the outcome is unknown.
       if (this.#pages !== undefined) for (const { user } of writes) this.#pages.forget(user);
     }
-  }
-}
-
-function checkStorage(storage: Partial<StorageAdapter> | null | undefined): void {
-  for (const method of ['commit', 'list', 'close'] as const) {
-    if (typeof storage?.[method] !== 'function') throw new TypeError(`storage must be a StorageAdapter: it has no ${method}`);
   }
 }
 

@@ -1,7 +1,7 @@
-import { chownSync, closeSync, existsSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { createPrivateFile } from '../storage/sqlite/file.ts';
+import { createPrivateFile, syncFolder } from '../storage/sqlite/file.ts';
 import { hasResultCode } from '../storage/sqlite/result-code.ts';
 import { isTokenRecord, readTokenFile, tokenFileText } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
@@ -126,12 +126,7 @@ function replaceFile(path: string, text: string): void {
   writeFileSync(beside, text, { mode: 0o600, flag: 'wx', flush: true });
   keepOwner(path, beside);
   renameSync(beside, path);
-  const folder = openSync(dirname(path), 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
+  syncFolder(dirname(path));
 }
 
 /** So that root can make a token for a service that runs as another user. */

@@ -1,4 +1,5 @@
 import { checkFunctionOption, checkOptionNames } from '../model/options.ts';
+import { checkAdapter } from '../storage/check-adapter.ts';
 import type { StorageAdapter } from '../storage/storage-adapter.ts';
 import { addPlants, withoutPresent } from './add-plants.ts';
 import type { PlantConflict, PlantTally } from './add-plants.ts';
@@ -25,7 +26,6 @@ export interface CopyPlantsOptions {
 }
 
 const optionNames = { onProgress: true, onConflict: true } as const satisfies Record<keyof CopyPlantsOptions, true>;
-const adapterMethods = ['commit', 'list', 'scan', 'close'] as const;
 
 /**
  * Copies all plants of all users from one storage to another, in constant memory. Nothing is ever
@@ -79,11 +79,6 @@ class CopyTally implements PlantTally {
     this.#conflicts++;
     this.#onConflict?.(conflict);
   }
-}
-
-function checkAdapter(name: string, value: Partial<StorageAdapter> | null | undefined): void {
-  const missing = adapterMethods.find((method) => typeof value?.[method] !== 'function');
-  if (missing !== undefined) throw new TypeError(`${name} must be a storage adapter: it has no ${missing}`);
 }
 
 function checkOptions(options: CopyPlantsOptions): void {

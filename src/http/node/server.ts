@@ -3,6 +3,7 @@ import type { Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '../../model/errors.ts';
+import { checkIntegerOption } from '../../model/options.ts';
 import type { PlantStore } from '../../store/plant-store.ts';
 import { connectionLimit, openFileLimit } from './connection-limit.ts';
 import { closeIdleConnections } from './idle-connections.ts';
@@ -95,11 +96,16 @@ const connectionsOf = new WeakMap<Server, Set<Socket>>();
 /**
  * Stops a server: no new connections, requests under way are finished, idle connections closed.
  * What is not finished after `graceMs` milliseconds is cut off. Resolves when all are closed.
+ *
+ * @throws {TypeError} if the server was not made by {@link createPlantServer}, or if `graceMs` is not 0 to 2147483647.
  */
 export async function drainServer(server: Server, graceMs: number): Promise<void> {
+  const connections = connectionsOf.get(server);
+  if (connections === undefined) throw new TypeError('drainServer must be given a server that createPlantServer made');
+  checkIntegerOption('graceMs', graceMs, 0, 2_147_483_647);
   const closed = new Promise((resolve) => server.close(resolve));
   // So that no client sends its next request into a connection that is about to close.
-  for (const socket of connectionsOf.get(server) ?? []) {
+  for (const socket of connections) {
     const response = lastResponse(socket);
     if (response?.headersSent === false) response.setHeader('Connection', 'close');
   }
@@ -108,7 +114,7 @@ export async function drainServer(server: Server, graceMs: number): Promise<void
   const cut = setTimeout(() => {
     server.closeAllConnections();
     // node:http does not know those of a CONNECT any more.
-    for (const socket of connectionsOf.get(server) ?? []) socket.destroy();
+    for (const socket of connections) socket.destroy();
   }, graceMs);
   await closed;
   clearInterval(sweep);

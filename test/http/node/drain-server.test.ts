@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
@@ -9,6 +10,17 @@ import { RawConnection } from '../../helpers/raw-http.ts';
 import { head, post, start } from '../../helpers/raw-service.ts';
 
 describe('drainServer', () => {
+  it('refuses a server that createPlantServer did not make, and a wrong time', async (t) => {
+    const other = createServer();
+    const expected = { name: 'TypeError', message: 'drainServer must be given a server that createPlantServer made' };
+    await assert.rejects(drainServer(other, 0), expected);
+    const { server } = await start(t);
+    for (const graceMs of [-1, 1.5, NaN, 2 ** 31]) {
+      await assert.rejects(drainServer(server, graceMs), { name: 'TypeError', message: /^graceMs must be an integer/ });
+    }
+    assert.ok(server.listening);
+  });
+
   it('finishes what is under way, says that the connection closes, and ends idle connections', async (t) => {
     const { server, store, port } = await start(t);
     const idle = await RawConnection.open(t, port);

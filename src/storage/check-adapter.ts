@@ -1,0 +1,13 @@
+import type { StorageAdapter } from './storage-adapter.ts';
+
+const methods = ['commit', 'list', 'scan', 'close'] as const satisfies (keyof StorageAdapter)[];
+
+/**
+ * Checks that a value has the methods of a storage adapter.
+ *
+ * @throws {TypeError} naming the argument and the method that is missing.
+ */
+export function checkAdapter(name: string, value: Partial<StorageAdapter> | null | undefined): void {
+  const missing = methods.find((method) => typeof value?.[method] !== 'function');
+  if (missing !== undefined) throw new TypeError(`${name} must be a storage adapter: it has no ${missing}`);
+}
