@@ -2,6 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import { PlantStoreError } from '../model/errors.ts';
 import { parseExactJson } from '../model/exact-json.ts';
 import type { ServiceRequest } from './service-request.ts';
+import { UserTotals } from './user-totals.ts';
+
+/** How many bytes the bodies that are being received may take up together, or 16 times `maxBodyBytes` if that is more. */
+const maxReceivedBytes = 67_108_864;
+
+/** How much of it the bodies of one user may take up. */
+const userShare = 1 / 4;
 
 /** The bounds of a request body. */
 export interface BodyLimits {
@@ -11,18 +18,43 @@ export interface BodyLimits {
   readonly maxBodyDepth: number;
 }
 
-/**
- * Reads a JSON body; the top-level member `id` is exact (see `parseExactJson`).
- *
- * @throws {PlantStoreError} `invalid_media_type`, `body_too_large`, `invalid_json`, or
- *   `malformed_request` if the client goes away before the end.
- */
-export async function readJsonBody(request: ServiceRequest, limits: BodyLimits): Promise<unknown> {
-  checkMediaType(request);
-  const body = request.readBody(limits.maxBodyBytes);
-  const bytes = body instanceof Promise ? await body : body;
-  if (!isUtf8(bytes)) throw new PlantStoreError('invalid_json');
-  return parseExactJson(bytes.toString('utf8'), limits.maxBodyDepth);
+/** Reads bodies, and bounds the memory of those that are being received: a client may send them slowly. */
+export class JsonBodyReader {
+  readonly #limits: BodyLimits;
+  readonly #maxBytes: number;
+  readonly #received = new UserTotals();
+
+  constructor(limits: BodyLimits, maxBytes: number = Math.max(maxReceivedBytes, 16 * limits.maxBodyBytes)) {
+    this.#limits = limits;
+    this.#maxBytes = maxBytes;
+  }
+
+  /**
+   * Reads the JSON body of a user's request; the top-level member `id` is exact (see `parseExactJson`).
+   *
+   * @throws {PlantStoreError} `invalid_media_type`, `body_too_large`, `invalid_json`, `saturated` if too many bodies are
+   *   being received, or `malformed_request` if the client goes away before the end.
+   */
+  async read(request: ServiceRequest, user: string): Promise<unknown> {
+    checkMediaType(request);
+    const { maxBodyBytes, maxBodyDepth } = this.#limits;
+    let reserved = 0;
+    try {
+      const body = request.readBody(maxBodyBytes, (bytes) => { reserved = this.#reserve(user, bytes); });
+      const bytes = body instanceof Promise ? await body : body;
+      if (!isUtf8(bytes)) throw new PlantStoreError('invalid_json');
+      return parseExactJson(bytes.toString('utf8'), maxBodyDepth);
+    } finally {
+      if (reserved > 0) this.#received.add(user, -reserved);
+    }
+  }
+
+  #reserve(user: string, bytes: number): number {
+    const isOver = this.#received.all + bytes > this.#maxBytes;
+    if (isOver || this.#received.of(user) + bytes > this.#maxBytes * userShare) throw new PlantStoreError('saturated');
+    this.#received.add(user, bytes);
+    return bytes;
+  }
 }
 
 /**

@@ -11,6 +11,12 @@ const userShare = 1 / 4;
 const maxWaitingOfUser = 100;
 const maxWaiting = 1000;
 
+/** How many lists of one user may wait in any case, so that others cannot take up all places. */
+const minWaitingOfUser = 8;
+
+/** How many ids one user may hold in any case. */
+const minHeldIdsOfUser = 65_536;
+
 /** A list whose limit takes more than one page. */
 export interface LongListRequest {
   readonly user: string;
@@ -73,7 +79,8 @@ export class LongLists {
       this.#preparing.set(user, []);
       return;
     }
-    if (queue.length >= maxWaitingOfUser || this.#waiting >= maxWaiting) throw new PlantStoreError('saturated');
+    const isFull = this.#waiting >= maxWaiting && queue.length >= minWaitingOfUser;
+    if (isFull || queue.length >= maxWaitingOfUser) throw new PlantStoreError('saturated');
     this.#waiting++;
     await new Promise<void>((resolve) => { queue.push(resolve); });
     this.#waiting--;
@@ -111,7 +118,8 @@ export class LongLists {
   #checkHeldIds(user: string, heldByList: number): void {
     const heldByUser = this.#heldIds.of(user);
     const isOverShare = heldByUser > heldByList && heldByUser > this.#maxHeldIds * userShare;
-    if (isOverShare || this.#heldIds.all > this.#maxHeldIds) throw new PlantStoreError('saturated');
+    const isFull = this.#heldIds.all > this.#maxHeldIds && heldByUser > Math.min(minHeldIdsOfUser, this.#maxHeldIds / 8);
+    if (isOverShare || isFull) throw new PlantStoreError('saturated');
   }
 }
 

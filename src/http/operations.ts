@@ -5,7 +5,7 @@ import type { PlantId } from '../model/plant.ts';
 import type { PlantStore } from '../store/plant-store.ts';
 import type { JsonPage } from '../storage/storage-adapter.ts';
 import type { Answer } from './answer.ts';
-import { readJsonBody } from './body.ts';
+import { JsonBodyReader } from './body.ts';
 import type { BodyLimits } from './body.ts';
 import { InFlight } from './in-flight.ts';
 import { LongLists } from './long-lists.ts';
@@ -41,6 +41,7 @@ export function createOperations(store: PlantStore, limits: OperationLimits, uns
   const { basePath } = limits;
   const openApi = openApiAnswer(basePath);
   const longLists = new LongLists(store, limits.maxHeldIds);
+  const bodies = new JsonBodyReader(limits);
   const inFlight = new InFlight(limits.maxInFlight);
 
   /** A request takes effect when all of it has arrived and its client can be answered. */
@@ -52,7 +53,7 @@ export function createOperations(store: PlantStore, limits: OperationLimits, uns
   return {
     createPlant: async ({ request, user }) => {
       // The store checks what JSON holds; the type would be a claim.
-      const newPlant = (await readJsonBody(request, limits)) as Parameters<PlantStore['createPlant']>[1];
+      const newPlant = (await bodies.read(request, user)) as Parameters<PlantStore['createPlant']>[1];
       begin(request, user);
       try {
         return { status: 200, body: plantJson(await store.createPlant(user, newPlant)), user };

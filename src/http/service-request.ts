@@ -14,12 +14,13 @@ export interface ServiceRequest {
    */
   header(name: string): string | undefined;
   /**
-   * Reads the whole body.
+   * Reads the whole body. If it has not arrived yet, `beforeWaiting` is called first with the number of bytes that it
+   * may take up in memory; if that throws, the body is not read.
    *
    * @throws {PlantStoreError} `body_too_large` if it has more than `maxBytes`; `malformed_request` if the client goes
    *   away before the end.
    */
-  readBody(maxBytes: number): Buffer | Promise<Buffer>;
+  readBody(maxBytes: number, beforeWaiting: (bytes: number) => void): Buffer | Promise<Buffer>;
   /** Waits for the end of a body that has no meaning (RFC 9110 §9.3.5). Throws as {@link readBody} does. */
   discardBody(maxBytes: number): Promise<void> | undefined;
   /** Whether the client has gone. Unlike {@link isOpen} it may send something to find out. */

@@ -12,15 +12,34 @@ export function errorText(error: unknown): string {
   let current = error;
   for (let depth = 0; depth <= maxCauses; depth++) {
     texts.push(ownText(current));
-    if (!isError(current) || current.cause === undefined) break;
-    current = current.cause;
+    const cause = causeOf(current);
+    if (cause === undefined) break;
+    current = cause;
   }
   return texts.join('\nCaused by ');
 }
 
+function causeOf(error: unknown): unknown {
+  try {
+    return isError(error) ? error.cause : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Anything can be thrown: a Proxy, an error whose stack is not a string, an object that cannot become a string. */
 function ownText(error: unknown): string {
+  try {
+    return describe(error);
+  } catch {
+    return 'an error that cannot be shown';
+  }
+}
+
+function describe(error: unknown): string {
   if (isError(error)) {
-    const { message, stack = `${error.name}: ${message}` } = error;
+    const { message } = error;
+    const stack = typeof error.stack === 'string' ? error.stack : `${error.name}: ${message}`;
     const headingEnd = stack.includes(message) ? stack.indexOf(message) + message.length : stack.length;
     return stack.slice(0, headingEnd) + codesOf(error) + stack.slice(headingEnd);
   }

@@ -5,16 +5,19 @@ import { lastResponse } from './in-order.ts';
 /** Which part of `maxConnections` is kept free of idle connections. */
 const freeShare = 0.05;
 
-/** A new connection has this long to send its first byte before it counts as idle. */
-const firstByteMs = 1000;
+/**
+ * While room is needed, a client has this long to send the header of a request before its connection counts as idle:
+ * with one byte of a header, connections would be held for as long as `headersTimeout`.
+ */
+const headerMs = 1000;
 
 /**
  * From now on closes idle connections of a server when more than 95 % of `maxConnections` are open, the
  * longest idle first. node:http closes every new connection once `maxConnections` are open, so room
  * has to be made before that: no new client is turned away while idle connections exist.
  *
- * A connection is idle when it has sent nothing since its last response, or nothing at all for a second;
- * the latter are closed first.
+ * A connection is idle if it has sent nothing since its last response, or if the header of its first or next request
+ * has been incomplete for a second; the latter are closed first.
  * For each one that is closed the server emits `idleConnectionClosed`.
  *
  * `open` holds the open connections of the server; those that are closed are removed from it.
@@ -38,7 +41,7 @@ class IdleConnections {
   readonly #open: Set<Socket>;
   /** How many bytes each had sent when its last response ended, in the order of these ends. */
   readonly #keptAlive = new Map<Socket, number>();
-  /** When each was opened, of those without a request, in this order. */
+  /** Since when each has been without a complete header, in this order. */
   readonly #withoutRequest = new Map<Socket, number>();
   #retry: NodeJS.Timeout | undefined;
 
@@ -92,20 +95,20 @@ class IdleConnections {
     this.#retry = setTimeout(() => {
       this.#retry = undefined;
       this.makeRoom();
-    }, firstByteMs).unref();
+    }, headerMs).unref();
   }
 
   #longestIdle(): Socket | undefined {
-    const idleSince = performance.now() - firstByteMs;
-    for (const [socket, openedAt] of this.#withoutRequest) {
-      if (openedAt > idleSince) break;
-      if (socket.bytesRead === 0) return socket;
-      this.#withoutRequest.delete(socket);
+    const now = performance.now();
+    for (const [socket, sinceMs] of this.#withoutRequest) {
+      if (sinceMs > now - headerMs) break;
+      return socket;
     }
     for (const [socket, bytesRead] of this.#keptAlive) {
       if (socket.bytesRead === bytesRead) return socket;
-      // Its next request is arriving, and the server's headersTimeout applies.
+      // The header of its next request is arriving.
       this.#keptAlive.delete(socket);
+      this.#withoutRequest.set(socket, now);
     }
     return undefined;
   }

@@ -46,10 +46,7 @@ export function inOrder(listener: RequestListener, maxWaiting: number): RequestL
       if (isOpen(socket)) listener(request, response);
       return;
     }
-    if (line.length >= maxWaiting) {
-      socket.destroy();
-      return;
-    }
+    if (line.length >= maxWaiting && line.closeLongest(socket)) return;
     waitsFor.set(response, before);
     line.enter(socket);
     const begin = (): void => {
@@ -121,6 +118,21 @@ class WaitingLine {
       wait.count++;
     }
     socket.pause();
+  }
+
+  /**
+   * Closes the connection with the most requests that wait, so that a client with many of them does not cost others
+   * their connections.
+   *
+   * @returns whether it was the given one.
+   */
+  closeLongest(newest: Socket): boolean {
+    let longest = newest;
+    let most = this.#waits.get(newest)?.count ?? 0;
+    for (const [socket, { count }] of this.#waits) if (count > most) [longest, most] = [socket, count];
+    this.#forget(longest);
+    longest.destroy();
+    return longest === newest;
   }
 
   leave(socket: Socket): void {

@@ -41,8 +41,8 @@ export class NodeRequest implements ServiceRequest {
     return typeof value === 'string' ? value : value.join(', ');
   }
 
-  readBody(maxBytes: number): Buffer | Promise<Buffer> {
-    return readBody(this.#message, maxBytes);
+  readBody(maxBytes: number, beforeWaiting: (bytes: number) => void): Buffer | Promise<Buffer> {
+    return readBody(this.#message, maxBytes, beforeWaiting);
   }
 
   discardBody(maxBytes: number): Promise<void> | undefined {

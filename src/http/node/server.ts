@@ -76,9 +76,9 @@ export function createPlantServer(store: PlantStore, options: ServiceOptions): S
   });
   server.on('clientError', (error, socket) => {
     const code = clientErrorCode(error);
-    // Not read because requests before it wait: that is not the client's doing.
-    if (code === 'request_timeout' && socket.isPaused()) return;
-    refuseConnection(socket, code);
+    // It was not read because requests before it wait, which is not the client's fault. node:http reports this once.
+    if (code === 'request_timeout' && socket.isPaused()) timeOutLater(server, socket);
+    else refuseConnection(socket, code);
   });
   return server;
 }
@@ -89,6 +89,31 @@ function keepServing(socket: Duplex): void {
   socket.on('drain', () => { drainResponses(socket); }).on('timeout', destroy).on('error', destroy);
   // Who does not read does not see that the client has gone.
   socket.resume();
+}
+
+/**
+ * Applies `requestTimeout` to a request whose time was up while its connection was paused: once the connection is read
+ * again, the rest of the request has that time to arrive.
+ */
+function timeOutLater(server: Server, socket: Duplex): void {
+  const last = lastResponse(socket);
+  let wasPaused = true;
+  let timer: NodeJS.Timeout;
+  const check = (): void => {
+    const current = lastResponse(socket);
+    const isIncomplete = current?.req.complete === false || current === last;
+    if (!isIncomplete) return;
+    const isPaused = socket.isPaused();
+    if (!isPaused && !wasPaused) {
+      refuseConnection(socket, 'request_timeout');
+      return;
+    }
+    wasPaused = isPaused;
+    wait();
+  };
+  const wait = (): void => { timer = setTimeout(check, server.requestTimeout).unref(); };
+  wait();
+  socket.once('close', () => { clearTimeout(timer); });
 }
 
 const connectionsOf = new WeakMap<Server, Set<Socket>>();

@@ -86,17 +86,29 @@ describe('idle connections', () => {
     });
   });
 
-  it('do not include those that have sent part of a request', async (t) => {
+  it('do not include those whose header has been arriving for less than a second', async (t) => {
     const { server, port } = await start(t);
-    server.maxConnections = 4;
-    const partial = [await RawConnection.open(t, port), await keepAlive(t, port)];
+    server.maxConnections = 6;
+    const kept = await keepAlive(t, port);
+    const partial = [await RawConnection.open(t, port), kept];
     for (const connection of partial) connection.send('GET /pla');
-    await sleep(1100);
     for (let n = 0; n < 10; n++) await keepAlive(t, port);
     for (const connection of partial) {
       connection.send(`nts HTTP/1.1\r\n${head}\r\n`);
       await connection.until(/\[\]$/);
     }
+  });
+
+  it('include those whose header has been incomplete for a second', async (t) => {
+    const { server, port } = await start(t);
+    server.maxConnections = 4;
+    const partial = [await RawConnection.open(t, port), await keepAlive(t, port)];
+    for (const connection of partial) connection.send('G');
+    await sleep(1100);
+    await eventually(async () => {
+      for (let n = 0; n < 4; n++) await keepAlive(t, port);
+      assert.ok(partial.every(({ socket }) => socket.destroyed));
+    });
   });
 
   it('stay open while there is room', async (t) => {

@@ -11,7 +11,7 @@ describe('readBody', () => {
   it('rejects where the client goes away in the middle, so that nobody waits for the rest', async (t) => {
     const outcome = Promise.withResolvers<unknown>();
     const server = createServer((request) => {
-      Promise.resolve(readBody(request, 1000)).then(outcome.resolve, outcome.reject);
+      Promise.resolve(readBody(request, 1000, () => undefined)).then(outcome.resolve, outcome.reject);
       connection.socket.resetAndDestroy();
     });
     server.listen(0, '127.0.0.1');

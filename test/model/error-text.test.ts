@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { errorText } from '../../src/model/error-text.ts';
+
+describe('errorText', () => {
+  it('shows the stack and codes of an error and of its causes, and no other property', () => {
+    const cause = Object.assign(new Error('row'), { code: '23502', detail: 'Failing row contains (secret)' });
+    const text = errorText(new Error('outer', { cause }));
+    assert.match(text, /^Error: outer\n +at .*\nCaused by Error: row \(code 23502\)\n +at /s);
+    assert.doesNotMatch(text, /secret/);
+  });
+
+  it('shows a value that is not an error', () => {
+    assert.deepEqual(['down', 7, undefined, null].map(errorText), ['down', '7', 'undefined', 'null']);
+    assert.equal(errorText({ token: 'secret' }), 'an object that is not an Error');
+  });
+
+  it('never throws', () => {
+    const throwing = (): never => { throw new Error('no'); };
+    const odd = [
+      Object.assign(new Error('a'), { stack: null }),
+      Object.assign(new Error('b'), { stack: 7 }),
+      Object.assign(new Error('c'), { message: Object.create(null) as string }),
+      Object.defineProperty(new Error('d'), 'cause', { get: throwing }),
+      Object.assign(() => undefined, { toString: throwing }),
+      new Proxy(new Error('e'), { get: throwing, getPrototypeOf: throwing }),
+    ];
+    for (const error of odd) assert.equal(typeof errorText(error), 'string');
+    assert.equal(errorText(odd[0]), 'Error: a');
+  });
+
+  it('ends at a cause that is its own cause', () => {
+    const error = new Error('again');
+    error.cause = error;
+    assert.equal(errorText(error).split('Caused by').length, 6);
+  });
+});
