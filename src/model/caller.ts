@@ -1,23 +1,22 @@
-/** What a token may be allowed to do. */
+/** A permission that a token can grant. */
 export type Scope = 'plants:read' | 'plants:write';
 
 /** All scopes. */
 export const scopes: readonly Scope[] = ['plants:read', 'plants:write'];
 
-/** The caller that a bearer token stands for. */
+/** The caller that a bearer token identifies. */
 export interface Caller {
   /** The user whose plants the caller has access to: 1 to 255 bytes of UTF-8. */
   readonly user: string;
-  /** What the caller may do; without it, everything. Scopes of other services are ignored. */
+  /** What the caller may do; by default everything. Scopes of other services are ignored. */
   readonly scopes?: readonly Scope[];
 }
 
 /**
- * Returns the caller that a bearer token stands for, or `null` if the token is unknown, expired or revoked (401).
- * If it throws, rejects, or does not settle within 10 seconds, the client gets 500, or 503 for a PlantStoreError
- * `storage_unavailable`, and the error is reported to `onError`. A value that is not a Caller is reported in the same
- * way, as a TypeError.
- *
+ * Returns the caller that a bearer token identifies, or `null` if the token is unknown, expired or revoked (401). If it
+ * throws, rejects, or does not settle within 10 seconds, the server responds with 500, or with 503 for a
+ * PlantStoreError `storage_unavailable`, and reports the error to `onError`. A value that is not a Caller is reported
+ * in the same way, as a TypeError.
  * @example
  * const authenticate: Authenticate = (token) => (token === process.env.ADAS_TOKEN ? { user: 'ada' } : null);
  */

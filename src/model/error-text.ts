@@ -4,8 +4,8 @@ import { types } from 'node:util';
 const maxCauses = 5;
 
 /**
- * An error for a log: its stack and its codes, then those of its causes. Other properties are left out, because they
- * can hold data of users: `detail` of a PostgreSQL error quotes the row, the error of an HTTP client its headers.
+ * Formats an error for a log: its stack and its codes, then those of its causes. Omits other properties, because they
+ * can contain user data: PostgreSQL's `detail` quotes the row, the error of an HTTP client its headers.
  */
 export function errorText(error: unknown): string {
   const texts: string[] = [];
@@ -46,7 +46,7 @@ function describe(error: unknown): string {
   return typeof error === 'object' && error !== null ? 'an object that is not an Error' : String(error);
 }
 
-/** The codes of system errors, of node:sqlite and of PostgreSQL. */
+/** Returns the codes of an error of the system, of node:sqlite or of PostgreSQL. */
 function codesOf(error: Error): string {
   const properties = error as Error & Readonly<Record<string, unknown>>;
   const codes = ['code', 'errcode'].flatMap((name) => {
@@ -56,7 +56,7 @@ function codesOf(error: Error): string {
   return codes.length === 0 ? '' : ` (${codes.join(', ')})`;
 }
 
-/** Test runners such as Jest run code in a context of its own, where `instanceof Error` is false for system errors. */
+/** Checks for an Error of any VM context: in Jest, for example, `instanceof Error` fails for system errors. */
 function isError(error: unknown): error is Error {
   return error instanceof Error || types.isNativeError(error);
 }

@@ -1,8 +1,8 @@
 /**
- * The one table of error codes: for each code its HTTP status, the integer that stands in the
- * `error` field on the wire (status × 100 + n, never renumbered) and the default message.
+ * The only table of error codes. For each code it holds the HTTP status, the integer in the `error` field of a response
+ * (status × 100 + n, never renumbered) and the default message.
  *
- * Several codes share 50300, because they ask the same of a client: try again later.
+ * Several codes share 50300, because the client should react in the same way: try again later.
  */
 export const errorTable = {
   invalid_json: { status: 400, error: 40001, message: 'The body is not JSON in UTF-8.' },
@@ -29,16 +29,16 @@ export const errorTable = {
   closed: { status: 503, error: 50300, message: 'The store is closed.' },
 } as const;
 
-/** What went wrong, for programs: branch on this, never on a message. */
+/** A stable code for programs: branch on the code, never on the message. */
 export type ErrorCode = keyof typeof errorTable;
 
 /**
- * The only error class of this package. Its message never holds a secret or a detail of the
- * machine, so it can be shown to a client as it is; such details are in `cause`.
+ * The only error class of this package. Its message never contains a secret or a detail of the machine, so it can be
+ * sent to a client unchanged. Such details are in `cause`.
  */
 export class PlantStoreError extends Error {
   override readonly name = 'PlantStoreError';
-  /** The row of {@link errorTable} that applies. */
+  /** The row of {@link errorTable} that describes the error. */
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string = errorTable[code].message, options?: ErrorOptions) {

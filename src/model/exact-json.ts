@@ -1,14 +1,14 @@
 import { PlantStoreError } from './errors.ts';
 import { int64FromJsonNumber } from './int64.ts';
 
-/** A fraction or an exponent, or what looks like one in a string, which only costs the longer way. */
+/** Matches a fraction or an exponent. A false match inside a string only selects the slower path. */
 const fractionOrExponent = /\d[.eE]/;
 
 /**
- * Parses JSON (RFC 8259) with the top-level member `id` exact: an integral number in any spelling
- * becomes an int64 bigint (or stays a number where that is exact), any other number becomes NaN.
+ * Parses JSON (RFC 8259) without losing precision in the top-level member `id`. An integral number in any spelling
+ * becomes an int64 bigint (or stays a number if that is exact). Any other number becomes NaN.
  *
- * @throws {PlantStoreError} `invalid_json`, also where arrays and objects nest more than `maxDepth` levels.
+ * @throws {PlantStoreError} `invalid_json`, also if arrays and objects nest more than `maxDepth` levels.
  */
 export function parseExactJson(text: string, maxDepth: number): unknown {
   let value: unknown;
@@ -22,21 +22,21 @@ export function parseExactJson(text: string, maxDepth: number): unknown {
   return literal === undefined ? value : { ...(value as object), id: int64FromJsonNumber(literal) ?? NaN };
 }
 
-/** A plain integer literal that is not exact as a double never becomes a safe integer. */
+/** Checks that `id` is exact: an integer literal that a double cannot represent never becomes a safe integer. */
 function isExact(value: unknown): boolean {
   const { id } = (value ?? {}) as { id?: unknown };
   return typeof id !== 'number' || Number.isSafeInteger(id);
 }
 
-/** Whether it is one object at most, with no other inside. */
+/** Checks that the text contains at most one object, and no array. */
 function isFlat(text: string): boolean {
   return !text.includes('[') && !text.includes('{', text.indexOf('{') + 1);
 }
 
 /**
- * The literal of the top-level member `id`, the last one as JSON.parse takes it, where it is a
- * number. The text is known to be JSON. A loop, not a reviver, since a reviver recurses and
- * overflows the stack at some 5,000 levels.
+ * Returns the literal of the top-level member `id` if it is a number. Of several members, the last one counts, as in
+ * JSON.parse. The text must be valid JSON. This is a loop because a reviver recurses and overflows the stack at some
+ * 5,000 levels.
  */
 function findIdLiteral(text: string, maxDepth: number): string | undefined {
   const number = /\s*(-?\d[\d.eE+-]*)/y;
@@ -70,7 +70,7 @@ function findIdLiteral(text: string, maxDepth: number): string | undefined {
   return literal;
 }
 
-/** The index behind the string that begins at `start`. */
+/** Returns the index after the string that begins at `start`. */
 function stringEnd(text: string, start: number): number {
   let at = start + 1;
   while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;

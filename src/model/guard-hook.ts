@@ -1,8 +1,8 @@
 import { errorText } from './error-text.ts';
 
 /**
- * Wraps a hook of the application that gets a report, so that a hook that throws, or returns a promise that rejects,
- * does not end the process. The report then goes to `fallback`, and the failure of the hook to standard error.
+ * Wraps a reporting hook of the application, so that the process survives if the hook throws or its promise rejects.
+ * Then `fallback` receives the report, and standard error the error of the hook.
  */
 export function guardHook<Report extends unknown[]>(
   name: string,

@@ -1,9 +1,9 @@
 /**
- * Checks that `options` is an object that holds only known options.
+ * Checks that `options` is an object that contains only known options.
  *
  * @param owner what the options are for, such as `PlantStore`
  * @param known an object whose keys are the names of all options
- * @throws {TypeError} naming the first unknown option, and the known ones.
+ * @throws {TypeError} that names the first unknown option and lists the known ones.
  */
 export function checkOptionNames(owner: string, options: unknown, known: Readonly<Record<string, true>>): void {
   if (typeof options !== 'object' || options === null) {
@@ -16,9 +16,9 @@ export function checkOptionNames(owner: string, options: unknown, known: Readonl
 }
 
 /**
- * Checks an option that is an integer.
+ * Checks that an option is an integer from `min` to `max`.
  *
- * @throws {TypeError} naming the option and its range.
+ * @throws {TypeError} that names the option and its range.
  */
 export function checkIntegerOption(name: string, value: number, min: number, max: number = Number.MAX_SAFE_INTEGER): void {
   if (Number.isSafeInteger(value) && value >= min && value <= max) return;
@@ -27,9 +27,9 @@ export function checkIntegerOption(name: string, value: number, min: number, max
 }
 
 /**
- * Checks an option that is a function.
+ * Checks that an option is a function.
  *
- * @throws {TypeError} naming the option.
+ * @throws {TypeError} that names the option.
  */
 export function checkFunctionOption(name: string, value: unknown): void {
   if (typeof value !== 'function') throw new TypeError(`${name} must be a function`);

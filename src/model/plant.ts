@@ -4,36 +4,36 @@ import { isInt64 } from './int64.ts';
 /** A plant's identification number: an int64. */
 export type PlantId = bigint;
 
-/** What the service answers for a plant. */
+/** A plant as the service returns it. */
 export interface Plant {
   /** The name: any Unicode string without U+0000 and unpaired surrogates; may be empty. */
   name: string;
-  /** The type of the plant, under the same rules as the name. Left out where there is none. */
+  /** The type of the plant, under the same rules as the name; optional. */
   tag?: string;
 }
 
-/** A plant together with the id that it is kept under. */
+/** A plant and the id under which it is stored. */
 export interface StoredPlant extends Plant {
   id: PlantId;
 }
 
-/** What creates a plant. A `number` is taken as id where it is a safe integer. */
+/** The input for a new plant. A `number` is accepted as `id` if it is a safe integer. */
 export interface NewPlant {
   id: PlantId | number;
   name: string;
   tag?: string | undefined;
 }
 
-/** The JSON of a Plant: without its id, and without a tag where there is none. */
+/** Returns a plant's JSON: without its id, and without `tag` if it has none. */
 export function plantJson({ name, tag }: Plant): string {
   return JSON.stringify({ name, tag });
 }
 
-/** The largest `limit`, 2^31 − 1: the interface types it int32. */
+/** The largest `limit`, 2^31 − 1: the API defines it as an int32. */
 export const maxLimit = 2_147_483_647;
 
 /**
- * Checks an unknown value and makes a fresh plant of it. Unknown fields are ignored.
+ * Validates an unknown value and returns it as a new plant. Unknown fields are ignored.
  *
  * @throws {PlantStoreError} `invalid_plant`, with a message that names the field.
  */
@@ -68,12 +68,12 @@ function parseString(field: string, input: unknown): string {
   return input;
 }
 
-/** Whether every storage engine can hold `text`: no U+0000 (PostgreSQL), well-formed UTF-16. */
+/** Checks whether every storage can hold `text`: no U+0000 (PostgreSQL), well-formed UTF-16. */
 export function isStorableString(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-/** The int64 that a bigint or a safe-integer number is, or `undefined`. */
+/** Converts a bigint or a safe integer to an int64; returns `undefined` for any other value. */
 export function toInt64(input: unknown): bigint | undefined {
   if (typeof input === 'number' && Number.isSafeInteger(input)) return BigInt(input);
   return typeof input === 'bigint' && isInt64(input) ? input : undefined;
