@@ -2,9 +2,9 @@
 const waiting = new Map<string, (() => void)[]>();
 
 /**
- * Resolves when a long list of this user may read its next page. One page is read in each iteration of the event loop:
- * with one for every list, 200 lists of a million plants would make iterations of 150 ms. The turns go round the
- * users, and each user's turns round their lists, so that many lists of one user do not slow down those of others.
+ * Resolves when a long list of this user may read its next page. One page is read in each event loop iteration: with
+ * one page for every list, 200 lists of a million plants would make an iteration take 150 ms. Users are served round
+ * robin, and so are the lists of each user, so that one user with many lists does not slow down other users.
  */
 export function pageTurn(user: string): Promise<void> {
   return new Promise((resolve) => {
@@ -17,7 +17,7 @@ export function pageTurn(user: string): Promise<void> {
 
 function giveTurn(): void {
   for (const [user, lists] of waiting) {
-    // Deleted and set again, the user is the last in the order of the map.
+    // Deleting and setting the user again moves it to the end of the map.
     waiting.delete(user);
     const resume = lists.shift();
     if (lists.length > 0) waiting.set(user, lists);

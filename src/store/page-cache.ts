@@ -1,11 +1,11 @@
 import type { JsonPage } from '../storage/storage-adapter.ts';
 
-/** What a page and a user take besides their text, in code units, so that empty pages are bounded too. */
+/** The size of a page or a user besides its text, in code units. It bounds the number of empty pages too. */
 const overhead = 256;
 
-/** How a {@link PageCache} works. */
+/** Options of a {@link PageCache}. */
 export interface PageCacheOptions {
-  /** How many UTF-16 code units it keeps, of pages and of users; the least recently used users are evicted. */
+  /** The maximum size of all pages and users, in UTF-16 code units; the least recently used users are evicted. */
   readonly maxText: number;
   /** See `StorageAdapter.dataVersion`. */
   readonly dataVersion: () => number;
@@ -14,14 +14,14 @@ export interface PageCacheOptions {
 interface UserPages {
   readonly byLimit: Map<number, JsonPage>;
   text: number;
-  /** Asked for since it was last considered for dropping: as good as an order of use, and cheaper. */
+  /** Whether it was read since its last eviction check (second chance: as effective as LRU, and cheaper). */
   isUsed: boolean;
 }
 
 /**
- * Keeps the first pages of users' lists, which are what is asked for again. A user's go when the
- * user is written to, which is said by {@link forget}; all go when another process changed the
- * storage. An answer of 20 plants costs half as much when it is kept, one of 1000 a fifth.
+ * Caches the first pages of users' lists, which clients request repeatedly. {@link forget} removes the pages of a user
+ * after a write. All pages are removed after another process changed the storage. From the cache, a response of 20
+ * plants costs half as much, and one of 1000 plants a fifth.
  */
 export class PageCache {
   readonly #options: PageCacheOptions;
@@ -30,14 +30,14 @@ export class PageCache {
   #version: number | undefined;
   #isVersionChecked = false;
 
-  /** Counts what was forgotten: see {@link keep}. */
+  /** Counts the invalidations: see {@link keep}. */
   forgotten = 0;
 
   constructor(options: PageCacheOptions) {
     this.#options = options;
   }
 
-  /** A first page, if it is kept and still true. */
+  /** Returns a first page if it is cached and still valid. */
   find(user: string, limit: number): JsonPage | undefined {
     if (!this.#isVersionChecked) this.#checkVersion();
     const kept = this.#users.get(user);
@@ -47,8 +47,8 @@ export class PageCache {
   }
 
   /**
-   * Keeps a first page that was read after {@link forgotten} had the given value; not where it has changed
-   * since, because the page may then be of before a commit.
+   * Caches a first page. `forgotten` is the value of {@link forgotten} before the page was read. If that has changed
+   * since, the page is not cached, because it may be older than a commit.
    */
   keep(user: string, limit: number, page: JsonPage, forgotten: number): void {
     if (forgotten !== this.forgotten) return;
@@ -59,14 +59,14 @@ export class PageCache {
       this.#text += kept.text;
     }
     const change = lengthOf(page) - lengthOf(kept.byLimit.get(limit));
-    // Everybody who asks gets this one object.
+    // All callers share this object.
     kept.byLimit.set(limit, Object.freeze(page));
     kept.text += change;
     this.#text += change;
     this.#makeRoom();
   }
 
-  /** Drops the pages of a user whose plants were changed, or may have been. */
+  /** Removes the pages of a user whose plants have changed, or may have changed. */
   forget(user: string): void {
     this.forgotten++;
     const kept = this.#users.get(user);
@@ -76,8 +76,8 @@ export class PageCache {
   }
 
   /**
-   * Once a turn of the event loop, since a check costs a third of reading a page. A client that
-   * learned of another process's commit asks in a later turn.
+   * Clears the cache if another process changed the storage. Runs once per event loop iteration, since a check costs a
+   * third of reading a page. A client that learned of another process's commit sends its request in a later iteration.
    */
   #checkVersion(): void {
     const version = this.#options.dataVersion();

@@ -13,18 +13,17 @@ import type { JsonPage, StorageAdapter, Write } from '../storage/storage-adapter
 import { isUser, userRule } from '../model/user.ts';
 import { WriteQueue } from './write-queue.ts';
 
-/** What a {@link PlantStore} is made of. */
+/** Options of a {@link PlantStore}. */
 export interface PlantStoreOptions {
-  /** Where plants are kept. The store takes it over: nobody else writes through it, `close()` closes it. */
+  /** Where plants are stored. The store owns it: nothing else may write through it, and `close()` closes it. */
   storage: StorageAdapter;
-  /** How many writes may wait for their commit, 1 or more; default 10000. One more is refused: `saturated`. */
+  /** How many writes may wait for a commit, 1 or more; default 10000. Further writes fail with `saturated`. */
   maxQueuedWrites?: number;
-  /** How many writes one commit takes at the most, 1 or more; default 1000. */
+  /** The maximum number of writes in one commit, 1 or more; default 1000. */
   maxBatchWrites?: number;
   /**
-   * How much JSON of the lists' first pages is kept for being asked for again, in UTF-16 code units, 0 or more;
-   * default 8388608. Only where the storage tells of changes by others (SqliteStorage and
-   * MemoryStorage do).
+   * How much JSON of the first pages of lists is cached, in UTF-16 code units, 0 or more; default 8388608. Applies only
+   * if the storage detects changes by other processes (SqliteStorage and MemoryStorage do).
    */
   maxCachedText?: number;
 }
@@ -38,21 +37,21 @@ const optionNames = {
 
 /** Which part of a user's plants to list. */
 export interface ListOptions {
-  /** List only ids greater than this one (keyset paging). */
+  /** List only ids greater than this one (keyset pagination). */
   after?: PlantId | number | undefined;
-  /** The most plants to list, 0 to 2147483647; without it all of them. */
+  /** The maximum number of plants to list, 0 to 2147483647; by default all of them. */
   limit?: number | undefined;
 }
 
 const listOptionNames = { after: true, limit: true } as const satisfies Record<keyof ListOptions, true>;
 
 /**
- * A collection of plants for each user. Checks every input, commits concurrent writes together,
- * and leaves the keeping to a {@link StorageAdapter}.
+ * A collection of plants for each user. It checks every input, commits concurrent writes together, and stores the
+ * plants in a {@link StorageAdapter}.
  *
- * Every method rejects with a {@link PlantStoreError} of code `storage_unavailable` where the
- * storage failed (of a write, the outcome is then unknown) and `closed` after {@link close};
- * and with a TypeError if `user` is not a string of 1 to 255 bytes of UTF-8 that every storage can hold.
+ * Every method rejects with a {@link PlantStoreError} `storage_unavailable` if the storage fails (the outcome of a
+ * write is then unknown), and `closed` after {@link close}. It rejects with a TypeError if `user` is not a string of 1
+ * to 255 bytes of UTF-8 that every storage can hold.
  */
 export class PlantStore {
   readonly #storage: StorageAdapter;
@@ -75,12 +74,11 @@ export class PlantStore {
   }
 
   /**
-   * Creates a plant under a user. When the promise resolves the plant is as durable as the
-   * storage gets.
+   * Creates a plant for a user. When the promise resolves, the plant is as durable as the storage can make it.
    *
    * @returns the plant as it was stored.
-   * @throws {PlantStoreError} `invalid_plant`, also if the storage cannot hold the plant; `id_taken`
-   *   where the user has a plant with this id, which stays as it is; `saturated`.
+   * @throws {PlantStoreError} `invalid_plant`, also if the storage cannot hold the plant; `id_taken` if the user
+   *   already has a plant with this id, which stays unchanged; `saturated`.
    */
   async createPlant(user: string, newPlant: NewPlant): Promise<StoredPlant> {
     checkUser(user);
@@ -91,8 +89,8 @@ export class PlantStore {
   }
 
   /**
-   * Lists a user's plants in ascending id. Without a limit that is all of them, in one array:
-   * where there may be many, {@link plantPages} takes constant memory.
+   * Lists a user's plants in ascending order of id. Without a limit, returns all of them in one array. For long lists
+   * use {@link plantPages}, which needs constant memory.
    *
    * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
    */
@@ -103,9 +101,9 @@ export class PlantStore {
   }
 
   /**
-   * Iterates over a user's plants in ascending id, page by page, in constant memory. Each page
-   * holds 1 to 1000 plants, fewer where names are very long, and is read when it is asked for: a plant that is created or deleted
-   * meanwhile may be seen or not, all others are seen exactly once.
+   * Iterates over a user's plants in ascending order of id, page by page, in constant memory. Each page holds 1 to 1000
+   * plants, fewer if names are very long, and is read on demand. A plant that is created or deleted meanwhile may or
+   * may not be returned. Every other plant is returned exactly once.
    *
    * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
    */
@@ -125,14 +123,14 @@ export class PlantStore {
       const isLastPage = left === 0 || (page.length < range.limit && fullPageEnd(page) === undefined);
       yield page;
       if (isLastPage) return;
-      // A storage that answers within the turn would otherwise keep everybody else waiting to the end.
+      // A synchronous storage would otherwise block the event loop until the end of the list.
       await pageTurn(user);
     }
   }
 
   /**
-   * Reads one page as the JSON that goes over the wire: up to 1000 plants, fewer where names are
-   * very long. While `hasMore`, the next page is the one after `last`.
+   * Reads one page as the JSON of a response: up to 1000 plants, fewer if names are very long. If `hasMore` is true,
+   * the next page starts after `last`.
    *
    * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
    */
@@ -160,7 +158,7 @@ export class PlantStore {
   /**
    * Deletes a user's plant.
    *
-   * @returns whether it was there.
+   * @returns whether the plant existed.
    * @throws {PlantStoreError} `invalid_id`; `saturated`.
    */
   async deletePlant(user: string, id: PlantId | number): Promise<boolean> {
@@ -170,7 +168,7 @@ export class PlantStore {
     return this.#writes.add({ kind: 'delete', user, id: int64 });
   }
 
-  /** Takes no more work, finishes the writes already taken, then closes the storage. */
+  /** Rejects new work, completes the accepted writes, then closes the storage. */
   close(): Promise<void> {
     this.#closing ??= this.#writes.close().then(() => this.#storage.close());
     return this.#closing;
@@ -185,7 +183,7 @@ export class PlantStore {
     try {
       return await asStorageWork(() => commitChecked(this.#storage, writes));
     } finally {
-      // Of a commit that failed the outcome is unknown.
+      // Also after a failed commit, because its outcome is unknown.
       if (this.#pages !== undefined) for (const { user } of writes) this.#pages.forget(user);
     }
   }
@@ -208,14 +206,14 @@ function parseAfter(after: PlantId | number | undefined): PlantId | undefined {
   return id;
 }
 
-/** An adapter that answers too little would otherwise leave it open what became of a write. */
+/** Commits a batch. Too few outcomes are an error, because the outcome of some write would be unknown. */
 async function commitChecked(storage: StorageAdapter, writes: Write[]): Promise<boolean[]> {
   const outcomes = await storage.commit(writes);
   if (outcomes.length === writes.length) return outcomes;
   throw new Error(`The storage answered ${outcomes.length} outcomes for ${writes.length} writes`);
 }
 
-/** Turns what a storage throws or rejects with into an error of this package. */
+/** Converts any error of a storage into an error of this package. */
 async function asStorageWork<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,18 +1,17 @@
 import { PlantStoreError } from '../model/errors.ts';
 import type { Write } from '../storage/storage-adapter.ts';
 
-/** The bounds of a {@link WriteQueue}. */
+/** The limits of a {@link WriteQueue}. */
 export interface WriteQueueOptions {
-  /** How many writes may wait for their commit; one more is refused with `saturated`. */
+  /** How many writes may wait for a commit; further writes fail with `saturated`. */
   readonly maxQueuedWrites: number;
-  /** How many writes one commit takes at the most. */
+  /** The maximum number of writes in one commit. */
   readonly maxBatchWrites: number;
 }
 
 /**
- * For how many turns of the event loop a batch waits for more, while more keep coming: 64 clients
- * then share a sync by 60 instead of 43, which saves a tenth of the CPU a create. A write that is
- * alone waits for none.
+ * How many event loop iterations a batch waits while more writes keep arriving. With 64 clients, one fsync then covers
+ * 60 writes instead of 43, which saves a tenth of the CPU per create. A single write does not wait for others.
  */
 const maxWaitTurns = 4;
 
@@ -25,20 +24,19 @@ interface Entry {
 }
 
 /**
- * Group commit: the writes that arrive while a commit is under way, or in the same turn of the
- * event loop, go to the storage as one batch, so that one fsync or one round trip serves them all.
+ * Group commit: writes that arrive during a commit, or in the same event loop iteration, go to the storage as one
+ * batch, so that one fsync or one round trip covers all of them.
  *
- * One batch is in flight at a time, and a batch holds at most one write for each (user, id):
- * a second one waits behind the first for the next batch, so that writes to one plant keep the
- * order in which they came. A batch that fails fails exactly the writes it holds; if it fails with
- * `invalid_plant`, exactly those of its writes that the storage cannot hold.
+ * At most one batch is in flight. A batch contains at most one write for each (user, id). A second write waits for the
+ * next batch, so that writes to one plant keep their order of arrival. If a batch fails, exactly its own writes fail.
+ * If it fails with `invalid_plant`, only the writes that the storage cannot hold fail.
  */
 export class WriteQueue {
   readonly #commit: (writes: Write[]) => Promise<boolean[]>;
   readonly #options: WriteQueueOptions;
-  /** The writes for the batches to come, one at most for each plant, in order of arrival. */
+  /** The writes for the next batches, at most one for each plant, in order of arrival. */
   #next: Entry[] = [];
-  /** The last waiting write to each plant, by user and id: no key has to be put together for it. */
+  /** The last waiting write to each plant, by user and id. Nested maps avoid a combined key. */
   readonly #lastByPlant = new Map<string, Map<bigint, Entry>>();
   #waiting = 0;
   #isScheduled = false;
@@ -52,9 +50,9 @@ export class WriteQueue {
   }
 
   /**
-   * Adds a write; resolves with its outcome once it is committed.
+   * Adds a write; resolves with its outcome after the commit.
    *
-   * @throws {PlantStoreError} `saturated`, `closed`, or what the commit rejected with.
+   * @throws {PlantStoreError} `saturated`, `closed`, or the error of the commit.
    */
   add(write: Write): Promise<boolean> {
     return new Promise((resolve, reject) => {
@@ -63,12 +61,12 @@ export class WriteQueue {
       this.#waiting++;
       this.#enqueue({ write, resolve, reject, behind: undefined });
       this.#schedule();
-      // A full batch gains nothing by waiting, and with thousands of clients a turn can take a second.
+      // A full batch gains nothing by waiting, and with thousands of clients an iteration can take a second.
       if (this.#next.length === this.#options.maxBatchWrites && !this.#isCommitting) void this.#commitBatch();
     });
   }
 
-  /** Takes no more writes; resolves when those already taken are settled. */
+  /** Rejects new writes; resolves when the accepted ones are settled. */
   close(): Promise<void> {
     this.#closing ??= new Promise((resolve) => {
       this.#onDrained = resolve;
@@ -97,7 +95,7 @@ export class WriteQueue {
     this.#commitWhenQuiet(maxWaitTurns);
   }
 
-  /** Commits when a turn brought no more writes, or after a number of turns. */
+  /** Commits after an event loop iteration without new writes, or after the maximum number of iterations. */
   #commitWhenQuiet(turns: number): void {
     const before = this.#waiting;
     setImmediate(() => {
@@ -119,9 +117,8 @@ export class WriteQueue {
   }
 
   /**
-   * Commits a batch and settles its writes. A batch that holds a plant which the storage cannot hold
-   * is committed again in halves, so that one write never fails its neighbours: n such plants among
-   * m writes take about 2n · log2(m) more commits.
+   * Commits a batch and settles its writes. If the storage cannot hold a plant of the batch, commits the batch again in
+   * halves, so that no other write fails. n such plants among m writes take about 2n · log2(m) more commits.
    */
   async #settle(batch: readonly Entry[]): Promise<void> {
     try {
@@ -165,7 +162,7 @@ function idOf(write: Write): bigint {
   return write.kind === 'create' ? write.plant.id : write.id;
 }
 
-/** Whether a commit was rejected because the storage cannot hold one of its plants: nothing was written then. */
+/** Checks whether the storage rejected a commit because it cannot hold a plant; nothing was written then. */
 function isUnstorable(error: unknown): boolean {
   return error instanceof PlantStoreError && error.code === 'invalid_plant';
 }
