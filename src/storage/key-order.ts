@@ -1,6 +1,6 @@
 import type { OwnedPlant } from './storage-adapter.ts';
 
-/** Compares plants as `StorageAdapter.scan` orders them: by user, then by id. */
+/** Compares plants in the order of `StorageAdapter.scan`: by user, then by id. */
 export function compareOwned(a: OwnedPlant, b: OwnedPlant): number {
   const order = compareUsers(a.user, b.user);
   if (order !== 0 || a.plant.id === b.plant.id) return order;
@@ -8,8 +8,8 @@ export function compareOwned(a: OwnedPlant, b: OwnedPlant): number {
 }
 
 /**
- * Compares users by the bytes of their UTF-8, which is the order of their code points. JavaScript's
- * own order is that of UTF-16, where a surrogate comes before U+E000 to U+FFFF.
+ * Compares users by their UTF-8 bytes, which is code point order. JavaScript compares UTF-16 code units instead, and a
+ * surrogate is less than U+E000 to U+FFFF.
  */
 export function compareUsers(a: string, b: string): number {
   if (a === b) return 0;

@@ -1,7 +1,7 @@
 import type { StoredPlant } from '../model/plant.ts';
 import type { ListRange, StorageAdapter } from './storage-adapter.ts';
 
-/** Lists by an adapter that may be written in JavaScript: what is not an array is an error, not an empty list. */
+/** Calls `list` of an adapter, which may be plain JavaScript: a non-array is an error, not an empty list. */
 export async function listChecked(
   storage: Pick<StorageAdapter, 'list'>,
   user: string,

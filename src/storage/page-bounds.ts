@@ -1,26 +1,26 @@
 import type { Plant } from '../model/plant.ts';
 
-/** The most plants that one read asks a storage for. */
+/** The maximum number of plants in one read. */
 export const maxPageLength = 1000;
 
 /**
- * A page ends with the plant by which the JSON of its plants reaches this many bytes of UTF-8, so that what a
- * list holds in memory is bounded however long names are: see `StorageAdapter.list`.
+ * The size of a full page, in bytes of UTF-8. A page ends with the plant that brings its JSON to this size or more.
+ * That bounds the memory for a list, however long the names are: see `StorageAdapter.list`.
  */
 export const maxPageBytes = 262_144;
 
-/** The bytes of `{"name":""}` and of `{"name":"","tag":""}`, to which the text in JSON is added. */
+/** The bytes of `{"name":""}` and of `{"name":"","tag":""}`, without the text of the name and tag. */
 export const untaggedBytes = 11;
 export const taggedBytes = 20;
 
-/** The most bytes that JSON takes for a UTF-16 code unit: `\u0001`. */
+/** The maximum number of JSON bytes for a UTF-16 code unit, as in `\u0001`. */
 const maxCodeUnitBytes = 6;
 
 /**
- * Finds the index after the plant by which these plants fill a page; `undefined` if they do not fill it.
+ * Returns the index after the plant that fills a page, or `undefined` if these plants do not fill one.
  *
- * A plant counts for the most bytes that its JSON can have. Only when these fill the page, the JSON is made and
- * measured: a thousand plants with short names take 3 µs, and would take 93 µs if each of them was measured.
+ * Each plant first counts with the largest size that its JSON can have. The JSON is built and measured only if these
+ * sizes fill the page. A thousand plants with short names take 3 µs; measuring each plant would take 93 µs.
  */
 export function fullPageEnd(plants: readonly Plant[]): number | undefined {
   let measured = 0;
@@ -45,7 +45,7 @@ function mostBytes({ name, tag }: Plant): number {
     : taggedBytes + (name.length + tag.length) * maxCodeUnitBytes;
 }
 
-/** The bytes of the plants' JSON, without the brackets and commas of the array. */
+/** Returns the bytes of the plants' JSON, without the brackets and commas of the array. */
 function jsonBytes(plants: readonly Plant[]): number {
   const array = JSON.stringify(plants.map(({ name, tag }) => ({ name, tag })));
   return Buffer.byteLength(array) - plants.length - 1;

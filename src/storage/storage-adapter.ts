@@ -1,6 +1,6 @@
 import type { PlantId, StoredPlant } from '../model/plant.ts';
 
-/** Creates a plant under a user, unless the user already has one with its id. */
+/** Creates a plant for a user, unless the user already has one with the same id. */
 export interface CreateWrite {
   readonly kind: 'create';
   readonly user: string;
@@ -21,17 +21,17 @@ export type Write = CreateWrite | DeleteWrite;
 export interface ListRange {
   /** Read only ids greater than this one; `undefined` reads from the smallest. */
   readonly after: PlantId | undefined;
-  /** The most plants to answer, 1 to 2147483647. */
+  /** The maximum number of plants to return, 1 to 2147483647. */
   readonly limit: number;
 }
 
-/** What a plant is kept under. */
+/** The key of a plant. */
 export interface PlantKey {
   readonly user: string;
   readonly id: PlantId;
 }
 
-/** A plant and whose it is. */
+/** A plant and its user. */
 export interface OwnedPlant {
   readonly user: string;
   readonly plant: StoredPlant;
@@ -39,75 +39,70 @@ export interface OwnedPlant {
 
 /** Which part of all users' plants to read. */
 export interface ScanRange {
-  /** Read only plants behind this key, whether it is there or not; `undefined` reads from the first. */
+  /** Read only plants after this key, which need not exist; `undefined` reads from the first. */
   readonly after: PlantKey | undefined;
-  /** The most plants to answer, 1 to 2147483647. */
+  /** The maximum number of plants to return, 1 to 2147483647. */
   readonly limit: number;
 }
 
 /** A page of plants as JSON. */
 export interface JsonPage {
-  /** A JSON array of Plant (`{"name":…,"tag":…}`, no id) in ascending id, without white space. */
+  /** A JSON array of Plant (`{"name":…,"tag":…}`, no id) in ascending order of id, without white space. */
   readonly json: string;
-  /** How many plants these are. */
+  /** The number of plants in the page. */
   readonly count: number;
-  /** The id of the last of them; `undefined` where there are none. */
+  /** The id of the last plant; `undefined` if the page is empty. */
   readonly last: PlantId | undefined;
   /** Whether the user has plants with a greater id. */
   readonly hasMore: boolean;
 }
 
 /**
- * Where plants are kept. Implement the four methods and prove them with `testStorageAdapter`
- * from `plant-store/testing`.
+ * Stores plants. Implement the four required methods and test them with `testStorageAdapter` from
+ * `plant-store/testing`.
  *
- * A plant's key is (user, id): two users may hold the same id. What arrives here is already
- * checked; what is answered are fresh plain objects that the caller may change. Failure rejects:
- * with a PlantStoreError where one applies, with any other error where the storage itself failed,
- * and with the code `closed` after `close()`.
+ * A plant's key is (user, id): two users may use the same id. The arguments are already checked. Methods return new
+ * plain objects, which the caller may change. On failure they reject with a PlantStoreError if one applies, with any
+ * other error if the storage itself failed, and with the code `closed` after `close()`.
  */
 export interface StorageAdapter {
   /**
-   * Applies a batch, all or nothing. Once the promise resolves the batch is as durable as this
-   * storage gets and every later `list` shows it. Answers one boolean for each write, in order:
-   * for a create whether the plant is new (`false`: the id is taken, nothing changed), for a
-   * delete whether the plant was there.
+   * Applies a batch, all or nothing. When the promise resolves, the batch is as durable as this storage can make it,
+   * and every later `list` shows it. Returns one boolean for each write, in order. For a create, it is whether the
+   * plant is new (`false`: the id is taken, nothing changed); for a delete, whether the plant existed.
    *
-   * A batch holds at most one write for each (user, id), so the order inside does not matter.
-   * PlantStore has at most one commit under way. A rejection means that the outcome is unknown,
-   * unless it is a PlantStoreError of the code `invalid_plant`: that says that nothing of the batch
-   * was written, because this storage cannot hold one of its plants. PlantStore then commits the
-   * batch in halves, so that only that plant is rejected.
+   * A batch contains at most one write for each (user, id), so the order inside does not matter. PlantStore has at most
+   * one commit in flight. A rejection means that the outcome is unknown, except for a PlantStoreError with the code
+   * `invalid_plant`: nothing was written, because this storage cannot hold a plant of the batch. PlantStore then
+   * commits the batch in halves, so that only that plant is rejected.
    */
   commit(writes: readonly Write[]): Promise<boolean[]>;
 
   /**
-   * A user's plants in ascending id: those in the range, as many as there are up to the limit.
-   * An adapter may, and one that reads into memory should, stop before the limit with the plant by
-   * which the JSON of the page's plants (`{"name":…,"tag":…}`) reaches 262144 bytes of UTF-8.
+   * Returns all plants of a user in the range, in ascending order of id, up to the limit. An adapter may return fewer:
+   * it may end the page with the plant whose JSON (`{"name":…,"tag":…}`) brings the page to 262144 bytes of UTF-8 or
+   * more. An adapter that reads into memory should do so.
    */
   list(user: string, range: ListRange): Promise<StoredPlant[]>;
 
   /**
-   * All users' plants, ordered by user (by the bytes of its UTF-8) and then by id: those in the
-   * range, as many as there are up to the limit, or fewer, but at least one, as `list` may do.
-   * This is how plants are moved to another storage.
+   * Returns the plants of all users in the range, ordered by user (by its UTF-8 bytes) and then by id, up to the limit.
+   * Like `list` it may return fewer, but at least one if there is one. Used to copy plants to another storage.
    */
   scan(range: ScanRange): Promise<OwnedPlant[]>;
 
   /**
-   * Optional, for storage that has JSON at hand: the same plants as `list` would answer, up to a
-   * limit of 1000, without making objects of them.
+   * Optional, for a storage that can build JSON directly. Returns the same plants as `list`, up to a limit of 1000,
+   * without creating objects.
    */
   listJson?(user: string, range: ListRange): Promise<JsonPage>;
 
   /**
-   * Optional, for storage that can tell cheaply whether it was changed by others: a number that is
-   * another one once anything but this adapter's own `commit` has changed what `list` answers.
-   * A PlantStore over such a storage keeps lists that are asked for again.
+   * Optional, for a storage that can detect changes by others cheaply. Returns a number that changes when anything but
+   * this adapter's own `commit` has changed the result of `list`. A PlantStore caches lists only if this method exists.
    */
   dataVersion?(): number;
 
-  /** Releases what the storage holds. Later calls do nothing. */
+  /** Releases the resources of the storage. Later calls do nothing. */
   close(): Promise<void>;
 }

@@ -5,17 +5,17 @@ import { fullPageEnd } from '../page-bounds.ts';
 import { SortedPlants } from './sorted-plants.ts';
 import type { CreateWrite, DeleteWrite, ListRange, OwnedPlant, ScanRange, StorageAdapter, Write } from '../storage-adapter.ts';
 
-/** Keeps plants in this process's memory: for tests and throw-away state. Gone once closed. */
+/** Stores plants in memory, for tests and throw-away state. Closing it deletes them. */
 export class MemoryStorage implements StorageAdapter {
   readonly #plantsByUser = new Map<string, SortedPlants>();
-  /** Made when a scan asks for it, and again where users have come or gone since. */
+  /** The users in order: built by a scan, and cleared when a user is added or removed. */
   #sortedUsers: string[] | undefined;
   #isClosed = false;
 
   /** See {@link StorageAdapter}. */
   async commit(writes: readonly Write[]): Promise<boolean[]> {
     this.#refuseIfClosed();
-    // All or nothing: the whole batch is read before anything changes, and no later step can fail.
+    // All or nothing: the whole batch is copied before anything changes, and no later step can fail.
     return writes.map(copyOf).map((write) => (write.kind === 'create' ? this.#create(write) : this.#delete(write)));
   }
 
@@ -42,7 +42,7 @@ export class MemoryStorage implements StorageAdapter {
     return page.slice(0, fullPageEnd(page.map(({ plant }) => plant)));
   }
 
-  /** See {@link StorageAdapter}: nobody else can change it. */
+  /** See {@link StorageAdapter}. The number never changes, because only `commit` changes this storage. */
   dataVersion(): number {
     return 0;
   }

@@ -1,18 +1,18 @@
 import type { PlantId, StoredPlant } from '../../model/plant.ts';
 
-/** A full chunk is split in two. 512 keeps an insertion at a million plants to a few microseconds. */
+/** Longer chunks are split in two. With 512, inserting into a million plants takes a few microseconds. */
 const maxChunkLength = 512;
 
-/** Plants in ascending id: a sorted array cut into short chunks, so that inserting stays cheap. */
+/** Plants in ascending order of id: a sorted array, split into short chunks so that inserting is cheap. */
 export class SortedPlants {
-  /** Never an empty chunk. */
+  /** No chunk is ever empty. */
   readonly #chunks: StoredPlant[][] = [];
 
   get isEmpty(): boolean {
     return this.#chunks.length === 0;
   }
 
-  /** Adds the plant unless its id is there; says whether it did. */
+  /** Adds the plant unless its id exists; returns whether the plant was added. */
   add(plant: StoredPlant): boolean {
     const chunkIndex = this.#chunkIndexFor(plant.id);
     const chunk = this.#chunks[chunkIndex];
@@ -29,7 +29,7 @@ export class SortedPlants {
     return true;
   }
 
-  /** Removes the plant with this id; says whether it was there. */
+  /** Removes the plant with this id; returns whether it existed. */
   remove(id: PlantId): boolean {
     const chunkIndex = this.#chunkIndexFor(id);
     const chunk = this.#chunks[chunkIndex];
@@ -41,7 +41,7 @@ export class SortedPlants {
     return true;
   }
 
-  /** Up to `limit` plants with an id greater than `after`; the objects are the kept ones. */
+  /** Returns up to `limit` plants with an id greater than `after`: the stored objects, not copies. */
   slice(after: PlantId | undefined, limit: number): StoredPlant[] {
     const found: StoredPlant[] = [];
     let chunkIndex = after === undefined ? 0 : this.#chunkIndexFor(after);
@@ -53,7 +53,7 @@ export class SortedPlants {
     return found;
   }
 
-  /** The chunk that holds or would hold `id`: the last one that does not begin above it. */
+  /** Returns the index of the chunk for `id`: the last one whose first id is not greater, or 0. */
   #chunkIndexFor(id: PlantId): number {
     let low = 0;
     let high = this.#chunks.length - 1;
@@ -67,7 +67,7 @@ export class SortedPlants {
   }
 }
 
-/** The index of the first plant with an id of at least `id`. */
+/** Returns the index of the first plant with an id of at least `id`. */
 function firstNotBelow(plants: readonly StoredPlant[], id: PlantId): number {
   let low = 0;
   let high = plants.length;

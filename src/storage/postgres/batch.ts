@@ -9,9 +9,9 @@ interface KeyRow {
   readonly id: string;
 }
 
-/** Applies a batch in one statement, all or nothing; whether each write did something. */
+/** Applies a batch in one statement, all or nothing. Returns whether each write changed something. */
 export async function applyBatch(pool: PostgresPool, statements: PostgresStatements, writes: readonly Write[]): Promise<boolean[]> {
-  // In one order for all servers, so that two of them hardly ever wait for each other in a circle.
+  // All servers use the same order, so that deadlocks between them are rare.
   const sorted = writes.toSorted(byKey);
   const creates = sorted.filter((write) => write.kind === 'create');
   const removes = sorted.filter((write) => write.kind === 'delete');
@@ -37,21 +37,21 @@ async function runBatch(
   } catch (error) {
     const state = sqlState(error);
     if (isDataError(state)) throw new PlantStoreError('invalid_plant', 'The storage cannot hold a plant of this batch.', { cause: error });
-    // invalid_column_reference: there is no unique index to conflict with, and ids would repeat.
+    // invalid_column_reference: without a unique index, ON CONFLICT fails and ids could repeat.
     if (state !== '42P10') throw error;
     throw new PlantStoreError('storage_unsupported', 'The storage has a table without its primary key.', { cause: error });
   }
 }
 
 /**
- * Whether the values of a statement made it fail: data_exception or program_limit_exceeded. One
- * statement is one transaction, so nothing was written.
+ * Checks whether a statement failed because of its values: data_exception or program_limit_exceeded. One statement is
+ * one transaction, so nothing was written.
  */
 function isDataError(state: string | undefined): boolean {
   return state?.length === 5 && (state.startsWith('22') || state.startsWith('54'));
 }
 
-/** One array a column. Ids go as text, since no driver is sure to write a bigint as a number. */
+/** Returns one array per column. Ids are text, because not every driver can send a bigint as a number. */
 function insertValues(creates: readonly CreateWrite[]): unknown[] {
   return [
     creates.map(({ user }) => user),

@@ -1,23 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What is needed of a connection pool: a `Pool` of the package `pg` has it. */
+/** The part of a connection pool that this package uses. A `Pool` of the package `pg` has it. */
 export interface PostgresPool {
   /** Runs one statement in a transaction of its own, on any connection. */
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
 }
 
-/** How often a statement is run again that PostgreSQL has rolled back to let another one pass. */
+/** How often a statement is retried after PostgreSQL rolled it back because of a concurrent one. */
 const maxRetries = 5;
-/** The longest wait before the first retry; it doubles with each. */
+/** The maximum delay before the first retry; it doubles with each retry. */
 const firstBackOffMs = 10;
 
 /**
- * After these nothing of the statement is left: serialization_failure and deadlock_detected. Of
- * any other failure, a lost connection above all, the outcome may be unknown.
+ * The errors after which a statement was rolled back: serialization_failure and deadlock_detected. After any other
+ * failure, such as a lost connection, the outcome may be unknown.
  */
 const rolledBackStates: ReadonlySet<string | undefined> = new Set(['40001', '40P01']);
 
-/** Runs a statement, again where PostgreSQL asks for it; the rows. */
+/** Runs a statement and returns its rows. Retries the statement if PostgreSQL rolled it back. */
 export async function runStatement(pool: PostgresPool, text: string, values: unknown[] = []): Promise<unknown[]> {
   for (let retries = 0; ; retries++) {
     try {
@@ -26,12 +26,12 @@ export async function runStatement(pool: PostgresPool, text: string, values: unk
     } catch (error) {
       if (retries === maxRetries || !rolledBackStates.has(sqlState(error))) throw error;
     }
-    // At random, so that two who met do not meet again.
+    // Jitter, so that conflicting statements do not collide again.
     await sleep(Math.random() * firstBackOffMs * 2 ** retries);
   }
 }
 
-/** The SQLSTATE of an error of PostgreSQL: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/** Returns the SQLSTATE of a PostgreSQL error: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 export function sqlState(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' ? code : undefined;

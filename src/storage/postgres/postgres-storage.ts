@@ -11,15 +11,15 @@ import type { PageStatement, PostgresStatements } from './statements.ts';
 import { checkTableOptions, prepareTable, quotedTable } from './table.ts';
 import type { JsonPage, ListRange, OwnedPlant, ScanRange, StorageAdapter, Write } from '../storage-adapter.ts';
 
-/** What a {@link PostgresStorage} works on. */
+/** Options of a {@link PostgresStorage}. */
 export interface PostgresStorageOptions {
-  /** Where its connections come from: a `Pool` of the package `pg`. It stays the application's, who closes it. */
+  /** The connection pool: a `Pool` of the package `pg`. The application owns it and closes it. */
   pool: PostgresPool;
-  /** The schema of the table, created where it is missing; without it the connection's `search_path` decides. */
+  /** The schema of the table, created if it is missing; by default the connection's `search_path` decides. */
   schema?: string | undefined;
   /** The table; default `plants`. */
   table?: string | undefined;
-  /** Whether a missing table is created at the first use; default `true`. */
+  /** Whether to create a missing table at the first use; default `true`. */
   createTable?: boolean | undefined;
 }
 
@@ -30,16 +30,16 @@ const optionNames = {
   createTable: true,
 } as const satisfies Record<keyof PostgresStorageOptions, true>;
 
-/** So many plants are read without a bound to their text. */
+/** Up to this many plants are read without a limit on the size of their text. */
 const maxFew = 100;
 
 /**
- * Keeps plants in a PostgreSQL database, 14 or newer, through the application's own pool of
- * connections. Any number of servers can share a table. A commit is as durable as the database
- * makes it: on its disk, and on that of a synchronous standby where there is one.
+ * Stores plants in a PostgreSQL database, 14 or newer, through the application's own connection pool. Any number of
+ * servers can share a table. A commit is as durable as the database makes it: on its disk, and on the disk of a
+ * synchronous standby if there is one.
  *
- * The table is looked for, and created where it is missing, at the first use. A write whose
- * connection is lost rejects, and may have happened all the same; it is never repeated by itself.
+ * The first use checks for the table and creates it if it is missing. If the connection is lost during a write, the
+ * write rejects, but it may have been committed. It is never retried automatically.
  */
 export class PostgresStorage implements StorageAdapter {
   readonly #pool: PostgresPool;
@@ -48,7 +48,7 @@ export class PostgresStorage implements StorageAdapter {
   #tablePrepared: Promise<void> | undefined;
   #isClosed = false;
 
-  /** Connects to nothing yet. */
+  /** Does not connect yet. */
   constructor(options: PostgresStorageOptions) {
     checkOptionNames('PostgresStorage', options, optionNames);
     const { pool, schema, table = 'plants', createTable = true } = options;
@@ -64,11 +64,11 @@ export class PostgresStorage implements StorageAdapter {
   }
 
   /**
-   * See {@link StorageAdapter}. One statement and so one round trip.
+   * See {@link StorageAdapter}. A commit is one statement, and so one round trip.
    *
-   * @throws {PlantStoreError} `storage_unsupported` where the table is missing, or holds something else,
-   *   or the encoding of the database is not UTF8; `invalid_plant` if PostgreSQL rejects the values of a
-   *   batch (SQLSTATE class 22 or 54), of which nothing was written then.
+   * @throws {PlantStoreError} `storage_unsupported` if the table is missing or has other columns, or if the encoding of
+   *   the database is not UTF8; `invalid_plant` if PostgreSQL rejects the values of a batch (SQLSTATE class 22 or 54),
+   *   in which case nothing was written.
    */
   async commit(writes: readonly Write[]): Promise<boolean[]> {
     await this.#ready();
@@ -97,7 +97,7 @@ export class PostgresStorage implements StorageAdapter {
 
   /** See {@link StorageAdapter}. */
   async listJson(user: string, { after, limit }: ListRange): Promise<JsonPage> {
-    // For a few plants, less work for both sides.
+    // For a few plants, this is less work for both the client and the server.
     if (limit < maxFew) return listAsJson(this, user, { after, limit });
     await this.#ready();
     const [row] = await this.#read(this.#statements.listJson, [limit, user], after);
@@ -107,12 +107,12 @@ export class PostgresStorage implements StorageAdapter {
     return { json, count: Number(count), last: BigInt(last), hasMore: hasMore === 'true' };
   }
 
-  /** See {@link StorageAdapter}. The pool is left to the application. */
+  /** See {@link StorageAdapter}. The pool stays open: the application closes it. */
   async close(): Promise<void> {
     this.#isClosed = true;
   }
 
-  /** Resolves when the table is known to be there: asked once, and again after it failed. */
+  /** Resolves when the table is known to exist. Checks once, and again after a failure. */
   async #ready(): Promise<void> {
     if (this.#isClosed) throw new PlantStoreError('closed');
     this.#tablePrepared ??= this.#prepareTable().catch((error: unknown) => {
@@ -143,7 +143,7 @@ interface JsonPageRow {
   readonly hasMore: string;
 }
 
-/** Reads up to the limit, a page's length at a time, until there are no more or the page is full. */
+/** Reads items, at most 1000 at a time, until the limit is reached, the page is full, or none are left. */
 async function pageOf<T>(
   limit: number,
   read: (last: T | undefined, count: number) => Promise<T[]>,

@@ -1,43 +1,43 @@
 import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../page-bounds.ts';
 
 /**
- * The fewest bytes that a plant's JSON can have. PostgreSQL knows them without reading a long text, while it would
- * have to decompress and escape it to count the bytes of its JSON. Where JSON takes more, a page has some plants too
- * many, which are left out of it here.
+ * The minimum size of a plant's JSON, in bytes. PostgreSQL knows it without reading a long text. For the exact size it
+ * would have to decompress and escape the text. If the exact size is larger, a page has some plants too many, and
+ * Node.js drops them.
  */
 const fewestBytes = `(octet_length(name) + coalesce(octet_length(tag) + ${taggedBytes}, ${untaggedBytes}))`;
 
-/** PostgreSQL makes the JSON of a page if no plant is longer, so that it never makes much more than a page takes. */
+/** PostgreSQL builds a page's JSON only if no plant is longer than this. It thus never builds much more than a page. */
 const maxShortPlantBytes = 3 * Math.floor(maxPageBytes / maxPageLength);
 
 /**
- * The statements of a table, for PostgreSQL 14 and newer. Whatever they answer is text, for which no
- * application sets a parser of its own.
+ * The statements of a table, for PostgreSQL 14 and newer. All result columns are text, because applications do not set
+ * their own parser for text.
  */
 export interface PostgresStatements {
-  /** $1 users, $2 ids, $3 names, $4 tags. Answers the keys of the new plants. */
+  /** $1 users, $2 ids, $3 names, $4 tags. Returns the keys of the new plants. */
   readonly insert: string;
-  /** $1 users, $2 ids. Answers the keys of the plants that were there. */
+  /** $1 users, $2 ids. Returns the keys of the plants that existed. */
   readonly remove: string;
-  /** $1 to $4 as in `insert`, then $5 and $6 as in `remove`. Answers the keys of both. */
+  /** $1 to $4 as in `insert`, then $5 and $6 as in `remove`. Returns the keys of both. */
   readonly insertAndRemove: string;
-  /** $1 limit, $2 user and, behind a plant, $3 its id. For a few plants, since nothing bounds their text. */
+  /** $1 limit, $2 user and, after a plant, $3 its id. For few plants only, since their size is not limited. */
   readonly listFew: PageStatement;
-  /** As `listFew`, but stops after the plant by which a page is full, or some plants later. */
+  /** As `listFew`, but stops after the plant that fills a page, or some plants later. */
   readonly list: PageStatement;
-  /** As `listFew`, but answers the page in one row; without its JSON if the page is full before its limit, or may be. */
+  /** As `listFew`, but returns the page in one row; without JSON if the page is, or may be, full before the limit. */
   readonly listJson: PageStatement;
-  /** $1 limit and, behind a plant, $2 its user and $3 its id. Stops as `list` does. */
+  /** $1 limit and, after a plant, $2 its user and $3 its id. Stops as `list` does. */
   readonly scan: PageStatement;
 }
 
-/** Two forms of a statement, because one with `OR` would not be answered from the index. */
+/** Two forms of a statement, because a single form with `OR` would not use the index. */
 export interface PageStatement {
   readonly first: string;
   readonly behind: string;
 }
 
-/** Makes the statements of a table; `table` is quoted. */
+/** Returns the statements of a table; `table` is quoted. */
 export function statementsFor(table: string): PostgresStatements {
   const insert = `INSERT INTO ${table} ("user", id, name, tag)
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[])
@@ -48,7 +48,7 @@ export function statementsFor(table: string): PostgresStatements {
     WHERE p."user" = d."user" AND p.id = d.id
     RETURNING p."user", p.id::text AS id`;
   const ofUser = { where: 'WHERE "user" = $2', behind: 'AND id > $3::bigint', order: 'id' };
-  // The column's own collation, named once more for tables that somebody else created.
+  // Names the column's own collation again, for tables that this package did not create.
   const ofAll = {
     where: '',
     behind: 'WHERE ("user" COLLATE "C", id) > ($2, $3::bigint)',
@@ -61,7 +61,7 @@ export function statementsFor(table: string): PostgresStatements {
   return {
     insert,
     remove: remove('$1', '$2'),
-    // One statement is one transaction, on whatever connection of the pool.
+    // One statement is one transaction, on any connection of the pool.
     insertAndRemove: `WITH created AS (${insert}), removed AS (${remove('$5', '$6')})
       SELECT "user", id FROM created UNION ALL SELECT "user", id FROM removed`,
     listFew: pages(ofUser, selectFew),
@@ -73,7 +73,7 @@ export function statementsFor(table: string): PostgresStatements {
 
 interface Pages {
   readonly where: string;
-  /** What is added for a page behind a plant. */
+  /** The condition that is added for a page after a plant. */
   readonly behind: string;
   readonly order: string;
 }
@@ -82,17 +82,17 @@ interface PageRead extends Pick<Pages, 'order'> {
   readonly from: string;
 }
 
-/** Plants in order. */
+/** Selects plants in order. */
 function found({ from, order }: PageRead): string {
   return `SELECT "user", id, name, tag FROM ${from} ORDER BY ${order} LIMIT $1::bigint`;
 }
 
-/** Flat, because PostgreSQL plans it anew each time. `p.id` is the column; `id` alone would be the text. */
+/** Has no subquery, because PostgreSQL plans it at every run. `p.id` is the column; `id` would be the text. */
 function selectFew({ from }: PageRead): string {
   return `SELECT "user", p.id::text AS id, name, tag FROM ${from} ORDER BY p.id LIMIT $1::bigint`;
 }
 
-/** Adding up the bytes of a thousand plants takes PostgreSQL as long as reading them. */
+/** Selects a page of bounded size. Adding up the sizes of a thousand plants takes as long as reading them. */
 function selectPlants(read: PageRead): string {
   return `SELECT "user", page.id::text AS id, name, tag
     FROM (

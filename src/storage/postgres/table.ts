@@ -2,20 +2,20 @@ import { PlantStoreError } from '../../model/errors.ts';
 import { runStatement, sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 
-/** Where the plants are, in a database. */
+/** The table of a database that stores the plants. */
 export interface PostgresTable {
-  /** Without it the connection's `search_path` decides. */
+  /** If undefined, the connection's `search_path` decides. */
   readonly schema: string | undefined;
   readonly table: string;
 }
 
-/** What PostgreSQL takes for a name; it would cut a longer one short without an error. */
+/** The maximum length of a PostgreSQL identifier. PostgreSQL truncates a longer one without an error. */
 const maxIdentifierBytes = 63;
 
 /** The types of the columns, as `pg_typeof` names them. */
 const columnTypes: Readonly<Record<string, string>> = { user: 'text', id: 'bigint', name: 'text', tag: 'text' };
 
-/** What `CREATE … IF NOT EXISTS` may still fail with where another server creates the same at the same moment. */
+/** Errors of `CREATE … IF NOT EXISTS` if another server creates the same object concurrently. */
 const createdByOtherStates: ReadonlySet<string | undefined> = new Set([
   '23505', // unique_violation, in the catalog
   '42P06', // duplicate_schema
@@ -27,9 +27,9 @@ const createdByOtherStates: ReadonlySet<string | undefined> = new Set([
 const maxAttempts = 10;
 
 /**
- * Checks a table's name and its schema's.
+ * Checks the names of a table and its schema.
  *
- * @throws {TypeError} naming the option.
+ * @throws {TypeError} that names the option.
  */
 export function checkTableOptions({ schema, table }: PostgresTable): void {
   for (const [option, name] of Object.entries({ schema, table })) {
@@ -40,13 +40,13 @@ export function checkTableOptions({ schema, table }: PostgresTable): void {
   }
 }
 
-/** The table's name as SQL has it. */
+/** Returns the quoted name of the table for SQL. */
 export function quotedTable({ schema, table }: PostgresTable): string {
   return schema === undefined ? quoted(table) : `${quoted(schema)}.${quoted(table)}`;
 }
 
 /**
- * Makes sure that the database can hold every text.
+ * Checks that the database can hold every text.
  *
  * @throws {PlantStoreError} `storage_unsupported` if its encoding is not UTF8.
  */
@@ -57,11 +57,11 @@ async function checkEncoding(pool: PostgresPool): Promise<void> {
 }
 
 /**
- * Makes sure that the table is there. One that is there is only looked at, without a lock that
- * anybody could wait for; any number of servers may create it at the same moment.
+ * Makes sure that the table exists. An existing table is only inspected, without a lock that could block others. Any
+ * number of servers may create the table concurrently.
  *
- * @throws {PlantStoreError} `storage_unsupported` where it is missing and not to be created, or is
- *   not a table of plants, or the encoding of the database is not UTF8.
+ * @throws {PlantStoreError} `storage_unsupported` if the table is missing and `isCreated` is false, if it is not a
+ *   table of plants, or if the encoding of the database is not UTF8.
  */
 export async function prepareTable(pool: PostgresPool, place: PostgresTable, isCreated: boolean): Promise<void> {
   await checkEncoding(pool);
@@ -77,7 +77,7 @@ export async function prepareTable(pool: PostgresPool, place: PostgresTable, isC
 
 async function isTableThere(pool: PostgresPool, place: PostgresTable): Promise<boolean> {
   const table = quotedTable(place);
-  // A type is known without a row, and these names fail where they are no columns.
+  // This returns the types without reading a row, and fails if a column does not exist.
   const types = Object.keys(columnTypes).map((column) => `pg_typeof((SELECT p.${quoted(column)} FROM ${table} AS p LIMIT 0))::text`);
   try {
     const [row] = await runStatement(pool, `SELECT concat_ws(', ', ${types.join(', ')}) AS types`);
@@ -98,11 +98,11 @@ async function isTableThere(pool: PostgresPool, place: PostgresTable): Promise<b
 async function createTable(pool: PostgresPool, place: PostgresTable): Promise<void> {
   const { schema } = place;
   if (schema !== undefined) {
-    // IF NOT EXISTS alone would ask for the right to create schemas where this one is there already.
+    // Even if the schema exists, `IF NOT EXISTS` alone requires the privilege to create schemas.
     const found = await runStatement(pool, 'SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema]);
     if (found.length === 0) await runStatement(pool, `CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`);
   }
-  // "C": users are told apart and ordered by their bytes, whatever the database's locale.
+  // "C" compares and orders users by their bytes, whatever the database's locale.
   await runStatement(pool, `CREATE TABLE IF NOT EXISTS ${quotedTable(place)} (
     "user" text COLLATE "C" NOT NULL,
     id bigint NOT NULL,
@@ -112,7 +112,7 @@ async function createTable(pool: PostgresPool, place: PostgresTable): Promise<vo
   )`);
 }
 
-/** The message may reach a client; what names the table is the cause. */
+/** Returns an error whose message may be sent to a client. Only its cause names the table. */
 function unsupported(message: string, detail: string, cause?: unknown): PlantStoreError {
   return new PlantStoreError('storage_unsupported', `The storage ${message}.`, { cause: new Error(`${detail}.`, { cause }) });
 }

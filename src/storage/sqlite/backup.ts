@@ -4,29 +4,29 @@ import { backup } from 'node:sqlite';
 import { openExisting } from './database.ts';
 import { syncFolder } from './file.ts';
 
-/** How many pages of 4096 bytes are copied at once. */
+/** How many pages of 4096 bytes are copied per step. */
 const pagesPerStep = 256;
 
-/** How far a backup is. */
+/** The progress of a backup. */
 export interface BackupStep {
   readonly pages: number;
   readonly totalPages: number;
 }
 
 /**
- * Copies a plant store's file, as it is at one moment, to a new file that only its owner can read.
- * Others can go on writing: the copy is made of a snapshot, for which nobody waits.
+ * Copies a snapshot of a plant store's file to a new file that only its owner can read. Other processes can write
+ * meanwhile and never wait for the backup.
  *
- * @returns how many pages it has.
- * @throws {Error} where there is something at `target`, which stays as it is; PlantStoreError
- *   `storage_unsupported` where the file is no plant store.
+ * @returns the number of pages.
+ * @throws {Error} if `target` exists, which stays unchanged; PlantStoreError `storage_unsupported` if the file is not a
+ *   plant store.
  */
 export async function backUpDatabase(file: string, target: string, onStep: (step: BackupStep) => void): Promise<number> {
   refuseExisting(target);
   const partial = `${target}.${process.pid}.partial`;
   const database = openExisting(file, 5000);
   try {
-    // Without this every write of another process would make the backup begin anew.
+    // Without this transaction, every write of another process would restart the backup.
     database.exec('BEGIN');
     database.prepare('SELECT 1 FROM plants LIMIT 1').get();
     closeSync(openSync(partial, 'wx', 0o600));
@@ -36,7 +36,7 @@ export async function backUpDatabase(file: string, target: string, onStep: (step
     });
     refuseExisting(target);
     renameSync(partial, target);
-    // Makes the new name as durable as the file.
+    // Makes the new name as durable as the content.
     syncFolder(dirname(target));
     return pages;
   } finally {

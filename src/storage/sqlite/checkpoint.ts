@@ -1,15 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-/** A backup reads for minutes, and this process stands still while it waits: better it tries again at the next commit. */
+/** A backup reads for minutes, and waiting for it blocks the event loop, so the next commit tries again instead. */
 const maxLogWaitMs = 100;
 
 /**
- * Takes the log into the file, and begins a new one. After a sync that failed, Linux can hold what
- * is not on the disk and yet count as written: the next sync of the log succeeds without it, and the
- * log would break off there, before commits that were acknowledged. See
- * https://wiki.postgresql.org/wiki/Fsync_Errors and https://www.sqlite.org/pragma.html#pragma_wal_checkpoint.
+ * Checkpoints the WAL into the database file and truncates the WAL. After a failed fsync, Linux may mark pages clean
+ * that are not on the disk. The next fsync of the WAL then succeeds without them, and after a crash the WAL would end
+ * there, before commits that were acknowledged. See https://wiki.postgresql.org/wiki/Fsync_Errors and
+ * https://www.sqlite.org/pragma.html#pragma_wal_checkpoint.
  *
- * @returns whether it was possible; others that read or write can be in the way.
+ * @returns whether the checkpoint completed; other readers and writers can prevent it.
  */
 export function takeInLog(database: DatabaseSync, busyTimeoutMs: number): boolean {
   try {
@@ -21,17 +21,17 @@ export function takeInLog(database: DatabaseSync, busyTimeoutMs: number): boolea
 }
 
 /**
- * The same for a log that was found, since nobody knows what went before. Where others are in the
- * way, they have the log's index, and nothing is read out of the log again.
+ * Checkpoints a WAL that existed at startup, because its history is unknown. If other connections prevent this, they
+ * hold the WAL index, and SQLite does not rebuild it from the WAL.
  *
- * @returns whether the log is trusted.
+ * @returns whether the WAL is trusted.
  */
 export function tryToTakeInLog(database: DatabaseSync, busyTimeoutMs: number): boolean {
   try {
     takeInLog(database, busyTimeoutMs);
     return true;
   } catch {
-    // A full disk, say: plants can be listed.
+    // The disk may be full, for example. Plants can still be listed.
     return false;
   }
 }

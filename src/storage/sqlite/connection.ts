@@ -1,37 +1,37 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../page-bounds.ts';
 
-/** The bytes of a plant's JSON, which SQLite knows without reading a text: the columns hold texts as they are in JSON. */
+/** The bytes of a plant's JSON, which SQLite knows without reading a text: columns hold text in its JSON form. */
 const jsonBytes = `octet_length(name) + ifnull(octet_length(tag) + ${taggedBytes}, ${untaggedBytes})`;
 
-/** A page of plants of this many bytes each is never full. */
+/** A page never becomes full if its plants have at most this many bytes each. */
 const maxShortBytes = Math.floor(maxPageBytes / maxPageLength);
 const isShort = `${jsonBytes} <= ${maxShortBytes}`;
 
-/** How many plants are probed before a page of short plants is read, which is discarded if one of them is longer. */
+/** How many plants to probe before reading a page of short plants, which is discarded if a later one is longer. */
 const probedPlants = 32;
 
-/** A user's plants from an id on. */
+/** A user's plants, starting at an id. */
 const ofUser = 'FROM plants WHERE user = ? AND id >= ? ORDER BY id LIMIT';
 
 /** All users' plants after a key. */
 const ofAll = 'FROM plants WHERE (user, id) > (?, ?) ORDER BY user, id LIMIT';
 
-/** `+ 0`, because node:sqlite compiles a statement with a bare `LIMIT ?` anew at every run (a fifth of a list's CPU). */
+/** Without `+ 0`, node:sqlite recompiles a statement with `LIMIT ?` at every run (a fifth of a list's CPU). */
 const selectPlants = `SELECT id, name, tag ${ofUser} ? + 0`;
 const selectOwned = `SELECT id, name, tag, user ${ofAll} ? + 0`;
 
-/** The limit of a page of short plants: 0 if one of the first plants is not short. A probe adds 1 % to a page of 1000. */
+/** The limit of a page of short plants: 0 if a probed plant is not short. The probe adds 1 % to a page of 1000. */
 const limitIfShort = (range: string): string => `
   CASE WHEN ? > ${probedPlants} AND EXISTS (SELECT 1 FROM (SELECT ${isShort} AS short ${range} ${probedPlants}) WHERE NOT short)
     THEN 0 ELSE ? + 0 END`;
 
-/** The name of a plant that is not short is NULL. No tag of a short plant is over the bound of the second column. */
+/** The name is NULL if the plant is not short. A tag over the bound is also NULL; no short plant has one. */
 const shortColumns = `CASE WHEN ${isShort} THEN name END, CASE WHEN octet_length(tag) <= ${maxShortBytes} THEN tag END`;
 const selectShortPlants = `SELECT id, ${shortColumns} ${ofUser} ${limitIfShort(ofUser)}`;
 const selectShortOwned = `SELECT id, ${shortColumns}, user ${ofAll} ${limitIfShort(ofAll)}`;
 
-/** A page in one row: putting the JSON together here takes half the time of doing it in JavaScript. */
+/** Selects a page as one row. Building the JSON in SQL takes half as long as in JavaScript. */
 const selectShortJson = `
   SELECT count, last, shorts, json, count = ? AND EXISTS (SELECT 1 FROM plants WHERE user = ? AND id > last)
   FROM (
@@ -43,10 +43,10 @@ const selectShortJson = `
     )
   )`;
 
-/** SQLite waits for a lock within the call: who stands still for longer answers no signal and no list meanwhile. */
+/** SQLite waits for a lock inside the call and blocks the event loop. A longer wait would delay signals and lists. */
 export const maxStandstillMs = 100;
 
-/** A connection to a plant store's file, with all its statements: what is replaced as one after a fault. */
+/** A connection to a plant store's file, with all its statements. It is replaced as a whole after a fault. */
 export class SqliteConnection {
   readonly database: DatabaseSync;
   readonly insert: StatementSync;
@@ -74,7 +74,7 @@ export class SqliteConnection {
 
 function prepareSelect(database: DatabaseSync, sql: string): StatementSync {
   const statement = database.prepare(sql);
-  // Not as options of prepare(): Node 22 ignores them there.
+  // These are not options of prepare(), because Node 22 ignores them there.
   statement.setReadBigInts(true);
   statement.setReturnArrays(true);
   return statement;

@@ -5,7 +5,7 @@ import { tryToTakeInLog } from './checkpoint.ts';
 import { hasResultCode } from './result-code.ts';
 import { describeNeededNode } from './version.ts';
 
-/** "PLNT": what tells a plant store from other SQLite files. */
+/** "PLNT": distinguishes a plant store from other SQLite files. */
 const applicationId = 0x504c4e54;
 
 /**
@@ -22,10 +22,10 @@ const migrations = [
    ) STRICT, WITHOUT ROWID`,
 ];
 
-/** At opening these mean that the content is not what it should be. */
+/** If opening a file fails with one of these, its content is damaged. */
 const damageCodes = ['error', 'corrupt'] as const;
 
-/** Asks SQLite itself, because `process.versions.sqlite` is not exact if Node.js was built with a shared library. */
+/** Checks the SQLite version. It asks SQLite, because `process.versions.sqlite` is inexact with a shared library. */
 function requireSoundSqlite(): void {
   const database = new DatabaseSync(':memory:');
   const version = String(database.prepare('SELECT sqlite_version() AS version').get()?.['version']);
@@ -34,18 +34,18 @@ function requireSoundSqlite(): void {
   if (needed !== undefined) throw new Error(`SqliteStorage needs ${needed}.`);
 }
 
-/** A database that was opened. */
+/** An opened database. */
 export interface OpenedDatabase {
   readonly database: DatabaseSync;
-  /** Whether it can take commits; `false` where there is a log that may not be on the disk. */
+  /** Whether it can accept commits; `false` if there is a WAL whose content may not be on the disk. */
   readonly isLogTrusted: boolean;
 }
 
 /**
- * Opens a plant store's SQLite file, or makes it, in WAL mode and with `synchronous=FULL`.
+ * Opens a plant store's SQLite file, or creates it, in WAL mode and with `synchronous=FULL`.
  *
- * @throws {PlantStoreError} `storage_unsupported` where the file is not a plant store, is
- *   damaged, or comes from a newer version of this package; it is left as it is.
+ * @throws {PlantStoreError} `storage_unsupported` if the file is not a plant store, is damaged, or was written by a
+ *   newer version of this package; the file stays unchanged.
  * @throws {Error} if this Node.js bundles an SQLite that can corrupt the file.
  */
 export function openDatabase(file: string, busyTimeoutMs: number): OpenedDatabase {
@@ -57,14 +57,14 @@ export function openDatabase(file: string, busyTimeoutMs: number): OpenedDatabas
 }
 
 /**
- * Opens a plant store's SQLite file again after a fault.
+ * Reopens a plant store's SQLite file after a fault.
  *
- * @throws {Error} where the file is not the one that was open before, above all where there is
- *   none: a new one would look as if all were lost; and as {@link openDatabase}.
+ * @throws {Error} if the file is missing or is not the file that was open before: an empty new file would look like
+ *   data loss. Otherwise as {@link openDatabase}.
  */
 export function reopenDatabase(file: string, identity: string, busyTimeoutMs: number): DatabaseSync {
   if (identifyFile(file) !== identity) throw new Error(`${file} is another file than before`);
-  // https://www.sqlite.org/uri.html#urimode: rw makes no file.
+  // https://www.sqlite.org/uri.html#urimode: rw does not create a file.
   const url = pathToFileURL(file);
   url.search = '?mode=rw';
   const database = new DatabaseSync(url, { timeout: busyTimeoutMs });
@@ -79,7 +79,7 @@ export function reopenDatabase(file: string, identity: string, busyTimeoutMs: nu
 }
 
 /**
- * Opens a plant store's SQLite file that is there, in whatever version its schema is, to read it.
+ * Opens an existing SQLite file of a plant store for reading, without migrating its schema.
  *
  * @throws {PlantStoreError} `storage_unsupported` as {@link openDatabase}.
  * @throws {Error} if this Node.js bundles an SQLite that can corrupt the file.
@@ -104,8 +104,8 @@ function openChecked(file: string, busyTimeoutMs: number, check: (database: Data
 }
 
 /**
- * Looks at a file that has a log before it is opened for good: closing the last connection that can
- * write takes the log into the file, and another application's file is to be left as it is.
+ * Checks a file that has a WAL before it is opened for writing. Closing the last read-write connection checkpoints the
+ * WAL, and the file of another application must stay unchanged.
  */
 function checkReadOnly(path: string, busyTimeoutMs: number): void {
   const database = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
@@ -131,11 +131,11 @@ function setUp(database: DatabaseSync, path: string, busyTimeoutMs: number): voi
 function configure(database: DatabaseSync, busyTimeoutMs: number): void {
   enterWalMode(database, busyTimeoutMs);
   database.exec('PRAGMA synchronous = FULL');
-  // Compiling it finds out whether the table is what it should be.
+  // Compiling this statement checks that the table has these columns.
   database.prepare('SELECT user, id, name, tag FROM plants');
 }
 
-/** The version of the schema in the file; 0 where the file is new. */
+/** Returns the schema version of the file; 0 if the file is new. */
 function readVersion(database: DatabaseSync, path: string): number {
   const version = readPragma(database, 'user_version');
   if (version > migrations.length) {
@@ -151,16 +151,16 @@ function readVersion(database: DatabaseSync, path: string): number {
   return version;
 }
 
-/** Under the write lock, so that of several processes that start at once one does the work. */
+/** Migrates under the write lock, so that only one of several processes that start concurrently does the work. */
 function migrate(database: DatabaseSync, path: string): void {
   for (const step of migrations.slice(readVersion(database, path))) database.exec(step);
   database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${migrations.length}`);
 }
 
 /**
- * Last, so that the file's own header is complete before any content is in the log alone.
- * Where several processes enter WAL mode at once, SQLite fails at times without waiting for the
- * lock (seen once in 1,200 starts), so the waiting is done here.
+ * Enters WAL mode. This is the last step, so that the file's header is complete before any content is only in the WAL.
+ * If several processes enter WAL mode concurrently, SQLite sometimes fails without waiting for the lock (seen once in
+ * 1,200 starts), so this function waits instead.
  */
 function enterWalMode(database: DatabaseSync, busyTimeoutMs: number): void {
   const deadline = Date.now() + busyTimeoutMs;
@@ -176,7 +176,7 @@ function enterWalMode(database: DatabaseSync, busyTimeoutMs: number): void {
 }
 
 export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
-  // IMMEDIATE takes the write lock now: taking it later, after a read, can fail without waiting.
+  // IMMEDIATE acquires the write lock now. Acquiring it later, after a read, can fail without waiting.
   database.exec('BEGIN IMMEDIATE');
   try {
     const result = work();
@@ -186,7 +186,7 @@ export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
     try {
       if (database.isTransaction) database.exec('ROLLBACK');
     } catch {
-      // What went wrong first says more; that the transaction is still open can be asked.
+      // The first error is more informative, and `isTransaction` shows that the transaction is still open.
     }
     throw error;
   }

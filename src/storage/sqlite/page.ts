@@ -6,10 +6,10 @@ import type { SqliteConnection } from './connection.ts';
 import { fromColumn } from './text.ts';
 import type { JsonPage, OwnedPlant, PlantKey } from '../storage-adapter.ts';
 
-/** A plant as the columns hold it; a scan adds its user. */
+/** A plant as the columns hold it; a scan adds the user. */
 type Row = readonly [id: bigint, name: string, tag: string | null, user?: string];
 
-/** A row of a statement for short plants: the name of any other plant is `null`. */
+/** A row of a statement for short plants; the name is `null` if the plant is not short. */
 type ShortRow = Row | readonly [id: bigint, name: null, ...unknown[]];
 
 type JsonRow = readonly [count: bigint, last: bigint | null, shortPlants: bigint, json: string | null, hasMore: bigint];
@@ -24,7 +24,7 @@ export function readScan({ selectShortOwned, selectOwned }: SqliteConnection, { 
   return readPage(selectShortOwned, selectOwned, [user, id], limit, (row) => ({ user: row[3] ?? '', plant: toPlant(row) }));
 }
 
-/** Reads a page as `readList` does, as JSON. */
+/** Reads the same page as `readList`, as JSON. */
 export function readJson({ selectShortJson, selectPlants }: SqliteConnection, user: string, from: bigint, limit: number): JsonPage {
   const row = selectShortJson.get(limit, user, user, from, limit, user, from, limit) as unknown as JsonRow;
   const [count, last, shortPlants, json, hasMore] = row;
@@ -33,9 +33,8 @@ export function readJson({ selectShortJson, selectPlants }: SqliteConnection, us
 }
 
 /**
- * Reads at once if all plants are short, so that they cannot fill a page, and else one row after another, so that no
- * row is read that the page does not take. Either way it is one statement, and so the page is of one moment. Reading
- * at once takes half the time.
+ * Reads a page in one statement, and so from one snapshot. If all plants are short, they cannot fill a page, and all
+ * rows are read at once, in half the time. Otherwise rows are read one by one, so that no row after the page is read.
  */
 function readPage<Item>(short: StatementSync, any: StatementSync, key: [string, bigint], limit: number, toItem: (row: Row) => Item): Item[] {
   if (limit <= maxPageLength) {
@@ -52,7 +51,7 @@ function readPage<Item>(short: StatementSync, any: StatementSync, key: [string, 
   return items;
 }
 
-/** The items of these rows; `undefined` if there are none, or one of them is not short. */
+/** Converts rows to items; returns `undefined` if there are no rows or if a plant is not short. */
 function mapShort<Item>(rows: readonly ShortRow[], toItem: (row: Row) => Item): Item[] | undefined {
   const items: Item[] = [];
   for (const row of rows) {
@@ -70,7 +69,7 @@ function toPlant([id, name, tag]: Row): StoredPlant {
   return tag === null ? { id, name: fromColumn(name) } : { id, name: fromColumn(name), tag: fromColumn(tag) };
 }
 
-/** Makes JSON of rows up to the limit; a row after that only tells that there are more. */
+/** Builds the JSON of rows up to the limit. One row more only shows that there are more plants. */
 function joinRows(rows: Iterable<Row>, limit: number): JsonPage {
   const plants: string[] = [];
   let last: bigint | undefined;
@@ -86,7 +85,7 @@ function joinRows(rows: Iterable<Row>, limit: number): JsonPage {
   return last === undefined ? emptyPage : pageOf(false);
 }
 
-/** The bytes of a plant's JSON: the columns hold its texts as they are in JSON. */
+/** Returns the bytes of a plant's JSON. The columns hold text in its JSON form. */
 function bytesOf([, name, tag]: Row): number {
   return Buffer.byteLength(name) + (tag === null ? untaggedBytes : Buffer.byteLength(tag) + taggedBytes);
 }

@@ -14,43 +14,43 @@ import { hasResultCode, isFault } from './result-code.ts';
 import { toColumn } from './text.ts';
 import type { JsonPage, ListRange, OwnedPlant, PlantKey, ScanRange, StorageAdapter, Write } from '../storage-adapter.ts';
 
-/** How a {@link SqliteStorage} works. */
+/** Options of a {@link SqliteStorage}. */
 export interface SqliteStorageOptions {
   /**
-   * How long a commit waits for another process's lock, in milliseconds, 0 to 2147483647; default
-   * 5000. This process stands still for 100 of them at a time, and goes on with other work between.
+   * How long a commit waits for another process's lock, in milliseconds, 0 to 2147483647; default 5000. The wait blocks
+   * the event loop for at most 100 ms at a time, with other work in between.
    */
   busyTimeoutMs?: number;
 }
 
-/** Until a commit that found the file locked tries again. */
+/** The delay before a commit that found the file locked is retried. */
 const retryAfterMs = 10;
 
-/** Less than every key, since no user is empty. */
+/** Less than every key, because no user is empty. */
 const beforeAll: PlantKey = { user: '', id: minInt64 };
 
 /**
- * Keeps plants in an SQLite file, through Node's own `node:sqlite`. A commit is on the disk when
- * its promise resolves (write-ahead log, `synchronous=FULL`). After a commit for which the disk
- * failed, the file is opened again before the next one; reading goes on. Several processes of one
- * machine can share a file; it must not be on a network file system.
+ * Stores plants in an SQLite file, through Node's own `node:sqlite`. A commit is on the disk when its promise resolves
+ * (write-ahead log, `synchronous=FULL`). If the disk fails during a commit, the file is reopened before the next
+ * commit, and reads continue. Several processes on one machine can share a file, but it must not be on a network file
+ * system.
  */
 export class SqliteStorage implements StorageAdapter {
   readonly #path: string;
   readonly #busyTimeoutMs: number;
   readonly #identity: string;
   #connection: SqliteConnection;
-  /** Whether a commit failed in a way after which the connection must not take another one. */
+  /** Whether the file must be reopened before the next commit. */
   #isSuspect: boolean;
-  /** How often the file was opened again. */
+  /** How often the file was reopened. */
   #reopened = 0;
   #isClosed = false;
 
   /**
-   * Opens the file, or makes it, readable by its owner only.
+   * Opens the file, or creates it, readable only by its owner.
    *
-   * @throws {PlantStoreError} `storage_unsupported` where the file is not a plant store, is
-   *   damaged, or comes from a newer version of this package; it is left as it is.
+   * @throws {PlantStoreError} `storage_unsupported` if the file is not a plant store, is damaged, or was written by a
+   *   newer version of this package; the file stays unchanged.
    * @throws {Error} if this Node.js bundles an SQLite that can corrupt a file that several processes use.
    */
   constructor(path: string, options: SqliteStorageOptions = {}) {
@@ -119,8 +119,8 @@ export class SqliteStorage implements StorageAdapter {
   }
 
   /**
-   * See {@link StorageAdapter}. SQLite counts for each connection, and every one begins with the
-   * same number: https://www.sqlite.org/pragma.html#pragma_data_version
+   * See {@link StorageAdapter}. SQLite's counter belongs to the connection and always starts at the same number, so the
+   * number of reopenings is added: https://www.sqlite.org/pragma.html#pragma_data_version
    */
   dataVersion(): number {
     this.#refuseIfClosed();
@@ -136,12 +136,12 @@ export class SqliteStorage implements StorageAdapter {
   }
 
   /**
-   * Takes a new connection into use, and begins a new log. The old one is closed only then, because
-   * while one is open the log's index lives on, which knows nothing of what failed: the first to open
-   * the file would read that out of the log again, and take it for committed
-   * (https://www.sqlite.org/walformat.html#recovery). Closing it frees what locks it may have kept.
+   * Replaces the connection and checkpoints the WAL. The old connection stays open until the new one exists, because an
+   * open connection keeps the WAL index, which does not include the failed commit. Otherwise the next process to open
+   * the file would rebuild the index from the WAL and treat the failed commit as committed
+   * (https://www.sqlite.org/walformat.html#recovery). Closing the old connection releases its locks.
    *
-   * @throws {PlantStoreError} `storage_unavailable`; reading goes on, the next commit tries again.
+   * @throws {PlantStoreError} `storage_unavailable`; reads continue, and the next commit tries again.
    */
   #reopen(): void {
     try {
@@ -168,7 +168,7 @@ function apply(connection: SqliteConnection, write: Write): boolean {
   return Number(changes) === 1;
 }
 
-/** The smallest id greater than `after`; `undefined` where there is none. */
+/** Returns the smallest id greater than `after`; `undefined` if there is none. */
 function idAfter(after: bigint | undefined): bigint | undefined {
   if (after === undefined) return minInt64;
   return after === maxInt64 ? undefined : after + 1n;

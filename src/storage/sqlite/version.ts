@@ -1,25 +1,25 @@
-/** Each release of Node.js in this range bundles an SQLite without the bug: `engines` in package.json is the same range. */
+/** The Node.js releases whose SQLite has no WAL-reset bug, the same range as `engines` in package.json. */
 const supportedNode = 'Node.js 22.22.3 or a later 22, 24.15.0 or a later 24, or 26 or newer';
 
 /**
- * Whether a version of SQLite can corrupt a file in WAL mode when one connection writes while another
- * checkpoints: 3.7.0 to 3.51.2, except for the maintenance releases 3.44.6 and 3.50.7.
- * See https://www.sqlite.org/wal.html#the_wal_reset_bug
+ * Checks whether a version of SQLite can corrupt a file in WAL mode when one connection writes while another
+ * checkpoints: 3.7.0 to 3.51.2, except for the maintenance releases 3.44.6 and 3.50.7. See
+ * https://www.sqlite.org/wal.html#the_wal_reset_bug
  */
 export function hasWalResetBug(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
   const number = (major * 1000 + minor) * 1000 + patch;
   const isFixedIn344 = number >= 3_044_006 && number < 3_045_000;
   const isFixedIn350 = number >= 3_050_007 && number < 3_051_000;
-  // NaN, from a version that is not made of numbers, counts as affected.
+  // A version that is not numeric gives NaN and counts as affected.
   return !(number >= 3_051_003 || isFixedIn344 || isFixedIn350);
 }
 
 /**
- * Says which Node.js is needed if this one has no SQLite or one with the bug. This module does not import
- * `node:sqlite`, so that it loads on a Node.js that has no such module.
+ * Describes the required Node.js if this one has no SQLite or one with the bug. This module does not import
+ * `node:sqlite`, so that it loads on a Node.js without that module.
  *
- * @returns what follows "needs" in a sentence, without a full stop; `undefined` if the version is fine.
+ * @returns the words after "needs" in a sentence, without a full stop; `undefined` if the version is fine.
  */
 export function describeNeededNode(sqliteVersion: string | undefined): string | undefined {
   if (sqliteVersion !== undefined && !hasWalResetBug(sqliteVersion)) return undefined;
