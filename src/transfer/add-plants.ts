@@ -7,13 +7,13 @@ import { PlantFinder } from './plant-finder.ts';
 export interface PlantConflict {
   /** The user of both plants. */
   readonly user: string;
-  /** The plant that was to be added. */
+  /** The plant to add. */
   readonly plant: StoredPlant;
-  /** The plant that has the id. It was left as it is. */
+  /** The stored plant with the same id, which stays unchanged. */
   readonly existing: StoredPlant;
 }
 
-/** Counts what becomes of plants that are to be added. */
+/** Counts the results of adding plants. */
 export interface PlantTally {
   added: number;
   /** How many plants existed already, with the same name and tag. */
@@ -22,12 +22,12 @@ export interface PlantTally {
   conflict(conflict: PlantConflict): void;
 }
 
-/** Somebody would have to delete and create the same plants all the time for it to take more. */
+/** More rounds are necessary only if a client keeps deleting and creating the same plants. */
 const maxRounds = 10;
 
 /**
- * Adds plants to a storage, of which no two have the same key, in one batch. One whose id is taken
- * changes nothing: it is counted as there already, or as a conflict where the plants differ.
+ * Adds plants with distinct keys to a storage, in one batch. A plant whose id is taken changes nothing. It is counted
+ * as present, or as a conflict if the plants differ.
  */
 export async function addPlants(
   storage: StorageAdapter,
@@ -40,12 +40,12 @@ export async function addPlants(
     const outcomes = await storage.commit(pending.map(({ user, plant }) => ({ kind: 'create', user, plant })));
     const refused = pending.filter((_, index) => outcomes[index] !== true).sort(compareOwned);
     tally.added += pending.length - refused.length;
-    // What was there and is not any more was deleted in between.
+    // A plant that was refused but is not found was deleted in between.
     pending = await withoutPresent(new PlantFinder(storage), refused, tally);
   }
 }
 
-/** Counts the plants whose id is taken; answers the others. */
+/** Counts the plants whose id is taken; returns the others. */
 export async function withoutPresent(
   finder: PlantFinder,
   plants: readonly OwnedPlant[],

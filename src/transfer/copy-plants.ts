@@ -7,17 +7,17 @@ import { forEachOverlapped } from './overlapped.ts';
 import { PlantFinder } from './plant-finder.ts';
 import { scanPages } from './scan-pages.ts';
 
-/** How many plants {@link copyPlants} has dealt with. */
+/** The number of plants that {@link copyPlants} has processed. */
 export interface CopyCounts {
   /** How many plants are new in the target. */
   readonly added: number;
-  /** How many plants the target had already, with the same name and tag. */
+  /** How many plants the target already had, with the same name and tag. */
   readonly present: number;
   /** How many plants were not copied, because the target has another plant with the same user and id. */
   readonly conflicts: number;
 }
 
-/** What {@link copyPlants} reports while it works. If a function throws, the copy ends and rejects with its error. */
+/** The callbacks of {@link copyPlants}. If one throws, the copy stops and rejects with its error. */
 export interface CopyPlantsOptions {
   /** Called with the counts so far after each page of at most 1000 plants. */
   onProgress?: ((counts: CopyCounts) => void) | undefined;
@@ -28,13 +28,13 @@ export interface CopyPlantsOptions {
 const optionNames = { onProgress: true, onConflict: true } as const satisfies Record<keyof CopyPlantsOptions, true>;
 
 /**
- * Copies all plants of all users from one storage to another, in constant memory. Nothing is ever
- * overwritten: a plant that the target has already is counted, and one that differs is a conflict.
- * A copy that was interrupted continues when it is run again. Both storages stay open.
+ * Copies all plants of all users from one storage to another, in constant memory. Nothing is ever overwritten: a plant
+ * that the target already has is counted, and one that differs is a conflict. To continue an interrupted copy, run it
+ * again. Both storages stay open.
  *
  * @returns the counts; the copy is complete if there are no conflicts.
- * @throws {TypeError} if `from` or `to` is not a storage adapter, if both are the same one, or for a
- *   wrong or unknown option, which it names.
+ * @throws {TypeError} if `from` or `to` is not a storage adapter, if both are the same one, or if an option is invalid
+ *   or unknown; the error names the option.
  * @example
  * const { added, conflicts } = await copyPlants(new SqliteStorage('plants.db'), storage, {
  *   onConflict: ({ user, plant }) => console.error(`${user} has another plant ${plant.id}`),

@@ -4,13 +4,13 @@ import { compareOwned } from '../storage/key-order.ts';
 import { maxPageLength } from '../storage/page-bounds.ts';
 import type { OwnedPlant, StorageAdapter } from '../storage/storage-adapter.ts';
 
-/** The fewest plants that are read at once. */
+/** The minimum number of plants in one read. */
 const minReadPlants = 16;
 
 /**
- * Finds what a storage has under the keys of plants that are asked for in ascending order. It reads
- * ahead, more and more as long as what it reads is of use, so that a million plants in a row cost a
- * thousand reads, and a few plants among millions of others one short read each.
+ * Finds the stored plants with given keys, in ascending order. It reads ahead, and further as long as the plants it
+ * reads are useful: a million consecutive plants cost a thousand reads, and a few plants among millions of others cost
+ * one short read each.
  */
 export class PlantFinder {
   readonly #storage: StorageAdapter;
@@ -24,7 +24,7 @@ export class PlantFinder {
     this.#storage = storage;
   }
 
-  /** What is there for each of the plants: they ascend, and come behind all that were asked for before. */
+  /** Returns the stored plant for each key, or `undefined`. Keys must ascend, also from call to call. */
   async findAll(plants: readonly OwnedPlant[]): Promise<(StoredPlant | undefined)[]> {
     const found: (StoredPlant | undefined)[] = [];
     for (const wanted of plants) {
@@ -48,7 +48,7 @@ export class PlantFinder {
   async #readAt(wanted: OwnedPlant): Promise<StoredPlant | undefined> {
     const { user, plant: { id } } = wanted;
     if (id === minInt64) {
-      // No key comes right before it, so that it cannot be what a scan begins with.
+      // No id precedes the smallest one, so a scan cannot start right before it.
       const [first] = await this.#storage.list(user, { after: undefined, limit: 1 });
       return first?.id === id ? first : undefined;
     }
