@@ -8,8 +8,8 @@ const refusal = errorAnswer(new PlantStoreError('malformed_request', 'This servi
 const advice = 'pass the listener to the createServer of node:http or node:https, and put a proxy in front for HTTP/2';
 
 /**
- * Refuses the requests of node:http2: their connection cannot be paused, and has no order of requests.
- * The first one is also reported to `onHttp2`, because only the owner of the server can help.
+ * Wraps a listener to refuse the requests of node:http2: their connections cannot be paused and have no order
+ * of requests. The first one is reported to `onHttp2`, because only the owner of the server can fix this.
  */
 export function http1Only(
   listener: RequestListener,
@@ -18,7 +18,7 @@ export function http1Only(
 ): RequestListener {
   let isReported = false;
   return (request, response) => {
-    // A client of node:http can claim any version; only the requests of node:http2 are streams of a session.
+    // An HTTP/1.1 client can send any version number, but only node:http2 requests have a `stream`.
     if (request.httpVersionMajor < 2 || !('stream' in request)) {
       listener(request, response);
       return;

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { lastResponse } from './in-order.ts';
 
-/** Which part of `maxConnections` is kept free of idle connections. */
+/** The share of `maxConnections` that is kept free of idle connections. */
 const freeShare = 0.05;
 
 /**
@@ -12,15 +12,15 @@ const freeShare = 0.05;
 const headerMs = 1000;
 
 /**
- * From now on closes idle connections of a server when more than 95 % of `maxConnections` are open, the
- * longest idle first. node:http closes every new connection once `maxConnections` are open, so room
- * has to be made before that: no new client is turned away while idle connections exist.
+ * Closes the longest idle connections of a server whenever more than 95 % of `maxConnections` are open.
+ * Once `maxConnections` are open, node:http closes every new connection. Making room before that ensures
+ * that no new client is refused while idle connections exist.
  *
  * A connection is idle if it has sent nothing since its last response, or if the header of its first or next request
  * has been incomplete for a second; the latter are closed first.
  * For each one that is closed the server emits `idleConnectionClosed`.
  *
- * `open` holds the open connections of the server; those that are closed are removed from it.
+ * `open` is the set of the server's open connections; closed connections are removed from it.
  */
 export function closeIdleConnections(server: Server, open: Set<Socket>): void {
   const idle = new IdleConnections(server, open);
@@ -30,7 +30,7 @@ export function closeIdleConnections(server: Server, open: Set<Socket>): void {
   server.on('request', ({ socket }: IncomingMessage, response) => {
     idle.requested(socket, response);
   });
-  // All were busy. Some may be idle by now when `maxConnections` was changed.
+  // No connection was idle at the last check. Some may be idle now if `maxConnections` has changed.
   server.on('drop', () => {
     idle.makeRoom();
   });
@@ -39,7 +39,7 @@ export function closeIdleConnections(server: Server, open: Set<Socket>): void {
 class IdleConnections {
   readonly #server: Server;
   readonly #open: Set<Socket>;
-  /** How many bytes each had sent when its last response ended, in the order of these ends. */
+  /** How many bytes each connection had sent when its last response ended, in the order in which these ended. */
   readonly #keptAlive = new Map<Socket, number>();
   /** Since when each has been without a complete header, in this order. */
   readonly #withoutRequest = new Map<Socket, number>();
@@ -60,7 +60,7 @@ class IdleConnections {
 
   requested(socket: Socket, response: ServerResponse): void {
     this.#forget(socket);
-    // Emitted once; `once` would cost more for every request.
+    // 'close' is emitted only once, and `on` costs less per request than `once`.
     response.on('close', () => {
       if (socket.destroyed || lastResponse(socket) !== response) return;
       this.#keptAlive.set(socket, socket.bytesRead);
@@ -89,7 +89,7 @@ class IdleConnections {
     }
   }
 
-  /** New connections count as idle a moment later, and perhaps nothing else happens until then. */
+  /** Schedules another check: new connections count as idle a second later, and no event marks that moment. */
   #retryLater(): void {
     if (this.#retry !== undefined || this.#withoutRequest.size === 0) return;
     this.#retry = setTimeout(() => {

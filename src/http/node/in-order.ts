@@ -2,30 +2,30 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** The last request of a connection. */
+/** The latest request of a connection. */
 interface Exchange {
   response: ServerResponse;
-  /** The turn of the event loop in which it was begun. */
+  /** The iteration of the event loop in which a request of the connection was last passed to the listener. */
   turn: number;
 }
 
 const lastExchanges = new WeakMap<Duplex, Exchange>();
 
-/** For each response whose request was not begun yet, the one that it waits for. */
+/** Maps the response of each waiting request to the response that it waits for. */
 const waitsFor = new WeakMap<ServerResponse, ServerResponse>();
 
 /**
- * Begins the requests of a connection one after another. node:http begins pipelined ones at once,
- * and a list behind a create would miss it (RFC 9112 §9.3.2). What stands behind an answer that
- * closes the connection is not begun at all (§9.6).
+ * Returns a listener that handles the requests of a connection one after another. node:http dispatches
+ * pipelined requests concurrently, so a list after a create would miss the new plant (RFC 9112 §9.3.2).
+ * Requests after a response that closes the connection are not handled at all (§9.6).
  *
- * In a turn of the event loop a connection gets one request. libuv goes on polling, up to 48 times,
- * while more than 1024 connections are ready, before anything else has its turn: 5000 clients that
- * were refused at once and asked again kept the commit of those that were not from happening for 6 s.
+ * Each connection starts at most one request per iteration of the event loop. While more than 1024
+ * connections are ready, libuv polls up to 48 times before it runs other callbacks. With 5000 clients,
+ * immediate retries of refused requests delayed the commit of the accepted ones by 6 s.
  *
- * While a request waits, its connection is not read. One read of 64 KiB can still hold a thousand
- * requests, at 3 KiB of memory each: at most `maxWaiting` wait on all connections, and one more
- * closes its connection.
+ * A connection is paused while one of its requests waits. One read of 64 KiB can still contain a
+ * thousand requests, which use 3 KiB of memory each. So at most `maxWaiting` requests wait on all
+ * connections together; one more closes its connection.
  */
 export function inOrder(listener: RequestListener, maxWaiting: number): RequestListener {
   const line = new WaitingLine();
@@ -40,7 +40,7 @@ export function inOrder(listener: RequestListener, maxWaiting: number): RequestL
     }
     const before = last.response;
     last.response = response;
-    // Node.js sets `destroyed` together with `closed`, which the responses of Deno do not have.
+    // Not `closed`, which Deno's responses do not have. Node.js sets both at the same time.
     if (before.destroyed && last.turn !== turn) {
       last.turn = turn;
       if (isOpen(socket)) listener(request, response);
@@ -62,7 +62,7 @@ export function inOrder(listener: RequestListener, maxWaiting: number): RequestL
 let turns = 0;
 let isCounting = false;
 
-/** Tells the turns of the event loop apart. */
+/** Returns a number that identifies the current iteration of the event loop. */
 function currentTurn(): number {
   if (!isCounting) {
     isCounting = true;
@@ -74,21 +74,21 @@ function currentTurn(): number {
   return turns;
 }
 
-/** The response to the last request that came on a connection, begun or not. */
+/** Returns the response to the latest request of a connection, even if that request still waits. */
 export function lastResponse(socket: Duplex): ServerResponse | undefined {
   return lastExchanges.get(socket)?.response;
 }
 
-/** Tells the answers of a connection that there is room again. */
+/** Emits 'drain' on the pending responses of a connection. */
 export function drainResponses(socket: Duplex): void {
-  // Only the one that is on its way listens.
+  // Only the response that is being sent listens for it.
   for (let response = lastResponse(socket); response !== undefined; response = waitsFor.get(response)) response.emit('drain');
 }
 
 /**
- * Sees to it that a request that waits for its turn is never begun.
+ * Cancels a waiting request, so that it never reaches the listener.
  *
- * @returns the response it waited for; `undefined` where it was begun already.
+ * @returns the response that it waited for; `undefined` if it has already reached the listener.
  */
 export function giveUp(response: ServerResponse): ServerResponse | undefined {
   const before = waitsFor.get(response);
@@ -96,12 +96,12 @@ export function giveUp(response: ServerResponse): ServerResponse | undefined {
   return before;
 }
 
-/** Whether an answer can still be sent. */
+/** Returns whether a response can still be sent on a connection. */
 export function isOpen(socket: Socket): boolean {
   return !socket.writableEnded && !socket.destroyed;
 }
 
-/** Counts the requests that wait, and keeps their connections from being read. */
+/** Counts the waiting requests and keeps their connections paused. */
 class WaitingLine {
   length = 0;
   readonly #waits = new Map<Socket, { count: number; readonly forget: () => void }>();
@@ -110,7 +110,7 @@ class WaitingLine {
     this.length++;
     const wait = this.#waits.get(socket);
     if (wait === undefined) {
-      // The responses of a connection that is gone do not close one after another.
+      // After a disconnect the waiting responses do not close, so `leave` is not called for each.
       const forget = (): void => { this.#forget(socket); };
       this.#waits.set(socket, { count: 1, forget });
       socket.on('resume', pauseAgain).on('close', forget);
@@ -153,9 +153,9 @@ class WaitingLine {
   }
 }
 
-/** node:http resumes a connection to fill the buffer of a body that is still incomplete. */
+/** Pauses a connection that node:http has resumed to fill the buffer of an incomplete body. */
 function pauseAgain(this: Socket): void {
-  // Paused before the resumption came to pass, it counts as paused, though it is read.
+  // If pause() ran before 'resume' was emitted, node:http reads the socket although it counts as paused.
   if (this.isPaused()) this.emit('pause');
   else this.pause();
 }

@@ -5,7 +5,7 @@ import { isOpen } from './in-order.ts';
 import { discardBody, readBody } from './request-body.ts';
 import { countHeader, headerValues } from './validation.ts';
 
-/** A request of node:http. It copies nothing: every member reads the message when it is used. */
+/** Adapts a node:http request to the service. It copies nothing: every member reads the message when it is used. */
 export class NodeRequest implements ServiceRequest {
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
@@ -36,7 +36,7 @@ export class NodeRequest implements ServiceRequest {
   header(name: string): string | undefined {
     const value = this.#message.headers[name];
     if (value === undefined) return undefined;
-    // Of some headers node:http keeps the first value only.
+    // node:http keeps only the first value of some headers.
     if (countHeader(this.#message, name) !== 1) return headerValues(this.#message, name).join(', ');
     return typeof value === 'string' ? value : value.join(', ');
   }

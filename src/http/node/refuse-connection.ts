@@ -6,21 +6,22 @@ import type { ErrorCode } from '../../model/errors.ts';
 import { errorBody, jsonHeaders } from '../answer.ts';
 import { giveUp, lastResponse } from './in-order.ts';
 
-/** For how long a connection is read for nothing behind the last answer. */
+/** How long to drain input after the final response. */
 const lingerMs = 1000;
 
-/** The connections that get a refusal as their last answer. */
+/** The connections whose final response is a refusal. */
 const refused = new WeakSet<Duplex>();
 
 /** The connections that are being closed. */
 const closing = new WeakSet<Duplex>();
 
 /**
- * Answers what node:http could not make a request of, and closes the connection: behind the answers
- * that are due, and without an answer of its own where that to its request is on its way already.
+ * Sends an error response to input that node:http rejects, and closes the connection. Responses to
+ * earlier requests are sent first. If the request has a response that has already begun, that response
+ * is completed instead.
  */
 export function refuseConnection(socket: Duplex, code: ErrorCode): void {
-  // A parser that has failed fails again at every read.
+  // A parser that has failed reports an error again for every read.
   if (refused.has(socket) || closing.has(socket)) return;
   refused.add(socket);
   const last = lastResponse(socket);
@@ -46,9 +47,9 @@ function after(response: ServerResponse, work: () => void): void {
 }
 
 /**
- * Closes a connection whose client may still be sending (RFC 9112 §9.6): says that nothing more
- * comes, and reads on for a while. Closed at once it would be reset, and the reset can overtake the
- * answer that tells why.
+ * Closes a connection whose client may still be sending (RFC 9112 §9.6). Ends the writable side first
+ * and drains input for up to a second. An immediate close would cause a TCP reset, which can overtake
+ * the response that gives the reason.
  */
 export function closeLingering(socket: Duplex, lastWords?: string): void {
   if (socket.destroyed || closing.has(socket)) return;
@@ -60,7 +61,7 @@ export function closeLingering(socket: Duplex, lastWords?: string): void {
   socket.resume();
 }
 
-/** A whole answer as bytes: there is no response object where there was no request. */
+/** Returns a complete response as text, because without a request there is no response object. */
 function rawAnswer(code: ErrorCode): string {
   const { status } = errorTable[code];
   const body = errorBody(new PlantStoreError(code));

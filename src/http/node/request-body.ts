@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PlantStoreError } from '../../model/errors.ts';
 
-/** How much of a body is read for nothing, so that the client gets to see why it was refused. */
+/** How much of a refused body is read and discarded, so that the client receives the error response. */
 const maxDrainedBytes = 1_048_576;
 
-/** Past the maximum a chunk counts as this many bytes at least: 6 MB of one-byte chunks took 1.7 s of CPU. */
+/** Past the maximum each chunk counts as at least this many bytes: 6 MB of one-byte chunks took 1.7 s of CPU. */
 const minDrainedChunkBytes = 64;
 
 const continueOwed = new WeakMap<IncomingMessage, ServerResponse>();
 
-/** Leaves `100 Continue` to be sent when the body of a request is wanted (RFC 9110 §10.1.1). */
+/** Defers `100 Continue` until the body of a request is read (RFC 9110 §10.1.1). */
 export function oweContinue(request: IncomingMessage, response: ServerResponse): void {
   continueOwed.set(request, response);
 }
@@ -40,8 +40,8 @@ export function discardBody(request: IncomingMessage, maxBytes: number): Promise
 }
 
 /**
- * Whether more of a request's body may be to come than is worth reading for nothing: the connection
- * is then closed behind the answer. Node reads what is left of any other body by itself.
+ * Returns whether the rest of a request's body may be too large to drain. The connection is then closed
+ * after the response. Node.js itself drains the rest of any other body.
  */
 export function hasEndlessBody(request: IncomingMessage, maxBytes: number): boolean {
   if (request.complete) return false;
@@ -49,14 +49,14 @@ export function hasEndlessBody(request: IncomingMessage, maxBytes: number): bool
   return coding !== undefined || Number(length ?? 0) > maxBytes + maxDrainedBytes;
 }
 
-/** The body, where all of it came along with the header, as most do: without a listener or a promise. */
+/** Returns the body if all of it arrived with the header, as most do. This needs no listener and no promise. */
 function readArrived(request: IncomingMessage, maxBytes: number): Buffer | null {
   const length = request.readableLength;
   if (length > maxBytes || length !== Number(request.headers['content-length']) || continueOwed.has(request)) return null;
   return request.read() as Buffer | null;
 }
 
-/** A client that asked whether to send a body is told, unless it said already that it is too large. */
+/** Reads a body. A deferred `100 Continue` is sent first, unless Content-Length is already over the maximum. */
 function readAnnounced(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const response = continueOwed.get(request);
   if (response !== undefined && Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
@@ -69,7 +69,7 @@ function expectedBytes({ headers }: IncomingMessage, maxBytes: number): number {
   return Math.min(maxBytes, Number(headers['content-length'] ?? maxBytes));
 }
 
-/** By events: `for await` on a request costs an eighth to a quarter of the whole request's CPU. */
+/** Uses events, because `for await` on a request costs an eighth to a quarter of the whole request's CPU time. */
 function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let bytes: Buffer = Buffer.alloc(0);
@@ -90,7 +90,7 @@ function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> 
         else resolve(bytes.subarray(0, length));
       });
     };
-    // Without this a client that goes away would leave the promise unsettled for ever.
+    // Without this, the promise would never settle after a disconnect.
     const onClose = (): void => {
       settle(() => { reject(new PlantStoreError('malformed_request')); });
     };
@@ -104,8 +104,8 @@ function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> 
 }
 
 /**
- * A buffer with the first `length` of `bytes` and the chunk behind them. The chunks themselves are
- * not kept: 64 KiB that come a byte at a time would take 27 MiB.
+ * Returns a buffer with the first `length` bytes of `bytes`, followed by the chunk. The chunks
+ * themselves are not kept: 64 KiB received one byte at a time would use 27 MiB.
  */
 function withChunk(bytes: Buffer, length: number, chunk: Buffer, expected: number): Buffer {
   if (length === 0) return chunk;

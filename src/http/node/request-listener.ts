@@ -13,19 +13,19 @@ import { hasEndlessBody } from './request-body.ts';
 import { AnswerSender } from './send-answer.ts';
 import { isMalformed } from './validation.ts';
 
-/** How many pipelined requests may wait for those before them, as a multiple of `maxInFlight`. */
+/** How many pipelined requests may wait, as a multiple of `maxInFlight`. */
 const maxWaitingFactor = 10;
 
 const malformed = errorAnswer(new PlantStoreError('malformed_request'), ['Connection', 'close']);
 
 /**
- * Creates a listener for node:http that serves the whole service. It can be mounted in an Express-style app under a
- * prefix, before any body parser. It supports HTTP/1.1: it refuses the HTTP/2 requests of a node:http2 server.
+ * Creates a node:http request listener for the whole service. It can be mounted in an Express-style app under a
+ * prefix, before any body parser. It supports HTTP/1.1 and refuses the HTTP/2 requests of a node:http2 server.
  *
- * The requests of a connection are handled one after another, and a connection whose client may still be sending is
- * closed after its last response; nothing else of the server is touched.
+ * The requests of a connection are handled one after another. A connection whose client may still be sending is
+ * closed after its last response. Nothing else about the server changes.
  *
- * @throws {TypeError} for a wrong option, which it names.
+ * @throws {TypeError} if an option is invalid; the message names it.
  * @example
  * app.use('/garden', createRequestListener(store, { authenticate }));
  */
@@ -42,7 +42,7 @@ export function createRequestListener(store: PlantStore, options: ServiceOptions
       if (hasEndlessBody(message, handler.maxBodyBytes) || asksForUpgrade(message)) closeAfter(message, response);
       await sender.send(response, answer, message.method === 'HEAD');
     } catch (error) {
-      // Part of the answer may have been sent. The client must not take it for the whole.
+      // Part of the response may have been sent. The client must not mistake it for a complete response.
       response.destroy();
       handler.report(error, request);
     } finally {
@@ -57,12 +57,12 @@ export function createRequestListener(store: PlantStore, options: ServiceOptions
   });
 }
 
-/** node:http drops what arrives together with such a request, and parses the rest of it as a request of its own. */
+/** Detects upgrade requests: node:http drops data that arrives with them and parses later data as a new request. */
 function asksForUpgrade({ headers }: IncomingMessage): boolean {
   return headers.upgrade !== undefined;
 }
 
-/** Closes the connection after an answer that is sent while the request is still being received. */
+/** Closes the connection after a response that is sent while the request is still being received. */
 function closeAfter({ socket }: IncomingMessage, response: ServerResponse): void {
   response.setHeader('Connection', 'close');
   // node:http calls this to close a connection after its last response.

@@ -4,12 +4,12 @@ import type { Answer } from '../answer.ts';
 import type { UnsentBytes } from '../unsent-bytes.ts';
 
 /**
- * How many UTF-16 code units are handed to a socket at once: 64 KiB of ASCII, the high-water mark of a socket. What
- * the client does not take of them stays in memory outside the heap.
+ * How many UTF-16 code units are written to a socket at once: 64 KiB of ASCII, the high-water mark of a socket. Data
+ * that the client does not read stays in memory outside the heap.
  */
 const maxPieceLength = 65_536;
 
-/** Sends answers, and counts what their clients do not take. */
+/** Sends answers and counts the bytes that their clients have not read. */
 export class AnswerSender {
   readonly #unsent: UnsentBytes;
 
@@ -17,7 +17,7 @@ export class AnswerSender {
     this.#unsent = unsent;
   }
 
-  /** Writes an answer; resolves when all of it was handed to the socket or the client has gone. */
+  /** Sends an answer. Resolves when all of it has been written to the socket, or when the client has disconnected. */
   async send(response: ServerResponse, answer: Answer, isHead: boolean): Promise<void> {
     const { status, headers = [], body, user = '' } = answer;
     if (body === undefined) {
@@ -40,7 +40,7 @@ export class AnswerSender {
   ): Promise<void> {
     for await (const page of pages) {
       for (let at = 0; at < page.length; ) {
-        // First: a response that is closed already emits neither 'drain' nor 'close'.
+        // Checked before waiting: a closed response emits neither 'drain' nor 'close'.
         if (response.destroyed) return;
         const piece = pieceAt(page, at);
         at += piece.length;
@@ -53,7 +53,7 @@ export class AnswerSender {
     response.end();
   }
 
-  /** Counts the bytes that the socket did not pass on at once, until the response is closed. */
+  /** Counts the bytes that the socket could not send at once, until the response is closed. */
   #watchRest(response: ServerResponse, user: string): void {
     const { writableLength } = response;
     if (writableLength === 0 || response.destroyed) return;
@@ -63,8 +63,8 @@ export class AnswerSender {
 }
 
 /**
- * Writes a piece, and passes it on to the kernel at once, where node:http would do so after this iteration: what is
- * pending afterwards waits for the client.
+ * Writes a piece and flushes it to the kernel at once; node:http would do so after this iteration of the event loop.
+ * Data that is still pending afterwards waits for the client.
  *
  * @returns whether the next piece can be written now.
  */
@@ -76,7 +76,7 @@ function writeNow(response: ServerResponse, piece: string): boolean {
   return hasRoom || response.writableLength === 0;
 }
 
-/** A piece of a text from `at` on. It does not end between the two surrogates of a character. */
+/** Returns the piece of a text that starts at `at`. It never ends between the two surrogates of a character. */
 function pieceAt(text: string, at: number): string {
   const end = at + maxPieceLength;
   const last = end < text.length ? text.charCodeAt(end - 1) : 0;
@@ -84,7 +84,7 @@ function pieceAt(text: string, at: number): string {
   return at === 0 && end >= text.length ? text : text.slice(at, isHighSurrogate ? end - 1 : end);
 }
 
-/** Resolves when the socket has room again or its client has gone. */
+/** Resolves when the socket can accept data again or the client has disconnected. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const settle = (): void => {

@@ -13,40 +13,40 @@ import type { ServiceOptions } from '../service-options.ts';
 import { refuseConnection } from './refuse-connection.ts';
 import { oweContinue } from './request-body.ts';
 
-/** All that is set of node:http is set here; README, "Security and limits", lists it. */
+/** All node:http settings are here and in `serverProperties`. README, "Security and limits", lists them. */
 const serverOptions: ServerOptions = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 65_000,
-  // How often node:http looks whether a time is up; by default every 30 seconds.
+  // How often node:http checks for timeouts; the default is 30 seconds.
   connectionsCheckingInterval: 1000,
   maxHeaderSize: 16_384,
   insecureHTTPParser: false,
-  // node:http would answer without an Error body.
+  // Otherwise node:http would respond without an Error body.
   requireHostHeader: false,
 };
 
 const serverProperties = {
-  // A client that neither sends nor takes a byte for so long, while it is its turn, is gone.
+  // A connection on which no byte is sent or received for this long is closed.
   timeout: 60_000,
-  // node:http would drop the headers past 2000 without a word, a second Host among them.
+  // By default node:http silently drops all headers after the 2000th, even a second Host.
   maxHeadersCount: 0,
-  // A client that says it has sent all gets its answer all the same.
+  // A client that has ended its side of the connection still gets its response.
   httpAllowHalfOpen: true,
 };
 
 /**
- * A node:http server for the whole service: the request listener, and an Error body for what
- * node:http refuses by itself (malformed requests, headers that are too large, timeouts). Call its
- * `listen`, and {@link drainServer} to stop it. A request has 10 seconds for its header and 30 for
- * the whole: set the server's own `headersTimeout`, `requestTimeout`, `keepAliveTimeout` and `timeout`
- * for other bounds.
+ * Creates a node:http server for the whole service. It uses the request listener, and sends an Error body
+ * for what node:http itself refuses: malformed requests, headers that are too large, and timeouts. Call
+ * `listen` to start it and {@link drainServer} to stop it. A client has 10 seconds to send a header and 30
+ * for the whole request. To change these limits, set the server's `headersTimeout`, `requestTimeout`,
+ * `keepAliveTimeout` and `timeout`.
  *
- * The server's `maxConnections` is 10,000, or less when the process may not have that many files open:
- * 64 files are left to the rest of the process. From 95 % of it on, the longest idle connections are
- * closed to make room, and the server emits `idleConnectionClosed` for each of them.
+ * The server's `maxConnections` is 10,000, or less if the process may not open that many files: 64 files
+ * are reserved for the rest of the process. When more than 95 % of `maxConnections` are open, the longest
+ * idle connections are closed, and the server emits `idleConnectionClosed` for each of them.
  *
- * @throws {TypeError} for a wrong option, which it names.
+ * @throws {TypeError} if an option is invalid; the message names it.
  */
 export function createPlantServer(store: PlantStore, options: ServiceOptions): Server {
   const listener = createRequestListener(store, options);
@@ -67,27 +67,27 @@ export function createPlantServer(store: PlantStore, options: ServiceOptions): S
     oweContinue(request, response);
     server.emit('request', request, response);
   });
-  // An expectation that nobody knows is no reason to refuse (RFC 9110 §10.1.1: 417 is a MAY).
+  // Unknown expectations are ignored: a 417 response is optional (RFC 9110 §10.1.1: MAY).
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  // node:http would close the connection without a word.
+  // Otherwise node:http would close the connection without a response.
   server.on('connect', (_, socket) => {
     keepServing(socket);
     refuseConnection(socket, 'route_not_found');
   });
   server.on('clientError', (error, socket) => {
     const code = clientErrorCode(error);
-    // It was not read because requests before it wait, which is not the client's fault. node:http reports this once.
+    // The connection is paused because earlier requests wait, so this is not the client's fault. It is reported once.
     if (code === 'request_timeout' && socket.isPaused()) timeOutLater(server, socket);
     else refuseConnection(socket, code);
   });
   return server;
 }
 
-/** node:http lets go of the connection of a CONNECT, though answers to requests before it may be due. */
+/** Takes over the connection of a CONNECT: node:http detaches from it, although responses may be pending. */
 function keepServing(socket: Duplex): void {
   const destroy = (): void => { socket.destroy(); };
   socket.on('drain', () => { drainResponses(socket); }).on('timeout', destroy).on('error', destroy);
-  // Who does not read does not see that the client has gone.
+  // A paused socket does not notice a disconnect.
   socket.resume();
 }
 
@@ -119,8 +119,8 @@ function timeOutLater(server: Server, socket: Duplex): void {
 const connectionsOf = new WeakMap<Server, Set<Socket>>();
 
 /**
- * Stops a server: no new connections, requests under way are finished, idle connections closed.
- * What is not finished after `graceMs` milliseconds is cut off. Resolves when all are closed.
+ * Stops a server gracefully: refuses new connections, closes idle ones and finishes requests in progress.
+ * After `graceMs` milliseconds the remaining connections are closed too. Resolves when all are closed.
  *
  * @throws {TypeError} if the server was not made by {@link createPlantServer}, or if `graceMs` is not 0 to 2147483647.
  */
@@ -129,16 +129,16 @@ export async function drainServer(server: Server, graceMs: number): Promise<void
   if (connections === undefined) throw new TypeError('drainServer must be given a server that createPlantServer made');
   checkIntegerOption('graceMs', graceMs, 0, 2_147_483_647);
   const closed = new Promise((resolve) => server.close(resolve));
-  // So that no client sends its next request into a connection that is about to close.
+  // Tells clients not to send another request on a connection that is about to close.
   for (const socket of connections) {
     const response = lastResponse(socket);
     if (response?.headersSent === false) response.setHeader('Connection', 'close');
   }
-  // close() ends the connections that are idle now; those that fall idle later are ended here.
+  // close() closes the connections that are idle now. This closes those that become idle later.
   const sweep = setInterval(() => { server.closeIdleConnections(); }, 20);
   const cut = setTimeout(() => {
     server.closeAllConnections();
-    // node:http does not know those of a CONNECT any more.
+    // node:http no longer tracks the connections of CONNECT requests.
     for (const socket of connections) socket.destroy();
   }, graceMs);
   await closed;
@@ -146,7 +146,7 @@ export async function drainServer(server: Server, graceMs: number): Promise<void
   clearTimeout(cut);
 }
 
-/** The codes by which node:http names what it refuses. */
+/** Maps the code of a node:http error to a code of this package. */
 function clientErrorCode({ code }: NodeJS.ErrnoException): ErrorCode {
   if (code === 'HPE_HEADER_OVERFLOW') return 'header_too_large';
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
