@@ -1,23 +1,23 @@
 import { errorTable, PlantStoreError } from '../model/errors.ts';
 
-/** Names and values in turn, as node:http's `rawHeaders` and `writeHead` have them. */
+/** Alternating header names and values, in the format of node:http's `rawHeaders` and `writeHead`. */
 export type HeaderList = readonly string[];
 
-/** What an operation answers, before it is on the wire. */
+/** The result of an operation, before it is sent as a response. */
 export interface Answer {
   readonly status: number;
   readonly headers?: HeaderList | undefined;
-  /** JSON: a whole text, or pieces that are sent as they come; their generator is always ended. */
+  /** JSON: a complete text, or a generator of pieces that are sent as they are produced. It is always closed. */
   readonly body?: string | AsyncGenerator<string, void, undefined>;
-  /** The user whose plants are in the body: what a client does not take of it counts as theirs. */
+  /** The user whose plants are in the body. Bytes that the client does not read are counted for this user. */
   readonly user?: string;
 }
 
-/** For every answer: plants are private, and what is sent is to be taken for nothing else. */
+/** The headers of every response: plants are private, and a browser must not guess another media type. */
 export const commonHeaders: HeaderList = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff'];
 export const jsonHeaders: HeaderList = ['Content-Type', 'application/json', ...commonHeaders];
 
-/** The wire's Error for an error of this package; anything else is a generic `internal`. */
+/** Returns the response for an error of this package; any other error becomes a generic `internal`. */
 export function errorAnswer(error: unknown, headers: HeaderList = []): Answer {
   const known = error instanceof PlantStoreError ? error : new PlantStoreError('internal');
   const { status } = errorTable[known.code];
@@ -28,7 +28,7 @@ export function errorAnswer(error: unknown, headers: HeaderList = []): Answer {
   };
 }
 
-/** The JSON of the wire's Error. */
+/** Returns the JSON of the Error body. */
 export function errorBody({ code, message }: PlantStoreError): string {
   return JSON.stringify({ error: errorTable[code].error, message });
 }

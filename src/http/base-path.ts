@@ -1,10 +1,10 @@
-/** One or more segments of RFC 3986 §3.3, each after a slash. */
+/** One or more path segments (RFC 3986 §3.3), each after a slash. */
 const pathPattern = /^(?:\/(?:[\w\-.~!$&'()*+,;=:@]|%[\da-f]{2})+)+$/i;
 
 /**
- * Checks a `basePath`: empty, or a path such as `/garden`.
+ * Checks that a `basePath` is empty or a path such as `/garden`.
  *
- * @throws {TypeError} naming the option.
+ * @throws {TypeError} if it is not; the message names the option.
  */
 export function checkBasePath(path: unknown): void {
   if (path === '' || (typeof path === 'string' && pathPattern.test(path))) return;

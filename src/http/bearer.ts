@@ -3,15 +3,15 @@ import { PlantStoreError } from '../model/errors.ts';
 import type { HeaderList } from './answer.ts';
 import type { ServiceRequest } from './service-request.ts';
 
-/** Credentials of RFC 6750 §2.1: the scheme in any case, one or more spaces, a b64token. */
+/** Credentials (RFC 6750 §2.1): the scheme in upper or lower case, one or more spaces, and a b64token. */
 const bearerCredentials = /^bearer +([\w\-.~+/]+=*)$/i;
 
 /**
- * The bearer token of a request. Only the Authorization header counts, never query or body. Two such headers are
- * joined by a comma, which is not part of a b64token.
+ * Returns the bearer token of a request. It is read only from the Authorization header, never from query or body.
+ * The values of two such headers are joined by a comma, which a b64token cannot contain.
  *
- * @throws {PlantStoreError} `missing_credentials` if there is none or it is of another scheme, `invalid_token` if it
- *   is malformed or there are two.
+ * @throws {PlantStoreError} `missing_credentials` if the header is missing or has another scheme, `invalid_token` if
+ *   the token is malformed or the header was sent twice.
  */
 export function bearerToken(request: ServiceRequest): string {
   const authorization = request.header('authorization') ?? '';
@@ -20,12 +20,12 @@ export function bearerToken(request: ServiceRequest): string {
   throw new PlantStoreError(/^bearer\b/i.test(authorization) ? 'invalid_token' : 'missing_credentials');
 }
 
-/** @throws {PlantStoreError} `insufficient_scope` */
+/** @throws {PlantStoreError} `insufficient_scope` if the caller does not have the scope. */
 export function checkScope(caller: Caller, scope: Scope): void {
   if (caller.scopes !== undefined && !caller.scopes.includes(scope)) throw new PlantStoreError('insufficient_scope');
 }
 
-/** The challenge that goes with a refusal, RFC 6750 §3; no header for other errors. */
+/** Returns the `WWW-Authenticate` header for an authentication error (RFC 6750 §3); empty for other errors. */
 export function challenge(error: unknown, scope: Scope | undefined): HeaderList {
   if (!(error instanceof PlantStoreError)) return [];
   const realm = 'Bearer realm="plants"';

@@ -10,11 +10,11 @@ const maxReceivedBytes = 67_108_864;
 /** How much of it the bodies of one user may take up. */
 const userShare = 1 / 4;
 
-/** The bounds of a request body. */
+/** The limits for a request body. */
 export interface BodyLimits {
   /** The maximum size of a body in bytes. */
   readonly maxBodyBytes: number;
-  /** How many levels its arrays and objects may nest. */
+  /** The maximum nesting depth of its arrays and objects. */
   readonly maxBodyDepth: number;
 }
 
@@ -33,7 +33,7 @@ export class JsonBodyReader {
    * Reads the JSON body of a user's request; the top-level member `id` is exact (see `parseExactJson`).
    *
    * @throws {PlantStoreError} `invalid_media_type`, `body_too_large`, `invalid_json`, `saturated` if too many bodies are
-   *   being received, or `malformed_request` if the client goes away before the end.
+   *   being received, or `malformed_request` if the client disconnects before the end.
    */
   async read(request: ServiceRequest, user: string): Promise<unknown> {
     checkMediaType(request);
@@ -58,8 +58,8 @@ export class JsonBodyReader {
 }
 
 /**
- * JSON is UTF-8 (RFC 8259 §8.1), so another charset or a content coding is an error. A comma joins the values of a
- * header that was sent twice: two parsers could choose different ones.
+ * Checks that a body is declared as JSON in UTF-8 (RFC 8259 §8.1) without a content coding. A comma means that the
+ * header was sent twice; it is rejected because parsers may choose different values.
  */
 function checkMediaType(request: ServiceRequest): void {
   const contentType = request.header('content-type') ?? '';

@@ -6,8 +6,8 @@ import type { Authenticate, Caller } from '../model/caller.ts';
 const defaultTimeoutMs = 10_000;
 
 /**
- * Calls `authenticate` and checks what it returns. A promise that does not settle is rejected after 10 seconds, and at
- * most `maxPending` promises are awaited at once: a slow identity provider does not use up this process.
+ * Calls `authenticate` and checks its result. A promise that does not settle within 10 seconds is an error, and at most
+ * `maxPending` promises are awaited at once, so that a slow identity provider cannot exhaust this process.
  */
 export class CallerLookup {
   readonly #authenticate: Authenticate;
@@ -22,17 +22,17 @@ export class CallerLookup {
   }
 
   /**
-   * Finds the caller that a token stands for.
+   * Returns the caller that a token identifies.
    *
-   * @throws {PlantStoreError} `invalid_token` if there is none; `saturated` if too many lookups are pending.
-   * @throws {TypeError} if `authenticate` returned something other than a Caller; what it throws; an Error if it
-   *   did not settle in time.
+   * @throws {PlantStoreError} `invalid_token` if no such caller exists; `saturated` if too many lookups are pending.
+   * @throws {TypeError} if `authenticate` returns something other than a Caller.
+   * @throws {Error} if `authenticate` does not settle in time. An error that it throws is passed on.
    */
   async find(token: string): Promise<Caller> {
     if (this.#pending >= this.#maxPending) throw new PlantStoreError('saturated');
     const result = this.#authenticate(token);
     const caller = isPromiseLike(result) ? await this.#settled(result) : result;
-    // JavaScript callers return undefined too: `map.get(token)`.
+    // In JavaScript, `authenticate` may return undefined, for example from `map.get(token)`.
     if (caller === null || caller === undefined) throw new PlantStoreError('invalid_token');
     checkCaller(caller);
     return caller;

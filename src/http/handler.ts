@@ -13,13 +13,13 @@ import type { FailedRequest, ServiceOptions } from './service-options.ts';
 import type { ServiceRequest } from './service-request.ts';
 import { UnsentBytes } from './unsent-bytes.ts';
 
-/** The service without a server: it works on requests and answers, and knows no sockets. */
+/** The service without a server. It turns requests into answers and does not depend on sockets. */
 export interface Handler {
-  /** Handles a request: route, method, credentials, scope, operation. Never rejects. */
+  /** Handles a request: checks route, method, credentials and scope, then runs the operation. Never rejects. */
   answer(request: ServiceRequest): Promise<Answer>;
-  /** Reports an error while an answer is being sent. */
+  /** Reports an error that occurs while an answer is being sent. */
   report(error: unknown, request: ServiceRequest): void;
-  /** Where a front counts the bytes that its clients do not take. */
+  /** Counts the bytes that clients have not read. The front that sends the answers updates it. */
   readonly unsent: UnsentBytes;
   readonly maxBodyBytes: number;
   readonly maxInFlight: number;
@@ -28,7 +28,7 @@ export interface Handler {
 /**
  * Creates the handler of a store. `owner` is the name of the public function, for error messages.
  *
- * @throws {TypeError} for a wrong option, which it names.
+ * @throws {TypeError} if an option is invalid; the message names it.
  */
 export function createHandler(owner: string, store: PlantStore, options: ServiceOptions): Handler {
   const { authenticate, onError, maxUnsentBytes, ...limits } = parseServiceOptions(owner, store, options);
@@ -74,7 +74,7 @@ function failedRequest({ method, target }: ServiceRequest): FailedRequest {
   return { method, path: findRoute(splitTarget(target).path)?.route.path ?? '' };
 }
 
-/** Whether the store itself refused the request, which is not an error to report. */
+/** Returns whether the store refused the request because of load or shutdown, which is not reported. */
 function isRefusal(error: unknown): boolean {
   return error instanceof PlantStoreError && (error.code === 'saturated' || error.code === 'closed');
 }

@@ -1,10 +1,10 @@
 import { PlantStoreError } from '../model/errors.ts';
 import { UserTotals } from './user-totals.ts';
 
-/** How much of `maxInFlight` the requests of one user may take up: the rest is for all others. */
+/** The share of `maxInFlight` that one user may use. The rest is reserved for other users. */
 const userShare = 3 / 4;
 
-/** Counts the requests that the store is working on. */
+/** Counts and limits the requests that the store is working on. */
 export class InFlight {
   readonly #max: number;
   readonly #maxOfUser: number;
@@ -15,7 +15,11 @@ export class InFlight {
     this.#maxOfUser = Math.ceil(maxInFlight * userShare);
   }
 
-  /** @throws {PlantStoreError} `saturated` */
+  /**
+   * Counts a request.
+   *
+   * @throws {PlantStoreError} `saturated` if too many are in progress.
+   */
   begin(user: string): void {
     const { all } = this.#requests;
     if (all >= this.#max || (all >= this.#maxOfUser && this.#requests.of(user) >= this.#maxOfUser)) {
@@ -24,7 +28,7 @@ export class InFlight {
     this.#requests.add(user, 1);
   }
 
-  /** Counts a request no longer. */
+  /** Removes a finished request from the count. */
   end(user: string): void {
     this.#requests.add(user, -1);
   }

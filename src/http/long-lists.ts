@@ -4,10 +4,10 @@ import type { PlantId, StoredPlant } from '../model/plant.ts';
 import type { PlantStore } from '../store/plant-store.ts';
 import { UserTotals } from './user-totals.ts';
 
-/** How much of `maxHeldIds` the lists of one user may hold. */
+/** The share of `maxHeldIds` that the lists of one user may hold. */
 const userShare = 1 / 4;
 
-/** How many lists of one user may wait until the one before is prepared, and how many of all users. */
+/** How many lists of one user, and of all users, may wait for the preparation of earlier lists. */
 const maxWaitingOfUser = 100;
 const maxWaiting = 1000;
 
@@ -17,36 +17,36 @@ const minWaitingOfUser = 8;
 /** How many ids one user may hold in any case. */
 const minHeldIdsOfUser = 65_536;
 
-/** A list whose limit takes more than one page. */
+/** A request for a list whose limit exceeds one page. */
 export interface LongListRequest {
   readonly user: string;
   readonly limit: number;
   readonly after: PlantId | undefined;
-  /** Whether nobody reads the answer any more. */
+  /** Returns whether the client has disconnected. */
   readonly isClientGone: () => boolean;
 }
 
 /** A long list that is ready to be sent. */
 interface LongList {
-  /** The id after which the limit cut the list short; empty if it did not. */
+  /** The last id of a list that the limit cut short; empty if the list is complete. */
   readonly cutAfter: string;
   /** The JSON, in pieces. */
   readonly body: AsyncGenerator<string, void, undefined>;
 }
 
 /**
- * Lists with a limit that takes more than one page. The ids are read first, because the `Link` header comes before
- * the body and names the last one. The body then has those plants and no others: with plants that were created
- * meanwhile it would exceed the limit, or end too early for the next page.
+ * Prepares lists whose limit exceeds one page. The ids are read first, because the `Link` header contains the last id
+ * and is sent before the body. The body then contains only plants with these ids. With plants created in between, it
+ * would exceed the limit, or end before the id in `Link`.
  *
- * One list of each user is prepared at a time. A list holds 8 bytes for each plant until it is sent. All lists together
- * hold `maxHeldIds`, and those of one user a quarter of it; a user's only list may hold more.
+ * One list of each user is prepared at a time. A list holds 8 bytes for each plant until it has been sent. All lists
+ * together may hold `maxHeldIds` ids, and those of one user a quarter of it; a user's only list may hold more.
  */
 export class LongLists {
   readonly #store: PlantStore;
   readonly #maxHeldIds: number;
   readonly #heldIds: UserTotals;
-  /** The users of whom a list is being prepared, and what resumes those that wait. */
+  /** Maps each user for whom a list is being prepared to callbacks that resume this user's waiting lists. */
   readonly #preparing = new Map<string, (() => void)[]>();
   #waiting = 0;
 
@@ -60,7 +60,7 @@ export class LongLists {
    * Prepares a list.
    *
    * @throws {PlantStoreError} `saturated` if too many lists wait or too many ids are held; `malformed_request` if the
-   *   client has gone.
+   *   client has disconnected.
    */
   async prepare(request: LongListRequest): Promise<LongList> {
     await this.#enter(request.user);
@@ -92,7 +92,7 @@ export class LongLists {
     else resume();
   }
 
-  /** First yields `cutAfter`, then the body. However the generator ends, it releases the ids that it holds. */
+  /** Yields `cutAfter`, then the body. The generator releases its ids however it ends. */
   async *#read({ user, limit, after, isClientGone }: LongListRequest): AsyncGenerator<string, void, undefined> {
     let held = 0;
     try {

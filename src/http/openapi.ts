@@ -4,10 +4,10 @@ import { maxLimit } from '../model/plant.ts';
 import { commonErrors, routes } from './routes.ts';
 import type { Operation, OperationId, Route } from './routes.ts';
 
-/** A JSON value that is an object. */
+/** A JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Beyond the pattern: no unpaired surrogates. */
+/** In addition to the pattern, unpaired surrogates are not allowed. */
 const string = { type: 'string', pattern: '^[^\\u0000]*$' };
 const id = {
   type: 'integer',
@@ -51,7 +51,7 @@ const headers = {
 
 type HeaderName = keyof typeof headers;
 
-/** What else goes with an Error of some statuses. */
+/** The additional header of an Error response, by status. */
 const extraHeaders: Partial<Record<number, HeaderName>> = {
   401: 'WWW-Authenticate',
   403: 'WWW-Authenticate',
@@ -70,7 +70,7 @@ const parameters = {
   id: { name: 'id', in: 'path', required: true, description: 'The id of the plant.', schema: id },
 };
 
-/** What the routes table does not say of an operation. */
+/** The parts of each operation that the routes table does not contain. */
 const details: Record<OperationId, JsonObject & { readonly responses: JsonObject }> = {
   getPlants: {
     summary: 'The plants the caller has access to, in ascending id.',
@@ -114,8 +114,8 @@ const sharedResponses: Readonly<Record<string, string>> = {
 };
 
 /**
- * The service described in OpenAPI 3.1.0, made from the tables of routes and errors by which the
- * service itself works. `serverUrl` is where its paths begin.
+ * Returns the OpenAPI 3.1.0 description of the service. It is generated from the tables of routes and
+ * errors that the service itself uses. `serverUrl` is the prefix of its paths.
  */
 export function openApiDocument(serverUrl = '/'): JsonObject {
   return {
@@ -174,13 +174,13 @@ function describeOperation({ id, scope, errors }: Operation): JsonObject & { res
   const { responses, ...rest } = details[id];
   return {
     ...rest,
-    // In OpenAPI 3.1 the names behind a bearer scheme are what the token must be good for.
+    // In OpenAPI 3.1 the list of a bearer scheme contains the scopes that the token must have.
     security: scope === undefined ? [] : [{ bearerAuth: [scope] }],
     responses: { ...responses, ...errorResponses([...commonErrors, ...errors]) },
   };
 }
 
-/** One response for each status among the codes. */
+/** Returns one response for each status of the codes. */
 function errorResponses(codes: readonly ErrorCode[]): JsonObject {
   const byStatus = Map.groupBy(codes, (code) => errorTable[code].status);
   return Object.fromEntries(
@@ -195,7 +195,7 @@ function codesOf(status: number): ErrorCode[] {
   return (Object.keys(errorTable) as ErrorCode[]).filter((code) => errorTable[code].status === status);
 }
 
-/** The response for codes of one status. */
+/** Returns the response for the codes of one status. */
 function errorResponse(codes: readonly ErrorCode[]): JsonObject {
   const integers = [...new Set(codes.map((code) => errorTable[code].error))];
   const error = { type: 'integer', enum: integers };
@@ -206,7 +206,7 @@ function errorResponse(codes: readonly ErrorCode[]): JsonObject {
   };
 }
 
-/** The answer to HEAD: everything but the content (RFC 9110 §9.3.2). */
+/** Returns the responses to HEAD: those to GET, without content (RFC 9110 §9.3.2). */
 function withoutContent(responses: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(responses).map(([status, response]) => [status, { ...(response as JsonObject), content: undefined }]),

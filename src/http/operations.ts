@@ -15,7 +15,7 @@ import type { OperationId } from './routes.ts';
 import type { ServiceRequest } from './service-request.ts';
 import type { UnsentBytes } from './unsent-bytes.ts';
 
-/** What an operation works on. */
+/** The input of an operation. */
 interface Call {
   readonly request: ServiceRequest;
   readonly user: string;
@@ -24,17 +24,17 @@ interface Call {
   readonly idText: string;
 }
 
-/** What operations are bounded by, and the base path of the service. */
+/** The limits of the operations, and the base path of the service. */
 export interface OperationLimits extends BodyLimits {
   /** How many calls the store may be working on at once. */
   readonly maxInFlight: number;
-  /** How many ids long lists may hold. */
+  /** How many ids all long lists together may hold. */
   readonly maxHeldIds: number;
-  /** What every path in an answer begins with. */
+  /** The prefix of every path in a response. */
   readonly basePath: string;
 }
 
-/** What each operation does for a caller who may do it. */
+/** The implementation of each operation. It runs after the caller has been authorized. */
 export type Operations = Readonly<Record<OperationId, (call: Call) => Answer | Promise<Answer>>>;
 
 export function createOperations(store: PlantStore, limits: OperationLimits, unsent: UnsentBytes): Operations {
@@ -44,7 +44,7 @@ export function createOperations(store: PlantStore, limits: OperationLimits, uns
   const bodies = new JsonBodyReader(limits);
   const inFlight = new InFlight(limits.maxInFlight);
 
-  /** A request takes effect when all of it has arrived and its client can be answered. */
+  /** Starts a request. Called when all of it has arrived; throws if its client can no longer get a response. */
   function begin({ isOpen }: ServiceRequest, user: string): void {
     if (!isOpen) throw new PlantStoreError('malformed_request');
     inFlight.begin(user);
@@ -52,7 +52,7 @@ export function createOperations(store: PlantStore, limits: OperationLimits, uns
 
   return {
     createPlant: async ({ request, user }) => {
-      // The store checks what JSON holds; the type would be a claim.
+      // The cast is unchecked; the store validates the parsed JSON.
       const newPlant = (await bodies.read(request, user)) as Parameters<PlantStore['createPlant']>[1];
       begin(request, user);
       try {
@@ -101,7 +101,7 @@ function openApiAnswer(prefix: string): Answer {
   return { status: 200, body: JSON.stringify(openApiDocument(prefix === '' ? '/' : prefix)) };
 }
 
-/** Percent-encoded digits are the same id (RFC 3986 §6.2.2.2); bad escapes are none. */
+/** Parses an id in a path. Percent-encoded digits are equivalent (RFC 3986 §6.2.2.2); bad escapes are invalid. */
 function parseIdText(text: string): PlantId {
   const id = int64FromText(text.replace(/%(3\d|2d)/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))));
   if (id === undefined) throw new PlantStoreError('invalid_id');

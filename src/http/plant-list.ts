@@ -14,21 +14,21 @@ export interface ListQuery {
   readonly after: PlantId | undefined;
 }
 
-/** A list, and what is known of its request. */
+/** A list query, and the other data of its request. */
 export interface PlantListRequest extends ListQuery {
   readonly user: string;
-  /** The path that `Link` points to. */
+  /** The path for the `Link` header. */
   readonly path: string;
-  /** Whether the client wants no body (HEAD). */
+  /** Whether the method is HEAD, so that the response has no body. */
   readonly isHead: boolean;
-  /** Whether nobody reads the answer any more. */
+  /** Returns whether the client has disconnected. */
   readonly isClientGone: () => boolean;
 }
 
 /**
- * The answer of getPlants: a JSON array of Plant in ascending id, of which the first page was read. It takes constant
- * memory, but for what {@link LongLists} hold if a limit takes more than one page. HEAD gets no `Link` then, because it
- * would take reading the list (RFC 9110 §9.3.2).
+ * Returns the answer of getPlants: a JSON array of Plant in ascending order of id, whose first page has been read. It
+ * needs constant memory, except for the ids that {@link LongLists} hold if the limit exceeds one page. In that case
+ * HEAD gets no `Link`, because the whole list would have to be read for it (RFC 9110 §9.3.2).
  *
  * @throws {PlantStoreError} `saturated`, or what the store throws.
  */
@@ -48,11 +48,11 @@ export async function plantListAnswer(
   return { status: 200, headers: cutAfter === '' ? [] : nextLink(path, limit, cutAfter), body, user };
 }
 
-/** The first page and those behind it, each read when the one before is on its way. */
+/** Yields the first page and all further pages. Each page is read after the previous one has been sent. */
 async function* allPages(store: PlantStore, user: string, first: JsonPage): AsyncGenerator<string, void, undefined> {
   yield first.json.slice(0, -1);
   for (let page = first; page.hasMore; ) {
-    // A storage that answers within the turn would otherwise keep everybody else waiting to the end.
+    // Otherwise a synchronous storage would block other requests until the end of the list.
     await pageTurn(user);
     page = await store.plantPageJson(user, { after: page.last });
     if (page.count > 0) yield `,${page.json.slice(1, -1)}`;
@@ -60,18 +60,18 @@ async function* allPages(store: PlantStore, user: string, first: JsonPage): Asyn
   yield ']';
 }
 
-/** RFC 8288: where the list goes on that the limit cut short after `last`. */
+/** Returns the `Link` header (RFC 8288) to the plants after `last`, for a list that the limit cut short. */
 function nextLink(path: string, limit: number, last: PlantId | string | undefined): Answer['headers'] {
   return ['Link', `<${path}?limit=${limit}&after=${last ?? ''}>; rel="next"`];
 }
 
-/** What clients that follow `Link` send: URLSearchParams would cost a tenth of the whole request. */
+/** The form of query that a `Link` header has. URLSearchParams would add a tenth to the cost of the request. */
 const plainQuery = /^limit=(\d{1,9})(?:&after=(-?\d{1,18}))?$/;
 
 /**
  * Parses the query of getPlants, without `?`.
  *
- * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
+ * @throws {PlantStoreError} `invalid_limit` or `invalid_after`.
  */
 export function parseListQuery(query: string): ListQuery {
   if (query === '') return { limit: undefined, after: undefined };

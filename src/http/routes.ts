@@ -1,33 +1,33 @@
 import type { Scope } from '../model/caller.ts';
 import type { ErrorCode } from '../model/errors.ts';
 
-/** The operations of the interface, by their OpenAPI operationId. */
+/** The OpenAPI operationId of each operation. */
 export type OperationId = 'createPlant' | 'getPlants' | 'deletePlant' | 'getOpenApi';
 
 /** One method of one path. */
 export interface Operation {
   readonly id: OperationId;
-  /** The scope that the caller's token needs; `undefined` where no token is needed. */
+  /** The scope that the caller's token must have; `undefined` if no token is required. */
   readonly scope: Scope | undefined;
-  /** What it may refuse with, besides what any request may be refused with. */
+  /** The errors it may respond with, in addition to {@link commonErrors}. */
   readonly errors: readonly ErrorCode[];
 }
 
-/** What any request may be refused with. */
+/** The errors that may occur for any request. */
 export const commonErrors: readonly ErrorCode[] = ['malformed_request', 'request_timeout', 'header_too_large'];
 
 const tokenErrors: readonly ErrorCode[] = ['missing_credentials', 'invalid_token', 'insufficient_scope'];
 const storeErrors: readonly ErrorCode[] = ['internal', 'storage_unsupported', 'saturated', 'storage_unavailable'];
 const bodyErrors: readonly ErrorCode[] = ['invalid_media_type', 'body_too_large', 'invalid_json', 'invalid_plant'];
 
-/** A path and the methods it takes. HEAD follows from GET, and OPTIONS is everywhere. */
+/** A path and the methods it supports. HEAD is derived from GET, and every path supports OPTIONS. */
 export interface Route {
-  /** As OpenAPI writes it; `{id}` stands for one path segment. */
+  /** The path in OpenAPI notation; `{id}` represents one path segment. */
   readonly path: string;
   readonly operations: Readonly<Record<string, Operation>>;
 }
 
-/** The one table of routes: the listener dispatches by it and the OpenAPI document is made from it. */
+/** The table of routes. The handler dispatches requests by it, and the OpenAPI document is generated from it. */
 export const routes: readonly Route[] = [
   {
     path: '/plants',
@@ -57,13 +57,13 @@ export const routes: readonly Route[] = [
   { path: '/openapi.json', operations: { GET: { id: 'getOpenApi', scope: undefined, errors: [] } } },
 ];
 
-/** The methods that a route answers, as `Allow` lists them (RFC 9110 §10.2.1). */
+/** Returns the methods that a route supports, as a value of `Allow` (RFC 9110 §10.2.1). */
 function allowedMethods(route: Route): string {
   const methods = Object.keys(route.operations);
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
 }
 
-/** A route, and the text in the place of `{id}` where it has one, still percent-encoded. */
+/** A route, and the text at `{id}`, still percent-encoded; empty if the route has no `{id}`. */
 export interface RouteMatch {
   readonly route: Route;
   readonly idText: string;
@@ -77,7 +77,7 @@ const patterns = routes.map((route) => ({
   pattern: new RegExp(`^${route.path.replace('.', '\\.').replace('{id}', '([^/]+)')}$`),
 }));
 
-/** The route that a path names, compared byte by byte: no case folding, no slash is dropped. */
+/** Returns the route of a path. Paths are compared exactly: letter case and trailing slashes matter. */
 export function findRoute(path: string): RouteMatch | undefined {
   for (const { route, allow, pattern } of patterns) {
     const match = pattern.exec(path);
@@ -87,8 +87,8 @@ export function findRoute(path: string): RouteMatch | undefined {
 }
 
 /**
- * Splits a request target into path and query by hand: `new URL('//evil/plants', base)` would take
- * `evil` for a host. Of the absolute form (RFC 9112 §3.2.2) scheme and authority are dropped.
+ * Splits a request target into path and query. It does not use `new URL('//evil/plants', base)`, which
+ * would treat `evil` as a host. Scheme and authority of the absolute form (RFC 9112 §3.2.2) are dropped.
  */
 export function splitTarget(target: string): { path: string; query: string } {
   const origin = /^https?:\/\/[^/?]*/i.exec(target)?.[0].length ?? 0;

@@ -4,48 +4,48 @@ import { checkFunctionOption, checkIntegerOption, checkOptionNames } from '../mo
 import type { PlantStore } from '../store/plant-store.ts';
 import { checkBasePath } from './base-path.ts';
 
-/** How the service works over HTTP, whatever the server. */
+/** Options of the HTTP service, for any server. */
 export interface ServiceOptions {
-  /** Returns the caller that a bearer token stands for. It is required: no server is open by accident. */
+  /** Returns the caller that a bearer token identifies. Required, so that no server is open by accident. */
   authenticate: Authenticate;
-  /** The most bytes a request body may have, 1 or more; default 65536. Over it: `body_too_large`. */
+  /** The maximum size of a request body in bytes, 1 or more; default 65536. A larger body: `body_too_large`. */
   maxBodyBytes?: number;
-  /** How many levels a request body may nest, 1 or more; default 256. Over it: `invalid_json`. */
+  /** The maximum nesting depth of a request body, 1 or more; default 256. A deeper body: `invalid_json`. */
   maxBodyDepth?: number;
   /**
-   * How many requests the store may be working on at once, 1 or more; default 1000. One more is
-   * refused at once: `saturated`. Requests that are still being received, and lists after their
-   * first page, do not count. One user may take up three quarters of it. Ten times as many pipelined requests may wait.
+   * How many requests the store may be working on at once, 1 or more; default 1000. Further requests are
+   * refused immediately with `saturated`. Requests that are still being received, and lists after their first
+   * page, do not count. One user may use three quarters of it. Ten times as many pipelined requests may wait.
    */
   maxInFlight?: number;
   /**
-   * How many ids the lists with a limit over 1000 that are being sent may hold together, 8 bytes
-   * each, 1 or more; default 8388608. One user may hold a quarter of it. A further such list is refused: `saturated`.
+   * How many ids all lists with a limit over 1000 may hold together while they are sent, 8 bytes each, 1 or
+   * more; default 8388608. One user may hold a quarter of it. Further such lists are refused with `saturated`.
    */
   maxHeldIds?: number;
   /**
-   * How many bytes may be ready for clients that do not take them, 1 or more; default 67108864. One user may take up
-   * a quarter of it. Past either, the slowest connections are closed, and new lists are refused: `saturated`.
+   * How many bytes may be buffered for clients that have not read them, 1 or more; default 67108864. One user may use
+   * a quarter of it. Past either limit, the slowest connections are closed and new lists are refused with `saturated`.
    */
   maxUnsentBytes?: number;
   /**
-   * The path that a proxy in front of this server removes from each request, such as `/garden`. `Link` headers and the
-   * OpenAPI document begin with it. Default: none. A mount path that a framework reports in `request.baseUrl`
-   * (Express does) is added by itself.
+   * The path prefix that a proxy in front of this server removes from each request, such as `/garden`. Paths in `Link`
+   * headers and the OpenAPI document begin with it. Default: none. A mount path that a framework such as Express
+   * reports in `request.baseUrl` is added automatically.
    */
   basePath?: string;
   /**
-   * Gets every error for which the client gets a bare 500 or 503, and every error in the middle of a list. It must not
-   * throw. Default: writes the error, the method and the path to standard error.
+   * Called with every error for which the client gets a generic 500 or 503, and every error in the middle of a list. It
+   * must not throw. Default: writes the error, the method and the path to standard error.
    */
   onError?: (error: unknown, request: FailedRequest) => void;
 }
 
-/** What `onError` learns of a request: nothing that a client could have put a secret into. */
+/** The request data for `onError`. It contains nothing in which a client could have put a secret. */
 export interface FailedRequest {
   /** The method, such as `POST`. */
   readonly method: string;
-  /** The path as the OpenAPI document has it, such as `/plants/{id}`; empty if it is not in the document. */
+  /** The path in the OpenAPI document, such as `/plants/{id}`; empty if the document does not contain it. */
   readonly path: string;
 }
 
@@ -63,7 +63,7 @@ const optionNames = {
 /**
  * Checks options and fills in the defaults. `owner` is the name of the public function, for error messages.
  *
- * @throws {TypeError} for a wrong option, which it names.
+ * @throws {TypeError} if an option is invalid; the message names it.
  */
 export function parseServiceOptions(owner: string, store: unknown, options: ServiceOptions): Required<ServiceOptions> {
   if (typeof (store as Partial<PlantStore> | null | undefined)?.createPlant !== 'function') {
@@ -88,7 +88,7 @@ export function parseServiceOptions(owner: string, store: unknown, options: Serv
   return { authenticate, ...integers, basePath, onError };
 }
 
-/** The default of `onError`. */
+/** Writes an error to standard error; the default of `onError`. */
 export function printError(error: unknown, { method, path }: FailedRequest): void {
   console.error(`${method} ${path} failed: ${errorText(error)}`);
 }

@@ -1,28 +1,28 @@
-/** A request as the service sees it. Each front, such as that for node:http, implements it for its own requests. */
+/** A request to the service. Each front, such as the one for node:http, implements it for its own requests. */
 export interface ServiceRequest {
   /** The method, such as `GET`. */
   readonly method: string;
   /** The request target (RFC 9112 §3.2): a path and a query, or an absolute URL. */
   readonly target: string;
-  /** The prefix that a framework has removed from the target, such as `/garden`; empty if there is none. */
+  /** The prefix that a framework has removed from the target, such as `/garden`; empty if none. */
   readonly mountPath: string;
-  /** Whether an answer can still be sent. */
+  /** Whether a response can still be sent. */
   readonly isOpen: boolean;
   /**
-   * The value of a header, or `undefined` if it was not sent. The values of a header that was sent several times are
-   * joined by commas (RFC 9110 §5.3). `name` is in lower case.
+   * Returns the value of a header, or `undefined` if it was not sent. The values of a repeated header are joined by
+   * commas (RFC 9110 §5.3). `name` must be in lower case.
    */
   header(name: string): string | undefined;
   /**
    * Reads the whole body. If it has not arrived yet, `beforeWaiting` is called first with the number of bytes that it
    * may take up in memory; if that throws, the body is not read.
    *
-   * @throws {PlantStoreError} `body_too_large` if it has more than `maxBytes`; `malformed_request` if the client goes
-   *   away before the end.
+   * @throws {PlantStoreError} `body_too_large` if it exceeds `maxBytes`; `malformed_request` if the client disconnects
+   *   before the end.
    */
   readBody(maxBytes: number, beforeWaiting: (bytes: number) => void): Buffer | Promise<Buffer>;
   /** Waits for the end of a body that has no meaning (RFC 9110 §9.3.5). Throws as {@link readBody} does. */
   discardBody(maxBytes: number): Promise<void> | undefined;
-  /** Whether the client has gone. Unlike {@link isOpen} it may send something to find out. */
+  /** Returns whether the client has disconnected. Unlike {@link isOpen}, it may send data to find out. */
   isClientGone(): boolean;
 }

@@ -1,25 +1,25 @@
 import { UserTotals } from './user-totals.ts';
 
-/** How much of the maximum one user may take up. */
+/** The share of the maximum that one user may use. */
 const userShare = 1 / 4;
 
-/** How long a client may take for what was handed to its socket at once, up to 64 KiB: about 1 KiB a second. */
+/** How long a client may take to read one write to its socket, up to 64 KiB: about 1 KiB per second. */
 const maxPendingMs = 60_000;
 
-/** A connection that has taken nothing for so long can be closed to make room for others. */
+/** After this long without progress, a connection may be closed to free memory. */
 const minStalledMs = 1000;
 
-/** At so many times the maximum, connections are closed even if they are not stalled. */
+/** At this multiple of the maximum, connections are closed even if they are not stalled. */
 const hardFactor = 2;
 
 const checkIntervalMs = 1000;
 
-/** What a front sends an answer by; destroying it closes its connection. */
+/** The response object of a front. Destroying it closes its connection. */
 export interface Closable {
   destroy(): unknown;
 }
 
-/** Bytes that a client has not taken yet. */
+/** Bytes that a client has not read yet. */
 interface Pending {
   readonly user: string;
   readonly bytes: number;
@@ -27,15 +27,15 @@ interface Pending {
 }
 
 /**
- * Counts the bytes that are ready for clients which do not take them: in sockets, or in a page of a list that is sent
- * piece by piece. Only the clients can free this memory. Past the maximum, and past a user's share of it, new lists are
- * refused, and connections that have taken nothing for a second are closed, the slowest first. So are connections that
- * take less than 64 KiB a minute.
+ * Counts the bytes that are buffered for slow clients, in sockets or in a page of a list that is sent piece by piece.
+ * Only the clients can free this memory, by reading. When the maximum or a user's share of it is reached, new lists are
+ * refused, and connections that have made no progress for a second are closed, slowest first. Connections that read
+ * less than 64 KiB per minute are always closed.
  */
 export class UnsentBytes {
   readonly #max: number;
   readonly #totals = new UserTotals();
-  /** In the order in which they began to wait for their clients. */
+  /** Ordered by when they began to wait for their clients. */
   readonly #pending = new Map<Closable, Pending>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -43,14 +43,14 @@ export class UnsentBytes {
     this.#max = maxBytes;
   }
 
-  /** Whether a new list of this user has to be refused. */
+  /** Returns whether a new list of this user must be refused. */
   isFull(user: string): boolean {
     if (!this.#isOver(user)) return false;
     this.#makeRoom(user);
     return this.#isOver(user);
   }
 
-  /** Counts bytes for a response, instead of those that were counted for it before. */
+  /** Sets the number of unsent bytes of a response. */
   set(response: Closable, user: string, bytes: number): void {
     this.delete(response);
     this.#pending.set(response, { user, bytes, sinceMs: performance.now() });
@@ -59,7 +59,7 @@ export class UnsentBytes {
     if (this.#isOver(user)) this.#makeRoom(user);
   }
 
-  /** Forgets a response whose bytes were taken, or whose client has gone. */
+  /** Removes a response whose bytes have been read or whose client has disconnected. */
   delete(response: Closable): void {
     const pending = this.#pending.get(response);
     if (pending === undefined) return;
@@ -70,13 +70,13 @@ export class UnsentBytes {
     this.#timer = undefined;
   }
 
-  /** Whether the maximum of all users is reached, or the share of this one. `factor` multiplies both. */
+  /** Returns whether the total or this user's share has reached its maximum. `factor` multiplies both limits. */
   #isOver(user: string, factor = 1): boolean {
     const { all } = this.#totals;
     return all >= this.#max * factor || this.#totals.of(user) >= this.#max * userShare * factor;
   }
 
-  /** Closes the slowest connections of a user, or of all if the maximum of all is reached. */
+  /** Closes the slowest connections of a user, or of all users if the total has reached the maximum. */
   #makeRoom(user: string): void {
     const latest = performance.now() - minStalledMs;
     for (const [response, pending] of this.#pending) {

@@ -1,10 +1,10 @@
-/** Adds up amounts for each user, and of all users. */
+/** Adds up amounts for each user and for all users together. */
 export class UserTotals {
   readonly #maxOfUser: number;
   readonly #byUser = new Map<string, number>();
   #all = 0;
 
-  /** A user counts at most `maxOfUser` in the total of all users. */
+  /** Each user adds at most `maxOfUser` to the total of all users. */
   constructor(maxOfUser?: number) {
     this.#maxOfUser = maxOfUser ?? Infinity;
   }
