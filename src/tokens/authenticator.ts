@@ -3,21 +3,21 @@ import { guardHook } from '../model/guard-hook.ts';
 import type { Authenticate } from '../model/caller.ts';
 import { TokenGrants } from './grants.ts';
 
-/** How an `authenticate` on a tokens file works. */
+/** Options of {@link authenticateByTokenFile}. */
 export interface TokenFileOptions {
-  /** Gets one sentence where the file cannot be used or others can read it. Default: `console.error`. */
+  /** Called with one sentence if the file cannot be used or other users can read it. Default: `console.error`. */
   onProblem?: (message: string) => void;
 }
 
 /**
- * An `authenticate` on a tokens file as `plant-store token` writes it. It looks a token up by its
- * SHA-256, so that timing tells nothing of how nearly right a token was, and takes changes of the
- * file within a second. A file that turned invalid is reported and the last good one kept; where
- * the file was removed, no token is accepted. If a changed file cannot be read for 5 seconds (too
- * many open files, a disk that fails), every token is refused with `storage_unavailable` until it
- * can be read: the change may be a revocation.
+ * Returns an `authenticate` function that reads a tokens file, as written by `plant-store token`. It
+ * looks up a token by its SHA-256, so that timing reveals nothing about valid tokens. Changes of the file
+ * take effect within a second. If the file becomes invalid, the problem is reported and the last valid
+ * tokens stay in force. If it is removed, no token is accepted. If a changed file cannot be read for
+ * 5 seconds (too many open files, a failing disk), every token is refused with `storage_unavailable`
+ * until it can be read: the change may be a revocation.
  *
- * @throws {Error} where the file is missing or invalid to begin with.
+ * @throws {Error} if the file is missing or invalid when the function is created.
  */
 export function authenticateByTokenFile(path: string, options: TokenFileOptions = {}): Authenticate {
   checkOptionNames('authenticateByTokenFile', options, { onProblem: true } satisfies Record<keyof TokenFileOptions, true>);

@@ -5,11 +5,11 @@ import { isReadFailure, readTokenFile, visitTokenFile } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
 import { tokenDigest } from './token.ts';
 
-/** How often the file is looked at, at most. */
+/** The minimum time between two checks of the file. */
 const checkIntervalMs = 500;
-/** A request waits for a new file that is being read if the last check is older. */
+/** If the last check is older than this, a request waits until a changed file has been read. */
 const maxAgeMs = 1000;
-/** For how long old tokens stay in force while a changed file cannot be read. */
+/** How long old tokens stay in force while a changed file cannot be read. */
 const unreadableGraceMs = 5000;
 
 interface Grant {
@@ -17,31 +17,31 @@ interface Grant {
   readonly expiresAtMs: number;
 }
 
-/** What a tokens file looks like from outside. */
+/** The state of a tokens file, without its content. */
 type Glimpse =
   | { readonly kind: 'absent' }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'file'; readonly signature: string; readonly isOpenToOthers: boolean };
 
-/** The grants of a tokens file. They follow the file while callers ask for them. */
+/** The grants of a tokens file. Lookups check for changes of the file, so an unused instance does no work. */
 export class TokenGrants {
   readonly #path: string;
   readonly #onProblem: (message: string) => void;
   #grants: ReadonlyMap<string, Grant>;
-  /** The grants of tokens seen before, so that each token is hashed once: at most one for each grant. */
+  /** The grants by token, so that each valid token is hashed only once. At most one entry per grant. */
   readonly #verified = new Map<string, Grant>();
-  /** Of the file that the grants are from; `absent` if it was removed. */
+  /** The signature of the file that the grants were read from; `absent` if it was removed. */
   #signature: string;
   #isFresh = false;
-  /** When the last check began that has ended. */
+  /** The start time of the last completed check. */
   #checkedAtMs = performance.now();
   #loading: Promise<void> | undefined;
   #unreadableSinceMs: number | undefined;
   #isRefusing = false;
-  /** The problem of the content that was reported last. */
+  /** The last reported problem with the content. */
   #reported = '';
 
-  /** @throws {Error} if the file is missing or invalid to begin with. */
+  /** @throws {Error} if the file is missing or invalid at this time. */
   constructor(path: string, onProblem: (message: string) => void) {
     this.#path = path;
     this.#onProblem = onProblem;
@@ -53,10 +53,10 @@ export class TokenGrants {
   }
 
   /**
-   * Returns the caller that a token stands for, or `null`.
+   * Returns the caller that a token identifies, or `null`.
    *
-   * @throws {PlantStoreError} `storage_unavailable` while the file has changed and could not be read
-   *   for 5 seconds: the change may be a revocation.
+   * @throws {PlantStoreError} `storage_unavailable` if a changed file could not be read for 5 seconds:
+   *   the change may be a revocation.
    */
   callerOf(token: string): Caller | null | Promise<Caller | null> {
     if (!this.#isFresh) {
@@ -80,7 +80,7 @@ export class TokenGrants {
     return grant.expiresAtMs > Date.now() ? grant.caller : null;
   }
 
-  /** A timer, because reading the clock for each request costs more. */
+  /** Skips checks for a while. Uses a timer, because reading the clock for each request costs more. */
   #stayFresh(): void {
     this.#isFresh = true;
     setTimeout(() => { this.#isFresh = false; }, checkIntervalMs).unref();
@@ -107,7 +107,7 @@ export class TokenGrants {
     this.#checkedAtMs = startMs;
   }
 
-  /** Never rejects. The old grants stay in force until the new ones are complete. */
+  /** Reads the file. The old grants stay in force until the new ones are complete. Never rejects. */
   async #load(glimpse: Glimpse & { readonly kind: 'file' }): Promise<void> {
     const grants = new Map<string, Grant>();
     try {
@@ -130,7 +130,7 @@ export class TokenGrants {
     this.#verified.clear();
   }
 
-  /** The signature stays, so that the file is read again at the next check: the fault may clear without a change. */
+  /** Keeps the signature, so that the next check reads the file again: the fault may clear without a change. */
   #failToUse(message: string): void {
     this.#noteReadable();
     const problem = `${message} The tokens read before stay in force.`;
@@ -166,7 +166,7 @@ function grantOf({ user, scopes, expiresAt }: TokenRecord): Grant {
   return { caller, expiresAtMs: expiresAt === undefined ? Infinity : Date.parse(expiresAt) };
 }
 
-/** The signature differs whenever the file was replaced or written to. */
+/** Returns the state of a file. Its signature changes whenever the file is replaced or written to. */
 function lookAt(path: string): Glimpse {
   try {
     const { ino, size, mtimeNs, ctimeNs, mode } = statSync(path, { bigint: true });

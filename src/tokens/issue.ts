@@ -7,18 +7,18 @@ import { isTokenRecord, readTokenFile, tokenFileText } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
 import { mintToken, randomBase62, tokenDigest } from './token.ts';
 
-/** What a new token is to be. */
+/** The properties of a new token. */
 export type TokenGrant = Pick<TokenRecord, 'user' | 'scopes' | 'expiresAt'>;
 
-/** How long to wait for another process that changes the file; a change takes milliseconds. */
+/** How long to wait for another process that is changing the file. A change takes milliseconds. */
 const lockTimeoutMs = 5000;
 
 /**
- * Adds a token to the file, which is made where there is none, readable by its owner only. The
- * token itself is not kept.
+ * Adds a token to the file and returns it. A missing file is created, readable only by its owner. The
+ * token itself is not stored.
  *
  * @throws {Error} if the folder of the file does not exist.
- * @throws {TypeError} for a grant that no reader of the file would take.
+ * @throws {TypeError} if the grant would make the file invalid.
  */
 export function issueToken(path: string, { user, scopes, expiresAt }: TokenGrant): { token: string; record: TokenRecord } {
   const token = mintToken();
@@ -36,7 +36,7 @@ export function issueToken(path: string, { user, scopes, expiresAt }: TokenGrant
 }
 
 /**
- * Takes a token out of the file; says whether it was there.
+ * Removes a token from the file. Returns whether the file contained it.
  *
  * @throws {Error} if the file does not exist.
  */
@@ -51,7 +51,7 @@ export function revokeToken(path: string, id: string): boolean {
   return wasThere;
 }
 
-/** @throws {Error} if the folder of a tokens file does not exist: a new one would hide a mistyped path. */
+/** @throws {Error} if the folder of a tokens file does not exist: creating it would hide a mistyped path. */
 export function requireTokenFolder(path: string): void {
   const folder = dirname(resolve(path));
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
@@ -65,10 +65,10 @@ export function requireTokenFile(path: string): void {
   if (!existsSync(path)) throw new Error(`There is no tokens file ${resolve(path)}.`);
 }
 
-/** Under a lock, so that of two changes at once neither is lost; `undefined` changes nothing. */
+/** Changes the file under a lock, so that concurrent changes are not lost. `undefined` means no change. */
 function changeTokenFile(given: string, change: (records: TokenRecord[]) => TokenRecord[] | undefined): void {
   requireTokenFolder(given);
-  // By whatever name it is called, it has one lock.
+  // All symbolic links to a file share one lock.
   const path = existsSync(given) ? realpathSync(given) : given;
   underLock(`${path}.lock`, () => {
     const changed = change(existsSync(path) ? readTokenFile(path) : []);
@@ -77,9 +77,9 @@ function changeTokenFile(given: string, change: (records: TokenRecord[]) => Toke
 }
 
 /**
- * Runs `work` while no other process does. It is SQLite's lock on an empty file: the operating
- * system releases it when a process dies, which a lock made of a file's existence cannot do.
- * `work` is synchronous, so within a process nothing can come in between either.
+ * Runs `work` while holding an exclusive lock. It is SQLite's lock on an empty file: the operating system
+ * releases it when the process dies, whereas a lock file that merely exists would remain. `work` is
+ * synchronous, so other work in the same process cannot interleave with it.
  */
 function underLock(path: string, work: () => void): void {
   const lock = takeLock(path);
@@ -91,9 +91,9 @@ function underLock(path: string, work: () => void): void {
 }
 
 /**
- * Takes the lock; closing it releases it.
+ * Acquires the lock. Closing the returned database releases it.
  *
- * @throws {Error} naming the file, if another process holds the lock, or if it is another kind of file.
+ * @throws {Error} if another process holds the lock or the file is not a lock file; the message names the file.
  */
 function takeLock(path: string): DatabaseSync {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw brokenLock(path);
@@ -118,10 +118,10 @@ function brokenLock(path: string, cause?: unknown): Error {
   return new Error(`${path} ${what}: move it away.`, { cause });
 }
 
-/** Atomic and durable: written beside, synced, renamed, and the folder synced. Readers see the old or the new. */
+/** Replaces a file atomically and durably: writes and syncs a new file, renames it, and syncs the folder. */
 function replaceFile(path: string, text: string): void {
   const beside = `${path}.new`;
-  // What a process left that died here would lend the new content its permissions.
+  // A leftover file of a crashed process may have other permissions.
   rmSync(beside, { force: true });
   writeFileSync(beside, text, { mode: 0o600, flag: 'wx', flush: true });
   keepOwner(path, beside);
@@ -129,7 +129,7 @@ function replaceFile(path: string, text: string): void {
   syncFolder(dirname(path));
 }
 
-/** So that root can make a token for a service that runs as another user. */
+/** Keeps the owner of a file, so that root can create a token for a service that runs as another user. */
 function keepOwner(from: string, to: string): void {
   const [old, fresh] = [statSync(from, { throwIfNoEntry: false }), statSync(to)];
   if (old !== undefined && (old.uid !== fresh.uid || old.gid !== fresh.gid)) chownSync(to, old.uid, old.gid);

@@ -6,33 +6,33 @@ import { isUser } from '../model/user.ts';
 import { scopes as allScopes } from '../model/caller.ts';
 import type { Scope } from '../model/caller.ts';
 
-/** What the tokens file keeps of a token. */
+/** An entry of the tokens file. */
 export interface TokenRecord {
-  /** Names the token in lists and for revoking; no secret. */
+  /** Identifies the token in lists and for revocation. Not a secret. */
   readonly id: string;
-  /** The user the token stands for. */
+  /** The user that the token authenticates. */
   readonly user: string;
-  /** The SHA-256 of the token, 64 hexadecimal digits. */
+  /** The SHA-256 of the token, as 64 hexadecimal digits. */
   readonly sha256: string;
-  /** What the token may do; without it, everything. */
+  /** The scopes of the token; if absent, it has all scopes. */
   readonly scopes?: readonly Scope[];
-  /** When it was made, as `Date.parse` reads it. */
+  /** The creation time, in a format that `Date.parse` accepts. */
   readonly createdAt: string;
-  /** From when on it is refused, as `Date.parse` reads it; without it, never. */
+  /** The expiry time, in a format that `Date.parse` accepts; if absent, the token never expires. */
   readonly expiresAt?: string;
 }
 
-/** After this many records a reader that must not block lets other work run: about 5 ms. */
+/** After this many records, about 5 ms, an asynchronous reader yields to the event loop. */
 const sliceLength = 2000;
 
 /**
  * Reads a tokens file.
  *
- * @throws {Error} saying in one sentence what is wrong, without quoting the content.
+ * @throws {Error} if the file cannot be used. The message is one sentence and does not quote the content.
  */
 export function readTokenFile(path: string): TokenRecord[] {
   try {
-    // Opening a pipe would block until something writes to it.
+    // Opening a pipe would block until another process writes to it.
     requireRegularFile(statSync(path));
     return [...recordsOf(readFileSync(path, 'utf8'))];
   } catch (cause) {
@@ -41,10 +41,10 @@ export function readTokenFile(path: string): TokenRecord[] {
 }
 
 /**
- * Reads a tokens file while other work goes on: only parsing the JSON blocks. Calls `visit` with each
- * record, also with those before the record that makes the file invalid.
+ * Reads a tokens file asynchronously; only parsing the JSON blocks the event loop. Calls `visit` with each
+ * record. If a record is invalid, `visit` has already been called with those before it.
  *
- * @throws {Error} as {@link readTokenFile}
+ * @throws {Error} in the same cases as {@link readTokenFile}.
  */
 export async function visitTokenFile(path: string, visit: (record: TokenRecord) => void): Promise<void> {
   try {
@@ -59,7 +59,7 @@ export async function visitTokenFile(path: string, visit: (record: TokenRecord) 
   }
 }
 
-/** Whether a tokens file could not be read; `false` if its content was read and is invalid. */
+/** Returns `true` if a tokens file could not be read, `false` if its content was read and is invalid. */
 export function isReadFailure({ cause }: Error): boolean {
   return cause instanceof Error && 'errno' in cause;
 }
@@ -72,7 +72,7 @@ function unusable(path: string, cause: unknown): Error {
   return new Error(`${path} cannot be used: ${(cause as Error).message}.`, { cause });
 }
 
-/** The content of a tokens file with these records. */
+/** Returns the content of a tokens file with these records. */
 export function tokenFileText(tokens: readonly TokenRecord[]): string {
   return `${JSON.stringify({ version: 1, tokens }, null, 2)}\n`;
 }
@@ -104,13 +104,13 @@ function parseTokens(text: string): unknown[] {
   return tokens;
 }
 
-/** The id of a record, or its place if the id is a text that could mislead in a message. */
+/** Returns the id of a record, or its index if the id could make a message misleading. */
 function nameOf(tokens: readonly unknown[], index: number): string {
   const { id } = tokens[index] as TokenRecord;
   return /^[\w-]{1,64}$/.test(id) ? id : `entry ${index}`;
 }
 
-/** Whether a value is a record that every reader takes. */
+/** Checks whether a value is a valid record. */
 export function isTokenRecord(value: unknown): value is TokenRecord {
   if (typeof value !== 'object' || value === null) return false;
   const { id, user, sha256, scopes, createdAt, expiresAt } = value as Record<string, unknown>;

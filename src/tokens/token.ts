@@ -9,20 +9,20 @@ const secretLength = 30;
 const checksumLength = 6;
 
 /**
- * A new bearer token: `pst_`, 30 random base62 digits (178 bits), and their CRC-32 as 6 base62
- * digits, by which a secret scanner tells a real token from a lookalike.
+ * Returns a new bearer token: `pst_`, 30 random base62 digits (178 bits), and their CRC-32 as 6 base62
+ * digits, by which a secret scanner can recognize real tokens.
  */
 export function mintToken(): string {
   const secret = randomBase62(secretLength);
   return `pst_${secret}${base62(crc32(secret)).padStart(checksumLength, '0')}`;
 }
 
-/** Random base62 digits. */
+/** Returns random base62 digits. */
 export function randomBase62(length: number): string {
   return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
 }
 
-/** What is kept of a token: its SHA-256, in hexadecimal. */
+/** Returns the SHA-256 of a token in hexadecimal. Only this digest is stored. */
 export function tokenDigest(token: string): string {
   return hash('sha256', token, 'hex');
 }
