@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-/** A command was called wrongly: exit code 2 and the message, one sentence. */
+/** An invalid command line. The message is one sentence; the exit code is 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -13,7 +13,7 @@ export interface Command {
   readonly run: (args: string[]) => Promise<number>;
 }
 
-/** The flags of a command: those that take a text, and those that are there or not. */
+/** The flags of a command, each with a text value or a boolean value. */
 type Flags = Readonly<Record<string, { readonly type: 'string'; readonly multiple?: true } | { readonly type: 'boolean' }>>;
 
 type FlagValue<Flag> = Flag extends { type: 'boolean' } ? boolean : Flag extends { multiple: true } ? string[] : string;
@@ -24,10 +24,10 @@ interface CommandLine<F extends Flags> {
 }
 
 /**
- * Parses a command's arguments by node:util's `parseArgs`, strictly. At most `maxPositionals`
- * arguments that are no flags are taken.
+ * Parses a command's arguments with node:util's `parseArgs` in strict mode. Accepts at most
+ * `maxPositionals` positional arguments.
  *
- * @throws {UsageError} for what the command does not take.
+ * @throws {UsageError} if the command does not support an argument.
  */
 export function parseCommandLine<const F extends Flags>(args: string[], flags: F, maxPositionals = 0): CommandLine<F> {
   const { values, positionals } = parse(args, flags);
@@ -40,22 +40,22 @@ function parse(args: string[], options: Flags): ReturnType<typeof parseArgs> {
   try {
     return parseArgs({ args, options, allowPositionals: true });
   } catch (error) {
-    // Node goes on with hints in further sentences.
+    // Further sentences of the message contain only hints.
     const [sentence = ''] = (error as Error).message.split(/\. |\n/);
     throw new UsageError(`${sentence.replace(/\.$/, '')}.`, { cause: error });
   }
 }
 
-/** The text of a setting, and what it was set by, for messages. */
+/** The text of a setting, and the flag or variable it came from, for messages. */
 export interface Setting {
   readonly text: string;
   readonly source: string;
 }
 
 /**
- * A setting: the flag, else the environment variable unless it is empty, else the fallback.
+ * Returns a setting: the flag, else the environment variable if it is not empty, else the fallback.
  *
- * @throws {UsageError} for an empty flag: most likely a shell variable that is not set.
+ * @throws {UsageError} if the flag is empty, which most likely means that a shell variable is not set.
  */
 export function setting(name: string, flag: string | undefined, variable: string, fallback: string): Setting {
   if (flag === '') throw new UsageError(`${name} must not be empty.`);
@@ -66,7 +66,7 @@ export function setting(name: string, flag: string | undefined, variable: string
     : { text: fromEnvironment, source: variable };
 }
 
-/** The setting for the tokens file, which all commands share. */
+/** Returns the path of the tokens file, from a setting that all commands share. */
 export function tokensSetting(flag: string | undefined): string {
   return setting('--tokens', flag, 'PLANT_STORE_TOKENS', 'tokens.json').text;
 }

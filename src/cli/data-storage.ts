@@ -7,19 +7,19 @@ import { UsageError } from './command.ts';
 import type { Setting } from './command.ts';
 import { openStorage } from './open-storage.ts';
 
-/** In a larger file it takes too long to count the plants just to show how many are left. */
+/** Plants in a larger file are not counted for the progress bar, because that would take too long. */
 const maxCountedBytes = 4 * 2 ** 30;
 
-/** The file that a setting of the form `sqlite:FILE` names; `undefined` for other forms. */
+/** Returns the path of the file in a setting of the form `sqlite:FILE`; `undefined` for other forms. */
 export function sqliteFile({ text }: Setting): string | undefined {
   const file = /^sqlite:(.+)$/s.exec(text)?.[1];
   return file === undefined || file === ':memory:' ? undefined : resolve(file);
 }
 
 /**
- * Opens a storage that plants are taken from, and closes it after the work. A file is not made.
+ * Opens a storage to read plants from, and closes it after the work. A missing file is not created.
  *
- * @throws {UsageError} where the setting names no storage that lasts.
+ * @throws {UsageError} if the setting does not name a persistent storage.
  */
 export function withSource<T>(source: Setting, work: (storage: StorageAdapter) => Promise<T>): Promise<T> {
   const file = sqliteFile(source);
@@ -28,15 +28,15 @@ export function withSource<T>(source: Setting, work: (storage: StorageAdapter) =
 }
 
 /**
- * Opens a storage that plants are brought to, and closes it after the work.
+ * Opens a storage to write plants to, and closes it after the work.
  *
- * @throws {UsageError} where the setting names no storage that lasts.
+ * @throws {UsageError} if the setting does not name a persistent storage.
  */
 export async function withTarget<T>(target: Setting, work: (storage: StorageAdapter) => Promise<T>): Promise<T> {
   if (target.text === 'memory') {
     throw new UsageError(`${target.source} must not be 'memory', which is empty before the command and gone after it.`);
   }
-  // What streams through is garbage at once: a young generation that grows takes 50 MiB more, and a tenth more time.
+  // Streamed data becomes garbage immediately. A growing young generation would cost 50 MiB and 10 % more time.
   setFlagsFromString('--semi-space-growth-factor=1');
   const storage = await openStorage(target);
   try {
@@ -46,12 +46,12 @@ export async function withTarget<T>(target: Setting, work: (storage: StorageAdap
   }
 }
 
-/** Throws where there is no such file: to make one would hide a slip of the pen. */
+/** Throws if a file does not exist: creating it would hide a mistyped path. */
 export function requireFile(file: string): void {
   if (statSync(file, { throwIfNoEntry: false }) === undefined) throw new Error(`There is no file ${file}.`);
 }
 
-/** Whether two settings name the same storage, by whatever links. */
+/** Returns whether two settings name the same storage, even if through different links. */
 export function isSameStorage(a: Setting, b: Setting): boolean {
   const [one, other] = [identity(a), identity(b)];
   return one === other;
@@ -64,7 +64,7 @@ function identity(storage: Setting): string {
   return found === undefined ? file : `${found.dev}:${found.ino}`;
 }
 
-/** How many plants a storage has, where somebody watches and it is quickly known. */
+/** Returns how many plants a storage has; `undefined` if there is no terminal or counting would take too long. */
 export function countToShow(storage: Setting): number | undefined {
   const file = sqliteFile(storage);
   if (!process.stderr.isTTY || file === undefined || statSync(file).size > maxCountedBytes) return undefined;

@@ -1,14 +1,14 @@
-/** A line without its end, as bytes. */
+/** The bytes of a line, without its terminator. */
 export interface Line {
   /** Counted from 1. */
   readonly number: number;
-  /** `undefined` where the line is too long to be kept. */
+  /** `undefined` if the line is too long. */
   readonly bytes: Buffer | undefined;
 }
 
 const newLine = 0x0a;
 
-/** Cuts bytes that arrive in pieces into lines, and holds no more than `maxBytes` of one. */
+/** Splits a stream of bytes into lines. Buffers at most `maxBytes` of a line. */
 export class LineSplitter {
   readonly #maxBytes: number;
   #pieces: Buffer[] = [];
@@ -19,7 +19,7 @@ export class LineSplitter {
     this.#maxBytes = maxBytes;
   }
 
-  /** The lines that end in this piece. */
+  /** Yields the lines that end in this piece. */
   *push(piece: Buffer): Generator<Line, void, undefined> {
     let start = 0;
     for (let end; (end = piece.indexOf(newLine, start)) !== -1; start = end + 1) {
@@ -29,7 +29,7 @@ export class LineSplitter {
     this.#take(piece.subarray(start));
   }
 
-  /** What is behind the last end of a line, if anything. */
+  /** Yields the last line if it has no terminator. */
   *end(): Generator<Line, void, undefined> {
     if (this.#length > 0) yield this.#finish();
   }

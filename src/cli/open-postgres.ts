@@ -6,7 +6,7 @@ import { UsageError } from './command.ts';
 import type { Setting } from './command.ts';
 import { parsePostgresParameters } from './postgres-parameters.ts';
 
-/** What is used of the package `pg`. Its own types are not there where it is not installed. */
+/** The part of the package `pg` that is used here. Its own types are missing if it is not installed. */
 interface PgModule {
   readonly Client: new (config: object) => unknown;
   readonly Pool: new (config: object) => ClosablePool;
@@ -17,17 +17,17 @@ interface ClosablePool extends PostgresPool {
   end(): Promise<void>;
 }
 
-/** A database that does not answer is a 503 after these, not a request that never ends. */
+/** After these timeouts, an unresponsive database results in a 503 instead of a request that never ends. */
 const connectTimeoutMs = 5000;
 const queryTimeoutMs = 30_000;
 
 /**
- * Opens a storage in the database that a connection string of `pg` names, over a pool of its own,
- * which is closed with it. Its parameter `max` is the size of the pool, `schema` and `table` are
- * where the plants are. Connects to nothing yet.
+ * Opens a storage in the database that a `pg` connection string names. The storage has its own pool and
+ * closes it. The parameter `max` sets the size of the pool; `schema` and `table` set the location of the
+ * plants. Does not connect yet.
  *
  * @throws {UsageError} if `pg` is not installed, or if the text is not a connection string or has
- *   parameters that are not supported. The text is never repeated, for the password in it.
+ *   unsupported parameters. The message never contains the text, which may include a password.
  */
 export async function openPostgres({ text, source }: Setting): Promise<StorageAdapter> {
   const { Client, Pool } = await importPg();
@@ -40,19 +40,19 @@ export async function openPostgres({ text, source }: Setting): Promise<StorageAd
     keepAlive: true,
   };
   try {
-    // A pool would not read the connection string before it connects.
+    // A pool does not parse the connection string until it connects.
     new Client(config);
   } catch (error) {
     const { message } = error as Error;
     throw new UsageError(`${source} is not a connection string that pg takes: ${message.replaceAll(connectionString, '…')}.`);
   }
   const pool = new Pool(config);
-  // The pool has dropped the connection by then, and opens another when it needs one.
+  // The pool has already removed the failed connection and opens another when needed.
   pool.on('error', () => undefined);
   return new PoolStorage({ pool, schema, table });
 }
 
-/** Closes the pool that was opened for it. */
+/** A PostgreSQL storage that also closes its pool. */
 class PoolStorage extends PostgresStorage {
   readonly #pool: ClosablePool;
   #ended: Promise<void> | undefined;
@@ -70,10 +70,10 @@ class PoolStorage extends PostgresStorage {
 }
 
 async function importPg(): Promise<PgModule> {
-  // In a variable, so that nothing looks for the package, or its types, where nobody needs it.
+  // The name is in a variable, so that compilers and bundlers do not require the package or its types.
   const name = 'pg';
   try {
-    // Older versions are CommonJS, whose names only the default export is sure to have.
+    // Older versions are CommonJS, where only the default export is certain to contain all names.
     return ((await import(name)) as { default: PgModule }).default;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;

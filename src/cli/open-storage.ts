@@ -7,10 +7,10 @@ import type { Setting } from './command.ts';
 import { openPostgres } from './open-postgres.ts';
 
 /**
- * The setting for the storage: the flag, else `PLANT_STORE_STORAGE`, else `DATABASE_URL`, which
- * platforms set that bring a database.
+ * Returns the setting for the storage: the flag, else `PLANT_STORE_STORAGE`, else `DATABASE_URL`, which
+ * hosting platforms set for their databases.
  *
- * @throws {UsageError} for an empty flag.
+ * @throws {UsageError} if the flag is empty.
  */
 export function storageSetting(flag: string | undefined): Setting {
   const named = setting('--storage', flag, 'PLANT_STORE_STORAGE', '');
@@ -20,7 +20,7 @@ export function storageSetting(flag: string | undefined): Setting {
 /**
  * Opens the storage that `--storage` names: `memory`, `sqlite:FILE` or `postgres://…`.
  *
- * @throws {UsageError} where it names none.
+ * @throws {UsageError} if the setting has none of these forms.
  */
 export async function openStorage({ text: name, source }: Setting): Promise<StorageAdapter> {
   if (name === 'memory') return new MemoryStorage();
@@ -36,13 +36,13 @@ function openFile(file: string): SqliteStorage {
   try {
     return new SqliteStorage(file);
   } catch (error) {
-    // SQLite names no file.
+    // SQLite's message does not name the file.
     if (!hasResultCode(error, 'cannotOpen')) throw error;
     throw new Error(`${file} cannot be opened: it and its folder must be readable and writable.`, { cause: error });
   }
 }
 
-/** What was meant for a connection string may hold a password before the host, or in the query. */
+/** Removes possible passwords, before the host and in the query, from an invalid connection string. */
 function withoutSecrets(name: string): string {
   return name.replace(/(:\/*)[^/].*@/s, '$1…@').replace(/\?.*/s, '?…');
 }

@@ -6,20 +6,20 @@ import type { OwnedPlant } from '../storage/storage-adapter.ts';
 import { isUser, userRule } from '../model/user.ts';
 import type { Line } from './lines.ts';
 
-/** The longest line that is read. */
+/** The maximum length of a line. */
 export const maxLineBytes = 1_048_576;
-/** How many levels arrays and objects may nest: members that are not asked for are left out. */
+/** The maximum nesting depth of arrays and objects: unknown members are parsed but ignored. */
 const maxDepth = 32;
 
-/** What a line says: a plant, nothing, or why it is bad, as a sentence. */
+/** The result of parsing a line: a plant, `undefined` for a blank line, or a sentence that describes the problem. */
 export type ParsedLine = { readonly owned: OwnedPlant } | { readonly problem: string } | undefined;
 
-/** Parses a line as `plant-store export` writes them; ids are exact. A line of white space says nothing. */
+/** Parses a line in the format of `plant-store export`; ids are exact. Returns `undefined` for a blank line. */
 export function parsePlantLine({ number, bytes }: Line): ParsedLine {
   if (bytes === undefined) return { problem: `it has more than ${maxLineBytes} bytes.` };
   if (!isUtf8(bytes)) return { problem: 'it is not UTF-8.' };
   const decoded = bytes.toString('utf8');
-  // Some programs begin a text with U+FEFF.
+  // Some programs write U+FEFF, a byte order mark, at the start.
   const text = number === 1 && decoded.startsWith('\uFEFF') ? decoded.slice(1) : decoded;
   if (/^\s*$/.test(text)) return undefined;
   try {

@@ -1,7 +1,7 @@
 import { checkTableOptions } from '../storage/postgres/table.ts';
 import { UsageError } from './command.ts';
 
-/** The parameters of a connection string that `pg` acts on, as of pg 8.23 and pg-connection-string 2.14. */
+/** The connection string parameters that `pg` supports, as of pg 8.23 and pg-connection-string 2.14. */
 const pgParameters: ReadonlySet<string> = new Set([
   'user', 'password', 'host', 'port',
   'ssl', 'sslmode', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation', 'uselibpqcompat',
@@ -12,9 +12,9 @@ const pgParameters: ReadonlySet<string> = new Set([
 const ownParameters: ReadonlySet<string> = new Set(['max', 'schema', 'table']);
 const defaultPoolSize = 10;
 
-/** A connection string, taken apart. */
+/** A parsed connection string. */
 export interface PostgresParameters {
-  /** What is left for `pg`. */
+  /** The connection string for `pg`, without the parameters of Plant Store. */
   readonly connectionString: string;
   /** The size of the pool. */
   readonly max: number;
@@ -23,13 +23,13 @@ export interface PostgresParameters {
 }
 
 /**
- * Takes the parameters of Plant Store out of a connection string. `source` is what set it.
+ * Extracts the parameters of Plant Store from a connection string. `source` is the flag or variable that set it.
  *
- * @throws {UsageError} for an unknown parameter, one that is given twice, and a wrong value of `max`,
- *   `schema` or `table`. No value is repeated, nor a name that may be a piece of a password.
+ * @throws {UsageError} if a parameter is unknown or repeated, or if `max`, `schema` or `table` is invalid.
+ *   The message contains no value, and no name that may be part of a password.
  */
 export function parsePostgresParameters(text: string, source: string): PostgresParameters {
-  // What follows a '#' is not sent to any server.
+  // A fragment is never sent to a server.
   const [url = ''] = text.split('#', 1);
   const queryAt = url.indexOf('?');
   const query = queryAt === -1 ? '' : url.slice(queryAt + 1);
@@ -38,7 +38,7 @@ export function parsePostgresParameters(text: string, source: string): PostgresP
   const forPg: string[] = [];
   for (const pair of pairs) {
     const [[name, value] = ['', '']] = new URLSearchParams(pair);
-    // A password with a bare '?' puts the rest of the password, and the '@', into the query.
+    // If a password contains an unescaped '?', the query contains the rest of the password and the '@'.
     const shown = /^\w{1,63}$/.test(name) && !query.includes('@') ? `the parameter '${name}'` : 'a parameter';
     if (!pgParameters.has(name) && !ownParameters.has(name)) throw unknownParameter(source, shown);
     if (values.has(name)) throw new UsageError(`${name} must not be given twice in ${source}.`);

@@ -1,6 +1,6 @@
 import { describeNeededNode } from '../storage/sqlite/version.ts';
 
-/** Stops at once, with one sentence, if Node.js has no SQLite or one that can corrupt a file. */
+/** Exits with one sentence if this Node.js has no SQLite, or a version of SQLite that can corrupt a file. */
 const needed = describeNeededNode(process.versions['sqlite']);
 if (needed !== undefined) {
   process.stderr.write(

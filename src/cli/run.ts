@@ -37,10 +37,10 @@ Options:
 /**
  * Runs the command line.
  *
- * @returns the exit code: 0; 1 where something failed; 2 where the command line was wrong.
+ * @returns the exit code: 0 on success, 1 after a failure, 2 if the command line was invalid.
  */
 export async function run(args: string[]): Promise<number> {
-  // Whoever reads the output may go away; the service stays.
+  // A closed output pipe must not stop the service.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   try {
     return await dispatch(args);
@@ -60,7 +60,7 @@ async function dispatch([name, ...args]: string[]): Promise<number> {
   const end = args.indexOf('--');
   const flags = args.slice(0, end === -1 ? undefined : end);
   if (flags.includes('--help') || flags.includes('-h')) return print(command.help);
-  // What `ps` shows to everybody on this machine: the arguments may hold a password.
+  // `ps` shows the title to all users of this machine, and the arguments may contain a password.
   process.title = `plant-store ${name}`;
   return command.run(args);
 }
@@ -75,7 +75,7 @@ function version(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** One line: the message, and that of its cause where it has one of its own. */
+/** Returns the message of an error in one line, followed by that of its cause if it adds anything. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { message, cause } = error;

@@ -1,4 +1,4 @@
-/** Node 22 warns that node:sqlite is experimental. A user of the command line can do nothing about it. */
+/** Suppresses the warning of Node.js 22 that node:sqlite is experimental: command-line users cannot act on it. */
 const emitWarning = process.emitWarning.bind(process) as (...args: unknown[]) => void;
 process.emitWarning = (...args: unknown[]) => {
   if (!String(args[0]).startsWith('SQLite is an experimental feature')) emitWarning(...args);

@@ -2,21 +2,21 @@ import type { StorageAdapter } from '../storage/storage-adapter.ts';
 import { errorSummary } from './output/error-summary.ts';
 import type { Log } from './output/log.ts';
 
-/** The wait before the first retry; each further wait is twice as long as the one before, up to `maxRetryMs`. */
+/** The delay before the first retry. It doubles with each retry, up to `maxRetryMs`. */
 const firstRetryMs = 1000;
 const maxRetryMs = 60_000;
 
-/** A probe of a storage that runs in the background. */
+/** A storage probe that runs in the background. */
 export interface StorageProbe {
-  /** Whether it waits for the storage. */
+  /** Whether the probe is waiting for the storage. */
   readonly isUnderWay: boolean;
-  /** Ends the probe. Nothing is logged afterwards. */
+  /** Stops the probe. Nothing is logged afterwards. */
   stop(): void;
 }
 
 /**
- * Tries at once whether the storage can be read and written. If it fails, the reason is logged and
- * the storage is tried again, until it works. Later failures are logged with the requests that fail.
+ * Checks immediately whether the storage can be read and written. If not, logs the reason and retries until
+ * it works. Later failures are not detected here: they are logged with the requests that fail.
  */
 export function probeStorage(storage: StorageAdapter, log: Log): StorageProbe {
   let isStopped = false;
@@ -29,7 +29,7 @@ export function probeStorage(storage: StorageAdapter, log: Log): StorageProbe {
       await readAndWrite(storage);
       if (!isStopped && retryMs > firstRetryMs) log.info('The storage works now.');
     } catch (error) {
-      // Closing the storage makes a probe fail that is under way.
+      // Closing the storage makes a running probe fail.
       if (isStopped) return;
       log.error(`The storage does not work: ${errorSummary(error)} (next try in ${retryMs / 1000} s)`);
       retry = setTimeout(() => void attempt(Math.min(retryMs * 2, maxRetryMs)), retryMs).unref();
@@ -51,9 +51,9 @@ export function probeStorage(storage: StorageAdapter, log: Log): StorageProbe {
 }
 
 /**
- * Creates a missing table, reads a plant, and runs a commit that changes nothing: no plant belongs
- * to the empty user. Unlike a read, this commit fails on a read-only file, on a standby server, and
- * without the right to write.
+ * Creates a missing table, reads a plant, and runs a commit that changes nothing, because the empty user
+ * has no plants. Unlike a read, this commit fails on a read-only file, on a standby server, and without
+ * write permission.
  */
 async function readAndWrite(storage: StorageAdapter): Promise<void> {
   await storage.scan({ after: undefined, limit: 1 });

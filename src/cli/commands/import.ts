@@ -45,7 +45,7 @@ async function importAll(target: StorageAdapter, isStrict: boolean): Promise<num
       progress.update(tally.plants, input.isFile() ? readBytes / input.size : undefined);
     });
   } finally {
-    // Where the storage fails there may be more to come, which would keep this process waiting.
+    // If the storage fails, unread input would keep this process running.
     process.stdin.destroy();
   }
   progress.finish('Imported', tally.added, String(tally));
@@ -54,11 +54,11 @@ async function importAll(target: StorageAdapter, isStrict: boolean): Promise<num
 
 interface Batch {
   readonly plants: OwnedPlant[];
-  /** How much of the input was read when the batch was full. */
+  /** How many bytes of the input had been read when the batch was complete. */
   readonly readBytes: number;
 }
 
-/** Plants for one commit each: bounded in number and in bytes, and no two with the same key. */
+/** Yields one batch per commit. A batch is limited in number and bytes and has no two plants with the same key. */
 async function* readBatches(input: AsyncIterable<Buffer>, tally: Tally, isStrict: boolean): AsyncGenerator<Batch, void, undefined> {
   const lines = new LineSplitter(maxLineBytes);
   let readBytes = 0;

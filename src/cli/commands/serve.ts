@@ -38,15 +38,15 @@ Options:
   --help              show this help
 `;
 
-/** Requests under way have this long to finish after a signal. */
+/** How long requests in progress may take to finish after a signal. */
 const drainGraceMs = 8000;
-/** What is not done by then is given up. */
+/** The process exits at the latest this long after a signal, even if the shutdown is incomplete. */
 const stopWithinMs = 9500;
-/** A probe of the storage that is under way at the end has this long to finish: its database may not respond. */
+/** How long a running storage probe may delay the exit: its database may not respond. */
 const probeGraceMs = 1000;
-/** The last lines of the log have this long to be read. */
+/** How long the process waits at exit for the last log lines to be read. */
 const logGraceMs = 500;
-/** npm passes a Ctrl-C on to a process that got it from the terminal already: that is one signal. */
+/** Signals within this time count as one: npm forwards a Ctrl-C that the process also gets from the terminal. */
 const sameSignalMs = 100;
 
 interface ServeConfig {
@@ -122,7 +122,7 @@ async function runServer(config: ServeConfig): Promise<number> {
     server.on('idleConnectionClosed', () => { log.error(idleClosedText(server)); });
     const address = await listen(server, config);
 
-    // Only now, so that a start that fails for its port does not leave a token that nobody saw.
+    // After listen, so that a start that fails because of its port does not leave an unseen token.
     const localUrl = reachableUrl(config.host, address);
     const first = firstTarget === undefined ? '' : issueFirstToken(config.tokens, firstTarget, localUrl);
     if (firstTarget !== undefined) authenticate = useTokens();
@@ -131,12 +131,12 @@ async function runServer(config: ServeConfig): Promise<number> {
     probe = probeStorage(storage, log);
     await stopped;
   } finally {
-    // Where a start fails after the port is open; otherwise the server is drained by now.
+    // Only if the start failed after the port was opened; otherwise the server has been drained.
     if (server.listening) await drainServer(server, 0);
     await Promise.race([store.close(), ...(probe?.isUnderWay === true ? [sleep(probeGraceMs)] : [])]);
     log.flush();
   }
-  // Whoever does not read the log is not waited for.
+  // A process that does not read the log must not delay the exit.
   setTimeout(() => process.exit(0), logGraceMs).unref();
   return 0;
 }
@@ -153,8 +153,8 @@ async function listen(server: Server, { host, port }: ServeConfig): Promise<Addr
 }
 
 /**
- * Resolves when the server is drained after the first signal; a second one ends the process at once.
- * `onStop` is called at the first signal.
+ * Resolves when the server has been drained after the first signal. A second signal ends the process at
+ * once. `onStop` is called at the first signal.
  */
 function stopOnSignal(server: Server, log: Log, onStop: () => void): Promise<void> {
   return new Promise((resolve) => {
@@ -183,7 +183,7 @@ function urlOf(host: string, { port }: AddressInfo): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** A URL by which this machine reaches the server. */
+/** Returns a URL at which this machine can reach the server. */
 function reachableUrl(host: string, address: AddressInfo): string {
   return urlOf(host === '0.0.0.0' || host === '::' ? 'localhost' : host, address);
 }

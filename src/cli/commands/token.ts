@@ -25,7 +25,7 @@ Options:
 
 const tokensOption = { tokens: { type: 'string' } } as const;
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
-/** The last moment that ECMAScript can name. */
+/** The latest time that an ECMAScript Date can represent. */
 const maxTimeMs = 8.64e15;
 
 /** `plant-store token` */

@@ -1,7 +1,7 @@
-/** An error in one line: its message and those of its causes. */
+/** Returns the message of an error and those of its causes in one line. */
 export function errorSummary(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // A connect to a name with several addresses fails with an AggregateError, whose own message is empty.
+  // Connecting to a host name with several addresses fails with an AggregateError whose own message is empty.
   const reasons = error instanceof AggregateError && error.message === '' ? error.errors : [error.cause];
   const texts = reasons.filter((reason) => reason !== undefined).map(errorSummary);
   return [error.message, ...texts].filter((text) => text !== '').join(' ');

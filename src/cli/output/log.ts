@@ -3,7 +3,7 @@ import { errorText } from '../../model/error-text.ts';
 import { findRoute, splitTarget } from '../../http/routes.ts';
 import { errorSummary } from './error-summary.ts';
 
-/** The forms a log can take. */
+/** The formats of the log. */
 export const logFormats = ['json', 'pretty', 'off'] as const;
 export type LogFormat = (typeof logFormats)[number];
 
@@ -14,16 +14,16 @@ interface LogEntry {
   readonly [field: string]: string | number | undefined;
 }
 
-/** So much may wait for a reader of standard error that does not read; what comes then is dropped and counted. */
+/** How much may be buffered if standard error is not read. Further lines are dropped and counted. */
 const maxUnwrittenBytes = 1_048_576;
 
-/** For how long an error that is reported again is only counted. */
+/** How long repetitions of a logged error are only counted. */
 const repeatMs = 1000;
 
-/** Writes the log to standard error, the lines of one turn of the event loop at once. */
+/** Writes the log to standard error, with one write per iteration of the event loop. */
 export class Log {
   readonly #format: LogFormat;
-  /** How often each error came again since it was reported. */
+  /** How often each error was repeated since it was logged. */
   readonly #repeats = new Map<string, number>();
   #lines = '';
   #dropped = 0;
@@ -39,8 +39,8 @@ export class Log {
   }
 
   /**
-   * An error with its stack and those of its causes. Tokens are never in them. One that comes again
-   * within a second is counted: a storage that is down fails every request.
+   * Logs an error with its stack and those of its causes, which never contain tokens. Repetitions within a
+   * second are only counted, because a storage that is down makes every request fail.
    */
   error(message: string, error?: unknown): void {
     const key = error === undefined ? message : `${message}: ${errorSummary(error)}`;
@@ -55,8 +55,8 @@ export class Log {
   }
 
   /**
-   * Logs one line when the response has been sent. It names the route and not the path, because
-   * clients put secrets there, as in `http://ada:password@host/plants` or `/plants;token=…`.
+   * Logs one line when the response has been sent. The line contains the route, not the path, because
+   * clients put secrets into paths, as in `http://ada:password@host/plants` or `/plants;token=…`.
    */
   request(request: IncomingMessage, response: ServerResponse): void {
     const start = performance.now();
@@ -73,7 +73,7 @@ export class Log {
     });
   }
 
-  /** What node:http refused by itself, by its own code. Clients that go away do not count. */
+  /** Logs the code of an error for which node:http itself refused a request. Ignores disconnects. */
   refusal({ code = '' }: NodeJS.ErrnoException): void {
     if (/^HPE_(?!INVALID_EOF_STATE)|^ERR_HTTP_REQUEST_TIMEOUT/.test(code)) this.#write({ level: 'info', message: 'refused', code });
   }
@@ -97,7 +97,7 @@ export class Log {
     this.#write({ level: 'error', message });
   }
 
-  /** The time of day in ISO 8601, made once a millisecond. */
+  /** Returns the current time in ISO 8601, formatted at most once per millisecond. */
   #isoTime(): string {
     const now = Date.now();
     if (now !== this.#timeMs) {
@@ -107,7 +107,7 @@ export class Log {
     return this.#time;
   }
 
-  /** Writes what is waiting. */
+  /** Writes all pending lines. */
   flush(): void {
     this.#reportRepeats();
     this.#writeOut();
@@ -125,7 +125,7 @@ export class Log {
   }
 }
 
-/** The methods of RFC 9110 and PATCH. The name of another method is a text of the client. */
+/** The methods of RFC 9110, and PATCH. Other names are text chosen by the client and are not logged. */
 const knownMethods: ReadonlySet<string> = new Set([
   'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH',
 ]);
@@ -134,7 +134,7 @@ function knownMethod(method: string): string {
   return knownMethods.has(method) ? method : 'other';
 }
 
-/** The route of a request target, or the number of characters of a path that has none. */
+/** Returns the route of a request target, or the length of its path if it has no route. */
 function routeOf(target: string): { readonly route: string } | { readonly pathLength: number } {
   const { path } = splitTarget(target);
   const match = findRoute(path);

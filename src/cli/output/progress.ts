@@ -1,4 +1,4 @@
-/** Where progress is shown: standard error, or what is like it. */
+/** The stream for the progress output, such as standard error. */
 export interface ProgressStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -6,11 +6,11 @@ export interface ProgressStream {
 }
 
 export interface ProgressOptions {
-  /** What is counted, in the plural; default `plants`. */
+  /** The name of the counted items, in the plural; default `plants`. */
   readonly unit?: string;
-  /** How much there is to do; `undefined` where it is not known. */
+  /** The total number of items; `undefined` if unknown. */
   readonly total?: number | undefined;
-  /** Whether there may be a bar at all; default `true`. It is only ever shown on a terminal. */
+  /** Whether to show a bar; default `true`. It is only shown on a terminal. */
   readonly isShown?: boolean;
 }
 
@@ -23,8 +23,8 @@ const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const rounded = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
 
 /**
- * Shows how far work is: on a terminal one line that is redrawn at most 10 times a second, with a
- * bar and the time left where the total is known; elsewhere nothing until the summary.
+ * Shows progress. On a terminal it is one line that is redrawn at most 10 times a second, with a bar and
+ * the time left if the total is known. Elsewhere only the summary is written.
  */
 export class Progress {
   readonly #stream: ProgressStream;
@@ -41,7 +41,7 @@ export class Progress {
     this.#isShown = isShown && stream.isTTY === true;
   }
 
-  /** Tells how much was counted so far, and which part of the whole is done, 0 to 1, where the total does not say it. */
+  /** Updates the count and the completed fraction, 0 to 1. The fraction defaults to the count divided by the total. */
   update(count: number, part: number | undefined = this.#total && count / this.#total): void {
     const now = performance.now();
     if (!this.#isShown || now - this.#drawnMs < minRedrawMs) return;
@@ -49,19 +49,19 @@ export class Progress {
     this.#stream.write(`\r${this.#line(count, part, now - this.#startMs)}\u001b[K`);
   }
 
-  /** Writes a line that stays. */
+  /** Writes a permanent line above the bar. */
   tell(line: string): void {
     this.#stream.write(`${this.#clear()}${line}\n`);
   }
 
-  /** Writes the summary in place of the bar: how much was done in which time, and the rest of the sentence. */
+  /** Replaces the bar with the summary: the count, the time, and the rest of the sentence. */
   finish(verb: string, count: number, rest = ''): void {
     const elapsedMs = performance.now() - this.#startMs;
     const rate = count === 0 ? '' : ` (${perSecond(count, elapsedMs)})`;
     this.tell(`${verb} ${counted(count, this.#unit.replace(/s$/, ''))} in ${(elapsedMs / 1000).toFixed(1)} s${rate}${rest}.`);
   }
 
-  /** What takes the bar away; it comes back with the next update. */
+  /** Returns the text that erases the bar. The next update draws it again. */
   #clear(): string {
     if (this.#drawnMs === -Infinity) return '';
     this.#drawnMs = -Infinity;
@@ -72,7 +72,7 @@ export class Progress {
     const columns = this.#stream.columns ?? 80;
     const counts = `${whole.format(count)} ${this.#unit}  ${perSecond(count, elapsedMs)}`;
     if (part === undefined) return counts.slice(0, columns - 1);
-    // What is there can become more while it is counted.
+    // The count can exceed the total if items were added in the meantime.
     const done = Math.min(1, part);
     const left = done === 0 ? '' : `  ${duration((elapsedMs * (1 - done)) / done)} left`;
     const text = `${String(Math.floor(done * 100)).padStart(3)} %  ${counts}${left}`;
@@ -81,7 +81,7 @@ export class Progress {
   }
 }
 
-/** A number and, if given, what it counts, in the singular: `1 plant`, `2,000 plants`. */
+/** Formats a number with an optional unit, which is given in the singular: `1 plant`, `2,000 plants`. */
 export function counted(count: number, unit?: string): string {
   return `${whole.format(count)}${unit === undefined ? '' : ` ${unit}${count === 1 ? '' : 's'}`}`;
 }
@@ -90,7 +90,7 @@ function perSecond(count: number, elapsedMs: number): string {
   return `${rounded.format(count / Math.max(elapsedMs / 1000, 0.001))} a second`;
 }
 
-/** `m:ss` or `h:mm:ss` */
+/** Formats a duration as `m:ss` or `h:mm:ss`. */
 function duration(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];

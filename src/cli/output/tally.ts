@@ -2,46 +2,46 @@ import type { PlantConflict, PlantTally } from '../../transfer/add-plants.ts';
 import { counted } from './progress.ts';
 import { printable } from './printable.ts';
 
-/** So many conflicts and bad lines are told one by one; further ones are only counted. */
+/** This many conflicts and this many bad lines are reported one by one; further ones are only counted. */
 const maxTold = 10;
 
-/** What became of plants that were to be added. */
+/** Counts the results of adding plants, and reports conflicts and bad lines. */
 export class Tally implements PlantTally {
   added = 0;
-  /** How many were there already, the same. */
+  /** How many identical plants already existed. */
   present = 0;
   #conflicts = 0;
   #badLines = 0;
   readonly #tell: (line: string) => void;
 
-  /** `tell` is given a line about each of the first conflicts and bad lines. */
+  /** `tell` is called with a line of text for each of the first conflicts and bad lines. */
   constructor(tell: (line: string) => void) {
     this.#tell = tell;
   }
 
-  /** How many plants it has counted so far. */
+  /** The number of plants counted so far. */
   get plants(): number {
     return this.added + this.present + this.#conflicts;
   }
 
-  /** Whether all plants are now where they should be. */
+  /** Whether all plants were added or already existed. */
   get isComplete(): boolean {
     return this.#conflicts === 0 && this.#badLines === 0;
   }
 
-  /** Counts a plant whose id is taken by another one. */
+  /** Counts a plant whose id belongs to a different plant. */
   conflict({ user, plant: { id } }: PlantConflict): void {
     this.#conflicts++;
     this.#tellOne(this.#conflicts, 'conflicts', `User ${quoted(user)} has another plant with id ${id}: it was left as it is.`);
   }
 
-  /** Counts a line that is no plant. */
+  /** Counts a line that is not a valid plant. */
   badLine(number: number, why: string): void {
     this.#badLines++;
     this.#tellOne(this.#badLines, 'bad lines', `Line ${number} was left out: ${why}`);
   }
 
-  /** What the summary says behind the plants that were added. */
+  /** Returns the part of the summary after the number of added plants. */
   toString(): string {
     const lines = this.#badLines === 0 ? '' : `, ${counted(this.#badLines, 'bad line')}`;
     const verb = this.present === 1 ? 'was' : 'were';
