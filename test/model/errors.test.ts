@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { errorTable, PlantStoreError } from '../../src/index.ts';
+import { readDocument } from '../helpers/documents.ts';
 import type { ErrorCode } from '../../src/index.ts';
 
 interface Row {
@@ -71,13 +71,11 @@ describe('errorTable', () => {
     assert.deepEqual({ ...integers, ...published }, integers);
   });
 
-  it('stands in the README: for each code one line with the code, the status and the integer', async () => {
-    const lines = (await readFile(new URL('../../README.md', import.meta.url), 'utf8')).split('\n');
-    for (const [code, { status, error }] of rows) {
-      const words = [code, status, error].map((word) => new RegExp(`\\b${word}\\b`));
-      const found = lines.filter((line) => words.every((word) => word.test(line)));
-      assert.equal(found.length, 1, `${code}, ${status}, ${error} are on ${found.length} lines of README.md`);
-    }
+  it('is described in docs/errors.md: a heading for each code, then its status and its integer', async () => {
+    const page = await readDocument('docs/errors.md');
+    const pattern = /^### `(\w+)`\n\nStatus (\d+), integer (\d+)\.\n\n\*\*When:\*\* .+?\n\n\*\*What to do:\*\* ./gms;
+    const described = [...page.matchAll(pattern)].map(([, code, status, error]) => [code, Number(status), Number(error)]);
+    assert.deepEqual(described, rows.map(([code, { status, error }]) => [code, status, error]));
   });
 });
 

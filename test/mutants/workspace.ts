@@ -8,7 +8,11 @@ import type { Fault } from './fault.ts';
 export const projectRoot: string = fileURLToPath(new URL('../..', import.meta.url));
 
 /** What is copied; node_modules is linked. */
-const copied = ['src', 'test', 'examples', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'README.md', 'LICENSE'];
+const copied = [
+  ...['src', 'test', 'examples', 'docs'],
+  ...['package.json', 'tsconfig.json', 'tsconfig.build.json'],
+  ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'LICENSE'],
+];
 
 /** A copy of the project in a temporary folder, for one fault at a time. */
 export interface Workspace {

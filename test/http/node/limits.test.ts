@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../../src/index.ts';
 import { createPlantServer, createRequestListener } from '../../../src/http.ts';
 import { connectionLimit, openFileLimit } from '../../../src/http/node/connection-limit.ts';
+import { readDocument } from '../../helpers/documents.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { RawConnection } from '../../helpers/raw-http.ts';
 import { head, start } from '../../helpers/raw-service.ts';
@@ -77,16 +77,16 @@ describe('maxInFlight', () => {
 });
 
 describe('The bounds of a server', () => {
-  it('are those of the table in README', async () => {
-    const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
+  it('are those of the table in docs/limits.md', async () => {
+    const page = await readDocument('docs/limits.md');
     const server = createPlantServer(new PlantStore({ storage: new MemoryStorage() }), { authenticate: () => null });
     // It is smaller where this process may have few files open.
     assert.equal(server.maxConnections, connectionLimit(openFileLimit()));
     server.maxConnections = connectionLimit(Infinity);
-    assert.equal(Number(/is (\d+) fewer than that/.exec(readme)?.[1]), 1024 - connectionLimit(1024));
-    assert.equal(Number(/and at least (\d+)/.exec(readme)?.[1]), connectionLimit(0));
+    assert.equal(Number(/is (\d+) fewer than that/.exec(page)?.[1]), 1024 - connectionLimit(1024));
+    assert.equal(Number(/and at least (\d+)/.exec(page)?.[1]), connectionLimit(0));
     for (const property of ['headersTimeout', 'requestTimeout', 'keepAliveTimeout', 'timeout', 'maxConnections'] as const) {
-      const [, given = '', unit] = new RegExp(`^\\| [^|]+ \\| ([\\d,]+)( s)? \\| \`server\\.${property}\``, 'm').exec(readme) ?? [];
+      const [, given = '', unit] = new RegExp(`^\\| [^|]+ \\| ([\\d,]+)( s)? \\| \`server\\.${property}\``, 'm').exec(page) ?? [];
       assert.equal(server[property], Number(given.replace(',', '')) * (unit === undefined ? 1 : 1000), property);
     }
   });

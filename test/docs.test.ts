@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { startServer } from './helpers/command-line.ts';
+import { listDocs, readDocument, root } from './helpers/documents.ts';
+import { assertTestsPassed, plainEnvironment, runScript, tsx } from './helpers/run-script.ts';
+import { temporaryFolder } from './helpers/temporary-folder.ts';
+import type { HasAfter } from './helpers/temporary-folder.ts';
+
+interface Snippet {
+  /** The page and the position among the snippets of the page. */
+  readonly name: string;
+  readonly language: string;
+  readonly code: string;
+}
+
+interface Project {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+async function readSnippets(page: string): Promise<Snippet[]> {
+  const fences = (await readDocument(page)).matchAll(/^```(\w*)\n(.*?)^```$/gms);
+  return [...fences].map(([, language = '', code = ''], index) => ({
+    name: `${page}, snippet ${index + 1}`,
+    language,
+    code,
+  }));
+}
+
+const pages = ['README.md', ...(await listDocs())];
+const snippets = (await Promise.all(pages.map(readSnippets))).flat();
+const typeScript = snippets.filter(({ language }) => language === 'ts');
+const shell = snippets.filter(({ language }) => language === 'sh');
+
+const isCloneCommand = ({ code }: Snippet): boolean => code.startsWith('npm ');
+const isStart = ({ code }: Snippet): boolean => code === 'plant-store serve\n';
+const managesTokens = ({ code }: Snippet): boolean => code.includes('token create');
+const hasOwnTest = (snippet: Snippet): boolean =>
+  isCloneCommand(snippet) || isStart(snippet) || managesTokens(snippet);
+
+/** The output that a snippet promises: the text after `→` in its comments. */
+function promisedLines({ code }: Snippet): string[] {
+  return [...code.matchAll(/(?:\/\/|#) → (.+)$/gm)].map(([, line = '']) => line);
+}
+
+function linesOf(stdout: string): string[] {
+  return stdout.trimEnd().split('\n');
+}
+
+/** Creates a folder with the built package and Express installed, and with `plant-store` on its PATH. */
+async function makeProject(t: HasAfter): Promise<Project> {
+  const cwd = await temporaryFolder(t);
+  await mkdir(join(cwd, 'node_modules'));
+  await symlink(root, join(cwd, 'node_modules', 'plant-store'), 'dir');
+  for (const name of ['express', '@types']) {
+    await symlink(join(root, 'node_modules', name), join(cwd, 'node_modules', name), 'dir');
+  }
+  await writeFile(join(cwd, 'package.json'), '{"type":"module"}');
+  const command = join(cwd, 'plant-store');
+  const main = join(root, 'src', 'cli', 'main.ts');
+  await writeFile(command, `#!/bin/sh\nexec '${process.execPath}' --import '${tsx}' '${main}' "$@"\n`);
+  await chmod(command, 0o755);
+  return { cwd, env: { ...plainEnvironment(), PATH: `${cwd}${delimiter}${process.env['PATH'] ?? ''}` } };
+}
+
+/** Runs a shell snippet and returns its output. A snippet that calls curl gets a server and a token. */
+async function runShell(t: HasAfter, { code }: Snippet): Promise<string> {
+  const { cwd, env } = await makeProject(t);
+  if (!code.includes('curl')) return runScript('sh', ['-ec', code], { cwd, env });
+  const server = await startServer(t, [], { cwd });
+  const TOKEN = (await readFile(join(cwd, 'first-token.txt'), 'utf8')).trimEnd();
+  const script = code.replaceAll('http://127.0.0.1:3000', server.url);
+  return runScript('sh', ['-ec', script], { cwd, env: { ...env, TOKEN } });
+}
+
+describe('The snippets of README and docs', () => {
+  it('are TypeScript, shell commands or unlabelled', () => {
+    assert.deepEqual([...new Set(snippets.map(({ language }) => language))].sort(), ['', 'sh', 'ts']);
+  });
+
+  it('have types that TypeScript accepts', async (t) => {
+    const { cwd } = await makeProject(t);
+    const files = typeScript.map(({ code }, index) => ({ name: `snippet-${index}.ts`, code }));
+    for (const { name, code } of files) await writeFile(join(cwd, name), code);
+    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
+    const tsc = fileURLToPath(import.meta.resolve('typescript/bin/tsc'));
+    await runScript(process.execPath, [tsc, ...options, ...files.map(({ name }) => name)], { cwd });
+  });
+
+  for (const snippet of typeScript) {
+    it(`${snippet.name}: runs and prints what it promises`, async (t) => {
+      const { cwd } = await makeProject(t);
+      await writeFile(join(cwd, 'snippet.ts'), snippet.code);
+      const stdout = await runScript(process.execPath, ['--import', tsx, 'snippet.ts'], { cwd });
+      // A comment such as `→ 1000, 500` promises one line for each number.
+      const lines = promisedLines(snippet).flatMap((line) => (/^[\d, ]+$/.test(line) ? line.split(', ') : [line]));
+      if (lines.length > 0) assert.deepEqual(linesOf(stdout), lines);
+      else assertTestsPassed(stdout);
+    });
+  }
+
+  for (const snippet of shell.filter((each) => !hasOwnTest(each))) {
+    it(`${snippet.name}: runs and prints what it promises`, async (t) => {
+      const lines = promisedLines(snippet);
+      assert.notDeepEqual(lines, [], 'The snippet promises no output.');
+      assert.deepEqual(linesOf(await runShell(t, snippet)), lines);
+    });
+  }
+});
+
+describe('The commands of README and docs', () => {
+  it('for a clone are the two that CI runs', async () => {
+    const commands = shell.filter(isCloneCommand).map(({ code }) => code.trim());
+    assert.deepEqual(commands, ['npm ci && npm start', 'npm ci && npm test']);
+    const ci = await readDocument('.ci/run');
+    for (const command of commands) assert.ok(ci.includes(`\n${command}`), `.ci/run does not run ${command}`);
+  });
+
+  it('start the service', async (t) => {
+    const { cwd, env } = await makeProject(t);
+    const [start, ...others] = shell.filter(isStart);
+    assert.ok(start);
+    assert.deepEqual(others, []);
+    const child = spawn('sh', ['-c', `exec ${start.code}`], {
+      cwd,
+      env: { ...env, PORT: '0' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    t.after(() => { child.kill('SIGKILL'); });
+    const [first] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
+    assert.match(first, /^Plant Store listening on http:\/\/127\.0\.0\.1:\d+\n/);
+    child.kill('SIGTERM');
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+  });
+
+  it('create, list and revoke tokens', async (t) => {
+    const { cwd, env } = await makeProject(t);
+    const [commands, ...others] = shell.filter(managesTokens);
+    assert.ok(commands);
+    assert.deepEqual(others, []);
+    const lines = linesOf(await runScript('sh', ['-ec', commands.code], { cwd, env }));
+    assert.match(lines[0] ?? '', /^pst_\w{36}$/);
+    assert.match(lines[1] ?? '', /^pst_\w{36}$/);
+    assert.equal(lines.length, 5, lines.join('\n'));
+    const { tokens } = JSON.parse(await readFile(join(cwd, 'tokens.json'), 'utf8')) as {
+      tokens: { user: string; scopes?: string[] }[];
+    };
+    assert.deepEqual(tokens.map(({ user, scopes }) => [user, scopes]), [['ada', undefined]]);
+  });
+});
