@@ -13,7 +13,7 @@ import type { ServiceOptions } from '../service-options.ts';
 import { refuseConnection } from './refuse-connection.ts';
 import { oweContinue } from './request-body.ts';
 
-/** All node:http settings are here and in `serverProperties`. README, "Security and limits", lists them. */
+/** All node:http settings are here and in `serverProperties`. docs/limits.md lists them. */
 const serverOptions: ServerOptions = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
