@@ -13,8 +13,6 @@ try {
 }
 
 // Constant memory, however many there are.
-for await (const page of store.plantPages('ada')) {
-  for (const { id, name, tag = 'none' } of page) console.log(`${id} ${name} (${tag})`);
-}
+for await (const { id, name, tag = 'none' } of store.plants('ada')) console.log(`${id} ${name} (${tag})`);
 
 await store.close();

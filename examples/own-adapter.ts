@@ -46,4 +46,4 @@ export class MapStorage implements StorageAdapter {
   }
 }
 
-testStorageAdapter('MapStorage', { makePlace: () => ({ open: () => new MapStorage() }), isShared: false });
+testStorageAdapter('MapStorage', { createLocation: () => ({ open: () => new MapStorage() }), persistent: false });

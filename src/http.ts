@@ -5,5 +5,5 @@ export { openApiDocument } from './http/openapi.ts';
 export type { JsonObject } from './http/openapi.ts';
 export type { FailedRequest, ServiceOptions } from './http/service-options.ts';
 export type { Authenticate, Caller, Scope } from './model/caller.ts';
-export { authenticateByTokenFile } from './tokens/authenticator.ts';
+export { createTokenFileAuthenticator } from './tokens/authenticator.ts';
 export type { TokenFileOptions } from './tokens/authenticator.ts';

@@ -1,9 +1,9 @@
 export type {
   FaultyWrite,
-  PlaceContext,
+  LocationContext,
   RegisterTest,
   StorageAdapterTestOptions,
-  StoragePlace,
+  StorageLocation,
   TestRunner,
 } from './testing/suite.ts';
 export { testStorageAdapter } from './testing/test-storage-adapter.ts';

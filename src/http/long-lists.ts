@@ -99,7 +99,7 @@ export class LongLists {
       if (isClientGone()) throw new PlantStoreError('malformed_request');
       const ids: BigInt64Array[] = [];
       let last: PlantId | undefined;
-      for await (const page of this.#store.plantPages(user, { limit, after })) {
+      for await (const page of this.#store.iteratePages(user, { limit, after })) {
         if (isClientGone()) throw new PlantStoreError('malformed_request');
         held += page.length;
         this.#heldIds.add(user, page.length);
@@ -109,7 +109,7 @@ export class LongLists {
       }
       const [more] = last === undefined ? [] : await this.#store.listPlants(user, { after: last, limit: 1 });
       yield more === undefined ? '' : String(last);
-      yield* onlyThese(this.#store.plantPages(user, { after }), ids);
+      yield* onlyThese(this.#store.iteratePages(user, { after }), ids);
     } finally {
       this.#heldIds.add(user, -held);
     }

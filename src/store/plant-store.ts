@@ -90,14 +90,26 @@ export class PlantStore {
 
   /**
    * Lists a user's plants in ascending order of id. Without a limit, returns all of them in one array. For long lists
-   * use {@link plantPages}, which needs constant memory.
+   * use {@link iteratePages}, which needs constant memory.
    *
    * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
    */
   async listPlants(user: string, options: ListOptions = {}): Promise<StoredPlant[]> {
     const plants: StoredPlant[] = [];
-    for await (const page of this.plantPages(user, options)) plants.push(...page);
+    for await (const page of this.iteratePages(user, options)) plants.push(...page);
     return plants;
+  }
+
+  /**
+   * Iterates over a user's plants in ascending id, one at a time, in constant memory. They are read page by page: see
+   * {@link iteratePages}.
+   *
+   * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
+   * @example
+   * for await (const { id, name } of store.plants('ada')) console.log(id, name);
+   */
+  async *plants(user: string, options: ListOptions = {}): AsyncGenerator<StoredPlant, void, undefined> {
+    for await (const page of this.iteratePages(user, options)) yield* page;
   }
 
   /**
@@ -107,7 +119,7 @@ export class PlantStore {
    *
    * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
    */
-  async *plantPages(user: string, options: ListOptions = {}): AsyncGenerator<StoredPlant[], void, undefined> {
+  async *iteratePages(user: string, options: ListOptions = {}): AsyncGenerator<StoredPlant[], void, undefined> {
     checkUser(user);
     checkOptionNames('a list', options, listOptionNames);
     let left = parseLimit(options.limit);

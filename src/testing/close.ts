@@ -42,55 +42,55 @@ export function testClose({ test }: Suite): void {
   });
 }
 
-/** What the option `isShared` promises. */
-export function testSecondAdapter({ test, options: { isShared } }: Suite): void {
-  const promise = isShared
-    ? 'With isShared, all adapters on one place hold the same plants.'
-    : 'Without isShared, every adapter begins empty.';
+/** What the option `persistent` promises. */
+export function testSecondAdapter({ test, options: { persistent } }: Suite): void {
+  const promise = persistent
+    ? 'With persistent, all adapters on one location hold the same plants.'
+    : 'Without persistent, every adapter begins empty.';
 
   test(
-    isShared
+    persistent
       ? 'a second adapter finds the plants of one that was closed'
       : 'a second adapter begins empty after one was closed',
-    async ({ makePlace, open }) => {
-      const place = await makePlace();
-      const first = await open(place);
+    async ({ createLocation, open }) => {
+      const location = await createLocation();
+      const first = await open(location);
       await first.commit([create('ada', maxInt64, 'Fern', ''), create('ada', 2n), create('bob', 2n)]);
       await first.commit([remove('ada', 2n)]);
       await first.close();
-      const second = await open(place);
-      expectEqual(await all(second, 'ada'), isShared ? [{ id: maxInt64, name: 'Fern', tag: '' }] : [], promise);
-      expectEqual(ids(await all(second, 'bob')), isShared ? [2n] : [], promise);
+      const second = await open(location);
+      expectEqual(await all(second, 'ada'), persistent ? [{ id: maxInt64, name: 'Fern', tag: '' }] : [], promise);
+      expectEqual(ids(await all(second, 'bob')), persistent ? [2n] : [], promise);
     },
   );
 
   test(
-    isShared
+    persistent
       ? 'a second adapter shows at once what the first one commits'
       : 'a second adapter shows nothing that the first one commits',
-    async ({ makePlace, open }) => {
-      const place = await makePlace();
-      const [first, second] = [await open(place), await open(place)];
+    async ({ createLocation, open }) => {
+      const location = await createLocation();
+      const [first, second] = [await open(location), await open(location)];
       await first.commit([create('ada', 1n)]);
-      expectEqual(ids(await all(second, 'ada')), isShared ? [1n] : [], promise);
-      expectEqual(await second.commit([create('ada', 1n)]), [!isShared], promise);
+      expectEqual(ids(await all(second, 'ada')), persistent ? [1n] : [], promise);
+      expectEqual(await second.commit([create('ada', 1n)]), [!persistent], promise);
       expectEqual(await second.commit([remove('ada', 1n)]), [true], promise);
-      expectEqual(ids(await all(first, 'ada')), isShared ? [] : [1n], promise);
+      expectEqual(ids(await all(first, 'ada')), persistent ? [] : [1n], promise);
     },
   );
 
   test(
-    isShared ? 'one of two concurrent creates of an id succeeds' : 'two adapters have ids of their own',
-    async ({ makePlace, open }) => {
-      const place = await makePlace();
-      const [first, second] = [await open(place), await open(place)];
+    persistent ? 'one of two concurrent creates of an id succeeds' : 'two adapters have ids of their own',
+    async ({ createLocation, open }) => {
+      const location = await createLocation();
+      const [first, second] = [await open(location), await open(location)];
       for (const n of range(50)) {
         const batch = [create('ada', BigInt(n)), create(`user ${n}`, 1n)];
         const outcomes = await Promise.all([first.commit(batch), second.commit(batch)]);
         const wins = outcomes.flat().filter(Boolean).length;
         expectEqual(
           wins,
-          isShared ? 2 : 4,
+          persistent ? 2 : 4,
           `${promise} Two adapters created the same two plants at once: this many creates returned true.`,
         );
       }

@@ -108,7 +108,7 @@ export function batchWith(failing: Write, position: number): Write[] {
 /** Asserts, after a batch around a failing write, that its storage is as it was and goes on working. */
 export async function expectNothingWritten(storages: readonly StorageAdapter[]): Promise<void> {
   for (const [index, storage] of storages.entries()) {
-    const where = index === 0 ? 'same adapter' : 'second adapter on the same place';
+    const where = index === 0 ? 'same adapter' : 'second adapter on the same location';
     const contract = `A commit is all or nothing: after one that failed, the ${where} must show none of its writes.`;
     for (const { user, before } of [
       { user: 'ada', before: [1n, 2n] },

@@ -2,7 +2,7 @@ import { PlantStore } from '../store/plant-store.ts';
 import { batchWith, expectNothingWritten, storedBefore } from './commit.ts';
 import { expectCode, expectEqual, rejectionOf } from './expect.ts';
 import { create, ids, range, remove } from './plants.ts';
-import type { FaultyWrite, StoragePlace, Suite, SuiteTest } from './suite.ts';
+import type { FaultyWrite, StorageLocation, Suite, SuiteTest } from './suite.ts';
 import type { StorageAdapter, Write } from '../storage/storage-adapter.ts';
 
 const failingWrites: readonly { readonly key: FaultyWrite; readonly write: Write }[] = [
@@ -13,16 +13,16 @@ const failingWrites: readonly { readonly key: FaultyWrite; readonly write: Write
 /** What the contract says of a commit that fails: the author's own faults make it fail. */
 export function testFault(suite: Suite): void {
   const { test, skip, options } = suite;
-  const { isShared } = options;
+  const { persistent } = options;
 
   /** Opens the adapters that must show nothing of a batch that failed. */
   async function openWithPlants(
     { open }: SuiteTest,
-    place: StoragePlace,
+    location: StorageLocation,
   ): Promise<[StorageAdapter, ...StorageAdapter[]]> {
-    const storage = await open(place);
+    const storage = await open(location);
     await storage.commit(storedBefore);
-    return isShared ? [storage, await open(place)] : [storage];
+    return persistent ? [storage, await open(location)] : [storage];
   }
 
   for (const { key, write } of failingWrites) {
@@ -32,9 +32,9 @@ export function testFault(suite: Suite): void {
       continue;
     }
     test(title, async (t) => {
-      const place = await t.makePlace();
-      const storages = await openWithPlants(t, place);
-      await t.settle('makeWriteFail', () => options.makeWriteFail?.(place, key));
+      const location = await t.createLocation();
+      const storages = await openWithPlants(t, location);
+      await t.settle('makeWriteFail', () => options.makeWriteFail?.(location, key));
       await rejectionOf(
         storages[0].commit(batchWith(write, 3)),
         'commit must reject a batch that holds the write of makeWriteFail.',
@@ -55,10 +55,10 @@ export function testFault(suite: Suite): void {
   }
 
   test(titles.batch, async (t) => {
-    const place = await t.makePlace();
-    const storages = await openWithPlants(t, place);
+    const location = await t.createLocation();
+    const storages = await openWithPlants(t, location);
     await t.settle('makePlantUnstorable', () =>
-      options.makePlantUnstorable?.(place, { kind: 'create', user: 'ada', id: 13n }),
+      options.makePlantUnstorable?.(location, { kind: 'create', user: 'ada', id: 13n }),
     );
     const contract =
       'A commit with a plant that the storage cannot hold must reject with a PlantStoreError invalid_plant.';
@@ -67,11 +67,11 @@ export function testFault(suite: Suite): void {
   });
 
   test(titles.neighbours, async (t) => {
-    const place = await t.makePlace();
-    const store = new PlantStore({ storage: await t.open(place) });
+    const location = await t.createLocation();
+    const store = new PlantStore({ storage: await t.open(location) });
     await store.createPlant('ada', { id: 1000, name: 'a plant' });
     await t.settle('makePlantUnstorable', () =>
-      options.makePlantUnstorable?.(place, { kind: 'create', user: 'ada', id: 13n }),
+      options.makePlantUnstorable?.(location, { kind: 'create', user: 'ada', id: 13n }),
     );
     const creates = range(64).map((id) => store.createPlant('ada', { id, name: 'a plant' }));
     const settled = await Promise.allSettled(creates);

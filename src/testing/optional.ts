@@ -122,13 +122,13 @@ export function testListJson({ test, reportMissing }: Suite): void {
 }
 
 /** What the contract says of the optional `dataVersion`. */
-export function testDataVersion({ test, reportMissing, options: { isShared } }: Suite): void {
+export function testDataVersion({ test, reportMissing, options: { persistent } }: Suite): void {
   test('dataVersion stays the same over commits of its own adapter, and changes with those of another one', async ({
-    makePlace,
+    createLocation,
     open,
   }) => {
-    const place = await makePlace();
-    const [storage, other] = [await open(place), await open(place)];
+    const location = await createLocation();
+    const [storage, other] = [await open(location), await open(location)];
     if (storage.dataVersion === undefined) {
       reportMissing('dataVersion');
       return;
@@ -138,12 +138,12 @@ export function testDataVersion({ test, reportMissing, options: { isShared } }: 
     expectEqual(storage.dataVersion(), before, 'dataVersion must not change with a commit of its own adapter.');
     await other.commit([create('ada', 2n)]);
     const between = storage.dataVersion();
-    if (isShared)
+    if (persistent)
       expect(between !== before, `dataVersion is still ${before} after a commit of another adapter. It must change.`);
     else expectEqual(between, before, 'dataVersion must not change with a commit on which list does not depend.');
     expectEqual(
       (await all(storage, 'ada')).length,
-      isShared ? 2 : 1,
+      persistent ? 2 : 1,
       'list must return what dataVersion reports as changed.',
     );
     await storage.commit([remove('ada', 1n)]);

@@ -5,13 +5,13 @@ import { Patience, watched } from './watched-adapter.ts';
 import type { StorageAdapter } from '../storage/storage-adapter.ts';
 
 /** Where one test keeps its plants: a folder, a schema, nothing at all. */
-export interface StoragePlace {
-  /** Opens an adapter on this place. The suite closes what it opened. */
+export interface StorageLocation {
+  /** Opens an adapter on this location. The suite closes what it opened. */
   open(): StorageAdapter | Promise<StorageAdapter>;
 }
 
-/** What `makePlace` receives. A `TestContext` of node:test has it too, so helpers can serve both. */
-export interface PlaceContext {
+/** What `createLocation` receives. A `TestContext` of node:test has it too, so helpers can serve both. */
+export interface LocationContext {
   /** Registers a clean-up, run after the test and after its adapters are closed; the last one registered runs first. */
   readonly after: (cleanUp: () => unknown) => void;
 }
@@ -37,28 +37,28 @@ export interface FaultyWrite {
 }
 
 /** What the suite has to know of an adapter. */
-export interface StorageAdapterTestOptions<Place extends StoragePlace = StoragePlace> {
-  /** Makes an empty place for one test; register what removes it with `t.after`. */
-  makePlace: (t: PlaceContext) => Place | Promise<Place>;
+export interface StorageAdapterTestOptions<Location extends StorageLocation = StorageLocation> {
+  /** Makes an empty location for one test; register what removes it with `t.after`. */
+  createLocation: (t: LocationContext) => Location | Promise<Location>;
   /**
-   * `true` if all adapters that are opened on one place hold the same plants, at once and one
+   * `true` if all adapters that are opened on one location contain the same plants, at once and one
    * after the other; `false` if each begins empty. The suite checks either promise.
    */
-  isShared: boolean;
+  persistent: boolean;
   /**
    * Makes the storage fail, from now on, while it applies this write; every other write still
    * succeeds. Use a fault of the storage itself, such as a trigger that raises an error, not a check
    * in the adapter: the suite then proves that a batch is all or nothing. Without this option the
    * suite reports the proof as skipped.
    */
-  makeWriteFail?(place: Place, write: FaultyWrite): unknown;
+  makeWriteFail?(location: Location, write: FaultyWrite): unknown;
   /**
    * Makes the storage unable to hold the plant of this create, from now on, as with a text that it
    * cannot encode; every other write still succeeds. The suite then proves that such a plant is
    * rejected with `invalid_plant` and does not fail its neighbours. Leave it out if the storage
    * can hold every plant: the suite then reports the proof as skipped.
    */
-  makePlantUnstorable?(place: Place, write: FaultyWrite): unknown;
+  makePlantUnstorable?(location: Location, write: FaultyWrite): unknown;
   /** The functions of the test runner; default those of node:test. */
   runner?: TestRunner | undefined;
   /** How long one call of the adapter, or of a function of these options, may take, in milliseconds; default 30000. */
@@ -66,8 +66,8 @@ export interface StorageAdapterTestOptions<Place extends StoragePlace = StorageP
 }
 
 const optionNames = {
-  makePlace: true,
-  isShared: true,
+  createLocation: true,
+  persistent: true,
   makeWriteFail: true,
   makePlantUnstorable: true,
   runner: true,
@@ -75,10 +75,10 @@ const optionNames = {
 } as const satisfies Record<keyof StorageAdapterTestOptions, true>;
 
 /** What one test works with. */
-export interface SuiteTest extends PlaceContext {
-  readonly makePlace: () => Promise<StoragePlace>;
-  /** Opens an adapter on a place, or on a new one; it is closed after the test. */
-  readonly open: (place?: StoragePlace) => Promise<StorageAdapter>;
+export interface SuiteTest extends LocationContext {
+  readonly createLocation: () => Promise<StorageLocation>;
+  /** Opens an adapter on a location, or on a new one; it is closed after the test. */
+  readonly open: (location?: StorageLocation) => Promise<StorageAdapter>;
   /** Waits for something that an adapter's author has written. */
   readonly settle: <T>(name: string, call: () => T | Promise<T>) => Promise<T>;
 }
@@ -104,7 +104,7 @@ const maxSlowCalls = 10;
  */
 export function makeSuite(name: string, options: StorageAdapterTestOptions): Suite {
   checkOptionNames('testStorageAdapter', options, optionNames);
-  checkFunctionOption('makePlace', options.makePlace);
+  checkFunctionOption('createLocation', options.createLocation);
   const { runner = { describe, it }, timeoutMs = 30_000 } = options;
   const patience = new Patience(timeoutMs);
   const missing = new Set<string>();
@@ -131,10 +131,10 @@ async function runTest(
   const t: SuiteTest = {
     after: (cleanUp) => void cleanUps.push(() => patience.settle('a clean-up', cleanUp)),
     settle: (name, call) => patience.settle(name, call),
-    makePlace: () => patience.settle('makePlace', () => options.makePlace(t)),
+    createLocation: () => patience.settle('createLocation', () => options.createLocation(t)),
     open: async (given) => {
-      const place = given ?? (await t.makePlace());
-      const storage = watched(await patience.settle('open', () => place.open()), patience);
+      const location = given ?? (await t.createLocation());
+      const storage = watched(await patience.settle('open', () => location.open()), patience);
       let isClosed = false;
       cleanUps.push(async () => (isClosed ? undefined : storage.close()));
       return {

@@ -7,7 +7,7 @@ import { testDataVersion, testListJson } from './optional.ts';
 import { testScan } from './scan.ts';
 import { testUnderPlantStore } from './under-plant-store.ts';
 import { makeSuite } from './suite.ts';
-import type { StorageAdapterTestOptions, StoragePlace, Suite } from './suite.ts';
+import type { StorageAdapterTestOptions, StorageLocation, Suite } from './suite.ts';
 
 /**
  * Proves a storage adapter: registers a test for everything that the contract of `StorageAdapter`
@@ -16,17 +16,17 @@ import type { StorageAdapterTestOptions, StoragePlace, Suite } from './suite.ts'
  *
  * @example
  * testStorageAdapter('MyStorage', {
- *   makePlace: async (t) => {
+ *   createLocation: async (t) => {
  *     const folder = await mkdtemp(join(tmpdir(), 'my-storage-'));
  *     t.after(() => rm(folder, { recursive: true }));
  *     return { open: () => new MyStorage(folder) };
  *   },
- *   isShared: true,
+ *   persistent: true,
  * });
  */
-export function testStorageAdapter<Place extends StoragePlace>(
+export function testStorageAdapter<Location extends StorageLocation>(
   name: string,
-  options: StorageAdapterTestOptions<Place>,
+  options: StorageAdapterTestOptions<Location>,
 ): void {
   const suite = makeSuite(name, options);
   const sections: Record<string, (suite: Suite) => void> = {
@@ -39,7 +39,7 @@ export function testStorageAdapter<Place extends StoragePlace>(
     'listJson, if there is one': testListJson,
     'dataVersion, if there is one': testDataVersion,
     close: testClose,
-    'a second adapter on the same place': testSecondAdapter,
+    'a second adapter on the same location': testSecondAdapter,
   };
   suite.describe(`${name} as a StorageAdapter`, () => {
     for (const [title, register] of Object.entries(sections))

@@ -3,10 +3,10 @@ import { guardHook } from '../model/guard-hook.ts';
 import type { Authenticate } from '../model/caller.ts';
 import { TokenGrants } from './grants.ts';
 
-/** Options of {@link authenticateByTokenFile}. */
+/** Options of {@link createTokenFileAuthenticator}. */
 export interface TokenFileOptions {
   /** Called with one sentence if the file cannot be used or other users can read it. Default: `console.error`. */
-  onProblem?: (message: string) => void;
+  onWarning?: (message: string) => void;
 }
 
 /**
@@ -19,14 +19,14 @@ export interface TokenFileOptions {
  *
  * @throws {Error} if the file is missing or invalid when the function is created.
  */
-export function authenticateByTokenFile(path: string, options: TokenFileOptions = {}): Authenticate {
-  checkOptionNames('authenticateByTokenFile', options, { onProblem: true } satisfies Record<keyof TokenFileOptions, true>);
-  const { onProblem = printProblem } = options;
-  checkFunctionOption('onProblem', onProblem);
-  const grants = new TokenGrants(path, guardHook('onProblem', onProblem, printProblem));
+export function createTokenFileAuthenticator(path: string, options: TokenFileOptions = {}): Authenticate {
+  checkOptionNames('createTokenFileAuthenticator', options, { onWarning: true } satisfies Record<keyof TokenFileOptions, true>);
+  const { onWarning = printWarning } = options;
+  checkFunctionOption('onWarning', onWarning);
+  const grants = new TokenGrants(path, guardHook('onWarning', onWarning, printWarning));
   return (token) => grants.callerOf(token);
 }
 
-function printProblem(message: string): void {
+function printWarning(message: string): void {
   console.error(message);
 }

@@ -26,7 +26,7 @@ type Glimpse =
 /** The grants of a tokens file. Lookups check for changes of the file, so an unused instance does no work. */
 export class TokenGrants {
   readonly #path: string;
-  readonly #onProblem: (message: string) => void;
+  readonly #onWarning: (message: string) => void;
   #grants: ReadonlyMap<string, Grant>;
   /** The grants by token, so that each valid token is hashed only once. At most one entry per grant. */
   readonly #verified = new Map<string, Grant>();
@@ -42,9 +42,9 @@ export class TokenGrants {
   #reported = '';
 
   /** @throws {Error} if the file is missing or invalid at this time. */
-  constructor(path: string, onProblem: (message: string) => void) {
+  constructor(path: string, onWarning: (message: string) => void) {
     this.#path = path;
-    this.#onProblem = onProblem;
+    this.#onWarning = onWarning;
     const glimpse = lookAt(path);
     this.#grants = new Map(readTokenFile(path).map((record) => [record.sha256, grantOf(record)]));
     this.#signature = glimpse.kind === 'file' ? glimpse.signature : '';
@@ -93,7 +93,7 @@ export class TokenGrants {
     if (glimpse.kind === 'failed') {
       this.#failToRead(glimpse.message);
     } else if (glimpse.kind === 'absent') {
-      if (this.#signature !== 'absent') this.#onProblem(`${this.#path} was removed: no token is accepted.`);
+      if (this.#signature !== 'absent') this.#onWarning(`${this.#path} was removed: no token is accepted.`);
       this.#use('absent', new Map());
     } else if (glimpse.signature === this.#signature) {
       this.#noteReadable();
@@ -134,7 +134,7 @@ export class TokenGrants {
   #failToUse(message: string): void {
     this.#noteReadable();
     const problem = `${message} The tokens read before stay in force.`;
-    if (problem !== this.#reported) this.#onProblem(problem);
+    if (problem !== this.#reported) this.#onWarning(problem);
     this.#reported = problem;
   }
 
@@ -142,22 +142,22 @@ export class TokenGrants {
     const now = performance.now();
     if (this.#unreadableSinceMs === undefined) {
       this.#unreadableSinceMs = now;
-      this.#onProblem(`${message} The tokens read before stay in force for ${unreadableGraceMs / 1000} seconds.`);
+      this.#onWarning(`${message} The tokens read before stay in force for ${unreadableGraceMs / 1000} seconds.`);
     } else if (!this.#isRefusing && now - this.#unreadableSinceMs >= unreadableGraceMs) {
       this.#isRefusing = true;
-      this.#onProblem(`${message} Requests with a token are refused with 503 until it can be read.`);
+      this.#onWarning(`${message} Requests with a token are refused with 503 until it can be read.`);
     }
   }
 
   #noteReadable(): void {
-    if (this.#isRefusing) this.#onProblem(`${this.#path} can be read again.`);
+    if (this.#isRefusing) this.#onWarning(`${this.#path} can be read again.`);
     this.#unreadableSinceMs = undefined;
     this.#isRefusing = false;
   }
 
   #warnIfOpen(glimpse: Glimpse): void {
     if (glimpse.kind !== 'file' || !glimpse.isOpenToOthers) return;
-    this.#onProblem(`${this.#path} is open to other users of this machine: make it yours alone (chmod 600).`);
+    this.#onWarning(`${this.#path} is open to other users of this machine: make it yours alone (chmod 600).`);
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { authenticateByTokenFile, createPlantServer, createRequestListener } from '../../src/http.ts';
+import { createTokenFileAuthenticator, createPlantServer, createRequestListener } from '../../src/http.ts';
 import { issueToken } from '../../src/tokens/issue.ts';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { ListOptions, PlantStoreOptions } from '../../src/index.ts';
@@ -20,7 +20,7 @@ const owners: Readonly<Record<string, (options: never) => unknown>> = {
   PostgresStorage: (options) => new PostgresStorage(options),
   createRequestListener: (options) => createRequestListener(store, options),
   createPlantServer: (options) => createPlantServer(store, options),
-  authenticateByTokenFile: (options) => authenticateByTokenFile('never-read.json', options),
+  createTokenFileAuthenticator: (options) => createTokenFileAuthenticator('never-read.json', options),
 };
 
 const required = { storage: new MemoryStorage(), pool, authenticate };
@@ -52,7 +52,7 @@ describe('Options', () => {
     const expected = { name: 'TypeError', message: 'a list has no option offset. Its options are after, limit' };
     await assert.rejects(store.listPlants('ada', { offset: 5 } as ListOptions), expected);
     await assert.rejects(store.plantPageJson('ada', { offset: 5 } as ListOptions), expected);
-    await assert.rejects(store.plantPages('ada', { offset: 5 } as ListOptions).next(), expected);
+    await assert.rejects(store.iteratePages('ada', { offset: 5 } as ListOptions).next(), expected);
     await assert.rejects(store.listPlants('ada', null as unknown as ListOptions), { name: 'TypeError' });
   });
 
@@ -64,7 +64,7 @@ describe('Options', () => {
     const all: Required<PlantStoreOptions> = { storage, maxQueuedWrites: 1, maxBatchWrites: 1, maxCachedText: 0 };
     await new PlantStore(all).close();
     new PostgresStorage({ pool: required.pool, schema: undefined, table: 'plants', createTable: false });
-    authenticateByTokenFile(tokens, { onProblem: () => undefined });
+    createTokenFileAuthenticator(tokens, { onWarning: () => undefined });
     assert.deepEqual(await store.listPlants('ada', { limit: undefined, after: undefined }), []);
   });
 

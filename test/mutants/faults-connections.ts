@@ -37,7 +37,8 @@ export const connectionFaults: readonly Fault[] = [
   ...faultsIn('src/http/node/server.ts', ['test/http/node/connect.test.ts'], [
     { name: 'a client of CONNECT ends the process', find: `.on('error', destroy)`, replace: '' },
     { name: 'a CONNECT stops the answers before it', find: `drainResponses(socket); }`, replace: '}' },
-    { name: 'requests that are not read are refused as too late', find: `if (code === 'request_timeout' && socket.isPaused()) return;`, replace: '', tests: [inOrder] },
+    { name: 'requests that are not read are refused as too late', find: `code === 'request_timeout' && socket.isPaused()`, replace: `code === 'header_too_large' && socket.isPaused()`, tests: [inOrder] },
+    { name: 'a request that was late while it waited may take for ever', find: 'timeOutLater(server, socket);', replace: 'return;', tests: [inOrder] },
   ]),
   ...faultsIn('src/http/node/request-listener.ts', [inOrder], [
     { name: 'what comes with a request to upgrade is misread', find: ' || asksForUpgrade(message)', replace: '' },
@@ -70,7 +71,7 @@ export const connectionFaults: readonly Fault[] = [
     { name: 'the only long list of a user is refused', find: 'heldByUser > heldByList && ', replace: '' },
     { name: 'one user holds the ids of all', find: 'new UserTotals(maxHeldIds * userShare)', replace: 'new UserTotals()' },
     { name: 'all long lists of a user are prepared at once', find: 'await this.#enter(request.user);', replace: '' },
-    { name: 'any number of long lists waits', find: 'queue.length >= maxWaitingOfUser || ', replace: '' },
+    { name: 'any number of long lists waits', find: 'isFull || queue.length >= maxWaitingOfUser', replace: 'isFull' },
     { name: 'a long list is prepared for a client that has gone', find: `        if (isClientGone()) throw new PlantStoreError('malformed_request');\n        held`, replace: '        held' },
   ]),
   ...faultsIn('src/http/node/request-listener.ts', [longLists], [
@@ -113,8 +114,8 @@ export const connectionFaults: readonly Fault[] = [
     { name: 'a connection that becomes idle at the limit stays', find: 'socket.bytesRead);\n      this.makeRoom();', replace: 'socket.bytesRead);' },
     { name: 'a new client closes no idle connection', find: '    });\n    this.makeRoom();', replace: '    });' },
     { name: 'a connection whose request is arriving is closed', find: 'if (socket.bytesRead === bytesRead) return socket;', replace: 'return socket;' },
-    { name: 'a new connection whose request is arriving is closed', find: 'if (socket.bytesRead === 0) return socket;', replace: 'return socket;' },
-    { name: 'a new connection is idle at once', find: 'firstByteMs = 1000', replace: 'firstByteMs = 0', tests: [limits] },
+    { name: 'an incomplete header keeps its connection', find: 'this.#withoutRequest.set(socket, now);', replace: '' },
+    { name: 'a new connection is idle at once', find: 'if (sinceMs > now - headerMs) break;', replace: '' },
     { name: 'silent connections are kept at the limit', find: 'this.#retryLater();', replace: '' },
     { name: 'a closed connection is counted until its close event', find: 'this.#open.delete(socket);', replace: '' },
   ]),

@@ -91,7 +91,8 @@ export const coreFaults: readonly Fault[] = [
     { name: 'unknown options pass', find: 'if (Object.hasOwn(known, name)) continue;', replace: 'continue;' },
     { name: 'names that every object has are known options', find: 'Object.hasOwn(known, name)', replace: 'name in known' },
   ]),
-  ...faultsIn('src/model/error-text.ts', ['test/http/on-error.test.ts'], [
+  ...faultsIn('src/model/error-text.ts', ['test/model/error-text.test.ts'], [
+    { name: 'an error without a stack cannot be reported', find: `typeof error.stack === 'string' ? error.stack : `, replace: 'error.stack ?? ' },
     { name: 'a cause is left out of a report', find: `texts.join('\\nCaused by ')`, replace: `texts[0] ?? ''` },
   ]),
   ...faultsIn('src/model/guard-hook.ts', ['test/http/on-error.test.ts'], [

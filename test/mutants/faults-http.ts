@@ -88,6 +88,11 @@ export const httpFaults: readonly Fault[] = [
     { name: 'a long list always goes on', find: `more === undefined ? ''`, replace: `more === null ? ''` },
     { name: 'a long list shows plants over its limit', find: 'return !wanted.done && wanted.value === id;', replace: 'return !wanted.done;' },
   ]),
+  ...faultsIn('src/http/body.ts', ['test/http/body.test.ts'], [
+    { name: 'bodies of one user take the memory of all', find: 'this.#maxBytes * userShare', replace: 'this.#maxBytes' },
+    { name: 'the memory of a body is never released', find: 'if (reserved > 0) this.#received.add(user, -reserved);', replace: '' },
+    { name: 'bodies of all users take any memory', find: 'this.#received.all + bytes > this.#maxBytes', replace: 'this.#received.all < 0' },
+  ]),
   ...faultsIn('src/http/body.ts', [plants], [
     { name: 'text that is no UTF-8 is taken', find: `if (!isUtf8(bytes)) throw new PlantStoreError('invalid_json');`, replace: '' },
     { name: 'a media type that begins like JSON is JSON', find: '\\s*(?:;|$)/i', replace: '/i' },

@@ -17,20 +17,20 @@ class RepeatsAfter extends MemoryStorage {
 
 const Memory = process.env.BROKEN === undefined ? MemoryStorage : RepeatsAfter;
 testStorageAdapter(Memory.name, {
-  makePlace: () => ({ open: () => new Memory() }),
-  isShared: false,
+  createLocation: () => ({ open: () => new Memory() }),
+  persistent: false,
   runner: { describe, it },
 });
 
 testStorageAdapter('SqliteStorage', {
   runner: { describe, it },
-  makePlace: async (t) => {
+  createLocation: async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'plant-store-'));
     t.after(() => rm(folder, { recursive: true }));
     const path = join(folder, 'plants.db');
     return { path, open: () => new SqliteStorage(path) };
   },
-  isShared: true,
+  persistent: true,
   makeWriteFail: ({ path }, { kind, user, id }) => {
     const [event, row] = kind === 'create' ? ['INSERT', 'NEW'] : ['DELETE', 'OLD'];
     const database = new DatabaseSync(path);

@@ -10,4 +10,4 @@ class WithListAsJson extends MemoryStorage {
   }
 }
 
-testStorageAdapter('listAsJson', { makePlace: () => ({ open: () => new WithListAsJson() }), isShared: false });
+testStorageAdapter('listAsJson', { createLocation: () => ({ open: () => new WithListAsJson() }), persistent: false });

@@ -87,12 +87,26 @@ describe('PlantStore.listPlants', () => {
   });
 });
 
-describe('PlantStore.plantPages', () => {
+describe('PlantStore.plants', () => {
+  it('iterates over single plants in ascending id, over all pages and within a range', async () => {
+    const store = newStore();
+    await Promise.all(Array.from({ length: 1500 }, (_, id) => store.createPlant('ada', { id, name: '' })));
+    const ids: bigint[] = [];
+    for await (const { id } of store.plants('ada')) ids.push(id);
+    assert.deepEqual(ids, Array.from({ length: 1500 }, (_, id) => BigInt(id)));
+    const some: bigint[] = [];
+    for await (const { id } of store.plants('ada', { after: 997, limit: 3 })) some.push(id);
+    assert.deepEqual(some, [998n, 999n, 1000n]);
+    await assert.rejects(store.plants('ada', { limit: -1 }).next(), { code: 'invalid_limit' });
+  });
+});
+
+describe('PlantStore.iteratePages', () => {
   it('gives everything in pages of at most 1000', async () => {
     const store = newStore();
     await Promise.all(Array.from({ length: 2500 }, (_, id) => store.createPlant('ada', { id, name: '' })));
     const lengths: number[] = [];
-    for await (const page of store.plantPages('ada')) lengths.push(page.length);
+    for await (const page of store.iteratePages('ada')) lengths.push(page.length);
     assert.deepEqual(lengths, [1000, 1000, 500]);
     assert.equal((await store.listPlants('ada')).length, 2500);
     assert.equal((await store.listPlants('ada', { limit: 2000 })).length, 2000);

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { authenticateByTokenFile } from '../../src/http.ts';
+import { createTokenFileAuthenticator } from '../../src/http.ts';
 import type { Authenticate } from '../../src/http.ts';
 import { issueToken, revokeToken } from '../../src/tokens/issue.ts';
 import { tokenDigest } from '../../src/tokens/token.ts';
@@ -32,7 +32,7 @@ async function authenticateAda(t: HasAfter): Promise<Setting> {
   const path = join(await temporaryFolder(t), 'tokens.json');
   const { token, record } = issueToken(path, { user: 'ada' });
   const problems: string[] = [];
-  const authenticate = authenticateByTokenFile(path, { onProblem: (message) => problems.push(message) });
+  const authenticate = createTokenFileAuthenticator(path, { onWarning: (message) => problems.push(message) });
   return { path, token, id: record.id, authenticate, problems };
 }
 
@@ -42,7 +42,7 @@ async function becomes(authenticate: Authenticate, token: string, user: string |
   }, noticedWithinMs);
 }
 
-describe('authenticateByTokenFile', () => {
+describe('createTokenFileAuthenticator', () => {
   it('knows the tokens of the file and no others', async (t) => {
     const { token, authenticate, problems } = await authenticateAda(t);
     assert.deepEqual(await authenticate(token), { user: 'ada' });
@@ -77,7 +77,7 @@ describe('authenticateByTokenFile', () => {
     const { path } = await authenticateAda(t);
     const expiresAt = Date.now() + 300;
     const { token } = issueToken(path, { user: 'bob', expiresAt: new Date(expiresAt).toISOString() });
-    const authenticate = authenticateByTokenFile(path);
+    const authenticate = createTokenFileAuthenticator(path);
     // The machine may have been busy elsewhere: only an answer given before the expiry must be a yes.
     const early = await authenticate(token);
     if (Date.now() < expiresAt) assert.deepEqual(early, { user: 'bob' });
@@ -88,7 +88,7 @@ describe('authenticateByTokenFile', () => {
   it('refuses a token that had expired before it started', async (t) => {
     const { path } = await authenticateAda(t);
     const { token } = issueToken(path, { user: 'bob', expiresAt: '2020-01-01T00:00:00.000Z' });
-    assert.equal(await authenticateByTokenFile(path)(token), null);
+    assert.equal(await createTokenFileAuthenticator(path)(token), null);
   });
 
   it('keeps the last good tokens where the file turned invalid, reports it once, and takes a mended one', async (t) => {
@@ -115,11 +115,11 @@ describe('authenticateByTokenFile', () => {
     const script = `
       import { closeSync, openSync } from 'node:fs';
       import { setTimeout as sleep } from 'node:timers/promises';
-      import { authenticateByTokenFile } from ${url('authenticator.ts')};
+      import { createTokenFileAuthenticator } from ${url('authenticator.ts')};
       import { revokeToken } from ${url('issue.ts')};
       const [path, token, id] = ${JSON.stringify([path, token, id])};
       const problems = [];
-      const authenticate = authenticateByTokenFile(path, { onProblem: (problem) => problems.push(problem) });
+      const authenticate = createTokenFileAuthenticator(path, { onWarning: (problem) => problems.push(problem) });
       revokeToken(path, id);
       const taken = [];
       const takeAll = () => { try { for (;;) taken.push(openSync('/dev/null')); } catch {} };
@@ -171,7 +171,7 @@ describe('authenticateByTokenFile', () => {
       }, noticedWithinMs);
 
       const atStart: string[] = [];
-      const another = authenticateByTokenFile(path, { onProblem: (message) => atStart.push(message) });
+      const another = createTokenFileAuthenticator(path, { onWarning: (message) => atStart.push(message) });
       assert.deepEqual(atStart, [warning]);
       assert.deepEqual(await another(token), { user: 'ada' });
     });
@@ -181,8 +181,8 @@ describe('authenticateByTokenFile', () => {
     const { path } = await authenticateAda(t);
     await chmod(path, 0o644);
     const module = new URL('../../src/tokens/authenticator.ts', import.meta.url);
-    const script = `import { authenticateByTokenFile } from '${module.href}';
-      authenticateByTokenFile(process.argv[1]);`;
+    const script = `import { createTokenFileAuthenticator } from '${module.href}';
+      createTokenFileAuthenticator(process.argv[1]);`;
     const args = ['--import', import.meta.resolve('tsx'), '--input-type=module', '--eval', script, path];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
     const exited = once(child, 'exit') as Promise<[number | null]>;
@@ -195,15 +195,15 @@ describe('authenticateByTokenFile', () => {
     const { path } = await authenticateAda(t);
     await copyFile(path, `${path}.bad`);
     await writeFile(`${path}.bad`, '{"version":1}');
-    assert.throws(() => authenticateByTokenFile(`${path}.none`), /none cannot be used: ENOENT/);
-    assert.throws(() => authenticateByTokenFile(`${path}.bad`), /bad cannot be used: it is not \{"version":1/);
-    assert.throws(() => authenticateByTokenFile(dirname(path)), /cannot be used: it is not a file/);
+    assert.throws(() => createTokenFileAuthenticator(`${path}.none`), /none cannot be used: ENOENT/);
+    assert.throws(() => createTokenFileAuthenticator(`${path}.bad`), /bad cannot be used: it is not \{"version":1/);
+    assert.throws(() => createTokenFileAuthenticator(dirname(path)), /cannot be used: it is not a file/);
   });
 
   it('names a wrong option', async (t) => {
     const { path } = await authenticateAda(t);
-    const onProblem = 'console.error' as unknown as () => void;
-    assert.throws(() => authenticateByTokenFile(path, { onProblem }), { name: 'TypeError', message: /onProblem/ });
+    const onWarning = 'console.error' as unknown as () => void;
+    assert.throws(() => createTokenFileAuthenticator(path, { onWarning }), { name: 'TypeError', message: /onWarning/ });
   });
 });
 
@@ -214,7 +214,7 @@ describe('a service that authenticates by a tokens file', () => {
     const { token: writes } = issueToken(path, { user: 'ada', scopes: ['plants:write'] });
     const { token: none } = issueToken(path, { user: 'ada', scopes: [] });
     const { token: bob } = issueToken(path, { user: 'bob' });
-    const service = await startService(t, { authenticate: authenticateByTokenFile(path) });
+    const service = await startService(t, { authenticate: createTokenFileAuthenticator(path) });
     const body = '{"id":1,"name":"Basil"}';
     const statuses = async (token: string): Promise<number[]> => [
       (await service.call('POST', '/plants', { token, body })).status,

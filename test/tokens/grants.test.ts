@@ -3,7 +3,7 @@ import { rename, symlink, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/promises';
-import { authenticateByTokenFile } from '../../src/http.ts';
+import { createTokenFileAuthenticator } from '../../src/http.ts';
 import { readTokenFile, tokenFileText, visitTokenFile } from '../../src/tokens/token-file.ts';
 import type { TokenRecord } from '../../src/tokens/token-file.ts';
 import { issueToken, revokeToken } from '../../src/tokens/issue.ts';
@@ -21,7 +21,7 @@ describe('grants of a tokens file', { concurrency: 4 }, () => {
     const path = join(await temporaryFolder(t), 'tokens.json');
     const { token } = issueToken(path, { user: 'ada' });
     const problems: string[] = [];
-    const authenticate = authenticateByTokenFile(path, { onProblem: (message) => problems.push(message) });
+    const authenticate = createTokenFileAuthenticator(path, { onWarning: (message) => problems.push(message) });
     const service = await startService(t, { authenticate });
     const becomes = (status: number): Promise<void> => eventually(async () => {
       const { status: found, json } = await service.call('GET', '/plants', { token });
@@ -53,7 +53,7 @@ describe('grants of a tokens file', { concurrency: 4 }, () => {
     const { token: old } = issueToken(path, { user: 'ada' });
     const { record, token: first } = issueToken(path, { user: 'bob' });
     const { record: lastRecord, token: last } = issueToken(path, { user: 'eve' });
-    const authenticate = authenticateByTokenFile(path);
+    const authenticate = createTokenFileAuthenticator(path);
     const others = copiesOf(record, 40_000);
     const [firstNew, lastNew] = [{ ...record, user: 'joe' }, { ...lastRecord, user: 'joe' }];
     await writeFile(path, tokenFileText([firstNew, ...others, lastNew]));
@@ -93,7 +93,7 @@ describe('grants of a tokens file', { concurrency: 4 }, () => {
   it('are up to date at the first request after an idle time', async (t) => {
     const path = join(await temporaryFolder(t), 'tokens.json');
     const { token, record } = issueToken(path, { user: 'ada' });
-    const authenticate = authenticateByTokenFile(path);
+    const authenticate = createTokenFileAuthenticator(path);
     assert.deepEqual(await authenticate(token), { user: 'ada' });
     revokeToken(path, record.id);
     await sleep(1100);

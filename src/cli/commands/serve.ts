@@ -7,7 +7,7 @@ import { PlantStore } from '../../store/plant-store.ts';
 import type { Authenticate } from '../../model/caller.ts';
 import { checkBasePath } from '../../http/base-path.ts';
 import { createPlantServer, drainServer } from '../../http/node/server.ts';
-import { authenticateByTokenFile } from '../../tokens/authenticator.ts';
+import { createTokenFileAuthenticator } from '../../tokens/authenticator.ts';
 import { parseCommandLine, setting, tokensSetting, UsageError } from '../command.ts';
 import type { Command, Setting } from '../command.ts';
 import { firstTokenTarget, issueFirstToken } from '../first-token.ts';
@@ -103,7 +103,7 @@ function parseLogFormat({ text, source }: Setting): LogFormat {
 async function runServer(config: ServeConfig): Promise<number> {
   const log = new Log(config.log);
   const useTokens = (): Authenticate =>
-    authenticateByTokenFile(config.tokens, { onProblem: (message) => { log.error(message); } });
+    createTokenFileAuthenticator(config.tokens, { onWarning: (message) => { log.error(message); } });
   const firstTarget = existsSync(config.tokens) ? undefined : firstTokenTarget(config.tokens, process.stdout.isTTY);
   let authenticate: Authenticate = firstTarget === undefined ? useTokens() : () => null;
 

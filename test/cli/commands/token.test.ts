@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { authenticateByTokenFile } from '../../../src/http.ts';
+import { createTokenFileAuthenticator } from '../../../src/http.ts';
 import type { Caller } from '../../../src/http.ts';
 import { readTokenFile } from '../../../src/tokens/token-file.ts';
 import type { TokenRecord } from '../../../src/tokens/token-file.ts';
@@ -24,7 +24,7 @@ async function openDesk(t: HasAfter, env: Record<string, string> = {}): Promise<
 }
 
 async function callerOf(path: string, { stdout }: Finished): Promise<Caller | null | undefined> {
-  return authenticateByTokenFile(path)(stdout.trimEnd());
+  return createTokenFileAuthenticator(path)(stdout.trimEnd());
 }
 
 async function onlyRecord(path: string): Promise<TokenRecord> {

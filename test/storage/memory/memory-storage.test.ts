@@ -6,8 +6,8 @@ import { testPageBound } from '../../helpers/page-bound.ts';
 // Without makeWriteFail: a MemoryStorage reads a whole batch before it changes anything, and has no
 // storage below it that could fail after that. Without makePlantUnstorable: it can hold every plant.
 testStorageAdapter('MemoryStorage', {
-  makePlace: () => ({ open: () => new MemoryStorage() }),
-  isShared: false,
+  createLocation: () => ({ open: () => new MemoryStorage() }),
+  persistent: false,
 });
 
 describe('A page of a MemoryStorage', () => {

@@ -21,12 +21,12 @@ const remove = (user: string, id: bigint): Write => ({ kind: 'delete', user, id 
 const everything = { after: undefined, limit: 1000 };
 
 testStorageAdapter('PostgresStorage', {
-  makePlace: (t) => {
+  createLocation: (t) => {
     const pool = cluster.pool(t, { max: 4 });
     const schema = cluster.newSchemaName();
     return { schema, open: () => new PostgresStorage({ pool, schema }) };
   },
-  isShared: true,
+  persistent: true,
   makeWriteFail: ({ schema }, write) => addFault(schema, write, 'data_corrupted'),
   makePlantUnstorable: ({ schema }, write) => addFault(schema, write, 'untranslatable_character'),
 });

@@ -8,11 +8,11 @@ import { testPageBound } from '../../helpers/page-bound.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 testStorageAdapter('SqliteStorage', {
-  makePlace: async (t) => {
+  createLocation: async (t) => {
     const path = join(await temporaryFolder(t), 'plants.db');
     return { path, open: () => new SqliteStorage(path) };
   },
-  isShared: true,
+  persistent: true,
   makeWriteFail: ({ path }, write) => { addTrigger(path, write, "SELECT RAISE(ABORT, 'a fault on purpose')"); },
   // A value of more than 1000000000 bytes: SQLITE_TOOBIG.
   makePlantUnstorable: ({ path }, write) => { addTrigger(path, write, 'SELECT zeroblob(2000000000)'); },

@@ -3,7 +3,7 @@ import { compareUsers } from '../../../src/storage/key-order.ts';
 import type { FaultyWrite } from '../../../src/testing/suite.ts';
 import type { ListRange, OwnedPlant, ScanRange, StorageAdapter, StoredPlant, Write } from '../../../src/index.ts';
 
-/** The faults of one place, which its adapters meet as they apply a write. */
+/** The faults of one location, which its adapters meet as they apply a write. */
 export class Faults {
   failing: FaultyWrite | undefined;
   unstorable: FaultyWrite | undefined;

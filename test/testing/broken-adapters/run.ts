@@ -1,7 +1,7 @@
 // Runs the suite on the adapter that the environment names: node --test with ADAPTER=RepeatsAfter.
 import assert from 'node:assert/strict';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
-import type { StorageAdapterTestOptions, StoragePlace } from '../../../src/testing/suite.ts';
+import type { StorageAdapterTestOptions, StorageLocation } from '../../../src/testing/suite.ts';
 import { adapters } from './broken-adapters.ts';
 import { Faults } from './map-storage.ts';
 
@@ -9,16 +9,16 @@ const name = process.env['ADAPTER'] ?? '';
 const Adapter = adapters[name];
 assert.ok(Adapter, `There is no adapter ${name}.`);
 
-interface FaultyPlace extends StoragePlace {
+interface FaultyPlace extends StorageLocation {
   readonly faults: Faults;
 }
 
 const options: StorageAdapterTestOptions<FaultyPlace> = {
-  makePlace: () => {
+  createLocation: () => {
     const faults = new Faults();
     return { faults, open: () => new Adapter(faults) };
   },
-  isShared: false,
+  persistent: false,
   timeoutMs: name === 'NeverSettles' ? 1000 : undefined,
 };
 
