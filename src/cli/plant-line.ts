@@ -33,7 +33,7 @@ export function parsePlantLine({ number, bytes }: Line): ParsedLine {
 
 function parseOwnedPlant(value: unknown): OwnedPlant {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new PlantStoreError('invalid_plant', 'it is no object with user, id, name and, if wanted, tag.');
+    throw new PlantStoreError('invalid_plant', 'it is not an object with user, id, name and, optionally, tag.');
   }
   const { user } = value as { user?: unknown };
   if (user === undefined) throw new PlantStoreError('invalid_plant', 'user is required.');

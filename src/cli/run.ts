@@ -19,18 +19,18 @@ const commands: ReadonlyMap<string, Command> = new Map([
 
 const help = `Usage: plant-store COMMAND [OPTIONS]
 
-Keeps a collection of plants for each user.
+Stores a collection of plants for each user.
 
 Commands:
   serve    run the HTTP service
   token    create, list and revoke bearer tokens
   copy     copy all plants from one storage to another
-  export   write all plants to standard output, one JSON object a line
-  import   create plants from standard input, one JSON object a line
+  export   write all plants to standard output, one JSON object per line
+  import   create plants from standard input, one JSON object per line
   backup   copy the file of a storage while a server uses it
 
 Options:
-  --help      show this help, or that of a command
+  --help      show this help, or the help of a command
   --version   show the version
 `;
 

@@ -43,7 +43,7 @@ const schemas = {
 
 const headers = {
   'Cache-Control': header('Plants are private.', { const: 'no-store' }),
-  'X-Content-Type-Options': header('JSON is to be taken for nothing else.', { const: 'nosniff' }),
+  'X-Content-Type-Options': header('Clients must not interpret the body as another type.', { const: 'nosniff' }),
   'WWW-Authenticate': header('The challenge of RFC 6750 §3.', { type: 'string', pattern: '^Bearer realm=' }),
   'Retry-After': header('Seconds to wait before trying again.', { type: 'integer', minimum: 0 }),
   Allow: header('The methods of this path.', { type: 'string' }),
@@ -60,13 +60,13 @@ const extraHeaders: Partial<Record<number, HeaderName>> = {
 };
 
 const link = {
-  description: 'Where the list goes on (RFC 8288, rel="next"), if the limit cut it short.',
+  description: 'The next page (RFC 8288, rel="next"), if the limit cut the list short.',
   schema: { type: 'string' },
 };
 
 const parameters = {
-  limit: query('limit', 'The most plants to answer, at most once; without it all, with 0 none.', { format: 'int32', minimum: 0, maximum: maxLimit }),
-  after: query('after', 'Answer only plants with an id greater than this one, at most once. Take it from Link.', { format: 'int64' }),
+  limit: query('limit', 'The maximum number of plants; without it all plants are returned. May be given once.', { format: 'int32', minimum: 0, maximum: maxLimit }),
+  after: query('after', 'Returns only plants with an id greater than this one. Take it from Link. May be given once.', { format: 'int64' }),
   id: { name: 'id', in: 'path', required: true, description: 'The id of the plant.', schema: id },
 };
 

@@ -39,7 +39,7 @@ export const maxLimit = 2_147_483_647;
  */
 export function parseNewPlant(input: unknown): StoredPlant {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    throw new PlantStoreError('invalid_plant', 'A NewPlant is an object with id, name and, if wanted, tag.');
+    throw new PlantStoreError('invalid_plant', 'A NewPlant is an object with id, name and, optionally, tag.');
   }
   const { id, name, tag } = input as Record<string, unknown>;
   const plant: StoredPlant = { id: parseId(id), name: parseString('name', name) };
@@ -51,7 +51,7 @@ function parseId(input: unknown): PlantId {
   if (input === undefined) throw new PlantStoreError('invalid_plant', 'id is required.');
   const id = toInt64(input);
   if (Number.isInteger(input) && !Number.isSafeInteger(input)) {
-    throw new PlantStoreError('invalid_plant', 'id is a number that is no safe integer: pass a bigint.');
+    throw new PlantStoreError('invalid_plant', 'id is a number outside the range of safe integers: pass a bigint.');
   }
   if (id === undefined) {
     throw new PlantStoreError('invalid_plant', 'id must be a number with an integral value from -2^63 to 2^63-1.');

@@ -222,7 +222,7 @@ function parseAfter(after: PlantId | number | undefined): PlantId | undefined {
 async function commitChecked(storage: StorageAdapter, writes: Write[]): Promise<boolean[]> {
   const outcomes = await storage.commit(writes);
   if (outcomes.length === writes.length) return outcomes;
-  throw new Error(`The storage answered ${outcomes.length} outcomes for ${writes.length} writes`);
+  throw new Error(`The storage returned ${outcomes.length} outcomes for ${writes.length} writes`);
 }
 
 /** Converts any error of a storage into an error of this package. */

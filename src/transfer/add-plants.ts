@@ -36,7 +36,7 @@ export async function addPlants(
 ): Promise<void> {
   let pending = plants;
   for (let round = 0; pending.length > 0; round++) {
-    if (round === maxRounds) throw new Error('The storage refuses plants as there already, and does not have them.');
+    if (round === maxRounds) throw new Error('The storage rejects plants as existing, but does not return them.');
     const outcomes = await storage.commit(pending.map(({ user, plant }) => ({ kind: 'create', user, plant })));
     const refused = pending.filter((_, index) => outcomes[index] !== true).sort(compareOwned);
     tally.added += pending.length - refused.length;

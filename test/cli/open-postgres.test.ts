@@ -94,7 +94,7 @@ describe('openStorage on a connection string', () => {
   });
 
   const wrong: [string, RegExp][] = [
-    ['postgres://ada:sesame@localhost:port/plants', /^--storage is not a connection string that pg takes: Invalid URL\.$/],
+    ['postgres://ada:sesame@localhost:port/plants', /^--storage is not a connection string that pg accepts: Invalid URL\.$/],
     ['postgres://ada:sesame@localhost/plants?max=many', /^max in --storage must be 1 to 9999\.$/],
     ['postgres://ada:sesame@localhost/plants?max=0', /^max in --storage must be 1 to 9999\.$/],
     ['postgres://ada:sesame@localhost/plants?max=', /^max in --storage must be 1 to 9999\.$/],
@@ -105,7 +105,7 @@ describe('openStorage on a connection string', () => {
     [`postgres://ada:sesame@localhost/plants?table=${'x'.repeat(64)}`, /^table in --storage must be a name of 1 to 63 bytes\.$/],
     ['postgres://ada:1?sesame@localhost/plants', /^--storage has a parameter that is not one of/],
     ['postgres://ada:1?x&sesame=@localhost/plants', /^--storage has a parameter that is not one of/],
-    ['postgres://ada:sesame@localhost/plants?sslrootcert=none.pem', /^--storage is not a connection string that pg takes: .*none\.pem/],
+    ['postgres://ada:sesame@localhost/plants?sslrootcert=none.pem', /^--storage is not a connection string that pg accepts: .*none\.pem/],
   ];
   for (const [text, message] of wrong) {
     it(`refuses ${text} in one sentence without the password`, async () => {
@@ -167,7 +167,7 @@ describe('plant-store serve over PostgreSQL', { concurrency: 4 }, () => {
   it('fails in one sentence on what is no connection string', async (t) => {
     const cwd = await temporaryFolder(t);
     const env = { DATABASE_URL: 'postgres://ada:sesame@localhost:port/plants' };
-    const stderr = 'plant-store: DATABASE_URL is not a connection string that pg takes: Invalid URL.\n';
+    const stderr = 'plant-store: DATABASE_URL is not a connection string that pg accepts: Invalid URL.\n';
     assert.deepEqual(await runCommand(['serve', '--port', '0'], { cwd, env }), { code: 2, stdout: '', stderr });
   });
 

@@ -8,12 +8,11 @@ import { storageSetting } from '../open-storage.ts';
 
 const help = `Usage: plant-store backup [--storage sqlite:FILE] TARGET
 
-Copies the file of a storage, as it is at one moment, to the new file TARGET, while a server may go
-on writing. To restore it, stop the server, put TARGET in the place of FILE, and remove FILE-wal and
-FILE-shm.
+Copies a snapshot of the file of a storage to the new file TARGET, while servers may continue to write.
+To restore it, stop the server, replace FILE with TARGET, and remove FILE-wal and FILE-shm.
 
 Options:
-  --storage sqlite:FILE   what to copy (PLANT_STORE_STORAGE, else DATABASE_URL;
+  --storage sqlite:FILE   the file to copy (PLANT_STORE_STORAGE, else DATABASE_URL;
                            default sqlite:plants.db)
   --help                  show this help
 `;

@@ -8,13 +8,13 @@ import { Tally } from '../output/tally.ts';
 
 const help = `Usage: plant-store copy --from STORAGE --to STORAGE
 
-Copies all plants of all users. What is there already and the same is skipped, so that a copy that
-was interrupted goes on where it is run again. Nothing is overwritten: where the target has another
-plant with the same user and id, that is reported, and the exit code is 1.
+Copies all plants of all users. Plants that the target already has are skipped, so an interrupted
+copy can be continued by running it again. Nothing is overwritten: if the target has a different
+plant with the same user and id, the conflict is reported, and the exit code is 1.
 
 Options:
-  --from STORAGE   where the plants are, as in serve --storage, but not memory
-  --to STORAGE     where they are to be, too
+  --from STORAGE   the storage to read, as in serve --storage, but not memory
+  --to STORAGE     the storage to write
   --help           show this help
 `;
 

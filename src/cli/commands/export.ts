@@ -9,12 +9,12 @@ import { storageSetting } from '../open-storage.ts';
 
 const help = `Usage: plant-store export [--storage STORAGE] > plants.ndjson
 
-Writes all plants of all users to standard output, in the order of user and id, one JSON object a
-line: {"user":"ada","id":1,"name":"Fern","tag":"indoor"}, without a tag where there is none. An id
-is an exact integer, also beyond 2^53.
+Writes all plants of all users to standard output, ordered by user and id, one JSON object per line:
+{"user":"ada","id":1,"name":"Fern","tag":"indoor"}. The tag is omitted if there is none. Ids are exact
+integers, also beyond 2^53.
 
 Options:
-  --storage STORAGE   as in serve --storage, but not memory
+  --storage STORAGE   the storage to read, as in serve --storage, but not memory
                       (PLANT_STORE_STORAGE, else DATABASE_URL;
                        default sqlite:plants.db)
   --help              show this help

@@ -19,18 +19,18 @@ import { openStorage, storageSetting } from '../open-storage.ts';
 
 const help = `Usage: plant-store serve [OPTIONS]
 
-Runs the HTTP service. Stops on SIGINT, SIGTERM and SIGHUP, after the requests under way.
+Runs the HTTP service. On SIGINT, SIGTERM or SIGHUP it finishes the requests in progress and exits.
 
 Options:
   --host HOST         address to listen on (HOST; default 127.0.0.1)
   --port PORT         port to listen on, 0 for a free one (PORT; default 3000)
   --storage STORAGE   sqlite:FILE, postgres://USER:PASSWORD@HOST/DATABASE or memory
                       (PLANT_STORE_STORAGE, else DATABASE_URL; default sqlite:plants.db);
-                      ?max=N is the size of the pool of connections (default 10), and
-                      schema=NAME and table=NAME say where the plants are
+                      ?max=N sets the size of the connection pool (default 10),
+                      schema=NAME and table=NAME set where the plants are stored
   --tokens FILE       the tokens file (PLANT_STORE_TOKENS; default tokens.json);
-                      a missing one is made, with a token for the user 'me', which goes to the
-                      terminal, or else to the new file first-token.txt beside it
+                      a missing file is created with a token for the user 'me', which is shown
+                      on the terminal, or else written to first-token.txt in the same folder
   --base-path PATH    the path that a proxy in front removes from requests, such as /garden
                       (PLANT_STORE_BASE_PATH; default none)
   --log FORMAT        json, pretty or off, to standard error

@@ -12,13 +12,14 @@ const help = `Usage: plant-store token create USER [--scope SCOPE]... [--expires
        plant-store token list [--tokens FILE]
        plant-store token revoke ID [--tokens FILE]
 
-Creates a bearer token for a user and prints it, the only time it can be seen; lists the tokens;
-revokes one by its id. A running server takes changes within a second.
+Creates a bearer token for a user and prints it, the only time that it is shown; lists the tokens;
+revokes a token by its id. A running server applies changes within a second.
 
 Options:
-  --scope SCOPE       what the token may do, plants:read or plants:write; may be repeated
+  --scope SCOPE       what the token allows, plants:read or plants:write; may be repeated
                       (default both)
-  --expires-in TIME   how long it is valid: a number and s, m, h, d or w, as in 30d (default for ever)
+  --expires-in TIME   how long the token is valid: a number and s, m, h, d or w, as in 30d
+                      (default: it does not expire)
   --tokens FILE       the tokens file (PLANT_STORE_TOKENS; default tokens.json)
   --help              show this help
 `;
@@ -40,7 +41,7 @@ async function runToken([action, ...args]: string[]): Promise<number> {
     case 'revoke':
       return revoke(args);
     default:
-      throw new UsageError('token takes create, list or revoke (see plant-store token --help).');
+      throw new UsageError('token requires create, list or revoke (see plant-store token --help).');
   }
 }
 

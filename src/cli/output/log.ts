@@ -92,7 +92,7 @@ export class Log {
   }
 
   #reportDropped(): void {
-    const message = `${this.#dropped} lines were dropped: nobody read them`;
+    const message = `${this.#dropped} lines were dropped because standard error was not read`;
     this.#dropped = 0;
     this.#write({ level: 'error', message });
   }

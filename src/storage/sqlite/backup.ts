@@ -47,6 +47,6 @@ export async function backUpDatabase(file: string, target: string, onStep: (step
 
 function refuseExisting(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
-    throw new Error(`There is something at ${path} already: a backup overwrites nothing.`);
+    throw new Error(`There is something at ${path} already: a backup never overwrites a file.`);
   }
 }

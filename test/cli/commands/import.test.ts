@@ -49,7 +49,7 @@ describe('plant-store import', { concurrency: 4 }, () => {
   const good = (id: number): string => `{"user":"ada","id":${id},"name":"good ${id}"}`;
   const badLines: [line: string | Buffer, problem: string][] = [
     ['{"user":"ada","id":1', 'it is not JSON, or nests too deep.'],
-    ['[]', 'it is no object with user, id, name and, if wanted, tag.'],
+    ['[]', 'it is not an object with user, id, name and, optionally, tag.'],
     ['{"id":1,"name":"x"}', 'user is required.'],
     ['{"user":"","id":1,"name":"x"}', `user must be ${userRule}.`],
     [`{"user":"${'x'.repeat(256)}","id":1,"name":"x"}`, `user must be ${userRule}.`],

@@ -195,8 +195,8 @@ describe('plant-store token, called wrongly,', { concurrency: 4 }, () => {
     `--expires-in must be a number and s, m, h, d or w, as in 30d, not '${text}'.`;
   const badScope = (text: string): string => `--scope must be plants:read or plants:write, not '${text}'.`;
   const misuses: [string[], string][] = [
-    [[], 'token takes create, list or revoke (see plant-store token --help).'],
-    [['make'], 'token takes create, list or revoke (see plant-store token --help).'],
+    [[], 'token requires create, list or revoke (see plant-store token --help).'],
+    [['make'], 'token requires create, list or revoke (see plant-store token --help).'],
     [['create'], 'token create needs a USER.'],
     [['create', ''], 'token create needs a USER.'],
     [['create', 'ada', 'bob'], "Unexpected argument 'bob'."],

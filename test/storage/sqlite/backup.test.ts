@@ -33,7 +33,7 @@ describe('backUpDatabase', () => {
     const [file, target] = [join(folder, 'plants.db'), join(folder, 'copy.db')];
     await createAll(file, plants);
     const backup = backUpDatabase(file, target, () => { writeFileSync(target, 'Dear Ada'); });
-    await assert.rejects(backup, { message: `There is something at ${target} already: a backup overwrites nothing.` });
+    await assert.rejects(backup, { message: `There is something at ${target} already: a backup never overwrites a file.` });
     assert.equal(await readFile(target, 'utf8'), 'Dear Ada');
     assert.deepEqual(await readdir(folder), ['copy.db', 'plants.db']);
   });
