@@ -9,6 +9,7 @@ const longLists = 'test/http/long-lists.test.ts';
 const malformed = 'test/http/node/validation.test.ts';
 const refuse = 'test/http/node/refuse-connection.test.ts';
 const server = 'test/http/node/server.test.ts';
+const lateRequests = 'test/http/node/late-requests.test.ts';
 
 /** What a connection carries and in which order, how it ends, and how much of everything there may be. */
 export const connectionFaults: readonly Fault[] = [
@@ -37,8 +38,9 @@ export const connectionFaults: readonly Fault[] = [
   ...faultsIn('src/http/node/server.ts', ['test/http/node/connect.test.ts'], [
     { name: 'a client of CONNECT ends the process', find: `.on('error', destroy)`, replace: '' },
     { name: 'a CONNECT stops the answers before it', find: `drainResponses(socket); }`, replace: '}' },
-    { name: 'requests that are not read are refused as too late', find: `code === 'request_timeout' && socket.isPaused()`, replace: `code === 'header_too_large' && socket.isPaused()`, tests: [inOrder] },
-    { name: 'a request that was late while it waited may take for ever', find: 'timeOutLater(server, socket);', replace: 'return;', tests: [inOrder] },
+    { name: 'requests that are not read are refused as too late', find: `code === 'request_timeout' && socket.isPaused()`, replace: `code === 'header_too_large' && socket.isPaused()`, tests: [lateRequests] },
+    { name: 'a request that was late while it waited may take for ever', find: 'timeOutLater(server, socket);', replace: 'return;', tests: [lateRequests] },
+    { name: 'a request that arrived in time is refused as too late', find: '!last.req.complete : ', replace: 'lastResponse(socket) === last : ', tests: [lateRequests] },
   ]),
   ...faultsIn('src/http/node/request-listener.ts', [inOrder], [
     { name: 'what comes with a request to upgrade is misread', find: ' || asksForUpgrade(message)', replace: '' },

@@ -97,11 +97,12 @@ function keepServing(socket: Duplex): void {
  */
 function timeOutLater(server: Server, socket: Duplex): void {
   const last = lastResponse(socket);
+  const isBodyLate = last?.req.complete === false;
   let wasPaused = true;
   let timer: NodeJS.Timeout;
   const check = (): void => {
-    const current = lastResponse(socket);
-    const isIncomplete = current?.req.complete === false || current === last;
+    // A request whose header was late has no response until the header is complete.
+    const isIncomplete = isBodyLate ? !last.req.complete : lastResponse(socket) === last;
     if (!isIncomplete) return;
     const isPaused = socket.isPaused();
     if (!isPaused && !wasPaused) {

@@ -8,6 +8,7 @@ import type { StorageAdapter } from '../../../src/index.ts';
 import { drainServer } from '../../../src/http.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { eventually } from '../../helpers/eventually.ts';
+import { heldStorage } from '../../helpers/held-storage.ts';
 import { parseRawAnswers, RawConnection } from '../../helpers/raw-http.ts';
 import { head, post, start } from '../../helpers/raw-service.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
@@ -16,19 +17,6 @@ const list = `GET /plants HTTP/1.1\r\n${head}\r\n`;
 const lastList = `GET /plants HTTP/1.1\r\n${head}Connection: close\r\n\r\n`;
 const remove = (id: number): string => `DELETE /plants/${id} HTTP/1.1\r\n${head}\r\n`;
 const create = (id: number): string => post(`{"id":${id},"name":"plant ${id}"}`);
-
-/** A storage whose commits wait to be let go. */
-function heldStorage(): { storage: MemoryStorage; letGo: () => void; committing: Promise<unknown> } {
-  const storage = new MemoryStorage();
-  const commit = storage.commit.bind(storage);
-  const [begun, mayGoOn] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
-  storage.commit = async (writes) => {
-    begun.resolve(undefined);
-    await mayGoOn.promise;
-    return commit(writes);
-  };
-  return { storage, letGo: () => { mayGoOn.resolve(undefined); }, committing: begun.promise };
-}
 
 describe('Requests that a client sends ahead on one connection', () => {
   const storages: [string, (folder: string) => StorageAdapter][] = [
@@ -69,7 +57,7 @@ describe('Requests that a client sends ahead on one connection', () => {
   });
 
   it('are no further read than one read of the connection while they wait', async (t) => {
-    const { storage, letGo, committing } = heldStorage();
+    const { storage, release, committing } = heldStorage();
     const { server, store, port } = await start(t, storage);
     const accepted = once(server, 'connection') as Promise<[Socket]>;
     const connection = await RawConnection.open(t, port);
@@ -87,14 +75,14 @@ describe('Requests that a client sends ahead on one connection', () => {
       assert.ok(isStill);
     });
     assert.ok(socket.bytesRead <= 2 * 65_536, `${socket.bytesRead} bytes were read`);
-    letGo();
+    release();
     const answers = parseRawAnswers(await connection.untilClosed());
     assert.deepEqual(answers.map(({ status }) => status), [200, ...Array<number>(300).fill(404), ...Array<number>(201).fill(200)]);
     assert.equal((await store.listPlants('ada')).length, 201);
   });
 
   it('close the connection with the most of them if too many wait on all connections', async (t) => {
-    const { storage, letGo, committing } = heldStorage();
+    const { storage, release, committing } = heldStorage();
     const { server, store, port } = await start(t, storage, { maxInFlight: 1 });
     let requests = 0;
     server.on('request', () => { requests++; });
@@ -108,7 +96,7 @@ describe('Requests that a client sends ahead on one connection', () => {
     second.send(list + list);
     await second.until(/HTTP[^]*HTTP/);
     assert.doesNotMatch(await first.untilClosed(), /HTTP/, 'the connection with the most requests is closed');
-    letGo();
+    release();
     await eventually(async () => { assert.equal((await store.listPlants('ada')).length, 1); });
     // Those of a client that goes away do not count any more.
     for (let n = 0; n < 3; n++) {
@@ -119,39 +107,8 @@ describe('Requests that a client sends ahead on one connection', () => {
     }
   });
 
-  it('are not refused as too late where the server did not read them', async (t) => {
-    const { storage, letGo, committing } = heldStorage();
-    const { server, port } = await start(t, storage);
-    server.headersTimeout = 100;
-    server.requestTimeout = 100;
-    const connection = await RawConnection.open(t, port);
-    connection.send(create(1) + list + 'GET /pla');
-    await committing;
-    connection.send(`nts HTTP/1.1\r\n${head}Connection: close\r\n\r\n`);
-    await new Promise((resolve) => setTimeout(resolve, 2500));
-    letGo();
-    assert.deepEqual(parseRawAnswers(await connection.untilClosed()).map(({ status }) => status), [200, 200, 200]);
-  });
-
-  it('are refused as too late if the rest does not arrive after the requests before them', async (t) => {
-    const { storage, letGo, committing } = heldStorage();
-    const { server, port } = await start(t, storage);
-    server.headersTimeout = 100;
-    server.requestTimeout = 100;
-    for (const incomplete of [post('{"id":2', 100), 'GET /pla']) {
-      const connection = await RawConnection.open(t, port);
-      connection.send(create(1) + incomplete);
-      await committing;
-      // Longer than the second in which node:http looks at its connections.
-      await new Promise((resolve) => setTimeout(resolve, 1500));
-      letGo();
-      const answers = parseRawAnswers(await connection.untilClosed());
-      assert.equal(answers.at(-1)?.status, 408);
-    }
-  });
-
   it('count no more when their client goes away', async (t) => {
-    const { storage, letGo, committing } = heldStorage();
+    const { storage, release, committing } = heldStorage();
     const { server, port } = await start(t, storage, { maxInFlight: 1 });
     let requests = 0;
     server.on('request', () => { requests++; });
@@ -161,7 +118,7 @@ describe('Requests that a client sends ahead on one connection', () => {
     await eventually(() => { assert.equal(requests, 11); });
     first.socket.resetAndDestroy();
     // A connection that is not read is seen to be gone when something is written to it.
-    letGo();
+    release();
     await eventually(async () => {
       const second = await RawConnection.open(t, port);
       second.send(list.repeat(11));
@@ -186,7 +143,7 @@ describe('Requests that a client sends ahead on one connection', () => {
   });
 
   it('are dropped when the client goes away, and leave nothing behind', async (t) => {
-    const { storage, letGo, committing } = heldStorage();
+    const { storage, release, committing } = heldStorage();
     const { server, store, port, faults } = await start(t, storage);
     const connection = await RawConnection.open(t, port);
     connection.send(create(1) + create(2) + create(3));
@@ -194,7 +151,7 @@ describe('Requests that a client sends ahead on one connection', () => {
     connection.socket.resetAndDestroy();
     await eventually(async () => {
       const count = await new Promise((resolve) => { server.getConnections((_, open) => { resolve(open); }); });
-      letGo();
+      release();
       assert.equal(count, 0);
     });
     const plants = await store.listPlants('ada');
@@ -203,13 +160,13 @@ describe('Requests that a client sends ahead on one connection', () => {
   });
 
   it('are all answered where the server is drained, the last one with Connection: close', async (t) => {
-    const { storage, letGo, committing } = heldStorage();
+    const { storage, release, committing } = heldStorage();
     const { server, port } = await start(t, storage);
     const connection = await RawConnection.open(t, port);
     connection.send(create(1) + create(2) + list);
     await committing;
     const drained = drainServer(server, 60_000);
-    letGo();
+    release();
     const answers = parseRawAnswers(await connection.untilClosed());
     assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200]);
     assert.deepEqual(answers.map(({ head: headers }) => /^Connection: close\r?$/m.test(headers)), [false, false, true]);
@@ -226,7 +183,7 @@ describe('What is no request, behind good ones that are not answered yet', () =>
   ] as const;
   for (const [name, text, statuses] of bad) {
     it(`leaves them their answers: ${name}`, async (t) => {
-      const { storage, letGo, committing } = heldStorage();
+      const { storage, release, committing } = heldStorage();
       const { server, store, port, faults } = await start(t, storage);
       const refusal = once(server, name === 'CONNECT' ? 'connect' : 'clientError');
       const connection = await RawConnection.open(t, port);
@@ -235,7 +192,7 @@ describe('What is no request, behind good ones that are not answered yet', () =>
       connection.send(create(2) + text);
       if (name.startsWith('half')) connection.socket.end();
       await Promise.race([refusal, new Promise((resolve) => setTimeout(resolve, 100))]);
-      letGo();
+      release();
       const answers = parseRawAnswers(await connection.untilClosed());
       assert.deepEqual(answers.map(({ status }) => status), [200, 200, ...statuses]);
       assert.equal((await store.listPlants('ada')).length, 2);

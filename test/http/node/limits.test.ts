@@ -8,30 +8,16 @@ import { createPlantServer, createRequestListener } from '../../../src/http.ts';
 import { connectionLimit, openFileLimit } from '../../../src/http/node/connection-limit.ts';
 import { readDocument } from '../../helpers/documents.ts';
 import { eventually } from '../../helpers/eventually.ts';
+import { heldStorage } from '../../helpers/held-storage.ts';
 import { RawConnection } from '../../helpers/raw-http.ts';
 import { head, start } from '../../helpers/raw-service.ts';
 import { startService } from '../../helpers/service.ts';
 
 const listRequest = `GET /plants HTTP/1.1\r\n${head}\r\n`;
 
-/** A storage whose calls wait to be let go. */
-function heldStorage(): { storage: MemoryStorage; letGo: () => void; calls: () => number } {
-  const storage = new MemoryStorage();
-  const [commit, list] = [storage.commit.bind(storage), storage.list.bind(storage)];
-  const mayGoOn = Promise.withResolvers<undefined>();
-  let calls = 0;
-  const wait = (): Promise<undefined> => {
-    calls++;
-    return mayGoOn.promise;
-  };
-  storage.commit = (writes) => wait().then(() => commit(writes));
-  storage.list = (user, range) => wait().then(() => list(user, range));
-  return { storage, letGo: () => { mayGoOn.resolve(undefined); }, calls: () => calls };
-}
-
 describe('maxInFlight', () => {
   it('refuses one request more than that at once, and takes it when one is answered', async (t) => {
-    const { storage, letGo, calls } = heldStorage();
+    const { storage, release, calls } = heldStorage({ lists: true });
     const service = await startService(t, { storage, maxInFlight: 2 });
     const call: typeof service.call = (...parameters) => service.call(...parameters);
     const [listing, creating] = [call('GET', '/plants'), call('POST', '/plants', { body: '{"id":1,"name":"Fern"}' })];
@@ -41,7 +27,7 @@ describe('maxInFlight', () => {
       assert.deepEqual([status, (json as { error: number }).error, headers.get('retry-after')], [503, 50300, '1']);
     }
     assert.equal((await call('GET', '/openapi.json')).status, 200, 'the store is not asked');
-    letGo();
+    release();
     assert.deepEqual([(await listing).status, (await creating).status], [200, 200]);
     assert.deepEqual((await call('GET', '/plants')).json, [{ name: 'Fern' }]);
     assert.equal((await call('DELETE', '/plants/2')).status, 404);

@@ -1,0 +1,31 @@
+import { MemoryStorage } from '../../src/index.ts';
+
+/** A storage whose calls wait until they are released. */
+export interface HeldStorage {
+  readonly storage: MemoryStorage;
+  /** Lets all calls proceed, those to come too. */
+  readonly release: () => void;
+  /** Resolves when the first commit waits. */
+  readonly committing: Promise<unknown>;
+  /** How many calls have been held so far. */
+  readonly calls: () => number;
+}
+
+/** Creates a storage whose commits wait, and its lists too if `lists` is true. */
+export function heldStorage({ lists = false } = {}): HeldStorage {
+  const storage = new MemoryStorage();
+  const [commit, list] = [storage.commit.bind(storage), storage.list.bind(storage)];
+  const [begun, released] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+  let calls = 0;
+  const wait = (): Promise<undefined> => {
+    calls++;
+    return released.promise;
+  };
+  storage.commit = async (writes) => {
+    begun.resolve(undefined);
+    await wait();
+    return commit(writes);
+  };
+  if (lists) storage.list = (user, range) => wait().then(() => list(user, range));
+  return { storage, release: () => { released.resolve(undefined); }, committing: begun.promise, calls: () => calls };
+}
