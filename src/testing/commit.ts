@@ -3,7 +3,7 @@ import { all, create, ids, range, remove } from './plants.ts';
 import type { Suite } from './suite.ts';
 import type { StorageAdapter, Write } from '../storage/storage-adapter.ts';
 
-/** What the contract says of `commit`. */
+/** Registers the tests of `commit`. */
 export function testCommit({ test }: Suite): void {
   test('a create returns true for a new plant, and false for a taken id, whose plant stays as it is', async ({
     open,
@@ -89,10 +89,10 @@ export function testCommit({ test }: Suite): void {
   }
 }
 
-/** What a batch that fails finds in the storage. */
+/** The writes that are committed before the failing batch. */
 export const storedBefore: readonly Write[] = [create('ada', 1n), create('ada', 2n), create('bob', 1n)];
 
-/** Creates and deletes around a write that fails, which is the only one that has the id 13 or 2 of ada. */
+/** Returns a batch with the failing write at `position`. No other write is for the id 13 or 2 of ada. */
 export function batchWith(failing: Write, position: number): Write[] {
   const others = [
     create('ada', 11n),
@@ -105,7 +105,7 @@ export function batchWith(failing: Write, position: number): Write[] {
   return [...others.slice(0, position), failing, ...others.slice(position)];
 }
 
-/** Asserts, after a batch around a failing write, that its storage is as it was and goes on working. */
+/** Asserts that a failed batch changed nothing and that every adapter can still commit. */
 export async function expectNothingWritten(storages: readonly StorageAdapter[]): Promise<void> {
   for (const [index, storage] of storages.entries()) {
     const where = index === 0 ? 'same adapter' : 'second adapter on the same location';
@@ -133,7 +133,7 @@ export async function expectNothingWritten(storages: readonly StorageAdapter[]):
   }
 }
 
-/** A write that fails in the hands of an adapter that reads a batch as it applies it. */
+/** A create whose `name` cannot be read. It fails in the middle of a batch if an adapter reads writes one by one. */
 const unreadableCreate: Write = {
   kind: 'create',
   user: 'ada',

@@ -2,32 +2,32 @@ import assert from 'node:assert/strict';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import type { ErrorCode } from '../model/errors.ts';
 
-/** Longer arrays are reported by their first difference. */
+/** The maximum length of an array that is shown in full. For a longer one, only its first difference is shown. */
 const maxShownItems = 8;
-/** Longer texts are reported by their beginning. */
+/** The maximum length of a string that is shown in full. For a longer one, only its beginning is shown. */
 const maxShownText = 60;
 
-/** What an adapter does against the contract, in a sentence that its author understands without reading the suite. */
+/** A violation of the contract. The adapter's author can understand the message without reading the suite. */
 export class ContractError extends Error {
   override readonly name = 'ContractError';
 }
 
-/** Fails with the sentence. */
+/** Throws a ContractError with this message. */
 export function fail(sentence: string, cause?: unknown): never {
   throw new ContractError(sentence, cause === undefined ? undefined : { cause });
 }
 
-/** Fails with the sentence unless the condition holds. */
+/** Throws a ContractError with this message unless the condition is true. */
 export function expect(condition: boolean, sentence: string): asserts condition {
   if (!condition) fail(sentence);
 }
 
-/** Fails with what the contract says, and a short diff, unless the values are strictly deep-equal. */
+/** Throws a ContractError with this rule of the contract and a short diff unless the values are strictly deep-equal. */
 export function expectEqual(actual: unknown, expected: unknown, contract: string): void {
   if (!isDeepStrictEqual(actual, expected)) fail(`${contract}\n${difference(actual, expected)}`);
 }
 
-/** Fails with what the contract says unless the work rejects with a PlantStoreError of this code. */
+/** Throws a ContractError with this rule of the contract unless `work` rejects with a PlantStoreError of this code. */
 export async function expectCode(work: Promise<unknown>, code: ErrorCode, contract: string): Promise<void> {
   const error = await rejectionOf(work, contract);
   const isExpected =
@@ -35,7 +35,7 @@ export async function expectCode(work: Promise<unknown>, code: ErrorCode, contra
   if (!isExpected) fail(`${contract} It rejected with ${shown(error)}.`, error);
 }
 
-/** What the work rejects with; fails with what the contract says if it resolves. */
+/** Returns the error that `work` rejects with. Throws a ContractError with this rule of the contract if it resolves. */
 export async function rejectionOf(work: Promise<unknown>, contract: string): Promise<unknown> {
   const outcome = await work.then(
     (value) => ({ value }),
@@ -46,19 +46,19 @@ export async function rejectionOf(work: Promise<unknown>, contract: string): Pro
   return outcome.error;
 }
 
-/** What the suite itself found wrong says more than the error of a PlantStore around it. */
+/** Returns the ContractError inside a PlantStoreError, because it is more informative; otherwise the error itself. */
 export function innermost(error: unknown): unknown {
   return error instanceof Error && error.cause instanceof ContractError ? error.cause : error;
 }
 
-/** A value in one short line. */
+/** Formats a value on one line, with long strings and arrays truncated. */
 export function shown(value: unknown): string {
   if (value instanceof Error)
     return `${value.name} "${value.message}"${'code' in value ? ` with the code ${String(value.code)}` : ''}`;
   return inspect(brief(value), { breakLength: Infinity, compact: true, maxArrayLength: maxShownItems });
 }
 
-/** The diff of node:assert, of the part of the values that differs. */
+/** Returns node:assert's diff of the part in which the values differ. */
 function difference(actual: unknown, expected: unknown): string {
   const [left, right, where] = firstDifference(actual, expected);
   try {
@@ -80,7 +80,7 @@ function firstDifference(actual: unknown, expected: unknown): [unknown, unknown,
   return [seen.slice(from, from + 3), due.slice(from, from + 3), where];
 }
 
-/** The same with its long texts cut short. */
+/** Returns a copy of the value in which long strings are truncated. */
 function brief(value: unknown): unknown {
   if (typeof value === 'string') return value.length > maxShownText ? briefText(value) : value;
   if (Array.isArray(value)) return value.map(brief);

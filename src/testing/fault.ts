@@ -10,12 +10,12 @@ const failingWrites: readonly { readonly key: FaultyWrite; readonly write: Write
   { key: { kind: 'delete', user: 'ada', id: 2n }, write: remove('ada', 2n) },
 ];
 
-/** What the contract says of a commit that fails: the author's own faults make it fail. */
+/** Registers the tests of failing commits. The options `makeWriteFail` and `makePlantUnstorable` make them fail. */
 export function testFault(suite: Suite): void {
   const { test, skip, options } = suite;
   const { persistent } = options;
 
-  /** Opens the adapters that must show nothing of a batch that failed. */
+  /** Stores the plants of `storedBefore`. Returns the adapters that must not show any write of a failed batch. */
   async function openWithPlants(
     { open }: SuiteTest,
     location: StorageLocation,

@@ -7,7 +7,7 @@ const texts = [
   ...['\uFEFF', '\uFFFD', '\uFFFF', '\t\r\n', '0', '1e3', 'null'],
 ];
 
-/** What the contract says of the texts and users that are stored. */
+/** Registers the tests that names, tags and users are stored unchanged. */
 export function testFidelity({ test }: Suite): void {
   test('every Unicode character but U+0000 is stored as it is', async ({ open }) => {
     const storage = await open();

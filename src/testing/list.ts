@@ -4,7 +4,7 @@ import { expect, expectEqual } from './expect.ts';
 import { all, create, expectEnd, ids, range, remove, shuffled } from './plants.ts';
 import type { Suite } from './suite.ts';
 
-/** What the contract says of `list`. */
+/** Registers the tests of `list`. */
 export function testList({ test }: Suite): void {
   test('list returns nothing for a user without plants', async ({ open }) => {
     const storage = await open();
@@ -63,7 +63,7 @@ export function testList({ test }: Suite): void {
 
   test('list may stop before the limit only with the plant by which the JSON reaches 262144 bytes', async ({ open }) => {
     const storage = await open();
-    // Characters of one, three and six bytes of JSON.
+    // In JSON, these characters need one, three and six bytes.
     for (const letter of ['x', '\u2698', '\u0001']) {
       const plants = range(20).map((n) => ({ id: BigInt(n), name: letter.repeat(20_000), tag: letter.repeat(10_000) }));
       await storage.commit(plants.map((plant) => ({ kind: 'create', user: letter, plant })));

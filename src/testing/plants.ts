@@ -2,7 +2,7 @@ import type { Plant, PlantId, StoredPlant } from '../model/plant.ts';
 import { expect, expectEqual } from './expect.ts';
 import type { OwnedPlant, PlantKey, StorageAdapter, Write } from '../storage/storage-adapter.ts';
 
-/** More plants than any test stores: a list that is longer makes plants up. */
+/** More plants than any test stores. An adapter that returns more than this returns plants that do not exist. */
 const maxPlants = 20_000;
 
 export function create(user: string, id: bigint, name = 'a plant', tag?: string): Write {
@@ -13,7 +13,7 @@ export function remove(user: string, id: bigint): Write {
   return { kind: 'delete', user, id };
 }
 
-/** All plants of a user. A page may be shorter than the limit where names are long; only an empty one is the end. */
+/** Returns all of a user's plants. With long names a page may be shorter than the limit; an empty page is the end. */
 export async function all(storage: StorageAdapter, user: string): Promise<StoredPlant[]> {
   const plants: StoredPlant[] = [];
   for (;;) {
@@ -24,7 +24,7 @@ export async function all(storage: StorageAdapter, user: string): Promise<Stored
   }
 }
 
-/** All plants of all users. A page may be shorter than the limit; only an empty one is the end. */
+/** Returns the plants of all users. A page may be shorter than the limit; an empty page is the end. */
 export async function scanAll(storage: StorageAdapter, limit: number): Promise<OwnedPlant[]> {
   const found: OwnedPlant[] = [];
   for (let after: PlantKey | undefined; ;) {
@@ -37,7 +37,7 @@ export async function scanAll(storage: StorageAdapter, limit: number): Promise<O
   }
 }
 
-/** All plants of ada, read as JSON. */
+/** Returns all of ada's plants, read as JSON. */
 export async function readAllJson(listJson: NonNullable<StorageAdapter['listJson']>): Promise<Plant[]> {
   const plants: Plant[] = [];
   for (let after: PlantId | undefined, hasMore = true; hasMore;) {
@@ -63,14 +63,14 @@ export function range(length: number): number[] {
   return Array.from({ length }, (_, n) => n);
 }
 
-/** The same order at every run, but far from sorted. */
+/** Returns the items in a shuffled order that is the same in every run. */
 export function shuffled<T>(items: readonly T[]): T[] {
   return range(items.length)
     .toSorted((a, b) => ((a * 7919) % 104_729) - ((b * 7919) % 104_729))
     .flatMap((n) => items.slice(n, n + 1));
 }
 
-/** Fails once paging has returned more than any test stores, which it may do for ever. */
+/** Throws if paging has returned more plants than any test stores. Otherwise a faulty adapter could page forever. */
 export function expectEnd(method: string, count: number): void {
   expect(count <= maxPlants, `${method} has returned ${count} plants, page by page, which is more than were stored.`);
 }

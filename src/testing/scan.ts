@@ -4,13 +4,13 @@ import { all, create, expectEnd, keyOf, range, remove, scanAll } from './plants.
 import type { Suite } from './suite.ts';
 import type { PlantKey } from '../storage/storage-adapter.ts';
 
-/** In the order of their UTF-8, which differs from that of UTF-16 and from that of a dictionary. */
+/** Users, sorted by their UTF-8 bytes. This order differs from UTF-16 order and from dictionary order. */
 const sortedUsers = [
   ...[' ', '%', "'", 'A', 'B', 'B ', 'a', 'aa', 'b', '\u007f', 'é', 'ü', '\ud7ff', '\ue000', '\uFFFD', '\uFFFF'],
   ...['\u{10000}', '\u{1F33F}', '\u{10FFFF}'],
 ];
 
-/** What the contract says of `scan`. */
+/** Registers the tests of `scan`. */
 export function testScan({ test }: Suite): void {
   test('scan returns nothing if nothing is stored', async ({ open }) => {
     const storage = await open();
@@ -80,7 +80,7 @@ export function testScan({ test }: Suite): void {
       after = page.at(-1);
       if (after === undefined) break;
       const { user, id } = after;
-      // One new user at most: with one more ahead at every page the scan would never end.
+      // Adds no user after one that was added here: with a new user ahead on every page, the scan would never end.
       const others = user.endsWith('!')
         ? []
         : [create(user, id - 1n), create('user', id - 1n), create(`${user}!`, id - 1n)];

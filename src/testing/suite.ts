@@ -4,64 +4,64 @@ import { innermost } from './expect.ts';
 import { Patience, watched } from './watched-adapter.ts';
 import type { StorageAdapter } from '../storage/storage-adapter.ts';
 
-/** Where one test keeps its plants: a folder, a schema, nothing at all. */
+/** Where one test stores its plants: a folder, a schema, or nothing if the adapter stores them in memory. */
 export interface StorageLocation {
-  /** Opens an adapter on this location. The suite closes what it opened. */
+  /** Opens an adapter on this location. The suite closes the adapter. */
   open(): StorageAdapter | Promise<StorageAdapter>;
 }
 
-/** What `createLocation` receives. A `TestContext` of node:test has it too, so helpers can serve both. */
+/** The argument of `createLocation`. A node:test `TestContext` has the same method, so helpers can accept both. */
 export interface LocationContext {
-  /** Registers a clean-up, run after the test and after its adapters are closed; the last one registered runs first. */
+  /** Registers a clean-up. Clean-ups run after the test's adapters are closed, the last one registered first. */
   readonly after: (cleanUp: () => unknown) => void;
 }
 
-/** Registers one test. The third argument is how long it may take, in milliseconds; a runner may ignore it. */
+/** Registers one test. The third argument is the test's timeout in milliseconds; a runner may ignore it. */
 export interface RegisterTest {
   (name: string, body: () => Promise<void>, timeoutMs?: number): unknown;
-  /** Registers a test that is not run. Without it the suite registers an empty test of the same name. */
+  /** Registers a test that is not run. If `skip` is missing, the suite registers an empty test of the same name. */
   skip?: ((name: string, body: () => Promise<void>) => unknown) | undefined;
 }
 
-/** The two functions of a test runner that the suite calls. Those of node:test and Vitest fit as they are. */
+/** The two functions of a test runner that the suite calls. Those of node:test and Vitest need no adaptation. */
 export interface TestRunner {
   describe(name: string, body: () => void): unknown;
   it: RegisterTest;
 }
 
-/** The write that a fault is for: it has this kind, user and id. */
+/** Identifies the write that must fail, by its kind, user and id. */
 export interface FaultyWrite {
   readonly kind: 'create' | 'delete';
   readonly user: string;
   readonly id: bigint;
 }
 
-/** What the suite has to know of an adapter. */
+/** Options of `testStorageAdapter`, which describe the adapter. */
 export interface StorageAdapterTestOptions<Location extends StorageLocation = StorageLocation> {
-  /** Makes an empty location for one test; register what removes it with `t.after`. */
+  /** Creates an empty location for one test. Use `t.after` to register a function that removes it. */
   createLocation: (t: LocationContext) => Location | Promise<Location>;
   /**
-   * `true` if all adapters that are opened on one location contain the same plants, at once and one
-   * after the other; `false` if each begins empty. The suite checks either promise.
+   * `true` if all adapters on one location share the same plants, whether they are open at the same time or
+   * one after another; `false` if each adapter begins empty. The suite tests for the given behaviour.
    */
   persistent: boolean;
   /**
-   * Makes the storage fail, from now on, while it applies this write; every other write still
-   * succeeds. Use a fault of the storage itself, such as a trigger that raises an error, not a check
-   * in the adapter: the suite then proves that a batch is all or nothing. Without this option the
-   * suite reports the proof as skipped.
+   * Makes the storage fail from now on whenever it applies this write; every other write must still
+   * succeed. With it, the suite tests that a batch is all or nothing. The error must come from the
+   * storage itself, such as a trigger that raises an error, not from a check in the adapter. Without
+   * this option, the suite reports these tests as skipped.
    */
   makeWriteFail?(location: Location, write: FaultyWrite): unknown;
   /**
-   * Makes the storage unable to hold the plant of this create, from now on, as with a text that it
-   * cannot encode; every other write still succeeds. The suite then proves that such a plant is
-   * rejected with `invalid_plant` and does not fail its neighbours. Leave it out if the storage
-   * can hold every plant: the suite then reports the proof as skipped.
+   * Makes the storage unable to hold the plant of this create from now on, as if the plant had a string
+   * that the storage cannot encode; every other write must still succeed. With it, the suite tests that
+   * such a plant is rejected with `invalid_plant` and that the other writes of its batch succeed. Omit
+   * it if the storage can hold every plant: the suite then reports these tests as skipped.
    */
   makePlantUnstorable?(location: Location, write: FaultyWrite): unknown;
-  /** The functions of the test runner; default those of node:test. */
+  /** The functions of the test runner; by default those of node:test. */
   runner?: TestRunner | undefined;
-  /** How long one call of the adapter, or of a function of these options, may take, in milliseconds; default 30000. */
+  /** How long one call to the adapter or to a function in these options may take, in milliseconds; default 30000. */
   timeoutMs?: number | undefined;
 }
 
@@ -74,12 +74,12 @@ const optionNames = {
   timeoutMs: true,
 } as const satisfies Record<keyof StorageAdapterTestOptions, true>;
 
-/** What one test works with. */
+/** The functions that one test can use. */
 export interface SuiteTest extends LocationContext {
   readonly createLocation: () => Promise<StorageLocation>;
-  /** Opens an adapter on a location, or on a new one; it is closed after the test. */
+  /** Opens an adapter on the given location, by default a new one. The adapter is closed after the test. */
   readonly open: (location?: StorageLocation) => Promise<StorageAdapter>;
-  /** Waits for something that an adapter's author has written. */
+  /** Calls a function that the adapter's author has written, and waits for its result, up to `timeoutMs`. */
   readonly settle: <T>(name: string, call: () => T | Promise<T>) => Promise<T>;
 }
 
@@ -88,19 +88,19 @@ export interface Suite {
   readonly options: StorageAdapterTestOptions;
   readonly describe: (name: string, body: () => void) => void;
   readonly test: (name: string, body: (t: SuiteTest) => Promise<void>) => void;
-  /** Registers a test that cannot be run, under a name that says why. */
+  /** Registers a test that cannot be run. The name states the reason. */
   readonly skip: (name: string) => void;
-  /** Prints once that the adapter lacks an optional method, so that some tests prove nothing. */
+  /** Prints, once per method, that the adapter lacks an optional method and that its tests therefore prove nothing. */
   readonly reportMissing: (method: string) => void;
 }
 
-/** A test may make this many calls that take as long as they may. */
+/** The timeout of a test, as a multiple of the timeout of a call. */
 const maxSlowCalls = 10;
 
 /**
- * Makes the suite of one adapter, for any test runner.
+ * Creates the suite of one adapter, for any test runner.
  *
- * @throws {TypeError} for a wrong option, which it names.
+ * @throws {TypeError} if an option is invalid; the message names it.
  */
 export function makeSuite(name: string, options: StorageAdapterTestOptions): Suite {
   checkOptionNames('testStorageAdapter', options, optionNames);
@@ -120,7 +120,7 @@ export function makeSuite(name: string, options: StorageAdapterTestOptions): Sui
   };
 }
 
-/** Runs one test and its clean-ups; throws what failed first. */
+/** Runs one test and its clean-ups, even if some of them fail. Throws the first error. */
 async function runTest(
   options: StorageAdapterTestOptions,
   patience: Patience,

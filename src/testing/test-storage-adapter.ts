@@ -10,9 +10,9 @@ import { makeSuite } from './suite.ts';
 import type { StorageAdapterTestOptions, StorageLocation, Suite } from './suite.ts';
 
 /**
- * Proves a storage adapter: registers a test for everything that the contract of `StorageAdapter`
- * says. Call it at the top level of a test file. It works under every test runner that has
- * `describe` and `it`; without the option `runner` that is node:test.
+ * Registers the tests of a storage adapter, which cover the whole contract of `StorageAdapter`. Call
+ * it at the top level of a test file. It works with every test runner that has `describe` and `it`;
+ * the default is node:test, and the option `runner` selects another.
  *
  * @example
  * testStorageAdapter('MyStorage', {

@@ -4,10 +4,10 @@ import { ContractError, expect, fail, shown } from './expect.ts';
 import { compareUsers } from '../storage/key-order.ts';
 import type { JsonPage, ListRange, PlantKey, ScanRange, StorageAdapter } from '../storage/storage-adapter.ts';
 
-/** How long the suite waits for a method that has already failed to settle once, in milliseconds. */
+/** The timeout of a method that has timed out before, in milliseconds. */
 const shortPatienceMs = 100;
 
-/** Waits for an adapter's promises, but not for ever. */
+/** Waits for an adapter's promises, with a timeout. */
 export class Patience {
   readonly #timeoutMs: number;
   readonly #hung = new Set<string>();
@@ -17,8 +17,8 @@ export class Patience {
   }
 
   /**
-   * Calls an adapter's method, which must return a promise that settles in time. Once a method has
-   * failed to do so it gets little time, so that the whole suite ends soon.
+   * Calls an adapter's method and waits for its promise. Throws a ContractError after a timeout. A method that
+   * has timed out once gets a much shorter timeout from then on, so that the whole suite ends soon.
    */
   async settle<T>(name: string, call: () => T | Promise<T>): Promise<T> {
     const hasHung = this.#hung.has(name);
@@ -39,7 +39,7 @@ export class Patience {
   }
 }
 
-/** An adapter of which every call is held to what the contract says of all calls. */
+/** Wraps an adapter. Checks for every call what the contract requires of all calls. */
 export function watched(storage: StorageAdapter, patience: Patience): StorageAdapter {
   const called = async <T>(name: string, call: () => Promise<T>): Promise<T> =>
     patience.settle(name, () => promiseOf(name, call));
@@ -82,7 +82,7 @@ export function watched(storage: StorageAdapter, patience: Patience): StorageAda
   };
 }
 
-/** An adapter's methods return promises: they neither throw nor return anything else. */
+/** Calls a method and checks that it returns a promise: it must not throw or return anything else. */
 function promiseOf<T>(name: string, call: () => Promise<T>): Promise<T> {
   let returned: unknown;
   try {
@@ -109,7 +109,7 @@ function checkLength(call: string, page: unknown, limit: number): void {
   expect(page.length <= limit, `${call} returned ${page.length} plants, which is more than its limit.`);
 }
 
-/** A page must move on, or the next one would be the same for ever. */
+/** Checks that the ids of a page ascend and are greater than `after`. Otherwise paging could repeat a page forever. */
 function checkIds(call: string, ids: readonly unknown[], after: PlantId | undefined): void {
   let last = after;
   for (const [index, id] of ids.entries()) {
@@ -170,7 +170,7 @@ function keyText(key: PlantKey | undefined): string {
   return key === undefined ? 'after: undefined' : `user: ${visible(key.user)}, id: ${key.id}`;
 }
 
-/** The characters that differ are often invisible. */
+/** Escapes all characters but printable ASCII, because the characters that differ are often invisible. */
 function visible(user: string): string {
   return shown(user).replaceAll(
     /[^\x20-\x7e]/gu,
