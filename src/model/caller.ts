@@ -8,15 +8,15 @@ export const scopes: readonly Scope[] = ['plants:read', 'plants:write'];
 export interface Caller {
   /** The user whose plants the caller has access to: 1 to 255 bytes of UTF-8. */
   readonly user: string;
-  /** What the caller may do; by default everything. Scopes of other services are ignored. */
+  /** What the caller may do; by default everything. Scopes that belong to other services are ignored. */
   readonly scopes?: readonly Scope[];
 }
 
 /**
  * Returns the caller that a bearer token identifies, or `null` if the token is unknown, expired or revoked (401). If it
- * throws, rejects, or does not settle within 10 seconds, the server responds with 500, or with 503 for a
- * PlantStoreError `storage_unavailable`, and reports the error to `onError`. A value that is not a Caller is reported
- * in the same way, as a TypeError.
+ * throws, rejects, or does not settle within 10 seconds, the server reports the error to `onError` and responds with
+ * 500, or with 503 if the error is a PlantStoreError `storage_unavailable`. A value that is not a Caller is reported in
+ * the same way, as a TypeError.
  * @example
  * const authenticate: Authenticate = (token) => (token === process.env.ADAS_TOKEN ? { user: 'ada' } : null);
  */

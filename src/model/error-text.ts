@@ -1,11 +1,11 @@
 import { types } from 'node:util';
 
-/** How many causes of an error are reported. */
+/** The maximum number of nested causes of an error that are reported. */
 const maxCauses = 5;
 
 /**
  * Formats an error for a log: its stack and its codes, then those of its causes. Omits other properties, because they
- * can contain user data: PostgreSQL's `detail` quotes the row, the error of an HTTP client its headers.
+ * can contain user data: PostgreSQL's `detail` quotes the row, and an HTTP client's error may contain its headers.
  */
 export function errorText(error: unknown): string {
   const texts: string[] = [];
@@ -27,7 +27,10 @@ function causeOf(error: unknown): unknown {
   }
 }
 
-/** Anything can be thrown: a Proxy, an error whose stack is not a string, an object that cannot become a string. */
+/**
+ * Describes a thrown value. Never throws, although the value can be a Proxy, an error whose stack is not a string, or
+ * an object that cannot be converted to a string.
+ */
 function ownText(error: unknown): string {
   try {
     return describe(error);
@@ -46,7 +49,7 @@ function describe(error: unknown): string {
   return typeof error === 'object' && error !== null ? 'an object that is not an Error' : String(error);
 }
 
-/** Returns the codes of an error of the system, of node:sqlite or of PostgreSQL. */
+/** Returns the codes of a system, node:sqlite or PostgreSQL error. */
 function codesOf(error: Error): string {
   const properties = error as Error & Readonly<Record<string, unknown>>;
   const codes = ['code', 'errcode'].flatMap((name) => {
@@ -56,7 +59,7 @@ function codesOf(error: Error): string {
   return codes.length === 0 ? '' : ` (${codes.join(', ')})`;
 }
 
-/** Checks for an Error of any VM context: in Jest, for example, `instanceof Error` fails for system errors. */
+/** Checks for an Error from any VM context. In Jest, for example, system errors are not `instanceof Error`. */
 function isError(error: unknown): error is Error {
   return error instanceof Error || types.isNativeError(error);
 }

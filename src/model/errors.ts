@@ -2,7 +2,7 @@
  * The only table of error codes. For each code it holds the HTTP status, the integer in the `error` field of a response
  * (status × 100 + n, never renumbered) and the default message.
  *
- * Several codes share 50300, because the client should react in the same way: try again later.
+ * Several codes share 50300, because a client should react to all of them in the same way: try again later.
  */
 export const errorTable = {
   invalid_json: { status: 400, error: 40001, message: 'The body is not JSON in UTF-8.' },
@@ -33,7 +33,7 @@ export const errorTable = {
 export type ErrorCode = keyof typeof errorTable;
 
 /**
- * The only error class of this package. Its message never contains a secret or a detail of the machine, so it can be
+ * The only error class of this package. Its message never contains a secret or a detail about the machine, so it can be
  * sent to a client unchanged. Such details are in `cause`.
  */
 export class PlantStoreError extends Error {

@@ -5,8 +5,8 @@ import { int64FromJsonNumber } from './int64.ts';
 const fractionOrExponent = /\d[.eE]/;
 
 /**
- * Parses JSON (RFC 8259) without losing precision in the top-level member `id`. An integral number in any spelling
- * becomes an int64 bigint (or stays a number if that is exact). Any other number becomes NaN.
+ * Parses JSON (RFC 8259) without losing precision in the top-level member `id`. An integral number in any notation
+ * becomes an int64 bigint, or stays a number if that is exact. Any other number becomes NaN.
  *
  * @throws {PlantStoreError} `invalid_json`, also if arrays and objects nest more than `maxDepth` levels.
  */
@@ -22,21 +22,21 @@ export function parseExactJson(text: string, maxDepth: number): unknown {
   return literal === undefined ? value : { ...(value as object), id: int64FromJsonNumber(literal) ?? NaN };
 }
 
-/** Checks that `id` is exact: an integer literal that a double cannot represent never becomes a safe integer. */
+/** Checks that `id` is exact. An integer literal that a double cannot represent is never parsed as a safe integer. */
 function isExact(value: unknown): boolean {
   const { id } = (value ?? {}) as { id?: unknown };
   return typeof id !== 'number' || Number.isSafeInteger(id);
 }
 
-/** Checks that the text contains at most one object, and no array. */
+/** Checks that the JSON contains at most one object and no array. */
 function isFlat(text: string): boolean {
   return !text.includes('[') && !text.includes('{', text.indexOf('{') + 1);
 }
 
 /**
- * Returns the literal of the top-level member `id` if it is a number. Of several members, the last one counts, as in
- * JSON.parse. The text must be valid JSON. This is a loop because a reviver recurses and overflows the stack at some
- * 5,000 levels.
+ * Returns the literal of the top-level member `id` if it is a number. If there are several such members, the last one
+ * counts, as in JSON.parse. `text` must be valid JSON. This is a loop because a JSON.parse reviver is called
+ * recursively and overflows the stack at about 5,000 levels.
  */
 function findIdLiteral(text: string, maxDepth: number): string | undefined {
   const number = /\s*(-?\d[\d.eE+-]*)/y;

@@ -1,8 +1,8 @@
 import { errorText } from './error-text.ts';
 
 /**
- * Wraps a reporting hook of the application, so that the process survives if the hook throws or its promise rejects.
- * Then `fallback` receives the report, and standard error the error of the hook.
+ * Wraps the application's reporting hook, so that the process survives if the hook throws or its promise rejects. In
+ * that case the hook's error is written to standard error, and the report is passed to `fallback`.
  */
 export function guardHook<Report extends unknown[]>(
   name: string,

@@ -3,7 +3,7 @@ export const minInt64: bigint = -(2n ** 63n);
 /** The largest int64, 2^63 − 1. */
 export const maxInt64: bigint = 2n ** 63n - 1n;
 
-/** An int64 has at most 19 digits. Longer numbers are rejected before BigInt() spends time on them. */
+/** The maximum number of digits in an int64. Longer numbers are rejected before BigInt() spends time on them. */
 const maxDigits = 19;
 
 /** Checks whether `value` is in the int64 range. */
@@ -12,16 +12,16 @@ export function isInt64(value: bigint): boolean {
 }
 
 /**
- * Parses a decimal text (`-?digits`) as an int64; returns `undefined` if it is not one. Rejects any other form: `+`,
- * space, point, exponent and hexadecimal.
+ * Parses a decimal string (`-?digits`) as an int64. Returns `undefined` for any other string, such as one with `+`, a
+ * space, a decimal point, an exponent or hexadecimal digits.
  */
 export function int64FromText(text: string): bigint | undefined {
   return /^-?\d+$/.test(text) ? int64FromJsonNumber(text) : undefined;
 }
 
 /**
- * Converts a JSON number literal (RFC 8259 §6) to an int64, exactly. `1.0` and `1e3` are integers; `1.5` and 2^63
- * return `undefined`. The run time is linear in the literal's length, whatever its value.
+ * Converts a JSON number literal (RFC 8259 §6) to an int64, exactly. `1.0` and `1e3` are integers. Returns `undefined`
+ * for other numbers, such as `1.5` and 2^63. The run time is linear in the literal's length, whatever its value.
  */
 export function int64FromJsonNumber(literal: string): bigint | undefined {
   const parts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(literal);

@@ -1,9 +1,9 @@
 /**
  * Checks that `options` is an object that contains only known options.
  *
- * @param owner what the options are for, such as `PlantStore`
+ * @param owner the class or function that has these options, such as `PlantStore`
  * @param known an object whose keys are the names of all options
- * @throws {TypeError} that names the first unknown option and lists the known ones.
+ * @throws {TypeError} if an option is unknown; the message names the first one and lists the known options.
  */
 export function checkOptionNames(owner: string, options: unknown, known: Readonly<Record<string, true>>): void {
   if (typeof options !== 'object' || options === null) {
@@ -18,7 +18,7 @@ export function checkOptionNames(owner: string, options: unknown, known: Readonl
 /**
  * Checks that an option is an integer from `min` to `max`.
  *
- * @throws {TypeError} that names the option and its range.
+ * @throws {TypeError} if it is not; the message names the option and its range.
  */
 export function checkIntegerOption(name: string, value: number, min: number, max: number = Number.MAX_SAFE_INTEGER): void {
   if (Number.isSafeInteger(value) && value >= min && value <= max) return;
@@ -29,7 +29,7 @@ export function checkIntegerOption(name: string, value: number, min: number, max
 /**
  * Checks that an option is a function.
  *
- * @throws {TypeError} that names the option.
+ * @throws {TypeError} if it is not; the message names the option.
  */
 export function checkFunctionOption(name: string, value: unknown): void {
   if (typeof value !== 'function') throw new TypeError(`${name} must be a function`);

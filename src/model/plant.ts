@@ -6,9 +6,9 @@ export type PlantId = bigint;
 
 /** A plant as the service returns it. */
 export interface Plant {
-  /** The name: any Unicode string without U+0000 and unpaired surrogates; may be empty. */
+  /** The name: any Unicode string without U+0000 or unpaired surrogates; may be empty. */
   name: string;
-  /** The type of the plant, under the same rules as the name; optional. */
+  /** The type of the plant; optional. The same rules apply as for the name. */
   tag?: string;
 }
 
@@ -24,7 +24,7 @@ export interface NewPlant {
   tag?: string | undefined;
 }
 
-/** Returns a plant's JSON: without its id, and without `tag` if it has none. */
+/** Returns a plant as JSON, without its id, and without `tag` if the plant does not have one. */
 export function plantJson({ name, tag }: Plant): string {
   return JSON.stringify({ name, tag });
 }
@@ -68,7 +68,7 @@ function parseString(field: string, input: unknown): string {
   return input;
 }
 
-/** Checks whether every storage can hold `text`: no U+0000 (PostgreSQL), well-formed UTF-16. */
+/** Checks whether every storage can hold `text`: no U+0000, because of PostgreSQL, and well-formed UTF-16. */
 export function isStorableString(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
