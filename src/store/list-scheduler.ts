@@ -1,10 +1,10 @@
-/** For each user, the lists that wait for their next page, in order of arrival. The first user is served next. */
+/** Maps each user to the lists that wait for their next page, in order of arrival. The first user is served next. */
 const waiting = new Map<string, (() => void)[]>();
 
 /**
- * Resolves when a long list of this user may read its next page. One page is read in each event loop iteration: with
- * one page for every list, 200 lists of a million plants would make an iteration take 150 ms. Users are served round
- * robin, and so are the lists of each user, so that one user with many lists does not slow down other users.
+ * Resolves when a long list of this user may read its next page. Only one page is read per event loop iteration: with
+ * one page per list, 200 lists of a million plants would make an iteration take 150 ms. Users are served round-robin,
+ * and so are the lists of each user, so that one user with many lists does not slow down other users.
  */
 export function pageTurn(user: string): Promise<void> {
   return new Promise((resolve) => {

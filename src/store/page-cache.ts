@@ -1,11 +1,11 @@
 import type { JsonPage } from '../storage/storage-adapter.ts';
 
-/** The size of a page or a user besides its text, in code units. It bounds the number of empty pages too. */
+/** The size in code units that a page or a user counts in addition to its text. It also limits empty pages. */
 const overhead = 256;
 
 /** Options of a {@link PageCache}. */
 export interface PageCacheOptions {
-  /** The maximum size of all pages and users, in UTF-16 code units; the least recently used users are evicted. */
+  /** The maximum total size of all pages and users, in UTF-16 code units. The least recently used users are evicted. */
   readonly maxText: number;
   /** See `StorageAdapter.dataVersion`. */
   readonly dataVersion: () => number;
@@ -14,14 +14,14 @@ export interface PageCacheOptions {
 interface UserPages {
   readonly byLimit: Map<number, JsonPage>;
   text: number;
-  /** Whether it was read since its last eviction check (second chance: as effective as LRU, and cheaper). */
+  /** Whether a page was read since the last eviction check (second chance: as effective as LRU, and cheaper). */
   isUsed: boolean;
 }
 
 /**
- * Caches the first pages of users' lists, which clients request repeatedly. {@link forget} removes the pages of a user
- * after a write. All pages are removed after another process changed the storage. From the cache, a response of 20
- * plants costs half as much, and one of 1000 plants a fifth.
+ * Caches the first pages of users' lists, because clients request these repeatedly. {@link forget} removes a user's
+ * pages after a write. All pages are removed after another process has changed the storage. With the cache, a response
+ * with 20 plants costs half as much, and a response with 1000 plants a fifth.
  */
 export class PageCache {
   readonly #options: PageCacheOptions;
@@ -30,7 +30,7 @@ export class PageCache {
   #version: number | undefined;
   #isVersionChecked = false;
 
-  /** Counts the invalidations: see {@link keep}. */
+  /** The number of invalidations so far: see {@link keep}. */
   forgotten = 0;
 
   constructor(options: PageCacheOptions) {
@@ -47,8 +47,8 @@ export class PageCache {
   }
 
   /**
-   * Caches a first page. `forgotten` is the value of {@link forgotten} before the page was read. If that has changed
-   * since, the page is not cached, because it may be older than a commit.
+   * Caches a first page. `forgotten` is the value of {@link forgotten} before the page was read. If the value has
+   * changed since then, the page is not cached, because it may be older than a commit.
    */
   keep(user: string, limit: number, page: JsonPage, forgotten: number): void {
     if (forgotten !== this.forgotten) return;
@@ -59,7 +59,7 @@ export class PageCache {
       this.#text += kept.text;
     }
     const change = lengthOf(page) - lengthOf(kept.byLimit.get(limit));
-    // All callers share this object.
+    // Frozen, because all callers share this object.
     kept.byLimit.set(limit, Object.freeze(page));
     kept.text += change;
     this.#text += change;
@@ -76,8 +76,9 @@ export class PageCache {
   }
 
   /**
-   * Clears the cache if another process changed the storage. Runs once per event loop iteration, since a check costs a
-   * third of reading a page. A client that learned of another process's commit sends its request in a later iteration.
+   * Clears the cache if another process has changed the storage. A check costs a third as much as reading a page, so it
+   * runs at most once per event loop iteration. This is enough: a client that has learned of another process's commit
+   * sends its request in a later iteration.
    */
   #checkVersion(): void {
     const version = this.#options.dataVersion();

@@ -22,8 +22,8 @@ export interface PlantStoreOptions {
   /** The maximum number of writes in one commit, 1 or more; default 1000. */
   maxBatchWrites?: number;
   /**
-   * How much JSON of the first pages of lists is cached, in UTF-16 code units, 0 or more; default 8388608. Applies only
-   * if the storage detects changes by other processes (SqliteStorage and MemoryStorage do).
+   * The maximum total size of the cached first pages of lists, in UTF-16 code units of JSON, 0 or more; default
+   * 8388608. Applies only if the storage can detect changes by other processes (SqliteStorage and MemoryStorage can).
    */
   maxCachedText?: number;
 }
@@ -35,7 +35,7 @@ const optionNames = {
   maxCachedText: true,
 } as const satisfies Record<keyof PlantStoreOptions, true>;
 
-/** Which part of a user's plants to list. */
+/** The part of a user's plants to list. */
 export interface ListOptions {
   /** List only ids greater than this one (keyset pagination). */
   after?: PlantId | number | undefined;
@@ -46,12 +46,12 @@ export interface ListOptions {
 const listOptionNames = { after: true, limit: true } as const satisfies Record<keyof ListOptions, true>;
 
 /**
- * A collection of plants for each user. It checks every input, commits concurrent writes together, and stores the
+ * A collection of plants for each user. A store checks every input, commits concurrent writes together, and keeps the
  * plants in a {@link StorageAdapter}.
  *
  * Every method rejects with a {@link PlantStoreError} `storage_unavailable` if the storage fails (the outcome of a
- * write is then unknown), and `closed` after {@link close}. It rejects with a TypeError if `user` is not a string of 1
- * to 255 bytes of UTF-8 that every storage can hold.
+ * write is then unknown), and with `closed` after {@link close}. It rejects with a TypeError if `user` is not a string
+ * of 1 to 255 UTF-8 bytes that every storage can hold.
  */
 export class PlantStore {
   readonly #storage: StorageAdapter;
@@ -78,7 +78,7 @@ export class PlantStore {
    *
    * @returns the plant as it was stored.
    * @throws {PlantStoreError} `invalid_plant`, also if the storage cannot hold the plant; `id_taken` if the user
-   *   already has a plant with this id, which stays unchanged; `saturated`.
+   *   already has a plant with this id (that plant stays unchanged); `saturated`.
    */
   async createPlant(user: string, newPlant: NewPlant): Promise<StoredPlant> {
     checkUser(user);
@@ -101,8 +101,8 @@ export class PlantStore {
   }
 
   /**
-   * Iterates over a user's plants in ascending id, one at a time, in constant memory. They are read page by page: see
-   * {@link iteratePages}.
+   * Iterates over a user's plants in ascending order of id, one at a time, in constant memory. Reads them page by page:
+   * see {@link iteratePages}.
    *
    * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
    * @example
@@ -113,9 +113,9 @@ export class PlantStore {
   }
 
   /**
-   * Iterates over a user's plants in ascending order of id, page by page, in constant memory. Each page holds 1 to 1000
-   * plants, fewer if names are very long, and is read on demand. A plant that is created or deleted meanwhile may or
-   * may not be returned. Every other plant is returned exactly once.
+   * Iterates over a user's plants in ascending order of id, page by page, in constant memory. A page holds 1 to 1000
+   * plants, fewer if names are very long, and is read on demand. A plant that is created or deleted during the
+   * iteration may or may not be returned. Every other plant is returned exactly once.
    *
    * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
    */
@@ -141,8 +141,8 @@ export class PlantStore {
   }
 
   /**
-   * Reads one page as the JSON of a response: up to 1000 plants, fewer if names are very long. If `hasMore` is true,
-   * the next page starts after `last`.
+   * Reads one page as JSON, ready to be sent as a response. A page holds up to 1000 plants, fewer if names are very
+   * long. If `hasMore` is true, the next page starts after `last`.
    *
    * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
    */
@@ -195,7 +195,7 @@ export class PlantStore {
     try {
       return await asStorageWork(() => commitChecked(this.#storage, writes));
     } finally {
-      // Also after a failed commit, because its outcome is unknown.
+      // This is also necessary after a failed commit, because its outcome is unknown.
       if (this.#pages !== undefined) for (const { user } of writes) this.#pages.forget(user);
     }
   }
@@ -218,14 +218,14 @@ function parseAfter(after: PlantId | number | undefined): PlantId | undefined {
   return id;
 }
 
-/** Commits a batch. Too few outcomes are an error, because the outcome of some write would be unknown. */
+/** Commits a batch. Throws if the adapter returns too few outcomes, because some write's outcome would be unknown. */
 async function commitChecked(storage: StorageAdapter, writes: Write[]): Promise<boolean[]> {
   const outcomes = await storage.commit(writes);
   if (outcomes.length === writes.length) return outcomes;
   throw new Error(`The storage returned ${outcomes.length} outcomes for ${writes.length} writes`);
 }
 
-/** Converts any error of a storage into an error of this package. */
+/** Converts any error from a storage adapter to an error of this package. */
 async function asStorageWork<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

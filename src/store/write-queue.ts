@@ -10,8 +10,9 @@ export interface WriteQueueOptions {
 }
 
 /**
- * How many event loop iterations a batch waits while more writes keep arriving. With 64 clients, one fsync then covers
- * 60 writes instead of 43, which saves a tenth of the CPU per create. A single write does not wait for others.
+ * The maximum number of event loop iterations that a batch waits while more writes keep arriving. With 64 clients, one
+ * fsync then covers 60 writes instead of 43, which saves a tenth of the CPU time per create. A single write does not
+ * wait for others.
  */
 const maxWaitTurns = 4;
 
@@ -24,17 +25,17 @@ interface Entry {
 }
 
 /**
- * Group commit: writes that arrive during a commit, or in the same event loop iteration, go to the storage as one
- * batch, so that one fsync or one round trip covers all of them.
+ * Implements group commit: writes that arrive during a commit, or in the same event loop iteration, are committed as
+ * one batch, so that one fsync or one round trip covers all of them.
  *
- * At most one batch is in flight. A batch contains at most one write for each (user, id). A second write waits for the
- * next batch, so that writes to one plant keep their order of arrival. If a batch fails, exactly its own writes fail.
- * If it fails with `invalid_plant`, only the writes that the storage cannot hold fail.
+ * At most one batch is in flight. A batch contains at most one write for each (user, id). A second write to the same
+ * plant waits for the next batch, so that writes to one plant keep their order of arrival. If a batch fails, all of its
+ * writes fail, and no others. If it fails with `invalid_plant`, only the writes that the storage cannot hold fail.
  */
 export class WriteQueue {
   readonly #commit: (writes: Write[]) => Promise<boolean[]>;
   readonly #options: WriteQueueOptions;
-  /** The writes for the next batches, at most one for each plant, in order of arrival. */
+  /** The writes for the next batches, at most one per plant, in order of arrival. */
   #next: Entry[] = [];
   /** The last waiting write to each plant, by user and id. Nested maps avoid a combined key. */
   readonly #lastByPlant = new Map<string, Map<bigint, Entry>>();
@@ -50,7 +51,7 @@ export class WriteQueue {
   }
 
   /**
-   * Adds a write; resolves with its outcome after the commit.
+   * Adds a write. Resolves with its outcome after the commit.
    *
    * @throws {PlantStoreError} `saturated`, `closed`, or the error of the commit.
    */
@@ -66,7 +67,7 @@ export class WriteQueue {
     });
   }
 
-  /** Rejects new writes; resolves when the accepted ones are settled. */
+  /** Rejects new writes from now on. Resolves when all accepted writes are settled. */
   close(): Promise<void> {
     this.#closing ??= new Promise((resolve) => {
       this.#onDrained = resolve;
@@ -118,7 +119,7 @@ export class WriteQueue {
 
   /**
    * Commits a batch and settles its writes. If the storage cannot hold a plant of the batch, commits the batch again in
-   * halves, so that no other write fails. n such plants among m writes take about 2n · log2(m) more commits.
+   * halves, so that no other write fails. n such plants among m writes require about 2n · log2(m) more commits.
    */
   async #settle(batch: readonly Entry[]): Promise<void> {
     try {
@@ -162,7 +163,7 @@ function idOf(write: Write): bigint {
   return write.kind === 'create' ? write.plant.id : write.id;
 }
 
-/** Checks whether the storage rejected a commit because it cannot hold a plant; nothing was written then. */
+/** Checks whether the storage rejected a commit because it cannot hold a plant. In this case nothing was written. */
 function isUnstorable(error: unknown): boolean {
   return error instanceof PlantStoreError && error.code === 'invalid_plant';
 }
