@@ -3,11 +3,11 @@ import { compareOwned } from '../storage/key-order.ts';
 import type { OwnedPlant, StorageAdapter } from '../storage/storage-adapter.ts';
 import { PlantFinder } from './plant-finder.ts';
 
-/** A plant that was not added, because another plant of the same user has its id. */
+/** A plant that was not added, because a different plant of the same user has the same id. */
 export interface PlantConflict {
   /** The user of both plants. */
   readonly user: string;
-  /** The plant to add. */
+  /** The plant that was not added. */
   readonly plant: StoredPlant;
   /** The stored plant with the same id, which stays unchanged. */
   readonly existing: StoredPlant;
@@ -22,12 +22,12 @@ export interface PlantTally {
   conflict(conflict: PlantConflict): void;
 }
 
-/** More rounds are necessary only if a client keeps deleting and creating the same plants. */
+/** The maximum number of rounds. More are needed only if a client keeps deleting and creating the same plants. */
 const maxRounds = 10;
 
 /**
- * Adds plants with distinct keys to a storage, in one batch. A plant whose id is taken changes nothing. It is counted
- * as present, or as a conflict if the plants differ.
+ * Adds plants with distinct keys to a storage adapter, in one batch. If a plant's id is taken, the stored plant stays
+ * unchanged. The plant is then counted as present, or as a conflict if the two plants differ.
  */
 export async function addPlants(
   storage: StorageAdapter,
@@ -40,12 +40,12 @@ export async function addPlants(
     const outcomes = await storage.commit(pending.map(({ user, plant }) => ({ kind: 'create', user, plant })));
     const refused = pending.filter((_, index) => outcomes[index] !== true).sort(compareOwned);
     tally.added += pending.length - refused.length;
-    // A plant that was refused but is not found was deleted in between.
+    // If a plant was refused but is not found, it was deleted in the meantime.
     pending = await withoutPresent(new PlantFinder(storage), refused, tally);
   }
 }
 
-/** Counts the plants whose id is taken; returns the others. */
+/** Counts the plants whose id is taken, and returns the others. */
 export async function withoutPresent(
   finder: PlantFinder,
   plants: readonly OwnedPlant[],

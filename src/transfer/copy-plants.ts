@@ -9,15 +9,15 @@ import { scanPages } from './scan-pages.ts';
 
 /** The number of plants that {@link copyPlants} has processed. */
 export interface CopyCounts {
-  /** How many plants are new in the target. */
+  /** How many plants were added to the target. */
   readonly added: number;
   /** How many plants the target already had, with the same name and tag. */
   readonly present: number;
-  /** How many plants were not copied, because the target has another plant with the same user and id. */
+  /** How many plants were not copied, because the target has a different plant with the same user and id. */
   readonly conflicts: number;
 }
 
-/** The callbacks of {@link copyPlants}. If one throws, the copy stops and rejects with its error. */
+/** The callbacks of {@link copyPlants}. If a callback throws, `copyPlants` stops and rejects with that error. */
 export interface CopyPlantsOptions {
   /** Called with the counts so far after each page of at most 1000 plants. */
   onProgress?: ((counts: CopyCounts) => void) | undefined;
@@ -28,13 +28,13 @@ export interface CopyPlantsOptions {
 const optionNames = { onProgress: true, onConflict: true } as const satisfies Record<keyof CopyPlantsOptions, true>;
 
 /**
- * Copies all plants of all users from one storage to another, in constant memory. Nothing is ever overwritten: a plant
- * that the target already has is counted, and one that differs is a conflict. To continue an interrupted copy, run it
- * again. Both storages stay open.
+ * Copies the plants of all users from one storage adapter to another, in constant memory. Never overwrites a plant: if
+ * the target already has a plant with the same user and id, the plant is counted as present, or as a conflict if the
+ * two differ. To continue an interrupted copy, run it again. Both adapters stay open.
  *
  * @returns the counts; the copy is complete if there are no conflicts.
- * @throws {TypeError} if `from` or `to` is not a storage adapter, if both are the same one, or if an option is invalid
- *   or unknown; the error names the option.
+ * @throws {TypeError} if `from` or `to` is not a storage adapter, if both are the same adapter, or if an option is
+ *   invalid or unknown; the message names the option.
  * @example
  * const { added, conflicts } = await copyPlants(new SqliteStorage('plants.db'), storage, {
  *   onConflict: ({ user, plant }) => console.error(`${user} has another plant ${plant.id}`),

@@ -6,7 +6,7 @@ export async function forEachOverlapped<Item>(items: AsyncIterable<Item>, work: 
   let next = await iterator.next();
   while (next.done !== true) {
     const working = work(next.value);
-    // One iteration later, so that `work` can send its request before reading keeps this process busy.
+    // Reads one event loop iteration later, so that `work` can send its request before reading blocks the event loop.
     const making = nextTurn().then(() => iterator.next());
     [next] = await Promise.all([making, working]);
   }

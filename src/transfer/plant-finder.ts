@@ -8,9 +8,9 @@ import type { OwnedPlant, StorageAdapter } from '../storage/storage-adapter.ts';
 const minReadPlants = 16;
 
 /**
- * Finds the stored plants with given keys, in ascending order. It reads ahead, and further as long as the plants it
- * reads are useful: a million consecutive plants cost a thousand reads, and a few plants among millions of others cost
- * one short read each.
+ * Finds the stored plants with the given keys, in ascending order. Reads ahead, with larger reads while the plants read
+ * ahead are useful: a million consecutive plants require a thousand reads, and a few plants among millions of others
+ * require one short read each.
  */
 export class PlantFinder {
   readonly #storage: StorageAdapter;
@@ -24,7 +24,7 @@ export class PlantFinder {
     this.#storage = storage;
   }
 
-  /** Returns the stored plant for each key, or `undefined`. Keys must ascend, also from call to call. */
+  /** Returns the stored plant for each key, or `undefined`. Keys must ascend, even from one call to the next. */
   async findAll(plants: readonly OwnedPlant[]): Promise<(StoredPlant | undefined)[]> {
     const found: (StoredPlant | undefined)[] = [];
     for (const wanted of plants) {
@@ -48,7 +48,7 @@ export class PlantFinder {
   async #readAt(wanted: OwnedPlant): Promise<StoredPlant | undefined> {
     const { user, plant: { id } } = wanted;
     if (id === minInt64) {
-      // No id precedes the smallest one, so a scan cannot start right before it.
+      // A scan cannot start right before the smallest id, because no id precedes it.
       const [first] = await this.#storage.list(user, { after: undefined, limit: 1 });
       return first?.id === id ? first : undefined;
     }

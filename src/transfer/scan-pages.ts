@@ -1,7 +1,7 @@
 import { maxPageLength } from '../storage/page-bounds.ts';
 import type { OwnedPlant, PlantKey, StorageAdapter } from '../storage/storage-adapter.ts';
 
-/** Yields all plants of a storage in the order of their keys, page by page. */
+/** Yields all the plants in a storage adapter in key order, page by page. */
 export async function* scanPages(storage: StorageAdapter): AsyncGenerator<OwnedPlant[], void, undefined> {
   for (let after: PlantKey | undefined; ; ) {
     const page = await storage.scan({ after, limit: maxPageLength });
