@@ -5,7 +5,7 @@ const methods = ['commit', 'list', 'scan', 'close'] as const satisfies (keyof St
 /**
  * Checks that a value has the methods of a storage adapter.
  *
- * @throws {TypeError} naming the argument and the method that is missing.
+ * @throws {TypeError} if a method is missing; the message names the argument and the method.
  */
 export function checkAdapter(name: string, value: Partial<StorageAdapter> | null | undefined): void {
   const missing = methods.find((method) => typeof value?.[method] !== 'function');

@@ -8,8 +8,8 @@ export function compareOwned(a: OwnedPlant, b: OwnedPlant): number {
 }
 
 /**
- * Compares users by their UTF-8 bytes, which is code point order. JavaScript compares UTF-16 code units instead, and a
- * surrogate is less than U+E000 to U+FFFF.
+ * Compares users by their UTF-8 bytes, which is the order of code points. JavaScript's `<` compares UTF-16 code units
+ * instead, and surrogates are less than U+E000 to U+FFFF.
  */
 export function compareUsers(a: string, b: string): number {
   if (a === b) return 0;

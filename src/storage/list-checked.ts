@@ -1,7 +1,7 @@
 import type { StoredPlant } from '../model/plant.ts';
 import type { ListRange, StorageAdapter } from './storage-adapter.ts';
 
-/** Calls `list` of an adapter, which may be plain JavaScript: a non-array is an error, not an empty list. */
+/** Calls an adapter's `list`. Throws if it does not return an array, because adapters can be plain JavaScript. */
 export async function listChecked(
   storage: Pick<StorageAdapter, 'list'>,
   user: string,

@@ -4,23 +4,23 @@ import type { Plant } from '../model/plant.ts';
 export const maxPageLength = 1000;
 
 /**
- * The size of a full page, in bytes of UTF-8. A page ends with the plant that brings its JSON to this size or more.
- * That bounds the memory for a list, however long the names are: see `StorageAdapter.list`.
+ * The size of a full page, in UTF-8 bytes. A page ends with the plant that brings its JSON to this size or more. This
+ * limits the memory that a list needs, however long the names are: see `StorageAdapter.list`.
  */
 export const maxPageBytes = 262_144;
 
-/** The bytes of `{"name":""}` and of `{"name":"","tag":""}`, without the text of the name and tag. */
+/** The sizes in bytes of `{"name":""}` and `{"name":"","tag":""}`: a plant's JSON without the text of name and tag. */
 export const untaggedBytes = 11;
 export const taggedBytes = 20;
 
-/** The maximum number of JSON bytes for a UTF-16 code unit, as in `\u0001`. */
+/** The maximum number of JSON bytes per UTF-16 code unit, as in `\u0001`. */
 const maxCodeUnitBytes = 6;
 
 /**
  * Returns the index after the plant that fills a page, or `undefined` if these plants do not fill one.
  *
- * Each plant first counts with the largest size that its JSON can have. The JSON is built and measured only if these
- * sizes fill the page. A thousand plants with short names take 3 µs; measuring each plant would take 93 µs.
+ * First adds up the largest size that each plant's JSON can have. Builds and measures the JSON only if these sizes fill
+ * the page. For a thousand plants with short names this takes 3 µs; measuring each plant would take 93 µs.
  */
 export function fullPageEnd(plants: readonly Plant[]): number | undefined {
   let measured = 0;
@@ -45,7 +45,7 @@ function mostBytes({ name, tag }: Plant): number {
     : taggedBytes + (name.length + tag.length) * maxCodeUnitBytes;
 }
 
-/** Returns the bytes of the plants' JSON, without the brackets and commas of the array. */
+/** Returns the size in bytes of the plants' JSON, without the brackets and commas of the array. */
 function jsonBytes(plants: readonly Plant[]): number {
   const array = JSON.stringify(plants.map(({ name, tag }) => ({ name, tag })));
   return Buffer.byteLength(array) - plants.length - 1;

@@ -5,17 +5,17 @@ import { fullPageEnd } from '../page-bounds.ts';
 import { SortedPlants } from './sorted-plants.ts';
 import type { CreateWrite, DeleteWrite, ListRange, OwnedPlant, ScanRange, StorageAdapter, Write } from '../storage-adapter.ts';
 
-/** Stores plants in memory, for tests and throw-away state. Closing it deletes them. */
+/** Stores plants in memory, for tests and throw-away state. Closing the adapter deletes the plants. */
 export class MemoryStorage implements StorageAdapter {
   readonly #plantsByUser = new Map<string, SortedPlants>();
-  /** The users in order: built by a scan, and cleared when a user is added or removed. */
+  /** The users in the order of a scan. Built by a scan, and cleared when a user is added or removed. */
   #sortedUsers: string[] | undefined;
   #isClosed = false;
 
   /** See {@link StorageAdapter}. */
   async commit(writes: readonly Write[]): Promise<boolean[]> {
     this.#refuseIfClosed();
-    // All or nothing: the whole batch is copied before anything changes, and no later step can fail.
+    // The batch is all or nothing, because copying is the only step that can fail and precedes any change.
     return writes.map(copyOf).map((write) => (write.kind === 'create' ? this.#create(write) : this.#delete(write)));
   }
 
@@ -42,7 +42,7 @@ export class MemoryStorage implements StorageAdapter {
     return page.slice(0, fullPageEnd(page.map(({ plant }) => plant)));
   }
 
-  /** See {@link StorageAdapter}. The number never changes, because only `commit` changes this storage. */
+  /** See {@link StorageAdapter}. The number never changes, because only `commit` changes the plants. */
   dataVersion(): number {
     return 0;
   }

@@ -1,9 +1,9 @@
 import type { PlantId, StoredPlant } from '../../model/plant.ts';
 
-/** Longer chunks are split in two. With 512, inserting into a million plants takes a few microseconds. */
+/** A longer chunk is split in two. With 512, inserting one plant into a million takes a few microseconds. */
 const maxChunkLength = 512;
 
-/** Plants in ascending order of id: a sorted array, split into short chunks so that inserting is cheap. */
+/** Keeps plants in ascending order of id, in a sorted array that is split into short chunks for fast inserts. */
 export class SortedPlants {
   /** No chunk is ever empty. */
   readonly #chunks: StoredPlant[][] = [];
@@ -12,7 +12,7 @@ export class SortedPlants {
     return this.#chunks.length === 0;
   }
 
-  /** Adds the plant unless its id exists; returns whether the plant was added. */
+  /** Adds the plant unless its id exists. Returns whether the plant was added. */
   add(plant: StoredPlant): boolean {
     const chunkIndex = this.#chunkIndexFor(plant.id);
     const chunk = this.#chunks[chunkIndex];
@@ -29,7 +29,7 @@ export class SortedPlants {
     return true;
   }
 
-  /** Removes the plant with this id; returns whether it existed. */
+  /** Removes the plant with this id. Returns whether the plant existed. */
   remove(id: PlantId): boolean {
     const chunkIndex = this.#chunkIndexFor(id);
     const chunk = this.#chunks[chunkIndex];
@@ -41,7 +41,7 @@ export class SortedPlants {
     return true;
   }
 
-  /** Returns up to `limit` plants with an id greater than `after`: the stored objects, not copies. */
+  /** Returns up to `limit` plants with an id greater than `after`. They are the stored objects, not copies. */
   slice(after: PlantId | undefined, limit: number): StoredPlant[] {
     const found: StoredPlant[] = [];
     let chunkIndex = after === undefined ? 0 : this.#chunkIndexFor(after);
@@ -53,7 +53,7 @@ export class SortedPlants {
     return found;
   }
 
-  /** Returns the index of the chunk for `id`: the last one whose first id is not greater, or 0. */
+  /** Returns the index of the chunk for `id`: the last chunk whose first id is not greater than `id`, or else 0. */
   #chunkIndexFor(id: PlantId): number {
     let low = 0;
     let high = this.#chunks.length - 1;

@@ -9,9 +9,9 @@ interface KeyRow {
   readonly id: string;
 }
 
-/** Applies a batch in one statement, all or nothing. Returns whether each write changed something. */
+/** Applies a batch in one statement, all or nothing. Returns for each write whether it changed the table. */
 export async function applyBatch(pool: PostgresPool, statements: PostgresStatements, writes: readonly Write[]): Promise<boolean[]> {
-  // All servers use the same order, so that deadlocks between them are rare.
+  // All servers write in the same order, so that deadlocks between them are rare.
   const sorted = writes.toSorted(byKey);
   const creates = sorted.filter((write) => write.kind === 'create');
   const removes = sorted.filter((write) => write.kind === 'delete');
@@ -37,7 +37,7 @@ async function runBatch(
   } catch (error) {
     const state = sqlState(error);
     if (isDataError(state)) throw new PlantStoreError('invalid_plant', 'The storage cannot hold a plant of this batch.', { cause: error });
-    // invalid_column_reference: without a unique index, ON CONFLICT fails and ids could repeat.
+    // invalid_column_reference: the table has no unique index, so ON CONFLICT fails and ids could repeat.
     if (state !== '42P10') throw error;
     throw new PlantStoreError('storage_unsupported', 'The storage has a table without its primary key.', { cause: error });
   }
@@ -51,7 +51,7 @@ function isDataError(state: string | undefined): boolean {
   return state?.length === 5 && (state.startsWith('22') || state.startsWith('54'));
 }
 
-/** Returns one array per column. Ids are text, because not every driver can send a bigint as a number. */
+/** Returns one array per column. Ids are strings, because not every driver can send a bigint as a number. */
 function insertValues(creates: readonly CreateWrite[]): unknown[] {
   return [
     creates.map(({ user }) => user),

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The part of a connection pool that this package uses. A `Pool` of the package `pg` has it. */
+/** The part of a connection pool that this package uses. A `Pool` from the package `pg` implements it. */
 export interface PostgresPool {
-  /** Runs one statement in a transaction of its own, on any connection. */
+  /** Runs one statement in its own transaction, on any connection. */
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
 }
 
-/** How often a statement is retried after PostgreSQL rolled it back because of a concurrent one. */
+/** How often a statement is retried after PostgreSQL rolled it back because of a concurrent statement. */
 const maxRetries = 5;
-/** The maximum delay before the first retry; it doubles with each retry. */
+/** The maximum delay before the first retry. It doubles with each retry. */
 const firstBackOffMs = 10;
 
 /**

@@ -13,13 +13,13 @@ import type { JsonPage, ListRange, OwnedPlant, ScanRange, StorageAdapter, Write 
 
 /** Options of a {@link PostgresStorage}. */
 export interface PostgresStorageOptions {
-  /** The connection pool: a `Pool` of the package `pg`. The application owns it and closes it. */
+  /** The connection pool: a `Pool` from the package `pg`. The application owns and closes it. */
   pool: PostgresPool;
-  /** The schema of the table, created if it is missing; by default the connection's `search_path` decides. */
+  /** The schema of the table, created if missing. By default, the connection's `search_path` determines it. */
   schema?: string | undefined;
-  /** The table; default `plants`. */
+  /** The name of the table; default `plants`. */
   table?: string | undefined;
-  /** Whether to create a missing table at the first use; default `true`. */
+  /** Whether to create the table at the first use if it is missing; default `true`. */
   createTable?: boolean | undefined;
 }
 
@@ -30,13 +30,13 @@ const optionNames = {
   createTable: true,
 } as const satisfies Record<keyof PostgresStorageOptions, true>;
 
-/** Up to this many plants are read without a limit on the size of their text. */
+/** The number of plants below which a page is read without a limit on its size. */
 const maxFew = 100;
 
 /**
  * Stores plants in a PostgreSQL database, 14 or newer, through the application's own connection pool. Any number of
- * servers can share a table. A commit is as durable as the database makes it: on its disk, and on the disk of a
- * synchronous standby if there is one.
+ * servers can share a table. A commit is as durable as the database makes it: it is on the database's disk, and on that
+ * of the synchronous standby if there is one.
  *
  * The first use checks for the table and creates it if it is missing. If the connection is lost during a write, the
  * write rejects, but it may have been committed. It is never retried automatically.
@@ -48,7 +48,7 @@ export class PostgresStorage implements StorageAdapter {
   #tablePrepared: Promise<void> | undefined;
   #isClosed = false;
 
-  /** Does not connect yet. */
+  /** Checks the options. Does not connect yet. */
   constructor(options: PostgresStorageOptions) {
     checkOptionNames('PostgresStorage', options, optionNames);
     const { pool, schema, table = 'plants', createTable = true } = options;
@@ -66,9 +66,9 @@ export class PostgresStorage implements StorageAdapter {
   /**
    * See {@link StorageAdapter}. A commit is one statement, and so one round trip.
    *
-   * @throws {PlantStoreError} `storage_unsupported` if the table is missing or has other columns, or if the encoding of
-   *   the database is not UTF8; `invalid_plant` if PostgreSQL rejects the values of a batch (SQLSTATE class 22 or 54),
-   *   in which case nothing was written.
+   * @throws {PlantStoreError} `storage_unsupported` if the table is missing or has other columns, or if the database's
+   *   encoding is not UTF8; `invalid_plant` if PostgreSQL rejects the values of a batch (SQLSTATE class 22 or 54), in
+   *   which case nothing was written.
    */
   async commit(writes: readonly Write[]): Promise<boolean[]> {
     await this.#ready();
@@ -97,7 +97,7 @@ export class PostgresStorage implements StorageAdapter {
 
   /** See {@link StorageAdapter}. */
   async listJson(user: string, { after, limit }: ListRange): Promise<JsonPage> {
-    // For a few plants, this is less work for both the client and the server.
+    // For few plants, `list` is less work for both Node.js and PostgreSQL.
     if (limit < maxFew) return listAsJson(this, user, { after, limit });
     await this.#ready();
     const [row] = await this.#read(this.#statements.listJson, [limit, user], after);
@@ -112,7 +112,7 @@ export class PostgresStorage implements StorageAdapter {
     this.#isClosed = true;
   }
 
-  /** Resolves when the table is known to exist. Checks once, and again after a failure. */
+  /** Resolves when the table is known to exist. Checks only once, unless the check fails. */
   async #ready(): Promise<void> {
     if (this.#isClosed) throw new PlantStoreError('closed');
     this.#tablePrepared ??= this.#prepareTable().catch((error: unknown) => {

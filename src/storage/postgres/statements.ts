@@ -1,33 +1,33 @@
 import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../page-bounds.ts';
 
 /**
- * The minimum size of a plant's JSON, in bytes. PostgreSQL knows it without reading a long text. For the exact size it
- * would have to decompress and escape the text. If the exact size is larger, a page has some plants too many, and
- * Node.js drops them.
+ * The minimum size of a plant's JSON, in bytes. PostgreSQL can determine it without reading a long string. For the
+ * exact size, it would have to decompress and escape the string. If exact sizes are larger, PostgreSQL returns more
+ * plants than fit in the page, and Node.js drops the excess.
  */
 const fewestBytes = `(octet_length(name) + coalesce(octet_length(tag) + ${taggedBytes}, ${untaggedBytes}))`;
 
-/** PostgreSQL builds a page's JSON only if no plant is longer than this. It thus never builds much more than a page. */
+/** PostgreSQL builds a page's JSON only if no plant is longer than this, so it never builds much more than a page. */
 const maxShortPlantBytes = 3 * Math.floor(maxPageBytes / maxPageLength);
 
 /**
- * The statements of a table, for PostgreSQL 14 and newer. All result columns are text, because applications do not set
- * their own parser for text.
+ * The statements for a table, for PostgreSQL 14 and newer. All result columns have the type text, because applications
+ * set their own parsers for other types, but not for text.
  */
 export interface PostgresStatements {
   /** $1 users, $2 ids, $3 names, $4 tags. Returns the keys of the new plants. */
   readonly insert: string;
   /** $1 users, $2 ids. Returns the keys of the plants that existed. */
   readonly remove: string;
-  /** $1 to $4 as in `insert`, then $5 and $6 as in `remove`. Returns the keys of both. */
+  /** $1 to $4 as in `insert`, then $5 and $6 as $1 and $2 of `remove`. Returns the keys that both return. */
   readonly insertAndRemove: string;
-  /** $1 limit, $2 user and, after a plant, $3 its id. For few plants only, since their size is not limited. */
+  /** $1 limit, $2 user and, after a plant, $3 its id. Only for few plants, because the page size is not limited. */
   readonly listFew: PageStatement;
-  /** As `listFew`, but stops after the plant that fills a page, or some plants later. */
+  /** Like `listFew`, but stops after the plant that fills a page, or some plants later. */
   readonly list: PageStatement;
-  /** As `listFew`, but returns the page in one row; without JSON if the page is, or may be, full before the limit. */
+  /** Like `listFew`, but returns one row with the page. Its JSON is NULL if the page may be full before the limit. */
   readonly listJson: PageStatement;
-  /** $1 limit and, after a plant, $2 its user and $3 its id. Stops as `list` does. */
+  /** $1 limit and, after a plant, $2 its user and $3 its id. Stops like `list`. */
   readonly scan: PageStatement;
 }
 
@@ -37,7 +37,7 @@ export interface PageStatement {
   readonly behind: string;
 }
 
-/** Returns the statements of a table; `table` is quoted. */
+/** Returns the statements for a table. `table` is the quoted name. */
 export function statementsFor(table: string): PostgresStatements {
   const insert = `INSERT INTO ${table} ("user", id, name, tag)
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[])
@@ -48,7 +48,7 @@ export function statementsFor(table: string): PostgresStatements {
     WHERE p."user" = d."user" AND p.id = d.id
     RETURNING p."user", p.id::text AS id`;
   const ofUser = { where: 'WHERE "user" = $2', behind: 'AND id > $3::bigint', order: 'id' };
-  // Names the column's own collation again, for tables that this package did not create.
+  // Specifies the collation explicitly, for tables that this package did not create.
   const ofAll = {
     where: '',
     behind: 'WHERE ("user" COLLATE "C", id) > ($2, $3::bigint)',
@@ -61,7 +61,7 @@ export function statementsFor(table: string): PostgresStatements {
   return {
     insert,
     remove: remove('$1', '$2'),
-    // One statement is one transaction, on any connection of the pool.
+    // A single statement is a transaction and can use any connection of the pool.
     insertAndRemove: `WITH created AS (${insert}), removed AS (${remove('$5', '$6')})
       SELECT "user", id FROM created UNION ALL SELECT "user", id FROM removed`,
     listFew: pages(ofUser, selectFew),
@@ -73,7 +73,7 @@ export function statementsFor(table: string): PostgresStatements {
 
 interface Pages {
   readonly where: string;
-  /** The condition that is added for a page after a plant. */
+  /** The additional condition for a page that starts after a plant. */
   readonly behind: string;
   readonly order: string;
 }
@@ -87,12 +87,15 @@ function found({ from, order }: PageRead): string {
   return `SELECT "user", id, name, tag FROM ${from} ORDER BY ${order} LIMIT $1::bigint`;
 }
 
-/** Has no subquery, because PostgreSQL plans it at every run. `p.id` is the column; `id` would be the text. */
+/**
+ * Selects a few plants. Avoids a subquery, because PostgreSQL plans the statement at every run. Orders by the column
+ * `p.id`, because `id` would refer to the text in the result.
+ */
 function selectFew({ from }: PageRead): string {
   return `SELECT "user", p.id::text AS id, name, tag FROM ${from} ORDER BY p.id LIMIT $1::bigint`;
 }
 
-/** Selects a page of bounded size. Adding up the sizes of a thousand plants takes as long as reading them. */
+/** Selects a page of limited size. Adding up the sizes of a thousand plants takes as long as reading the plants. */
 function selectPlants(read: PageRead): string {
   return `SELECT "user", page.id::text AS id, name, tag
     FROM (

@@ -2,20 +2,20 @@ import { PlantStoreError } from '../../model/errors.ts';
 import { runStatement, sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 
-/** The table of a database that stores the plants. */
+/** The database table that stores the plants. */
 export interface PostgresTable {
-  /** If undefined, the connection's `search_path` decides. */
+  /** The schema of the table. If `undefined`, the connection's `search_path` determines it. */
   readonly schema: string | undefined;
   readonly table: string;
 }
 
-/** The maximum length of a PostgreSQL identifier. PostgreSQL truncates a longer one without an error. */
+/** The maximum length of a PostgreSQL identifier. PostgreSQL truncates longer identifiers without an error. */
 const maxIdentifierBytes = 63;
 
-/** The types of the columns, as `pg_typeof` names them. */
+/** The types of the columns, as returned by `pg_typeof`. */
 const columnTypes: Readonly<Record<string, string>> = { user: 'text', id: 'bigint', name: 'text', tag: 'text' };
 
-/** Errors of `CREATE … IF NOT EXISTS` if another server creates the same object concurrently. */
+/** The errors of `CREATE … IF NOT EXISTS` when another server creates the same object concurrently. */
 const createdByOtherStates: ReadonlySet<string | undefined> = new Set([
   '23505', // unique_violation, in the catalog
   '42P06', // duplicate_schema
@@ -29,7 +29,7 @@ const maxAttempts = 10;
 /**
  * Checks the names of a table and its schema.
  *
- * @throws {TypeError} that names the option.
+ * @throws {TypeError} if a name is invalid; the message names the option.
  */
 export function checkTableOptions({ schema, table }: PostgresTable): void {
   for (const [option, name] of Object.entries({ schema, table })) {
@@ -40,15 +40,15 @@ export function checkTableOptions({ schema, table }: PostgresTable): void {
   }
 }
 
-/** Returns the quoted name of the table for SQL. */
+/** Returns the table's name, quoted for SQL. */
 export function quotedTable({ schema, table }: PostgresTable): string {
   return schema === undefined ? quoted(table) : `${quoted(schema)}.${quoted(table)}`;
 }
 
 /**
- * Checks that the database can hold every text.
+ * Checks that the database can hold every string.
  *
- * @throws {PlantStoreError} `storage_unsupported` if its encoding is not UTF8.
+ * @throws {PlantStoreError} `storage_unsupported` if the database's encoding is not UTF8.
  */
 async function checkEncoding(pool: PostgresPool): Promise<void> {
   const [row] = await runStatement(pool, "SELECT current_setting('server_encoding') AS encoding");
@@ -57,11 +57,11 @@ async function checkEncoding(pool: PostgresPool): Promise<void> {
 }
 
 /**
- * Makes sure that the table exists. An existing table is only inspected, without a lock that could block others. Any
- * number of servers may create the table concurrently.
+ * Makes sure that the table exists. An existing table is only inspected, without a lock that could block other
+ * transactions. Any number of servers may create the table concurrently.
  *
- * @throws {PlantStoreError} `storage_unsupported` if the table is missing and `isCreated` is false, if it is not a
- *   table of plants, or if the encoding of the database is not UTF8.
+ * @throws {PlantStoreError} `storage_unsupported` if the table is missing and `isCreated` is false, if it does not have
+ *   the columns of a table of plants, or if the database's encoding is not UTF8.
  */
 export async function prepareTable(pool: PostgresPool, place: PostgresTable, isCreated: boolean): Promise<void> {
   await checkEncoding(pool);
@@ -77,7 +77,7 @@ export async function prepareTable(pool: PostgresPool, place: PostgresTable, isC
 
 async function isTableThere(pool: PostgresPool, place: PostgresTable): Promise<boolean> {
   const table = quotedTable(place);
-  // This returns the types without reading a row, and fails if a column does not exist.
+  // Returns the types without reading a row, and fails if a column does not exist.
   const types = Object.keys(columnTypes).map((column) => `pg_typeof((SELECT p.${quoted(column)} FROM ${table} AS p LIMIT 0))::text`);
   try {
     const [row] = await runStatement(pool, `SELECT concat_ws(', ', ${types.join(', ')}) AS types`);
@@ -98,11 +98,11 @@ async function isTableThere(pool: PostgresPool, place: PostgresTable): Promise<b
 async function createTable(pool: PostgresPool, place: PostgresTable): Promise<void> {
   const { schema } = place;
   if (schema !== undefined) {
-    // Even if the schema exists, `IF NOT EXISTS` alone requires the privilege to create schemas.
+    // `CREATE SCHEMA IF NOT EXISTS` requires the privilege to create schemas even if the schema exists.
     const found = await runStatement(pool, 'SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema]);
     if (found.length === 0) await runStatement(pool, `CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`);
   }
-  // "C" compares and orders users by their bytes, whatever the database's locale.
+  // The collation "C" compares and orders users by their bytes, whatever the database's locale is.
   await runStatement(pool, `CREATE TABLE IF NOT EXISTS ${quotedTable(place)} (
     "user" text COLLATE "C" NOT NULL,
     id bigint NOT NULL,

@@ -14,12 +14,12 @@ export interface BackupStep {
 }
 
 /**
- * Copies a snapshot of a plant store's file to a new file that only its owner can read. Other processes can write
- * meanwhile and never wait for the backup.
+ * Copies a snapshot of a plant store's file to a new file that only its owner can read. Other processes can write to
+ * the original file in the meantime and never wait for the backup.
  *
  * @returns the number of pages.
- * @throws {Error} if `target` exists, which stays unchanged; PlantStoreError `storage_unsupported` if the file is not a
- *   plant store.
+ * @throws {Error} if `target` already exists (it is left unchanged); PlantStoreError `storage_unsupported` if `file` is
+ *   not a plant store.
  */
 export async function backUpDatabase(file: string, target: string, onStep: (step: BackupStep) => void): Promise<number> {
   refuseExisting(target);

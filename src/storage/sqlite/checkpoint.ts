@@ -1,15 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-/** A backup reads for minutes, and waiting for it blocks the event loop, so the next commit tries again instead. */
+/**
+ * The maximum wait for readers such as a backup, which can read for minutes. Waiting blocks the event loop, so the next
+ * commit tries again instead.
+ */
 const maxLogWaitMs = 100;
 
 /**
- * Checkpoints the WAL into the database file and truncates the WAL. After a failed fsync, Linux may mark pages clean
- * that are not on the disk. The next fsync of the WAL then succeeds without them, and after a crash the WAL would end
- * there, before commits that were acknowledged. See https://wiki.postgresql.org/wiki/Fsync_Errors and
- * https://www.sqlite.org/pragma.html#pragma_wal_checkpoint.
+ * Checkpoints the WAL into the database file and truncates the WAL. After a failed fsync, Linux may mark pages as clean
+ * that are not on the disk. The next fsync of the WAL then succeeds without writing them. After a crash, the WAL would
+ * end at the missing pages, and later commits would be lost although they were acknowledged. See
+ * https://wiki.postgresql.org/wiki/Fsync_Errors and https://www.sqlite.org/pragma.html#pragma_wal_checkpoint.
  *
- * @returns whether the checkpoint completed; other readers and writers can prevent it.
+ * @returns whether the checkpoint was completed; other readers and writers can prevent it.
  */
 export function takeInLog(database: DatabaseSync, busyTimeoutMs: number): boolean {
   try {
@@ -21,8 +24,8 @@ export function takeInLog(database: DatabaseSync, busyTimeoutMs: number): boolea
 }
 
 /**
- * Checkpoints a WAL that existed at startup, because its history is unknown. If other connections prevent this, they
- * hold the WAL index, and SQLite does not rebuild it from the WAL.
+ * Checkpoints a WAL that existed at startup, because it is unknown whether an fsync of it has failed. If other
+ * connections prevent the checkpoint, they also keep the WAL index, so SQLite does not rebuild it from the WAL.
  *
  * @returns whether the WAL is trusted.
  */

@@ -1,32 +1,32 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../page-bounds.ts';
 
-/** The bytes of a plant's JSON, which SQLite knows without reading a text: columns hold text in its JSON form. */
+/** The size in bytes of a plant's JSON. SQLite can tell it without reading the text, which is stored in JSON form. */
 const jsonBytes = `octet_length(name) + ifnull(octet_length(tag) + ${taggedBytes}, ${untaggedBytes})`;
 
 /** A page never becomes full if its plants have at most this many bytes each. */
 const maxShortBytes = Math.floor(maxPageBytes / maxPageLength);
 const isShort = `${jsonBytes} <= ${maxShortBytes}`;
 
-/** How many plants to probe before reading a page of short plants, which is discarded if a later one is longer. */
+/** How many plants to probe before a page of short plants is read. The page is discarded if a later plant is longer. */
 const probedPlants = 32;
 
-/** A user's plants, starting at an id. */
+/** Selects a user's plants, starting at an id. */
 const ofUser = 'FROM plants WHERE user = ? AND id >= ? ORDER BY id LIMIT';
 
-/** All users' plants after a key. */
+/** Selects the plants of all users after a key. */
 const ofAll = 'FROM plants WHERE (user, id) > (?, ?) ORDER BY user, id LIMIT';
 
-/** Without `+ 0`, node:sqlite recompiles a statement with `LIMIT ?` at every run (a fifth of a list's CPU). */
+/** Without `+ 0`, node:sqlite recompiles a `LIMIT ?` statement at every run, a fifth of the CPU time of a list. */
 const selectPlants = `SELECT id, name, tag ${ofUser} ? + 0`;
 const selectOwned = `SELECT id, name, tag, user ${ofAll} ? + 0`;
 
-/** The limit of a page of short plants: 0 if a probed plant is not short. The probe adds 1 % to a page of 1000. */
+/** The limit for a page of short plants: 0 if a probed plant is not short. The probe adds 1 % to a page of 1000. */
 const limitIfShort = (range: string): string => `
   CASE WHEN ? > ${probedPlants} AND EXISTS (SELECT 1 FROM (SELECT ${isShort} AS short ${range} ${probedPlants}) WHERE NOT short)
     THEN 0 ELSE ? + 0 END`;
 
-/** The name is NULL if the plant is not short. A tag over the bound is also NULL; no short plant has one. */
+/** Selects NULL as the name if the plant is not short, and NULL as a tag that is longer than any in a short plant. */
 const shortColumns = `CASE WHEN ${isShort} THEN name END, CASE WHEN octet_length(tag) <= ${maxShortBytes} THEN tag END`;
 const selectShortPlants = `SELECT id, ${shortColumns} ${ofUser} ${limitIfShort(ofUser)}`;
 const selectShortOwned = `SELECT id, ${shortColumns}, user ${ofAll} ${limitIfShort(ofAll)}`;
@@ -43,10 +43,10 @@ const selectShortJson = `
     )
   )`;
 
-/** SQLite waits for a lock inside the call and blocks the event loop. A longer wait would delay signals and lists. */
+/** The longest wait for a lock inside an SQLite call. It blocks the event loop, which delays signals and lists. */
 export const maxStandstillMs = 100;
 
-/** A connection to a plant store's file, with all its statements. It is replaced as a whole after a fault. */
+/** A connection to a plant store's file, with all prepared statements. After a fault, the whole object is replaced. */
 export class SqliteConnection {
   readonly database: DatabaseSync;
   readonly insert: StatementSync;

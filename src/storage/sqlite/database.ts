@@ -5,12 +5,12 @@ import { tryToTakeInLog } from './checkpoint.ts';
 import { hasResultCode } from './result-code.ts';
 import { describeNeededNode } from './version.ts';
 
-/** "PLNT": distinguishes a plant store from other SQLite files. */
+/** "PLNT" in ASCII. It distinguishes a plant store from other SQLite files. */
 const applicationId = 0x504c4e54;
 
 /**
- * Entry n migrates a database from version n to n + 1. Never change one that was released.
- * The columns name and tag hold a text as it is inside a JSON string: see text.ts.
+ * The schema migrations. Entry n migrates a database from version n to n + 1. Never change an entry after its release.
+ * The columns name and tag hold a string in the form that it has inside a JSON string: see text.ts.
  */
 const migrations = [
   `CREATE TABLE plants (
@@ -22,10 +22,10 @@ const migrations = [
    ) STRICT, WITHOUT ROWID`,
 ];
 
-/** If opening a file fails with one of these, its content is damaged. */
+/** If opening a file fails with one of these result codes, its content is damaged. */
 const damageCodes = ['error', 'corrupt'] as const;
 
-/** Checks the SQLite version. It asks SQLite, because `process.versions.sqlite` is inexact with a shared library. */
+/** Checks SQLite's version. Queries SQLite, because `process.versions.sqlite` may be wrong with a shared library. */
 function requireSoundSqlite(): void {
   const database = new DatabaseSync(':memory:');
   const version = String(database.prepare('SELECT sqlite_version() AS version').get()?.['version']);
@@ -37,12 +37,12 @@ function requireSoundSqlite(): void {
 /** An opened database. */
 export interface OpenedDatabase {
   readonly database: DatabaseSync;
-  /** Whether it can accept commits; `false` if there is a WAL whose content may not be on the disk. */
+  /** Whether the database can accept commits; `false` if it has a WAL whose content may not be on the disk. */
   readonly isLogTrusted: boolean;
 }
 
 /**
- * Opens a plant store's SQLite file, or creates it, in WAL mode and with `synchronous=FULL`.
+ * Opens a plant store's SQLite file in WAL mode and with `synchronous=FULL`. A missing file is created.
  *
  * @throws {PlantStoreError} `storage_unsupported` if the file is not a plant store, is damaged, or was written by a
  *   newer version of this package; the file stays unchanged.
@@ -59,12 +59,12 @@ export function openDatabase(file: string, busyTimeoutMs: number): OpenedDatabas
 /**
  * Reopens a plant store's SQLite file after a fault.
  *
- * @throws {Error} if the file is missing or is not the file that was open before: an empty new file would look like
- *   data loss. Otherwise as {@link openDatabase}.
+ * @throws {Error} if the file is missing or is not the file that was open before, because an empty new file would look
+ *   like data loss; otherwise the same errors as {@link openDatabase}.
  */
 export function reopenDatabase(file: string, identity: string, busyTimeoutMs: number): DatabaseSync {
   if (identifyFile(file) !== identity) throw new Error(`${file} is another file than before`);
-  // https://www.sqlite.org/uri.html#urimode: rw does not create a file.
+  // The mode rw does not create a file: https://www.sqlite.org/uri.html#urimode
   const url = pathToFileURL(file);
   url.search = '?mode=rw';
   const database = new DatabaseSync(url, { timeout: busyTimeoutMs });
@@ -79,9 +79,9 @@ export function reopenDatabase(file: string, identity: string, busyTimeoutMs: nu
 }
 
 /**
- * Opens an existing SQLite file of a plant store for reading, without migrating its schema.
+ * Opens an existing plant store's SQLite file for reading, without migrating its schema.
  *
- * @throws {PlantStoreError} `storage_unsupported` as {@link openDatabase}.
+ * @throws {PlantStoreError} `storage_unsupported` in the same cases as {@link openDatabase}.
  * @throws {Error} if this Node.js bundles an SQLite that can corrupt the file.
  */
 export function openExisting(file: string, busyTimeoutMs: number): DatabaseSync {
@@ -104,8 +104,8 @@ function openChecked(file: string, busyTimeoutMs: number, check: (database: Data
 }
 
 /**
- * Checks a file that has a WAL before it is opened for writing. Closing the last read-write connection checkpoints the
- * WAL, and the file of another application must stay unchanged.
+ * Checks a file that has a WAL before the file is opened for writing. Closing the last read-write connection
+ * checkpoints the WAL, but another application's file must stay unchanged.
  */
 function checkReadOnly(path: string, busyTimeoutMs: number): void {
   const database = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
@@ -135,7 +135,7 @@ function configure(database: DatabaseSync, busyTimeoutMs: number): void {
   database.prepare('SELECT user, id, name, tag FROM plants');
 }
 
-/** Returns the schema version of the file; 0 if the file is new. */
+/** Returns the file's schema version, or 0 if the file is new. */
 function readVersion(database: DatabaseSync, path: string): number {
   const version = readPragma(database, 'user_version');
   if (version > migrations.length) {
@@ -151,16 +151,16 @@ function readVersion(database: DatabaseSync, path: string): number {
   return version;
 }
 
-/** Migrates under the write lock, so that only one of several processes that start concurrently does the work. */
+/** Migrates the schema. Runs under the write lock, so that only one of several starting processes does the work. */
 function migrate(database: DatabaseSync, path: string): void {
   for (const step of migrations.slice(readVersion(database, path))) database.exec(step);
   database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${migrations.length}`);
 }
 
 /**
- * Enters WAL mode. This is the last step, so that the file's header is complete before any content is only in the WAL.
- * If several processes enter WAL mode concurrently, SQLite sometimes fails without waiting for the lock (seen once in
- * 1,200 starts), so this function waits instead.
+ * Enters WAL mode. This step follows the migration, so that the file's header is complete before any content is only in
+ * the WAL. If several processes enter WAL mode concurrently, SQLite sometimes fails without waiting for the lock (seen
+ * once in 1,200 starts), so this function waits instead.
  */
 function enterWalMode(database: DatabaseSync, busyTimeoutMs: number): void {
   const deadline = Date.now() + busyTimeoutMs;
@@ -176,7 +176,7 @@ function enterWalMode(database: DatabaseSync, busyTimeoutMs: number): void {
 }
 
 export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
-  // IMMEDIATE acquires the write lock now. Acquiring it later, after a read, can fail without waiting.
+  // IMMEDIATE acquires the write lock now. Acquiring it after a read can fail without waiting.
   database.exec('BEGIN IMMEDIATE');
   try {
     const result = work();
@@ -186,7 +186,7 @@ export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
     try {
       if (database.isTransaction) database.exec('ROLLBACK');
     } catch {
-      // The first error is more informative, and `isTransaction` shows that the transaction is still open.
+      // The first error is more informative. `isTransaction` shows that the transaction is still open.
     }
     throw error;
   }

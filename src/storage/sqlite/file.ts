@@ -3,12 +3,12 @@ import { dirname, resolve } from 'node:path';
 import { PlantStoreError } from '../../model/errors.ts';
 
 /**
- * Creates the folder and an empty file if they are missing, accessible only to their owner. SQLite gives its side files
- * the same permissions.
+ * Creates the folder and an empty file if they are missing, accessible only to their owner. SQLite creates its -wal and
+ * -shm files with the same permissions.
  *
- * An existing file is never opened here, not even for reading. Closing it would release every lock that this process
- * holds on it through SQLite (https://www.sqlite.org/howtocorrupt.html, section 2.2), and another process could then
- * delete a WAL that is in use.
+ * Never opens an existing file, not even for reading. Closing the file would release every lock that this process holds
+ * on it through SQLite (https://www.sqlite.org/howtocorrupt.html, section 2.2), and another process could then delete a
+ * WAL that is in use.
  */
 export function createPrivateFile(path: string): void {
   makeFolder(dirname(resolve(path)));
@@ -20,16 +20,16 @@ export function createPrivateFile(path: string): void {
   }
 }
 
-/** Creates missing folders. SQLite syncs only the folder of its files, so this syncs each new folder's parent. */
+/** Creates missing folders and syncs the parent of each one. SQLite itself syncs only the folder of its files. */
 function makeFolder(path: string): void {
   const first = mkdirSync(path, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
   for (let folder = path; folder.length >= resolve(first).length; folder = dirname(folder)) syncFolder(dirname(folder));
 }
 
-/** Syncs a folder, so that the names in it are durable. */
+/** Syncs a folder, so that the file names in it are durable. */
 export function syncFolder(path: string): void {
-  // Windows cannot open folders, and makes names durable by itself.
+  // Windows cannot open a folder, and makes file names durable by itself.
   if (process.platform === 'win32') return;
   const folder = openSync(path, 'r');
   try {
@@ -44,7 +44,7 @@ export function isCutShort(path: string, expectedBytes: number): boolean {
   return !hasLog(path) && statSync(path).size < expectedBytes;
 }
 
-/** Checks for a write-ahead log (WAL), whose content may exist nowhere else. */
+/** Checks whether the file has a write-ahead log (WAL) that is not empty. The WAL's content may exist nowhere else. */
 export function hasLog(path: string): boolean {
   return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }

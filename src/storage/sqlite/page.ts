@@ -6,10 +6,10 @@ import type { SqliteConnection } from './connection.ts';
 import { fromColumn } from './text.ts';
 import type { JsonPage, OwnedPlant, PlantKey } from '../storage-adapter.ts';
 
-/** A plant as the columns hold it; a scan adds the user. */
+/** A plant in the form of the table's columns. A scan adds the user. */
 type Row = readonly [id: bigint, name: string, tag: string | null, user?: string];
 
-/** A row of a statement for short plants; the name is `null` if the plant is not short. */
+/** A row returned by a statement for short plants. The name is `null` if the plant is not short. */
 type ShortRow = Row | readonly [id: bigint, name: null, ...unknown[]];
 
 type JsonRow = readonly [count: bigint, last: bigint | null, shortPlants: bigint, json: string | null, hasMore: bigint];
@@ -19,7 +19,7 @@ export function readList({ selectShortPlants, selectPlants }: SqliteConnection, 
   return readPage(selectShortPlants, selectPlants, [user, from], limit, toPlant);
 }
 
-/** Reads a page of all users' plants after a key. */
+/** Reads a page of the plants of all users after a key. */
 export function readScan({ selectShortOwned, selectOwned }: SqliteConnection, { user, id }: PlantKey, limit: number): OwnedPlant[] {
   return readPage(selectShortOwned, selectOwned, [user, id], limit, (row) => ({ user: row[3] ?? '', plant: toPlant(row) }));
 }
@@ -33,7 +33,7 @@ export function readJson({ selectShortJson, selectPlants }: SqliteConnection, us
 }
 
 /**
- * Reads a page in one statement, and so from one snapshot. If all plants are short, they cannot fill a page, and all
+ * Reads a page in one statement, and so from one snapshot. If all plants are short, they cannot fill a page, so all
  * rows are read at once, in half the time. Otherwise rows are read one by one, so that no row after the page is read.
  */
 function readPage<Item>(short: StatementSync, any: StatementSync, key: [string, bigint], limit: number, toItem: (row: Row) => Item): Item[] {
@@ -51,7 +51,7 @@ function readPage<Item>(short: StatementSync, any: StatementSync, key: [string, 
   return items;
 }
 
-/** Converts rows to items; returns `undefined` if there are no rows or if a plant is not short. */
+/** Converts rows to items. Returns `undefined` if there are no rows or if a plant is not short. */
 function mapShort<Item>(rows: readonly ShortRow[], toItem: (row: Row) => Item): Item[] | undefined {
   const items: Item[] = [];
   for (const row of rows) {
@@ -69,7 +69,7 @@ function toPlant([id, name, tag]: Row): StoredPlant {
   return tag === null ? { id, name: fromColumn(name) } : { id, name: fromColumn(name), tag: fromColumn(tag) };
 }
 
-/** Builds the JSON of rows up to the limit. One row more only shows that there are more plants. */
+/** Builds the JSON of rows up to the limit. A row after the limit is not included, but sets `hasMore`. */
 function joinRows(rows: Iterable<Row>, limit: number): JsonPage {
   const plants: string[] = [];
   let last: bigint | undefined;
@@ -85,7 +85,7 @@ function joinRows(rows: Iterable<Row>, limit: number): JsonPage {
   return last === undefined ? emptyPage : pageOf(false);
 }
 
-/** Returns the bytes of a plant's JSON. The columns hold text in its JSON form. */
+/** Returns the size in bytes of a plant's JSON. The columns hold strings in their JSON form. */
 function bytesOf([, name, tag]: Row): number {
   return Buffer.byteLength(name) + (tag === null ? untaggedBytes : Buffer.byteLength(tag) + taggedBytes);
 }

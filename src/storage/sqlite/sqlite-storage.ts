@@ -23,10 +23,10 @@ export interface SqliteStorageOptions {
   busyTimeoutMs?: number;
 }
 
-/** The delay before a commit that found the file locked is retried. */
+/** The delay before a commit is retried because the file was locked. */
 const retryAfterMs = 10;
 
-/** Less than every key, because no user is empty. */
+/** A key that is less than the key of every plant, because no user is empty. */
 const beforeAll: PlantKey = { user: '', id: minInt64 };
 
 /**
@@ -42,12 +42,12 @@ export class SqliteStorage implements StorageAdapter {
   #connection: SqliteConnection;
   /** Whether the file must be reopened before the next commit. */
   #isSuspect: boolean;
-  /** How often the file was reopened. */
+  /** How many times the file was reopened. */
   #reopened = 0;
   #isClosed = false;
 
   /**
-   * Opens the file, or creates it, readable only by its owner.
+   * Opens the file. A missing file is created, readable only by its owner.
    *
    * @throws {PlantStoreError} `storage_unsupported` if the file is not a plant store, is damaged, or was written by a
    *   newer version of this package; the file stays unchanged.
@@ -119,8 +119,8 @@ export class SqliteStorage implements StorageAdapter {
   }
 
   /**
-   * See {@link StorageAdapter}. SQLite's counter belongs to the connection and always starts at the same number, so the
-   * number of reopenings is added: https://www.sqlite.org/pragma.html#pragma_data_version
+   * See {@link StorageAdapter}. SQLite counts separately for each connection and always starts at the same number, so
+   * the number of reopenings is added: https://www.sqlite.org/pragma.html#pragma_data_version
    */
   dataVersion(): number {
     this.#refuseIfClosed();
@@ -137,8 +137,8 @@ export class SqliteStorage implements StorageAdapter {
 
   /**
    * Replaces the connection and checkpoints the WAL. The old connection stays open until the new one exists, because an
-   * open connection keeps the WAL index, which does not include the failed commit. Otherwise the next process to open
-   * the file would rebuild the index from the WAL and treat the failed commit as committed
+   * open connection keeps the WAL index, which does not include the failed commit. Without it, the next process that
+   * opens the file would rebuild the index from the WAL and treat the failed commit as committed
    * (https://www.sqlite.org/walformat.html#recovery). Closing the old connection releases its locks.
    *
    * @throws {PlantStoreError} `storage_unavailable`; reads continue, and the next commit tries again.
@@ -168,7 +168,7 @@ function apply(connection: SqliteConnection, write: Write): boolean {
   return Number(changes) === 1;
 }
 
-/** Returns the smallest id greater than `after`; `undefined` if there is none. */
+/** Returns the smallest id greater than `after`, or `undefined` if there is none. */
 function idAfter(after: bigint | undefined): bigint | undefined {
   if (after === undefined) return minInt64;
   return after === maxInt64 ? undefined : after + 1n;

@@ -1,4 +1,4 @@
-/** The Node.js releases whose SQLite has no WAL-reset bug, the same range as `engines` in package.json. */
+/** The Node.js releases whose SQLite does not have the WAL-reset bug, the same range as `engines` in package.json. */
 const supportedNode = 'Node.js 22.22.3 or a later 22, 24.15.0 or a later 24, or 26 or newer';
 
 /**
@@ -11,15 +11,15 @@ export function hasWalResetBug(version: string): boolean {
   const number = (major * 1000 + minor) * 1000 + patch;
   const isFixedIn344 = number >= 3_044_006 && number < 3_045_000;
   const isFixedIn350 = number >= 3_050_007 && number < 3_051_000;
-  // A version that is not numeric gives NaN and counts as affected.
+  // A version that is not numeric results in NaN and is treated as affected.
   return !(number >= 3_051_003 || isFixedIn344 || isFixedIn350);
 }
 
 /**
- * Describes the required Node.js if this one has no SQLite or one with the bug. This module does not import
- * `node:sqlite`, so that it loads on a Node.js without that module.
+ * Describes the required Node.js version if this Node.js does not include SQLite, or if its SQLite has the bug. This
+ * module does not import `node:sqlite`, so that it can be loaded if Node.js does not have that module.
  *
- * @returns the words after "needs" in a sentence, without a full stop; `undefined` if the version is fine.
+ * @returns the words after "needs" in a sentence, without a full stop; `undefined` if this version is supported.
  */
 export function describeNeededNode(sqliteVersion: string | undefined): string | undefined {
   if (sqliteVersion !== undefined && !hasWalResetBug(sqliteVersion)) return undefined;
