@@ -7,17 +7,17 @@ export type HeaderList = readonly string[];
 export interface Answer {
   readonly status: number;
   readonly headers?: HeaderList | undefined;
-  /** JSON: a complete text, or a generator of pieces that are sent as they are produced. It is always closed. */
+  /** JSON: a string, or a generator of pieces that are sent as they are produced. A generator is always closed. */
   readonly body?: string | AsyncGenerator<string, void, undefined>;
   /** The user whose plants are in the body. Bytes that the client does not read are counted for this user. */
   readonly user?: string;
 }
 
-/** The headers of every response: plants are private, and a browser must not guess another media type. */
+/** The headers of every response. Plants are private, and a browser must not guess a different media type. */
 export const commonHeaders: HeaderList = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff'];
 export const jsonHeaders: HeaderList = ['Content-Type', 'application/json', ...commonHeaders];
 
-/** Returns the response for an error of this package; any other error becomes a generic `internal`. */
+/** Returns the response for an error of this package. Any other error becomes a generic `internal` error. */
 export function errorAnswer(error: unknown, headers: HeaderList = []): Answer {
   const known = error instanceof PlantStoreError ? error : new PlantStoreError('internal');
   const { status } = errorTable[known.code];
@@ -28,7 +28,7 @@ export function errorAnswer(error: unknown, headers: HeaderList = []): Answer {
   };
 }
 
-/** Returns the JSON of the Error body. */
+/** Returns the Error body as JSON. */
 export function errorBody({ code, message }: PlantStoreError): string {
   return JSON.stringify({ error: errorTable[code].error, message });
 }

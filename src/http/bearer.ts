@@ -7,8 +7,8 @@ import type { ServiceRequest } from './service-request.ts';
 const bearerCredentials = /^bearer +([\w\-.~+/]+=*)$/i;
 
 /**
- * Returns the bearer token of a request. It is read only from the Authorization header, never from query or body.
- * The values of two such headers are joined by a comma, which a b64token cannot contain.
+ * Returns the bearer token of a request. It is read only from the Authorization header, never from the query or body.
+ * If the header was sent twice, its values are joined by a comma, which a b64token cannot contain.
  *
  * @throws {PlantStoreError} `missing_credentials` if the header is missing or has another scheme, `invalid_token` if
  *   the token is malformed or the header was sent twice.

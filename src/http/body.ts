@@ -4,21 +4,21 @@ import { parseExactJson } from '../model/exact-json.ts';
 import type { ServiceRequest } from './service-request.ts';
 import { UserTotals } from './user-totals.ts';
 
-/** How many bytes the bodies that are being received may take up together, or 16 times `maxBodyBytes` if that is more. */
+/** The maximum total size of the bodies that are being received, or 16 times `maxBodyBytes` if that is more. */
 const maxReceivedBytes = 67_108_864;
 
-/** How much of it the bodies of one user may take up. */
+/** The share of that maximum that the bodies of one user may use. */
 const userShare = 1 / 4;
 
 /** The limits for a request body. */
 export interface BodyLimits {
   /** The maximum size of a body in bytes. */
   readonly maxBodyBytes: number;
-  /** The maximum nesting depth of its arrays and objects. */
+  /** The maximum nesting depth of arrays and objects in a body. */
   readonly maxBodyDepth: number;
 }
 
-/** Reads bodies, and bounds the memory of those that are being received: a client may send them slowly. */
+/** Reads bodies. Limits the memory for bodies that are being received, because clients may send them slowly. */
 export class JsonBodyReader {
   readonly #limits: BodyLimits;
   readonly #maxBytes: number;
@@ -30,7 +30,7 @@ export class JsonBodyReader {
   }
 
   /**
-   * Reads the JSON body of a user's request; the top-level member `id` is exact (see `parseExactJson`).
+   * Reads the JSON body of a user's request. The top-level member `id` is exact (see `parseExactJson`).
    *
    * @throws {PlantStoreError} `invalid_media_type`, `body_too_large`, `invalid_json`, `saturated` if too many bodies are
    *   being received, or `malformed_request` if the client disconnects before the end.
@@ -58,8 +58,8 @@ export class JsonBodyReader {
 }
 
 /**
- * Checks that a body is declared as JSON in UTF-8 (RFC 8259 §8.1) without a content coding. A comma means that the
- * header was sent twice; it is rejected because parsers may choose different values.
+ * Checks that a body is declared as JSON in UTF-8 (RFC 8259 §8.1) without a content coding. Rejects a header value with
+ * a comma: the header was sent twice, and parsers may choose different values.
  */
 function checkMediaType(request: ServiceRequest): void {
   const contentType = request.header('content-type') ?? '';

@@ -6,7 +6,7 @@ import type { Authenticate, Caller } from '../model/caller.ts';
 const defaultTimeoutMs = 10_000;
 
 /**
- * Calls `authenticate` and checks its result. A promise that does not settle within 10 seconds is an error, and at most
+ * Calls `authenticate` and checks its result. A promise that does not settle within 10 seconds is an error. At most
  * `maxPending` promises are awaited at once, so that a slow identity provider cannot exhaust this process.
  */
 export class CallerLookup {
@@ -24,7 +24,8 @@ export class CallerLookup {
   /**
    * Returns the caller that a token identifies.
    *
-   * @throws {PlantStoreError} `invalid_token` if no such caller exists; `saturated` if too many lookups are pending.
+   * @throws {PlantStoreError} `invalid_token` if the token does not identify a caller; `saturated` if too many lookups
+   *   are pending.
    * @throws {TypeError} if `authenticate` returns something other than a Caller.
    * @throws {Error} if `authenticate` does not settle in time. An error that it throws is passed on.
    */

@@ -13,9 +13,9 @@ import type { FailedRequest, ServiceOptions } from './service-options.ts';
 import type { ServiceRequest } from './service-request.ts';
 import { UnsentBytes } from './unsent-bytes.ts';
 
-/** The service without a server. It turns requests into answers and does not depend on sockets. */
+/** The service without a server. It converts requests to answers and does not depend on sockets. */
 export interface Handler {
-  /** Handles a request: checks route, method, credentials and scope, then runs the operation. Never rejects. */
+  /** Handles a request: checks the route, method, credentials and scope, then runs the operation. Never rejects. */
   answer(request: ServiceRequest): Promise<Answer>;
   /** Reports an error that occurs while an answer is being sent. */
   report(error: unknown, request: ServiceRequest): void;
@@ -26,7 +26,7 @@ export interface Handler {
 }
 
 /**
- * Creates the handler of a store. `owner` is the name of the public function, for error messages.
+ * Creates the handler for a store. `owner` is the name of the public function, for error messages.
  *
  * @throws {TypeError} if an option is invalid; the message names it.
  */
@@ -74,7 +74,7 @@ function failedRequest({ method, target }: ServiceRequest): FailedRequest {
   return { method, path: findRoute(splitTarget(target).path)?.route.path ?? '' };
 }
 
-/** Returns whether the store refused the request because of load or shutdown, which is not reported. */
+/** Returns whether the store refused the request because of load or shutdown. Such refusals are not reported. */
 function isRefusal(error: unknown): boolean {
   return error instanceof PlantStoreError && (error.code === 'saturated' || error.code === 'closed');
 }

@@ -7,14 +7,14 @@ import { UserTotals } from './user-totals.ts';
 /** The share of `maxHeldIds` that the lists of one user may hold. */
 const userShare = 1 / 4;
 
-/** How many lists of one user, and of all users, may wait for the preparation of earlier lists. */
+/** How many lists of one user, and of all users together, may wait for the preparation of earlier lists. */
 const maxWaitingOfUser = 100;
 const maxWaiting = 1000;
 
-/** How many lists of one user may wait in any case, so that others cannot take up all places. */
+/** How many lists of one user may wait even if `maxWaiting` is reached, so that other users cannot use it up. */
 const minWaitingOfUser = 8;
 
-/** How many ids one user may hold in any case. */
+/** How many ids one user may hold even if all users together hold more than `maxHeldIds`. */
 const minHeldIdsOfUser = 65_536;
 
 /** A request for a list whose limit exceeds one page. */
@@ -28,7 +28,7 @@ export interface LongListRequest {
 
 /** A long list that is ready to be sent. */
 interface LongList {
-  /** The last id of a list that the limit cut short; empty if the list is complete. */
+  /** The last id of a list that is truncated by its limit; empty if the list is complete. */
   readonly cutAfter: string;
   /** The JSON, in pieces. */
   readonly body: AsyncGenerator<string, void, undefined>;
@@ -36,11 +36,11 @@ interface LongList {
 
 /**
  * Prepares lists whose limit exceeds one page. The ids are read first, because the `Link` header contains the last id
- * and is sent before the body. The body then contains only plants with these ids. With plants created in between, it
- * would exceed the limit, or end before the id in `Link`.
+ * and is sent before the body. The body then contains only plants with these ids. If it also contained plants that were
+ * created in the meantime, it would exceed the limit, or end before the id in `Link`.
  *
- * One list of each user is prepared at a time. A list holds 8 bytes for each plant until it has been sent. All lists
- * together may hold `maxHeldIds` ids, and those of one user a quarter of it; a user's only list may hold more.
+ * Only one list of each user is prepared at a time. A list holds 8 bytes for each plant until it has been sent. All
+ * lists together may hold `maxHeldIds` ids, of which one user may hold a quarter; a user's only list may hold more.
  */
 export class LongLists {
   readonly #store: PlantStore;
@@ -92,7 +92,7 @@ export class LongLists {
     else resume();
   }
 
-  /** Yields `cutAfter`, then the body. The generator releases its ids however it ends. */
+  /** Yields `cutAfter`, then the body. Releases the ids of the list at the end, even after an error. */
   async *#read({ user, limit, after, isClientGone }: LongListRequest): AsyncGenerator<string, void, undefined> {
     let held = 0;
     try {

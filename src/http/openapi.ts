@@ -7,7 +7,7 @@ import type { Operation, OperationId, Route } from './routes.ts';
 /** A JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** In addition to the pattern, unpaired surrogates are not allowed. */
+/** The schema of a name or tag. Unpaired surrogates are not allowed either, although they match the pattern. */
 const string = { type: 'string', pattern: '^[^\\u0000]*$' };
 const id = {
   type: 'integer',
@@ -51,7 +51,7 @@ const headers = {
 
 type HeaderName = keyof typeof headers;
 
-/** The additional header of an Error response, by status. */
+/** The additional header of an Error response for each status. */
 const extraHeaders: Partial<Record<number, HeaderName>> = {
   401: 'WWW-Authenticate',
   403: 'WWW-Authenticate',
@@ -102,7 +102,7 @@ const details: Record<OperationId, JsonObject & { readonly responses: JsonObject
   },
 };
 
-/** The responses that are the same for every operation, by status. */
+/** The responses for each status that are the same for every operation. */
 const sharedResponses: Readonly<Record<string, string>> = {
   401: 'Unauthorized',
   403: 'Forbidden',

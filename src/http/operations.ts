@@ -44,7 +44,7 @@ export function createOperations(store: PlantStore, limits: OperationLimits, uns
   const bodies = new JsonBodyReader(limits);
   const inFlight = new InFlight(limits.maxInFlight);
 
-  /** Starts a request. Called when all of it has arrived; throws if its client can no longer get a response. */
+  /** Starts a request. Called when the whole request has arrived; throws if the client can no longer get a response. */
   function begin({ isOpen }: ServiceRequest, user: string): void {
     if (!isOpen) throw new PlantStoreError('malformed_request');
     inFlight.begin(user);
@@ -101,7 +101,7 @@ function openApiAnswer(prefix: string): Answer {
   return { status: 200, body: JSON.stringify(openApiDocument(prefix === '' ? '/' : prefix)) };
 }
 
-/** Parses an id in a path. Percent-encoded digits are equivalent (RFC 3986 §6.2.2.2); bad escapes are invalid. */
+/** Parses an id in a path. Digits may be percent-encoded (RFC 3986 §6.2.2.2); malformed escapes are invalid. */
 function parseIdText(text: string): PlantId {
   const id = int64FromText(text.replace(/%(3\d|2d)/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))));
   if (id === undefined) throw new PlantStoreError('invalid_id');

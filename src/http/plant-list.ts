@@ -8,13 +8,13 @@ import type { JsonPage } from '../storage/storage-adapter.ts';
 import type { Answer } from './answer.ts';
 import type { LongLists } from './long-lists.ts';
 
-/** Which plants of a user to list. */
+/** The part of a user's plants to list. */
 export interface ListQuery {
   readonly limit: number | undefined;
   readonly after: PlantId | undefined;
 }
 
-/** A list query, and the other data of its request. */
+/** A list query and the other data of its request. */
 export interface PlantListRequest extends ListQuery {
   readonly user: string;
   /** The path for the `Link` header. */
@@ -26,11 +26,11 @@ export interface PlantListRequest extends ListQuery {
 }
 
 /**
- * Returns the answer of getPlants: a JSON array of Plant in ascending order of id, whose first page has been read. It
- * needs constant memory, except for the ids that {@link LongLists} hold if the limit exceeds one page. In that case
- * HEAD gets no `Link`, because the whole list would have to be read for it (RFC 9110 §9.3.2).
+ * Returns the answer to getPlants: a JSON array of Plant in ascending order of id. `first` is the first page of it.
+ * Memory is constant, except for the ids that {@link LongLists} holds if the limit exceeds one page. In that case the
+ * response to HEAD has no `Link`, because the whole list would have to be read for it (RFC 9110 §9.3.2).
  *
- * @throws {PlantStoreError} `saturated`, or what the store throws.
+ * @throws {PlantStoreError} `saturated`, or any error that the store throws.
  */
 export async function plantListAnswer(
   store: PlantStore,
@@ -52,7 +52,7 @@ export async function plantListAnswer(
 async function* allPages(store: PlantStore, user: string, first: JsonPage): AsyncGenerator<string, void, undefined> {
   yield first.json.slice(0, -1);
   for (let page = first; page.hasMore; ) {
-    // Otherwise a synchronous storage would block other requests until the end of the list.
+    // Without this wait, a synchronous storage adapter would block other requests until the end of the list.
     await pageTurn(user);
     page = await store.plantPageJson(user, { after: page.last });
     if (page.count > 0) yield `,${page.json.slice(1, -1)}`;
@@ -60,16 +60,16 @@ async function* allPages(store: PlantStore, user: string, first: JsonPage): Asyn
   yield ']';
 }
 
-/** Returns the `Link` header (RFC 8288) to the plants after `last`, for a list that the limit cut short. */
+/** Returns the `Link` header (RFC 8288) to the plants after `last`, for a list that is truncated by its limit. */
 function nextLink(path: string, limit: number, last: PlantId | string | undefined): Answer['headers'] {
   return ['Link', `<${path}?limit=${limit}&after=${last ?? ''}>; rel="next"`];
 }
 
-/** The form of query that a `Link` header has. URLSearchParams would add a tenth to the cost of the request. */
+/** Matches a query as in a `Link` header. Using URLSearchParams for it would add a tenth to the cost of a request. */
 const plainQuery = /^limit=(\d{1,9})(?:&after=(-?\d{1,18}))?$/;
 
 /**
- * Parses the query of getPlants, without `?`.
+ * Parses the query string of getPlants, without `?`.
  *
  * @throws {PlantStoreError} `invalid_limit` or `invalid_after`.
  */

@@ -9,7 +9,7 @@ export interface Operation {
   readonly id: OperationId;
   /** The scope that the caller's token must have; `undefined` if no token is required. */
   readonly scope: Scope | undefined;
-  /** The errors it may respond with, in addition to {@link commonErrors}. */
+  /** The errors that the operation may respond with, in addition to {@link commonErrors}. */
   readonly errors: readonly ErrorCode[];
 }
 
@@ -20,14 +20,14 @@ const tokenErrors: readonly ErrorCode[] = ['missing_credentials', 'invalid_token
 const storeErrors: readonly ErrorCode[] = ['internal', 'storage_unsupported', 'saturated', 'storage_unavailable'];
 const bodyErrors: readonly ErrorCode[] = ['invalid_media_type', 'body_too_large', 'invalid_json', 'invalid_plant'];
 
-/** A path and the methods it supports. HEAD is derived from GET, and every path supports OPTIONS. */
+/** A path and the methods that it supports. HEAD is derived from GET, and every path supports OPTIONS. */
 export interface Route {
   /** The path in OpenAPI notation; `{id}` represents one path segment. */
   readonly path: string;
   readonly operations: Readonly<Record<string, Operation>>;
 }
 
-/** The table of routes. The handler dispatches requests by it, and the OpenAPI document is generated from it. */
+/** The table of routes. The handler uses it to dispatch requests, and the OpenAPI document is generated from it. */
 export const routes: readonly Route[] = [
   {
     path: '/plants',
@@ -63,7 +63,7 @@ function allowedMethods(route: Route): string {
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
 }
 
-/** A route, and the text at `{id}`, still percent-encoded; empty if the route has no `{id}`. */
+/** A route and the path segment at `{id}`, still percent-encoded; empty if the route has no `{id}`. */
 export interface RouteMatch {
   readonly route: Route;
   readonly idText: string;
@@ -88,7 +88,7 @@ export function findRoute(path: string): RouteMatch | undefined {
 
 /**
  * Splits a request target into path and query. It does not use `new URL('//evil/plants', base)`, which
- * would treat `evil` as a host. Scheme and authority of the absolute form (RFC 9112 §3.2.2) are dropped.
+ * would treat `evil` as a host. The scheme and authority of the absolute form (RFC 9112 §3.2.2) are dropped.
  */
 export function splitTarget(target: string): { path: string; query: string } {
   const origin = /^https?:\/\/[^/?]*/i.exec(target)?.[0].length ?? 0;

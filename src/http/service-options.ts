@@ -8,24 +8,24 @@ import { checkBasePath } from './base-path.ts';
 export interface ServiceOptions {
   /** Returns the caller that a bearer token identifies. Required, so that no server is open by accident. */
   authenticate: Authenticate;
-  /** The maximum size of a request body in bytes, 1 or more; default 65536. A larger body: `body_too_large`. */
+  /** The maximum size of a request body in bytes, 1 or more; default 65536. Larger bodies: `body_too_large`. */
   maxBodyBytes?: number;
-  /** The maximum nesting depth of a request body, 1 or more; default 256. A deeper body: `invalid_json`. */
+  /** The maximum nesting depth of a request body, 1 or more; default 256. Deeper bodies: `invalid_json`. */
   maxBodyDepth?: number;
   /**
    * How many requests the store may be working on at once, 1 or more; default 1000. Further requests are
    * refused immediately with `saturated`. Requests that are still being received, and lists after their first
-   * page, do not count. One user may use three quarters of it. Ten times as many pipelined requests may wait.
+   * page, do not count. One user may use three quarters of the total. Ten times as many pipelined requests may wait.
    */
   maxInFlight?: number;
   /**
    * How many ids all lists with a limit over 1000 may hold together while they are sent, 8 bytes each, 1 or
-   * more; default 8388608. One user may hold a quarter of it. Further such lists are refused with `saturated`.
+   * more; default 8388608, of which one user may hold a quarter. Further such lists are refused with `saturated`.
    */
   maxHeldIds?: number;
   /**
-   * How many bytes may be buffered for clients that have not read them, 1 or more; default 67108864. One user may use
-   * a quarter of it. Past either limit, the slowest connections are closed and new lists are refused with `saturated`.
+   * How many bytes may be buffered for clients that have not read them, 1 or more; default 67108864, of which one user
+   * may use a quarter. At either limit, the slowest connections are closed and new lists are refused with `saturated`.
    */
   maxUnsentBytes?: number;
   /**
@@ -35,8 +35,8 @@ export interface ServiceOptions {
    */
   basePath?: string;
   /**
-   * Called with every error for which the client gets a generic 500 or 503, and every error in the middle of a list. It
-   * must not throw. Default: writes the error, the method and the path to standard error.
+   * Called with every error for which the client gets a generic 500 or 503, and every error in the middle of a list.
+   * Must not throw. Default: writes the error, the method and the path to standard error.
    */
   onError?: (error: unknown, request: FailedRequest) => void;
 }
@@ -88,7 +88,7 @@ export function parseServiceOptions(owner: string, store: unknown, options: Serv
   return { authenticate, ...integers, basePath, onError };
 }
 
-/** Writes an error to standard error; the default of `onError`. */
+/** Writes an error to standard error. This is the default for `onError`. */
 export function printError(error: unknown, { method, path }: FailedRequest): void {
   console.error(`${method} ${path} failed: ${errorText(error)}`);
 }

@@ -14,15 +14,15 @@ export interface ServiceRequest {
    */
   header(name: string): string | undefined;
   /**
-   * Reads the whole body. If it has not arrived yet, `beforeWaiting` is called first with the number of bytes that it
-   * may take up in memory; if that throws, the body is not read.
+   * Reads the whole body. If it has not arrived yet, `beforeWaiting` is called first with the number of bytes that the
+   * body may use in memory. If `beforeWaiting` throws, the body is not read.
    *
-   * @throws {PlantStoreError} `body_too_large` if it exceeds `maxBytes`; `malformed_request` if the client disconnects
-   *   before the end.
+   * @throws {PlantStoreError} `body_too_large` if the body exceeds `maxBytes`; `malformed_request` if the client
+   *   disconnects before the end.
    */
   readBody(maxBytes: number, beforeWaiting: (bytes: number) => void): Buffer | Promise<Buffer>;
-  /** Waits for the end of a body that has no meaning (RFC 9110 §9.3.5). Throws as {@link readBody} does. */
+  /** Waits for the end of a body that has no defined semantics (RFC 9110 §9.3.5). Throws like {@link readBody}. */
   discardBody(maxBytes: number): Promise<void> | undefined;
-  /** Returns whether the client has disconnected. Unlike {@link isOpen}, it may send data to find out. */
+  /** Returns whether the client has disconnected. Unlike {@link isOpen}, this may send data to find out. */
   isClientGone(): boolean;
 }

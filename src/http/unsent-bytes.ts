@@ -14,7 +14,7 @@ const hardFactor = 2;
 
 const checkIntervalMs = 1000;
 
-/** The response object of a front. Destroying it closes its connection. */
+/** A response object, such as that of node:http. Destroying it closes its connection. */
 export interface Closable {
   destroy(): unknown;
 }
@@ -28,14 +28,14 @@ interface Pending {
 
 /**
  * Counts the bytes that are buffered for slow clients, in sockets or in a page of a list that is sent piece by piece.
- * Only the clients can free this memory, by reading. When the maximum or a user's share of it is reached, new lists are
- * refused, and connections that have made no progress for a second are closed, slowest first. Connections that read
- * less than 64 KiB per minute are always closed.
+ * This memory is freed only when clients read. When the maximum or a user's share of it is reached, new lists are
+ * refused, and connections that have made no progress for a second are closed, slowest first. Connections whose clients
+ * read less than 64 KiB per minute are always closed.
  */
 export class UnsentBytes {
   readonly #max: number;
   readonly #totals = new UserTotals();
-  /** Ordered by when they began to wait for their clients. */
+  /** The responses with unsent bytes, in the order in which they began to wait for their clients. */
   readonly #pending = new Map<Closable, Pending>();
   #timer: NodeJS.Timeout | undefined;
 

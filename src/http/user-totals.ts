@@ -4,7 +4,7 @@ export class UserTotals {
   readonly #byUser = new Map<string, number>();
   #all = 0;
 
-  /** Each user adds at most `maxOfUser` to the total of all users. */
+  /** Each user contributes at most `maxOfUser` to the total of all users. */
   constructor(maxOfUser?: number) {
     this.#maxOfUser = maxOfUser ?? Infinity;
   }

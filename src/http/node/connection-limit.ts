@@ -1,34 +1,34 @@
 import { readFileSync } from 'node:fs';
 
-/** The limit if the process may open enough files. */
+/** The connection limit if the process may open enough files. */
 const mostConnections = 10_000;
 
 /**
  * How many file descriptors are reserved for the rest of the process. `plant-store serve` with SQLite
- * has 23 open when idle and up to 31 under load: the event loops of libuv, the standard streams, the
- * database with its -wal and -shm files, a second set of these while the database is reopened after a
- * fault, and the tokens file. A PostgreSQL pool has 10 by default.
+ * uses 23 when idle and up to 31 under load: for libuv's event loops, the standard streams, the database
+ * with its -wal and -shm files, a second set of these while the database is reopened after a fault, and
+ * the tokens file. A PostgreSQL pool uses 10 by default.
  */
 const reservedFiles = 64;
 
-/** The limit if the process may open fewer files than the reserve. With the 31 files above, it fits into 40. */
+/** The limit if the process may open fewer files than the reserve. With the 31 files above, a total of 40 is enough. */
 const fewestConnections = 8;
 
 /**
  * Returns how many connections to accept if the process may have `maxOpenFiles` files open.
- * Connections must never use up all file descriptors: the database and the tokens file could not be
- * opened, and when accept() fails with EMFILE, libuv closes the connection and reports nothing.
+ * Connections must never use up all file descriptors. Otherwise the database and the tokens file could
+ * not be opened. When accept() fails with EMFILE, libuv closes the connection and reports nothing.
  */
 export function connectionLimit(maxOpenFiles: number): number {
   return Math.min(mostConnections, Math.max(fewestConnections, maxOpenFiles - reservedFiles));
 }
 
-/** Returns how many files this process may have open; `Infinity` when that is unknown or unlimited. */
+/** Returns how many files this process may have open, or `Infinity` if the limit is unknown or there is none. */
 export function openFileLimit(): number {
   return limitFromProc() ?? limitFromReport() ?? Infinity;
 }
 
-/** Reads the limit on Linux in 0.3 ms; a diagnostic report takes 5 to 12 ms. */
+/** Reads the limit from /proc on Linux. This takes 0.3 ms; a diagnostic report takes 5 to 12 ms. */
 function limitFromProc(): number | undefined {
   try {
     const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? [];

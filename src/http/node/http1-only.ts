@@ -8,8 +8,8 @@ const refusal = errorAnswer(new PlantStoreError('malformed_request', 'This servi
 const advice = 'pass the listener to the createServer of node:http or node:https, and put a proxy in front for HTTP/2';
 
 /**
- * Wraps a listener to refuse the requests of node:http2: their connections cannot be paused and have no order
- * of requests. The first one is reported to `onHttp2`, because only the owner of the server can fix this.
+ * Wraps a listener to refuse node:http2 requests, because HTTP/2 connections cannot be paused and do not order
+ * their requests. The first such request is reported to `onHttp2`, because only the server's owner can fix this.
  */
 export function http1Only(
   listener: RequestListener,

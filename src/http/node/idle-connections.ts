@@ -6,19 +6,20 @@ import { lastResponse } from './in-order.ts';
 const freeShare = 0.05;
 
 /**
- * While room is needed, a client has this long to send the header of a request before its connection counts as idle:
- * with one byte of a header, connections would be held for as long as `headersTimeout`.
+ * How long a client may take to send the header of a request before its connection counts as idle, in milliseconds. It
+ * matters only while connections have to be closed. Without it, one byte of a header would keep a connection open until
+ * `headersTimeout`.
  */
 const headerMs = 1000;
 
 /**
- * Closes the longest idle connections of a server whenever more than 95 % of `maxConnections` are open.
- * Once `maxConnections` are open, node:http closes every new connection. Making room before that ensures
- * that no new client is refused while idle connections exist.
+ * Closes a server's longest-idle connections whenever more than 95 % of `maxConnections` are open. Once
+ * `maxConnections` are open, node:http closes every new connection. Closing idle connections before that
+ * ensures that no new client is refused while idle connections exist.
  *
- * A connection is idle if it has sent nothing since its last response, or if the header of its first or next request
- * has been incomplete for a second; the latter are closed first.
- * For each one that is closed the server emits `idleConnectionClosed`.
+ * A connection is idle if the client has sent nothing since the last response, or if the header of its first or next
+ * request has been incomplete for a second. Connections with an incomplete header are closed first.
+ * The server emits `idleConnectionClosed` for each connection that is closed.
  *
  * `open` is the set of the server's open connections; closed connections are removed from it.
  */
@@ -30,7 +31,7 @@ export function closeIdleConnections(server: Server, open: Set<Socket>): void {
   server.on('request', ({ socket }: IncomingMessage, response) => {
     idle.requested(socket, response);
   });
-  // No connection was idle at the last check. Some may be idle now if `maxConnections` has changed.
+  // No idle connection was left at the last check, but there may be some to close if `maxConnections` has changed.
   server.on('drop', () => {
     idle.makeRoom();
   });
@@ -39,9 +40,9 @@ export function closeIdleConnections(server: Server, open: Set<Socket>): void {
 class IdleConnections {
   readonly #server: Server;
   readonly #open: Set<Socket>;
-  /** How many bytes each connection had sent when its last response ended, in the order in which these ended. */
+  /** How many bytes had been received on each connection when its last response ended, in order of these ends. */
   readonly #keptAlive = new Map<Socket, number>();
-  /** Since when each has been without a complete header, in this order. */
+  /** The time since which each connection has been waiting for a complete header, in ascending order. */
   readonly #withoutRequest = new Map<Socket, number>();
   #retry: NodeJS.Timeout | undefined;
 
@@ -89,7 +90,7 @@ class IdleConnections {
     }
   }
 
-  /** Schedules another check: new connections count as idle a second later, and no event marks that moment. */
+  /** Schedules another check, because new connections count as idle after a second and no event is emitted then. */
   #retryLater(): void {
     if (this.#retry !== undefined || this.#withoutRequest.size === 0) return;
     this.#retry = setTimeout(() => {
@@ -106,7 +107,7 @@ class IdleConnections {
     }
     for (const [socket, bytesRead] of this.#keptAlive) {
       if (socket.bytesRead === bytesRead) return socket;
-      // The header of its next request is arriving.
+      // The header of the connection's next request is arriving.
       this.#keptAlive.delete(socket);
       this.#withoutRequest.set(socket, now);
     }

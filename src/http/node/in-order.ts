@@ -2,10 +2,10 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** The latest request of a connection. */
+/** The response to the latest request of a connection. */
 interface Exchange {
   response: ServerResponse;
-  /** The iteration of the event loop in which a request of the connection was last passed to the listener. */
+  /** The event loop iteration in which a request of the connection was last passed to the listener. */
   turn: number;
 }
 
@@ -19,13 +19,13 @@ const waitsFor = new WeakMap<ServerResponse, ServerResponse>();
  * pipelined requests concurrently, so a list after a create would miss the new plant (RFC 9112 §9.3.2).
  * Requests after a response that closes the connection are not handled at all (§9.6).
  *
- * Each connection starts at most one request per iteration of the event loop. While more than 1024
+ * At most one request per connection is started in each event loop iteration. While more than 1024
  * connections are ready, libuv polls up to 48 times before it runs other callbacks. With 5000 clients,
- * immediate retries of refused requests delayed the commit of the accepted ones by 6 s.
+ * immediate retries of refused requests delayed the commit of the accepted requests by 6 s.
  *
  * A connection is paused while one of its requests waits. One read of 64 KiB can still contain a
  * thousand requests, which use 3 KiB of memory each. So at most `maxWaiting` requests wait on all
- * connections together; one more closes its connection.
+ * connections together. One request more closes the connection with the most waiting requests.
  */
 export function inOrder(listener: RequestListener, maxWaiting: number): RequestListener {
   const line = new WaitingLine();
@@ -40,7 +40,7 @@ export function inOrder(listener: RequestListener, maxWaiting: number): RequestL
     }
     const before = last.response;
     last.response = response;
-    // Not `closed`, which Deno's responses do not have. Node.js sets both at the same time.
+    // Not `closed`, because Deno's responses do not have it. Node.js sets both at the same time.
     if (before.destroyed && last.turn !== turn) {
       last.turn = turn;
       if (isOpen(socket)) listener(request, response);
@@ -62,7 +62,7 @@ export function inOrder(listener: RequestListener, maxWaiting: number): RequestL
 let turns = 0;
 let isCounting = false;
 
-/** Returns a number that identifies the current iteration of the event loop. */
+/** Returns a number that identifies the current event loop iteration. */
 function currentTurn(): number {
   if (!isCounting) {
     isCounting = true;
@@ -74,14 +74,14 @@ function currentTurn(): number {
   return turns;
 }
 
-/** Returns the response to the latest request of a connection, even if that request still waits. */
+/** Returns the response to the latest request of a connection, even if that request is still waiting. */
 export function lastResponse(socket: Duplex): ServerResponse | undefined {
   return lastExchanges.get(socket)?.response;
 }
 
 /** Emits 'drain' on the pending responses of a connection. */
 export function drainResponses(socket: Duplex): void {
-  // Only the response that is being sent listens for it.
+  // Only the response that is being sent has a listener for this event.
   for (let response = lastResponse(socket); response !== undefined; response = waitsFor.get(response)) response.emit('drain');
 }
 
@@ -110,7 +110,7 @@ class WaitingLine {
     this.length++;
     const wait = this.#waits.get(socket);
     if (wait === undefined) {
-      // After a disconnect the waiting responses do not close, so `leave` is not called for each.
+      // After a disconnect, waiting responses do not emit 'close', so `leave` does not remove them one by one.
       const forget = (): void => { this.#forget(socket); };
       this.#waits.set(socket, { count: 1, forget });
       socket.on('resume', pauseAgain).on('close', forget);
@@ -121,10 +121,10 @@ class WaitingLine {
   }
 
   /**
-   * Closes the connection with the most requests that wait, so that a client with many of them does not cost others
-   * their connections.
+   * Closes the connection with the most waiting requests, so that a client with many of them does not cause other
+   * clients to lose their connections.
    *
-   * @returns whether it was the given one.
+   * @returns whether that was the given connection.
    */
   closeLongest(newest: Socket): boolean {
     let longest = newest;

@@ -5,7 +5,7 @@ import { isOpen } from './in-order.ts';
 import { discardBody, readBody } from './request-body.ts';
 import { countHeader, headerValues } from './validation.ts';
 
-/** Adapts a node:http request to the service. It copies nothing: every member reads the message when it is used. */
+/** Adapts a node:http request to the service. Copies nothing: every member reads the message when it is used. */
 export class NodeRequest implements ServiceRequest {
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;

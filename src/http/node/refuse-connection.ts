@@ -9,7 +9,7 @@ import { giveUp, lastResponse } from './in-order.ts';
 /** How long to drain input after the final response. */
 const lingerMs = 1000;
 
-/** The connections whose final response is a refusal. */
+/** The connections whose final response is an error response from this module. */
 const refused = new WeakSet<Duplex>();
 
 /** The connections that are being closed. */
@@ -21,7 +21,7 @@ const closing = new WeakSet<Duplex>();
  * is completed instead.
  */
 export function refuseConnection(socket: Duplex, code: ErrorCode): void {
-  // A parser that has failed reports an error again for every read.
+  // After an error, the parser reports another error for every read.
   if (refused.has(socket) || closing.has(socket)) return;
   refused.add(socket);
   const last = lastResponse(socket);
@@ -61,7 +61,7 @@ export function closeLingering(socket: Duplex, lastWords?: string): void {
   socket.resume();
 }
 
-/** Returns a complete response as text, because without a request there is no response object. */
+/** Returns a complete response as a string, because without a request there is no response object. */
 function rawAnswer(code: ErrorCode): string {
   const { status } = errorTable[code];
   const body = errorBody(new PlantStoreError(code));

@@ -4,7 +4,7 @@ import { PlantStoreError } from '../../model/errors.ts';
 /** How much of a refused body is read and discarded, so that the client receives the error response. */
 const maxDrainedBytes = 1_048_576;
 
-/** Past the maximum each chunk counts as at least this many bytes: 6 MB of one-byte chunks took 1.7 s of CPU. */
+/** Chunks after the maximum each count as at least this many bytes: 6 MB of one-byte chunks took 1.7 s of CPU time. */
 const minDrainedChunkBytes = 64;
 
 const continueOwed = new WeakMap<IncomingMessage, ServerResponse>();
@@ -33,7 +33,7 @@ export function readBody(
   return readAnnounced(request, maxBytes);
 }
 
-/** Waits for the end of a body that has no meaning: see `ServiceRequest.discardBody`. */
+/** Waits for the end of a body that has no defined semantics: see `ServiceRequest.discardBody`. */
 export function discardBody(request: IncomingMessage, maxBytes: number): Promise<void> | undefined {
   if (request.complete || !isBodyAnnounced(request)) return undefined;
   return readAnnounced(request, maxBytes).then(() => undefined);
@@ -64,12 +64,12 @@ function readAnnounced(request: IncomingMessage, maxBytes: number): Promise<Buff
   return readBytes(request, maxBytes);
 }
 
-/** How many bytes a body can have, as far as its header tells. */
+/** Returns the maximum size of a body in bytes, as far as the request's header shows. */
 function expectedBytes({ headers }: IncomingMessage, maxBytes: number): number {
   return Math.min(maxBytes, Number(headers['content-length'] ?? maxBytes));
 }
 
-/** Uses events, because `for await` on a request costs an eighth to a quarter of the whole request's CPU time. */
+/** Reads a body. Uses events, because `for await` costs an eighth to a quarter of the CPU time of a whole request. */
 function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let bytes: Buffer = Buffer.alloc(0);
@@ -105,7 +105,7 @@ function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> 
 
 /**
  * Returns a buffer with the first `length` bytes of `bytes`, followed by the chunk. The chunks
- * themselves are not kept: 64 KiB received one byte at a time would use 27 MiB.
+ * themselves are not kept, because 64 KiB received one byte at a time would use 27 MiB.
  */
 function withChunk(bytes: Buffer, length: number, chunk: Buffer, expected: number): Buffer {
   if (length === 0) return chunk;

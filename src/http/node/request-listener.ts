@@ -23,7 +23,7 @@ const malformed = errorAnswer(new PlantStoreError('malformed_request'), ['Connec
  * prefix, before any body parser. It supports HTTP/1.1 and refuses the HTTP/2 requests of a node:http2 server.
  *
  * The requests of a connection are handled one after another. A connection whose client may still be sending is
- * closed after its last response. Nothing else about the server changes.
+ * closed after its last response. Nothing else about the server is changed.
  *
  * @throws {TypeError} if an option is invalid; the message names it.
  * @example
@@ -65,6 +65,6 @@ function asksForUpgrade({ headers }: IncomingMessage): boolean {
 /** Closes the connection after a response that is sent while the request is still being received. */
 function closeAfter({ socket }: IncomingMessage, response: ServerResponse): void {
   response.setHeader('Connection', 'close');
-  // node:http calls this to close a connection after its last response.
+  // node:http calls `destroySoon` to close a connection after its last response.
   socket.destroySoon = () => { closeLingering(socket); };
 }

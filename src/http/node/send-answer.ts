@@ -4,8 +4,8 @@ import type { Answer } from '../answer.ts';
 import type { UnsentBytes } from '../unsent-bytes.ts';
 
 /**
- * How many UTF-16 code units are written to a socket at once: 64 KiB of ASCII, the high-water mark of a socket. Data
- * that the client does not read stays in memory outside the heap.
+ * How many UTF-16 code units are written to a socket at once: 64 KiB of ASCII, a socket's high-water mark. Data that
+ * the client does not read stays in memory outside the heap.
  */
 const maxPieceLength = 65_536;
 
@@ -63,8 +63,8 @@ export class AnswerSender {
 }
 
 /**
- * Writes a piece and flushes it to the kernel at once; node:http would do so after this iteration of the event loop.
- * Data that is still pending afterwards waits for the client.
+ * Writes a piece and flushes it to the kernel at once; node:http would do so after this event loop iteration. Data that
+ * is still pending afterwards waits for the client.
  *
  * @returns whether the next piece can be written now.
  */
@@ -76,7 +76,7 @@ function writeNow(response: ServerResponse, piece: string): boolean {
   return hasRoom || response.writableLength === 0;
 }
 
-/** Returns the piece of a text that starts at `at`. It never ends between the two surrogates of a character. */
+/** Returns the piece of a string that starts at `at`. It never ends between the two surrogates of a character. */
 function pieceAt(text: string, at: number): string {
   const end = at + maxPieceLength;
   const last = end < text.length ? text.charCodeAt(end - 1) : 0;

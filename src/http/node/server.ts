@@ -22,14 +22,14 @@ const serverOptions: ServerOptions = {
   connectionsCheckingInterval: 1000,
   maxHeaderSize: 16_384,
   insecureHTTPParser: false,
-  // Otherwise node:http would respond without an Error body.
+  // With `true`, node:http itself would respond to a missing Host, without an Error body.
   requireHostHeader: false,
 };
 
 const serverProperties = {
   // A connection on which no byte is sent or received for this long is closed.
   timeout: 60_000,
-  // By default node:http silently drops all headers after the 2000th, even a second Host.
+  // By default, node:http silently drops all headers after the 2000th, even a second Host.
   maxHeadersCount: 0,
   // A client that has ended its side of the connection still gets its response.
   httpAllowHalfOpen: true,
@@ -38,8 +38,8 @@ const serverProperties = {
 /**
  * Creates a node:http server for the whole service. It uses the request listener, and sends an Error body
  * for what node:http itself refuses: malformed requests, headers that are too large, and timeouts. Call
- * `listen` to start it and {@link drainServer} to stop it. A client has 10 seconds to send a header and 30
- * for the whole request. To change these limits, set the server's `headersTimeout`, `requestTimeout`,
+ * `listen` to start it and {@link drainServer} to stop it. A client has 10 seconds to send a header and 30 to
+ * send the whole request. To change these limits, set the server's `headersTimeout`, `requestTimeout`,
  * `keepAliveTimeout` and `timeout`.
  *
  * The server's `maxConnections` is 10,000, or less if the process may not open that many files: 64 files
@@ -69,21 +69,21 @@ export function createPlantServer(store: PlantStore, options: ServiceOptions): S
   });
   // Unknown expectations are ignored: a 417 response is optional (RFC 9110 §10.1.1: MAY).
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  // Otherwise node:http would close the connection without a response.
+  // Without this listener, node:http would close the connection without a response.
   server.on('connect', (_, socket) => {
     keepServing(socket);
     refuseConnection(socket, 'route_not_found');
   });
   server.on('clientError', (error, socket) => {
     const code = clientErrorCode(error);
-    // The connection is paused because earlier requests wait, so this is not the client's fault. It is reported once.
+    // The connection is paused because requests wait, so the timeout is not the client's fault. It is emitted only once.
     if (code === 'request_timeout' && socket.isPaused()) timeOutLater(server, socket);
     else refuseConnection(socket, code);
   });
   return server;
 }
 
-/** Takes over the connection of a CONNECT: node:http detaches from it, although responses may be pending. */
+/** Handles the connection of a CONNECT request. node:http detaches from it, although responses may be pending. */
 function keepServing(socket: Duplex): void {
   const destroy = (): void => { socket.destroy(); };
   socket.on('drain', () => { drainResponses(socket); }).on('timeout', destroy).on('error', destroy);
@@ -92,8 +92,8 @@ function keepServing(socket: Duplex): void {
 }
 
 /**
- * Applies `requestTimeout` to a request whose time was up while its connection was paused: once the connection is read
- * again, the rest of the request has that time to arrive.
+ * Applies `requestTimeout` to a request that timed out while its connection was paused. Once the connection is resumed,
+ * the rest of the request must arrive within that time.
  */
 function timeOutLater(server: Server, socket: Duplex): void {
   const last = lastResponse(socket);
@@ -130,7 +130,7 @@ export async function drainServer(server: Server, graceMs: number): Promise<void
   if (connections === undefined) throw new TypeError('drainServer must be given a server that createPlantServer made');
   checkIntegerOption('graceMs', graceMs, 0, 2_147_483_647);
   const closed = new Promise((resolve) => server.close(resolve));
-  // Tells clients not to send another request on a connection that is about to close.
+  // Tells clients not to send another request on a connection that will be closed.
   for (const socket of connections) {
     const response = lastResponse(socket);
     if (response?.headersSent === false) response.setHeader('Connection', 'close');

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 
-/** RFC 3986 §3.2.2 and §3.2.3: an address in brackets or a name, which may be empty, and an optional port. */
+/** Matches an address in brackets or a name, which may be empty, and an optional port (RFC 3986 §3.2.2 and §3.2.3). */
 const hostAndPort = /^(?:\[[\da-f:.]+\]|[\w\-.~%!$&'()*+,;=]*)(?::\d*)?$/i;
 
 /**
  * Returns whether a request that node:http accepts violates RFC 9112: an unsupported version, a missing,
- * repeated or invalid Host (§3.2), or a transfer coding that node:http does not decode or HTTP/1.0 does
- * not have (§6.1).
+ * repeated or invalid Host (§3.2), or a transfer coding that node:http does not decode or that HTTP/1.0
+ * does not define (§6.1).
  */
 export function isMalformed(request: IncomingMessage): boolean {
   const { headers, httpVersion } = request;
@@ -23,7 +23,7 @@ export function headerValues({ rawHeaders }: IncomingMessage, name: string): str
   return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
 }
 
-/** Counts how often a header was sent; node:http silently drops repetitions of some. `name` is in lower case. */
+/** Counts how often a header was sent, because node:http drops some repetitions. `name` must be in lower case. */
 export function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
