@@ -7,7 +7,7 @@ import { tokenDigest } from './token.ts';
 
 /** The minimum time between two checks of the file. */
 const checkIntervalMs = 500;
-/** If the last check is older than this, a request waits until a changed file has been read. */
+/** If the last check is older than this and the file has changed, requests wait until the file has been read. */
 const maxAgeMs = 1000;
 /** How long old tokens stay in force while a changed file cannot be read. */
 const unreadableGraceMs = 5000;
@@ -23,12 +23,12 @@ type Glimpse =
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'file'; readonly signature: string; readonly isOpenToOthers: boolean };
 
-/** The grants of a tokens file. Lookups check for changes of the file, so an unused instance does no work. */
+/** The grants of a tokens file. Checks for changes to the file only on lookups, so an unused instance does no work. */
 export class TokenGrants {
   readonly #path: string;
   readonly #onWarning: (message: string) => void;
   #grants: ReadonlyMap<string, Grant>;
-  /** The grants by token, so that each valid token is hashed only once. At most one entry per grant. */
+  /** Maps tokens to grants, so that each valid token is hashed only once. Has at most one entry per grant. */
   readonly #verified = new Map<string, Grant>();
   /** The signature of the file that the grants were read from; `absent` if it was removed. */
   #signature: string;
@@ -38,10 +38,10 @@ export class TokenGrants {
   #loading: Promise<void> | undefined;
   #unreadableSinceMs: number | undefined;
   #isRefusing = false;
-  /** The last reported problem with the content. */
+  /** The last reported problem with the file's content. */
   #reported = '';
 
-  /** @throws {Error} if the file is missing or invalid at this time. */
+  /** @throws {Error} if the file is missing or invalid when the instance is created. */
   constructor(path: string, onWarning: (message: string) => void) {
     this.#path = path;
     this.#onWarning = onWarning;
@@ -55,8 +55,8 @@ export class TokenGrants {
   /**
    * Returns the caller that a token identifies, or `null`.
    *
-   * @throws {PlantStoreError} `storage_unavailable` if a changed file could not be read for 5 seconds:
-   *   the change may be a revocation.
+   * @throws {PlantStoreError} `storage_unavailable` if a changed file could not be read for 5 seconds,
+   *   because the change may be a revocation.
    */
   callerOf(token: string): Caller | null | Promise<Caller | null> {
     if (!this.#isFresh) {
@@ -80,7 +80,7 @@ export class TokenGrants {
     return grant.expiresAtMs > Date.now() ? grant.caller : null;
   }
 
-  /** Skips checks for a while. Uses a timer, because reading the clock for each request costs more. */
+  /** Skips checks for `checkIntervalMs`. Uses a timer, because reading the clock for each request costs more. */
   #stayFresh(): void {
     this.#isFresh = true;
     setTimeout(() => { this.#isFresh = false; }, checkIntervalMs).unref();
@@ -130,7 +130,10 @@ export class TokenGrants {
     this.#verified.clear();
   }
 
-  /** Keeps the signature, so that the next check reads the file again: the fault may clear without a change. */
+  /**
+   * Reports that the content cannot be used. Does not store the signature, so that the next check reads the file again:
+   * the problem may disappear without a change to the file.
+   */
   #failToUse(message: string): void {
     this.#noteReadable();
     const problem = `${message} The tokens read before stay in force.`;
@@ -166,7 +169,7 @@ function grantOf({ user, scopes, expiresAt }: TokenRecord): Grant {
   return { caller, expiresAtMs: expiresAt === undefined ? Infinity : Date.parse(expiresAt) };
 }
 
-/** Returns the state of a file. Its signature changes whenever the file is replaced or written to. */
+/** Returns the state of a file. The signature changes whenever the file is replaced or written to. */
 function lookAt(path: string): Glimpse {
   try {
     const { ino, size, mtimeNs, ctimeNs, mode } = statSync(path, { bigint: true });

@@ -10,12 +10,12 @@ import { mintToken, randomBase62, tokenDigest } from './token.ts';
 /** The properties of a new token. */
 export type TokenGrant = Pick<TokenRecord, 'user' | 'scopes' | 'expiresAt'>;
 
-/** How long to wait for another process that is changing the file. A change takes milliseconds. */
+/** How long to wait while another process changes the file. A change takes milliseconds. */
 const lockTimeoutMs = 5000;
 
 /**
- * Adds a token to the file and returns it. A missing file is created, readable only by its owner. The
- * token itself is not stored.
+ * Adds a token to the file and returns the token. A missing file is created, readable only by its owner.
+ * The token itself is not stored.
  *
  * @throws {Error} if the folder of the file does not exist.
  * @throws {TypeError} if the grant would make the file invalid.
@@ -51,7 +51,7 @@ export function revokeToken(path: string, id: string): boolean {
   return wasThere;
 }
 
-/** @throws {Error} if the folder of a tokens file does not exist: creating it would hide a mistyped path. */
+/** @throws {Error} if the folder of a tokens file does not exist, because creating it would hide a mistyped path. */
 export function requireTokenFolder(path: string): void {
   const folder = dirname(resolve(path));
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
@@ -65,7 +65,7 @@ export function requireTokenFile(path: string): void {
   if (!existsSync(path)) throw new Error(`There is no tokens file ${resolve(path)}.`);
 }
 
-/** Changes the file under a lock, so that concurrent changes are not lost. `undefined` means no change. */
+/** Changes the file under a lock, so that no concurrent change is lost. `change` returns `undefined` to change nothing. */
 function changeTokenFile(given: string, change: (records: TokenRecord[]) => TokenRecord[] | undefined): void {
   requireTokenFolder(given);
   // All symbolic links to a file share one lock.
@@ -77,9 +77,9 @@ function changeTokenFile(given: string, change: (records: TokenRecord[]) => Toke
 }
 
 /**
- * Runs `work` while holding an exclusive lock. It is SQLite's lock on an empty file: the operating system
- * releases it when the process dies, whereas a lock file that merely exists would remain. `work` is
- * synchronous, so other work in the same process cannot interleave with it.
+ * Runs `work` while holding an exclusive lock. This is SQLite's lock on an empty file. The operating system
+ * releases it when the process dies, whereas a lock file that only has to exist would remain.
+ * `work` is synchronous, so no other code of this process runs in between.
  */
 function underLock(path: string, work: () => void): void {
   const lock = takeLock(path);
@@ -121,7 +121,7 @@ function brokenLock(path: string, cause?: unknown): Error {
 /** Replaces a file atomically and durably: writes and syncs a new file, renames it, and syncs the folder. */
 function replaceFile(path: string, text: string): void {
   const beside = `${path}.new`;
-  // A leftover file of a crashed process may have other permissions.
+  // A file that a crashed process left may have other permissions.
   rmSync(beside, { force: true });
   writeFileSync(beside, text, { mode: 0o600, flag: 'wx', flush: true });
   keepOwner(path, beside);
@@ -129,7 +129,7 @@ function replaceFile(path: string, text: string): void {
   syncFolder(dirname(path));
 }
 
-/** Keeps the owner of a file, so that root can create a token for a service that runs as another user. */
+/** Preserves the owner of a file, so that root can create a token for a service that runs as another user. */
 function keepOwner(from: string, to: string): void {
   const [old, fresh] = [statSync(from, { throwIfNoEntry: false }), statSync(to)];
   if (old !== undefined && (old.uid !== fresh.uid || old.gid !== fresh.gid)) chownSync(to, old.uid, old.gid);

@@ -14,7 +14,7 @@ export interface TokenRecord {
   readonly user: string;
   /** The SHA-256 of the token, as 64 hexadecimal digits. */
   readonly sha256: string;
-  /** The scopes of the token; if absent, it has all scopes. */
+  /** The scopes of the token; if absent, the token has all scopes. */
   readonly scopes?: readonly Scope[];
   /** The creation time, in a format that `Date.parse` accepts. */
   readonly createdAt: string;
@@ -22,7 +22,7 @@ export interface TokenRecord {
   readonly expiresAt?: string;
 }
 
-/** After this many records, about 5 ms, an asynchronous reader yields to the event loop. */
+/** How many records an asynchronous reader visits before it yields to the event loop. They take about 5 ms. */
 const sliceLength = 2000;
 
 /**
@@ -41,8 +41,8 @@ export function readTokenFile(path: string): TokenRecord[] {
 }
 
 /**
- * Reads a tokens file asynchronously; only parsing the JSON blocks the event loop. Calls `visit` with each
- * record. If a record is invalid, `visit` has already been called with those before it.
+ * Reads a tokens file asynchronously. Only parsing the JSON blocks the event loop. Calls `visit` with each
+ * record. If a record is invalid, `visit` has already been called with the records before it.
  *
  * @throws {Error} in the same cases as {@link readTokenFile}.
  */
@@ -59,7 +59,7 @@ export async function visitTokenFile(path: string, visit: (record: TokenRecord) 
   }
 }
 
-/** Returns `true` if a tokens file could not be read, `false` if its content was read and is invalid. */
+/** Returns `true` if a tokens file could not be read, and `false` if its content was read but is invalid. */
 export function isReadFailure({ cause }: Error): boolean {
   return cause instanceof Error && 'errno' in cause;
 }
@@ -96,7 +96,7 @@ function parseTokens(text: string): unknown[] {
   try {
     content = JSON.parse(text);
   } catch {
-    // The message of a SyntaxError quotes the text.
+    // The message of a SyntaxError would quote the content.
     throw new Error('it is not JSON');
   }
   const { version, tokens } = (content ?? {}) as Record<string, unknown>;

@@ -3,14 +3,14 @@ import { crc32 } from 'node:zlib';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** log2(62^30) = 178 bits. */
+/** The number of random digits: log2(62^30) = 178 bits. */
 const secretLength = 30;
-/** 62^6 > 2^32 */
+/** The number of digits for the CRC-32: 62^6 > 2^32. */
 const checksumLength = 6;
 
 /**
  * Returns a new bearer token: `pst_`, 30 random base62 digits (178 bits), and their CRC-32 as 6 base62
- * digits, by which a secret scanner can recognize real tokens.
+ * digits. A secret scanner can use the CRC-32 to recognize real tokens.
  */
 export function mintToken(): string {
   const secret = randomBase62(secretLength);
