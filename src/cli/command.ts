@@ -1,19 +1,19 @@
 import { parseArgs } from 'node:util';
 
-/** An invalid command line. The message is one sentence; the exit code is 2. */
+/** The error for an invalid command line. The message is one sentence, and the exit code is 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
 /** A command of the command line. */
 export interface Command {
-  /** What `--help` prints. */
+  /** The text that `--help` prints. */
   readonly help: string;
-  /** Resolves with the exit code. */
+  /** Runs the command. Resolves with the exit code. */
   readonly run: (args: string[]) => Promise<number>;
 }
 
-/** The flags of a command, each with a text value or a boolean value. */
+/** The flags of a command. The value of each is a string or a boolean. */
 type Flags = Readonly<Record<string, { readonly type: 'string'; readonly multiple?: true } | { readonly type: 'boolean' }>>;
 
 type FlagValue<Flag> = Flag extends { type: 'boolean' } ? boolean : Flag extends { multiple: true } ? string[] : string;
@@ -40,20 +40,20 @@ function parse(args: string[], options: Flags): ReturnType<typeof parseArgs> {
   try {
     return parseArgs({ args, options, allowPositionals: true });
   } catch (error) {
-    // Further sentences of the message contain only hints.
+    // The other sentences of the message contain only hints.
     const [sentence = ''] = (error as Error).message.split(/\. |\n/);
     throw new UsageError(`${sentence.replace(/\.$/, '')}.`, { cause: error });
   }
 }
 
-/** The text of a setting, and the flag or variable it came from, for messages. */
+/** The value of a setting, and the flag or environment variable that set it, for messages. */
 export interface Setting {
   readonly text: string;
   readonly source: string;
 }
 
 /**
- * Returns a setting: the flag, else the environment variable if it is not empty, else the fallback.
+ * Returns a setting: the flag, or else the environment variable if it is not empty, or else the fallback.
  *
  * @throws {UsageError} if the flag is empty, which most likely means that a shell variable is not set.
  */

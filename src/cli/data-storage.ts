@@ -7,19 +7,19 @@ import { UsageError } from './command.ts';
 import type { Setting } from './command.ts';
 import { openStorage } from './open-storage.ts';
 
-/** Plants in a larger file are not counted for the progress bar, because that would take too long. */
+/** The maximum size of a file whose plants are counted for the progress bar. Larger files would take too long. */
 const maxCountedBytes = 4 * 2 ** 30;
 
-/** Returns the path of the file in a setting of the form `sqlite:FILE`; `undefined` for other forms. */
+/** Returns the absolute path of the file in a setting of the form `sqlite:FILE`, or `undefined` for other forms. */
 export function sqliteFile({ text }: Setting): string | undefined {
   const file = /^sqlite:(.+)$/s.exec(text)?.[1];
   return file === undefined || file === ':memory:' ? undefined : resolve(file);
 }
 
 /**
- * Opens a storage to read plants from, and closes it after the work. A missing file is not created.
+ * Opens a storage adapter to read plants from, and closes it after the work. Does not create a missing file.
  *
- * @throws {UsageError} if the setting does not name a persistent storage.
+ * @throws {UsageError} if the setting does not name persistent storage.
  */
 export function withSource<T>(source: Setting, work: (storage: StorageAdapter) => Promise<T>): Promise<T> {
   const file = sqliteFile(source);
@@ -28,9 +28,9 @@ export function withSource<T>(source: Setting, work: (storage: StorageAdapter) =
 }
 
 /**
- * Opens a storage to write plants to, and closes it after the work.
+ * Opens a storage adapter to write plants to, and closes it after the work.
  *
- * @throws {UsageError} if the setting does not name a persistent storage.
+ * @throws {UsageError} if the setting does not name persistent storage.
  */
 export async function withTarget<T>(target: Setting, work: (storage: StorageAdapter) => Promise<T>): Promise<T> {
   if (target.text === 'memory') {
@@ -46,12 +46,12 @@ export async function withTarget<T>(target: Setting, work: (storage: StorageAdap
   }
 }
 
-/** Throws if a file does not exist: creating it would hide a mistyped path. */
+/** Throws if a file does not exist, because creating it would hide a mistyped path. */
 export function requireFile(file: string): void {
   if (statSync(file, { throwIfNoEntry: false }) === undefined) throw new Error(`There is no file ${file}.`);
 }
 
-/** Returns whether two settings name the same storage, even if through different links. */
+/** Returns whether two settings name the same storage, even through different links. */
 export function isSameStorage(a: Setting, b: Setting): boolean {
   const [one, other] = [identity(a), identity(b)];
   return one === other;
@@ -64,7 +64,7 @@ function identity(storage: Setting): string {
   return found === undefined ? file : `${found.dev}:${found.ino}`;
 }
 
-/** Returns how many plants a storage has; `undefined` if there is no terminal or counting would take too long. */
+/** Returns the number of stored plants, or `undefined` if there is no terminal or counting would take too long. */
 export function countToShow(storage: Setting): number | undefined {
   const file = sqliteFile(storage);
   if (!process.stderr.isTTY || file === undefined || statSync(file).size > maxCountedBytes) return undefined;

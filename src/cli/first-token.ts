@@ -2,14 +2,14 @@ import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'n
 import { dirname, join, resolve } from 'node:path';
 import { issueToken, requireTokenFolder } from '../tokens/issue.ts';
 
-/** Where the first token is written: to the terminal, or to a file if standard output may be kept in a log. */
+/** Where the first token is written: to the terminal, or to a file if standard output may be saved in a log. */
 export type FirstTokenTarget = { readonly kind: 'terminal' } | { readonly kind: 'file'; readonly file: string };
 
 /**
- * Decides where the token of the first start is written.
+ * Determines where the token of the first start is written.
  *
  * @throws {Error} if the folder of the tokens file does not exist, or if the file for the token
- *   already exists: it is never overwritten.
+ *   already exists (it is never overwritten).
  */
 export function firstTokenTarget(tokens: string, isTerminal: boolean): FirstTokenTarget {
   requireTokenFolder(tokens);
@@ -47,7 +47,7 @@ Try it:
 `;
 }
 
-/** Issues the token into a file. The file is created first, so that no token is issued whose text is lost. */
+/** Issues the token into a file. Creates the file first, so that no token is issued that cannot be saved. */
 function issueIntoFile(tokens: string, file: string): void {
   const descriptor = createFile(file, tokens);
   try {
@@ -75,7 +75,7 @@ function alreadyExists(file: string, tokens: string): Error {
   return new Error(`The first token would be written to ${file}, which exists: move that file away, ${other}`);
 }
 
-/** Quotes a text as one word for a POSIX shell. */
+/** Quotes a string as one word for a POSIX shell. */
 function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,8 +1,8 @@
-/** The bytes of a line, without its terminator. */
+/** A line of input. */
 export interface Line {
-  /** Counted from 1. */
+  /** The line number, counted from 1. */
   readonly number: number;
-  /** `undefined` if the line is too long. */
+  /** The bytes of the line without its terminator; `undefined` if the line is too long. */
   readonly bytes: Buffer | undefined;
 }
 

@@ -17,17 +17,17 @@ interface ClosablePool extends PostgresPool {
   end(): Promise<void>;
 }
 
-/** After these timeouts, an unresponsive database results in a 503 instead of a request that never ends. */
+/** Because of these timeouts, an unresponsive database results in a 503 instead of a request that never ends. */
 const connectTimeoutMs = 5000;
 const queryTimeoutMs = 30_000;
 
 /**
- * Opens a storage in the database that a `pg` connection string names. The storage has its own pool and
- * closes it. The parameter `max` sets the size of the pool; `schema` and `table` set the location of the
- * plants. Does not connect yet.
+ * Opens a storage adapter for the database that a `pg` connection string names. The adapter has its own
+ * pool and closes it. The parameter `max` sets the size of the pool; `schema` and `table` set the location
+ * of the plants. Does not connect yet.
  *
- * @throws {UsageError} if `pg` is not installed, or if the text is not a connection string or has
- *   unsupported parameters. The message never contains the text, which may include a password.
+ * @throws {UsageError} if `pg` is not installed, or if the setting is not a connection string or has
+ *   unsupported parameters. The message never contains the setting, which may include a password.
  */
 export async function openPostgres({ text, source }: Setting): Promise<StorageAdapter> {
   const { Client, Pool } = await importPg();
@@ -40,19 +40,19 @@ export async function openPostgres({ text, source }: Setting): Promise<StorageAd
     keepAlive: true,
   };
   try {
-    // A pool does not parse the connection string until it connects.
+    // Parsed here, because a pool does not parse the connection string until it connects.
     new Client(config);
   } catch (error) {
     const { message } = error as Error;
     throw new UsageError(`${source} is not a connection string that pg accepts: ${message.replaceAll(connectionString, '…')}.`);
   }
   const pool = new Pool(config);
-  // The pool has already removed the failed connection and opens another when needed.
+  // The pool has already removed the failed connection, and opens a new one when needed.
   pool.on('error', () => undefined);
   return new PoolStorage({ pool, schema, table });
 }
 
-/** A PostgreSQL storage that also closes its pool. */
+/** A PostgreSQL storage adapter that also closes its pool. */
 class PoolStorage extends PostgresStorage {
   readonly #pool: ClosablePool;
   #ended: Promise<void> | undefined;
@@ -73,7 +73,7 @@ async function importPg(): Promise<PgModule> {
   // The name is in a variable, so that compilers and bundlers do not require the package or its types.
   const name = 'pg';
   try {
-    // Older versions are CommonJS, where only the default export is certain to contain all names.
+    // Older versions are CommonJS modules, of which only the default export is certain to contain all names.
     return ((await import(name)) as { default: PgModule }).default;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;

@@ -7,7 +7,7 @@ import type { Setting } from './command.ts';
 import { openPostgres } from './open-postgres.ts';
 
 /**
- * Returns the setting for the storage: the flag, else `PLANT_STORE_STORAGE`, else `DATABASE_URL`, which
+ * Returns the storage setting: the flag, or else `PLANT_STORE_STORAGE`, or else `DATABASE_URL`, which
  * hosting platforms set for their databases.
  *
  * @throws {UsageError} if the flag is empty.
@@ -42,7 +42,7 @@ function openFile(file: string): SqliteStorage {
   }
 }
 
-/** Removes possible passwords, before the host and in the query, from an invalid connection string. */
+/** Removes possible passwords from an invalid connection string, both before the host and in the query. */
 function withoutSecrets(name: string): string {
   return name.replace(/(:\/*)[^/].*@/s, '$1…@').replace(/\?.*/s, '?…');
 }

@@ -6,15 +6,15 @@ import type { OwnedPlant } from '../storage/storage-adapter.ts';
 import { isUser, userRule } from '../model/user.ts';
 import type { Line } from './lines.ts';
 
-/** The maximum length of a line. */
+/** The maximum length of a line, in bytes. */
 export const maxLineBytes = 1_048_576;
-/** The maximum nesting depth of arrays and objects: unknown members are parsed but ignored. */
+/** The maximum nesting depth of arrays and objects. Unknown members are ignored, but they are parsed. */
 const maxDepth = 32;
 
 /** The result of parsing a line: a plant, `undefined` for a blank line, or a sentence that describes the problem. */
 export type ParsedLine = { readonly owned: OwnedPlant } | { readonly problem: string } | undefined;
 
-/** Parses a line in the format of `plant-store export`; ids are exact. Returns `undefined` for a blank line. */
+/** Parses a line in the format of `plant-store export`, with exact ids. Returns `undefined` for a blank line. */
 export function parsePlantLine({ number, bytes }: Line): ParsedLine {
   if (bytes === undefined) return { problem: `it has more than ${maxLineBytes} bytes.` };
   if (!isUtf8(bytes)) return { problem: 'it is not UTF-8.' };

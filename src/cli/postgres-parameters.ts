@@ -14,7 +14,7 @@ const defaultPoolSize = 10;
 
 /** A parsed connection string. */
 export interface PostgresParameters {
-  /** The connection string for `pg`, without the parameters of Plant Store. */
+  /** The connection string for `pg`, without Plant Store's own parameters. */
   readonly connectionString: string;
   /** The size of the pool. */
   readonly max: number;
@@ -23,7 +23,7 @@ export interface PostgresParameters {
 }
 
 /**
- * Extracts the parameters of Plant Store from a connection string. `source` is the flag or variable that set it.
+ * Extracts Plant Store's own parameters from a connection string. `source` is the flag or variable that set it.
  *
  * @throws {UsageError} if a parameter is unknown or repeated, or if `max`, `schema` or `table` is invalid.
  *   The message contains no value, and no name that may be part of a password.

@@ -1,6 +1,6 @@
 import { describeNeededNode } from '../storage/sqlite/version.ts';
 
-/** Exits with one sentence if this Node.js has no SQLite, or a version of SQLite that can corrupt a file. */
+/** Exits with one sentence if this Node.js does not include SQLite, or if its SQLite can corrupt a file. */
 const needed = describeNeededNode(process.versions['sqlite']);
 if (needed !== undefined) {
   process.stderr.write(

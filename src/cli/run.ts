@@ -40,7 +40,7 @@ Options:
  * @returns the exit code: 0 on success, 1 after a failure, 2 if the command line was invalid.
  */
 export async function run(args: string[]): Promise<number> {
-  // A closed output pipe must not stop the service.
+  // A closed output pipe must not end the process.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   try {
     return await dispatch(args);
@@ -75,7 +75,7 @@ function version(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** Returns the message of an error in one line, followed by that of its cause if it adds anything. */
+/** Returns the message of an error on one line, followed by the message of its cause if this adds information. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { message, cause } = error;

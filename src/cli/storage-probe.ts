@@ -16,7 +16,7 @@ export interface StorageProbe {
 
 /**
  * Checks immediately whether the storage can be read and written. If not, logs the reason and retries until
- * it works. Later failures are not detected here: they are logged with the requests that fail.
+ * the check succeeds. Later failures are not detected here; they are logged with the requests that fail.
  */
 export function probeStorage(storage: StorageAdapter, log: Log): StorageProbe {
   let isStopped = false;
@@ -51,9 +51,9 @@ export function probeStorage(storage: StorageAdapter, log: Log): StorageProbe {
 }
 
 /**
- * Creates a missing table, reads a plant, and runs a commit that changes nothing, because the empty user
- * has no plants. Unlike a read, this commit fails on a read-only file, on a standby server, and without
- * write permission.
+ * Creates a missing table, reads a plant, and runs a commit. The commit changes nothing, because the empty
+ * user has no plants. Unlike a read, it fails on a read-only file, on a standby server, and without write
+ * permission.
  */
 async function readAndWrite(storage: StorageAdapter): Promise<void> {
   await storage.scan({ after: undefined, limit: 1 });

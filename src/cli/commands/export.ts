@@ -27,7 +27,7 @@ async function runExport(args: string[]): Promise<number> {
   const { values } = parseCommandLine(args, { storage: { type: 'string' } });
   const storage = storageSetting(values.storage);
   return withSource(storage, async (source) => {
-    // If the plants are written to the terminal, a bar would be mixed with them.
+    // If the plants are written to the terminal, a progress bar would be mixed with them.
     const progress = new Progress({ total: countToShow(storage), isShown: !process.stdout.isTTY });
     let count = 0;
     await forEachOverlapped(scanPages(source), async (page) => {
@@ -44,7 +44,7 @@ function toLine({ user, plant: { id, name, tag } }: OwnedPlant): string {
   return `{"user":${JSON.stringify(user)},"id":${id},"name":${JSON.stringify(name)}${ending}}\n`;
 }
 
-/** Resolves when the text has been written, so that at most one page is buffered for a slow reader. */
+/** Writes a string. Resolves when it has been written, so that at most one page is buffered for a slow reader. */
 function print(text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(text, (error) => {

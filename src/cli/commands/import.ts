@@ -45,7 +45,7 @@ async function importAll(target: StorageAdapter, isStrict: boolean): Promise<num
       progress.update(tally.plants, input.isFile() ? readBytes / input.size : undefined);
     });
   } finally {
-    // If the storage fails, unread input would keep this process running.
+    // After a storage error, unread input would keep this process running.
     process.stdin.destroy();
   }
   progress.finish('Imported', tally.added, String(tally));
@@ -54,11 +54,11 @@ async function importAll(target: StorageAdapter, isStrict: boolean): Promise<num
 
 interface Batch {
   readonly plants: OwnedPlant[];
-  /** How many bytes of the input had been read when the batch was complete. */
+  /** How many bytes of input had been read when the batch was complete. */
   readonly readBytes: number;
 }
 
-/** Yields one batch per commit. A batch is limited in number and bytes and has no two plants with the same key. */
+/** Yields one batch per commit. The plants of a batch have distinct keys and are limited in number and in bytes. */
 async function* readBatches(input: AsyncIterable<Buffer>, tally: Tally, isStrict: boolean): AsyncGenerator<Batch, void, undefined> {
   const lines = new LineSplitter(maxLineBytes);
   let readBytes = 0;

@@ -40,13 +40,13 @@ Options:
 
 /** How long requests in progress may take to finish after a signal. */
 const drainGraceMs = 8000;
-/** The process exits at the latest this long after a signal, even if the shutdown is incomplete. */
+/** The process exits no later than this long after a signal, even if the shutdown is incomplete. */
 const stopWithinMs = 9500;
-/** How long a running storage probe may delay the exit: its database may not respond. */
+/** How long a running storage probe may delay the exit. The limit is needed because its database may not respond. */
 const probeGraceMs = 1000;
-/** How long the process waits at exit for the last log lines to be read. */
+/** How long the exiting process waits for the last log lines to be read. */
 const logGraceMs = 500;
-/** Signals within this time count as one: npm forwards a Ctrl-C that the process also gets from the terminal. */
+/** Signals within this time count as one: npm forwards a Ctrl-C that the terminal also sends to this process. */
 const sameSignalMs = 100;
 
 interface ServeConfig {
@@ -122,7 +122,7 @@ async function runServer(config: ServeConfig): Promise<number> {
     server.on('idleConnectionClosed', () => { log.error(idleClosedText(server)); });
     const address = await listen(server, config);
 
-    // After listen, so that a start that fails because of its port does not leave an unseen token.
+    // After listen, so that a startup that fails because of the port does not leave a token that was never shown.
     const localUrl = reachableUrl(config.host, address);
     const first = firstTarget === undefined ? '' : issueFirstToken(config.tokens, firstTarget, localUrl);
     if (firstTarget !== undefined) authenticate = useTokens();
@@ -131,7 +131,7 @@ async function runServer(config: ServeConfig): Promise<number> {
     probe = probeStorage(storage, log);
     await stopped;
   } finally {
-    // Only if the start failed after the port was opened; otherwise the server has been drained.
+    // The server is still listening only if startup failed after the port was opened.
     if (server.listening) await drainServer(server, 0);
     await Promise.race([store.close(), ...(probe?.isUnderWay === true ? [sleep(probeGraceMs)] : [])]);
     log.flush();
@@ -153,8 +153,8 @@ async function listen(server: Server, { host, port }: ServeConfig): Promise<Addr
 }
 
 /**
- * Resolves when the server has been drained after the first signal. A second signal ends the process at
- * once. `onStop` is called at the first signal.
+ * Resolves when the server has been drained after the first signal. A second signal ends the process
+ * immediately. `onStop` is called on the first signal.
  */
 function stopOnSignal(server: Server, log: Log, onStop: () => void): Promise<void> {
   return new Promise((resolve) => {

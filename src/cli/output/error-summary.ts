@@ -1,4 +1,4 @@
-/** Returns the message of an error and those of its causes in one line. */
+/** Returns the messages of an error and of its causes on one line. */
 export function errorSummary(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   // Connecting to a host name with several addresses fails with an AggregateError whose own message is empty.

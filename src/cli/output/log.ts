@@ -14,16 +14,16 @@ interface LogEntry {
   readonly [field: string]: string | number | undefined;
 }
 
-/** How much may be buffered if standard error is not read. Further lines are dropped and counted. */
+/** How many bytes may be buffered if standard error is not read. Further lines are dropped and counted. */
 const maxUnwrittenBytes = 1_048_576;
 
-/** How long repetitions of a logged error are only counted. */
+/** After an error is logged, how long repetitions of it are counted instead of logged. */
 const repeatMs = 1000;
 
-/** Writes the log to standard error, with one write per iteration of the event loop. */
+/** Writes the log to standard error, with one write per event loop iteration. */
 export class Log {
   readonly #format: LogFormat;
-  /** How often each error was repeated since it was logged. */
+  /** How many times each error was repeated since it was logged. */
   readonly #repeats = new Map<string, number>();
   #lines = '';
   #dropped = 0;
@@ -40,7 +40,7 @@ export class Log {
 
   /**
    * Logs an error with its stack and those of its causes, which never contain tokens. Repetitions within a
-   * second are only counted, because a storage that is down makes every request fail.
+   * second are counted instead of logged, because every request fails while the storage is down.
    */
   error(message: string, error?: unknown): void {
     const key = error === undefined ? message : `${message}: ${errorSummary(error)}`;
@@ -73,7 +73,7 @@ export class Log {
     });
   }
 
-  /** Logs the code of an error for which node:http itself refused a request. Ignores disconnects. */
+  /** Logs the code of an error because of which node:http itself refused a request. Ignores disconnects. */
   refusal({ code = '' }: NodeJS.ErrnoException): void {
     if (/^HPE_(?!INVALID_EOF_STATE)|^ERR_HTTP_REQUEST_TIMEOUT/.test(code)) this.#write({ level: 'info', message: 'refused', code });
   }
@@ -125,7 +125,7 @@ export class Log {
   }
 }
 
-/** The methods of RFC 9110, and PATCH. Other names are text chosen by the client and are not logged. */
+/** The methods of RFC 9110, and PATCH. Other method names are not logged, because clients can choose any text. */
 const knownMethods: ReadonlySet<string> = new Set([
   'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH',
 ]);
@@ -134,7 +134,7 @@ function knownMethod(method: string): string {
   return knownMethods.has(method) ? method : 'other';
 }
 
-/** Returns the route of a request target, or the length of its path if it has no route. */
+/** Returns the route of a request target, or the length of its path if no route matches. */
 function routeOf(target: string): { readonly route: string } | { readonly pathLength: number } {
   const { path } = splitTarget(target);
   const match = findRoute(path);

@@ -10,7 +10,7 @@ export interface ProgressOptions {
   readonly unit?: string;
   /** The total number of items; `undefined` if unknown. */
   readonly total?: number | undefined;
-  /** Whether to show a bar; default `true`. It is only shown on a terminal. */
+  /** Whether to show a bar on a terminal; default `true`. */
   readonly isShown?: boolean;
 }
 
@@ -23,8 +23,8 @@ const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const rounded = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
 
 /**
- * Shows progress. On a terminal it is one line that is redrawn at most 10 times a second, with a bar and
- * the time left if the total is known. Elsewhere only the summary is written.
+ * Shows progress. On a terminal, this is one line that is redrawn at most 10 times a second, with a bar and
+ * the remaining time if the total is known. Elsewhere, only the summary is written.
  */
 export class Progress {
   readonly #stream: ProgressStream;
@@ -54,14 +54,14 @@ export class Progress {
     this.#stream.write(`${this.#clear()}${line}\n`);
   }
 
-  /** Replaces the bar with the summary: the count, the time, and the rest of the sentence. */
+  /** Replaces the bar with the summary: the count, the elapsed time, and the rest of the sentence. */
   finish(verb: string, count: number, rest = ''): void {
     const elapsedMs = performance.now() - this.#startMs;
     const rate = count === 0 ? '' : ` (${perSecond(count, elapsedMs)})`;
     this.tell(`${verb} ${counted(count, this.#unit.replace(/s$/, ''))} in ${(elapsedMs / 1000).toFixed(1)} s${rate}${rest}.`);
   }
 
-  /** Returns the text that erases the bar. The next update draws it again. */
+  /** Returns the text that erases the bar. The next update draws the bar again. */
   #clear(): string {
     if (this.#drawnMs === -Infinity) return '';
     this.#drawnMs = -Infinity;
@@ -81,7 +81,7 @@ export class Progress {
   }
 }
 
-/** Formats a number with an optional unit, which is given in the singular: `1 plant`, `2,000 plants`. */
+/** Formats a number with an optional unit, which is passed in the singular: `1 plant`, `2,000 plants`. */
 export function counted(count: number, unit?: string): string {
   return `${whole.format(count)}${unit === undefined ? '' : ` ${unit}${count === 1 ? '' : 's'}`}`;
 }

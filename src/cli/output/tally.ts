@@ -2,7 +2,7 @@ import type { PlantConflict, PlantTally } from '../../transfer/add-plants.ts';
 import { counted } from './progress.ts';
 import { printable } from './printable.ts';
 
-/** This many conflicts and this many bad lines are reported one by one; further ones are only counted. */
+/** How many conflicts, and how many bad lines, are reported individually. Further ones are only counted. */
 const maxTold = 10;
 
 /** Counts the results of adding plants, and reports conflicts and bad lines. */
@@ -14,7 +14,7 @@ export class Tally implements PlantTally {
   #badLines = 0;
   readonly #tell: (line: string) => void;
 
-  /** `tell` is called with a line of text for each of the first conflicts and bad lines. */
+  /** `tell` is called with a line of text for each conflict and bad line that is reported. */
   constructor(tell: (line: string) => void) {
     this.#tell = tell;
   }
@@ -29,7 +29,7 @@ export class Tally implements PlantTally {
     return this.#conflicts === 0 && this.#badLines === 0;
   }
 
-  /** Counts a plant whose id belongs to a different plant. */
+  /** Counts a plant whose id is taken by a different plant. */
   conflict({ user, plant: { id } }: PlantConflict): void {
     this.#conflicts++;
     this.#tellOne(this.#conflicts, 'conflicts', `User ${quoted(user)} has another plant with id ${id}: it was left as it is.`);
