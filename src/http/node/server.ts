@@ -76,7 +76,7 @@ export function createPlantServer(store: PlantStore, options: ServiceOptions): S
   });
   server.on('clientError', (error, socket) => {
     const code = clientErrorCode(error);
-    // The connection is paused because requests wait, so the timeout is not the client's fault. It is emitted only once.
+    // The connection is paused because requests wait, so the client did not cause this timeout. It is emitted once.
     if (code === 'request_timeout' && socket.isPaused()) timeOutLater(server, socket);
     else refuseConnection(socket, code);
   });
