@@ -68,9 +68,8 @@ export interface JsonPage {
 export interface StorageAdapter {
   /**
    * Applies a batch, all or nothing. When the promise resolves, the batch is as durable as the storage can make it, and
-   * every later `list` shows it. Returns one boolean for each write, in order. For a create, it tells whether the plant
-   * was added; `false` means that the id is taken and nothing has changed. For a delete, it tells whether the plant
-   * existed.
+   * every later `list` shows it. Returns one boolean for each write, in order: for a create, whether the plant was
+   * added (`false` means that the id is taken and nothing has changed); for a delete, whether the plant existed.
    *
    * A batch contains at most one write for each (user, id), so the order of its writes does not matter. PlantStore has
    * at most one commit in flight. A rejection means that the outcome is unknown, with one exception: a PlantStoreError

@@ -17,7 +17,7 @@ export function pageTurn(user: string): Promise<void> {
 
 function giveTurn(): void {
   for (const [user, lists] of waiting) {
-    // Deleting and setting the user again moves it to the end of the map.
+    // Deleting a user and setting it again moves the user to the end of the map.
     waiting.delete(user);
     const resume = lists.shift();
     if (lists.length > 0) waiting.set(user, lists);

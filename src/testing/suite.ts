@@ -42,7 +42,7 @@ export interface StorageAdapterTestOptions<Location extends StorageLocation = St
   createLocation: (t: LocationContext) => Location | Promise<Location>;
   /**
    * `true` if all adapters on one location share the same plants, whether they are open at the same time or
-   * one after another; `false` if each adapter begins empty. The suite tests for the given behaviour.
+   * one after another; `false` if each adapter begins empty. The suite tests that this is the case.
    */
   persistent: boolean;
   /**

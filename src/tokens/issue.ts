@@ -65,7 +65,7 @@ export function requireTokenFile(path: string): void {
   if (!existsSync(path)) throw new Error(`There is no tokens file ${resolve(path)}.`);
 }
 
-/** Changes the file under a lock, so that no concurrent change is lost. `change` may return `undefined` for no change. */
+/** Changes the file under a lock, so that no concurrent change is lost. A result of `undefined` means no change. */
 function changeTokenFile(given: string, change: (records: TokenRecord[]) => TokenRecord[] | undefined): void {
   requireTokenFolder(given);
   // All symbolic links to a file share one lock.

@@ -90,7 +90,7 @@ function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> 
         else resolve(bytes.subarray(0, length));
       });
     };
-    // Without this, the promise would never settle after a disconnect.
+    // Without this listener, the promise would never settle after a disconnect.
     const onClose = (): void => {
       settle(() => { reject(new PlantStoreError('malformed_request')); });
     };

@@ -135,7 +135,7 @@ export async function drainServer(server: Server, graceMs: number): Promise<void
     const response = lastResponse(socket);
     if (response?.headersSent === false) response.setHeader('Connection', 'close');
   }
-  // close() closes the connections that are idle now. This closes those that become idle later.
+  // close() closes the connections that are idle now. This interval closes those that become idle later.
   const sweep = setInterval(() => { server.closeIdleConnections(); }, 20);
   const cut = setTimeout(() => {
     server.closeAllConnections();

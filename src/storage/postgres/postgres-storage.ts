@@ -35,11 +35,11 @@ const maxFew = 100;
 
 /**
  * Stores plants in a PostgreSQL database, 14 or newer, through the application's own connection pool. Any number of
- * servers can share a table. A commit is as durable as the database makes it: it is on the database's disk, and on that
- * of the synchronous standby if there is one.
+ * servers can share a table. A commit is as durable as the database makes it: it is on the database's disk, and on the
+ * disk of a synchronous standby if there is one.
  *
  * The first use checks for the table and creates it if it is missing. If the connection is lost during a write, the
- * write rejects, but it may have been committed. It is never retried automatically.
+ * write rejects, but it may have been committed. Such a write is never retried automatically.
  */
 export class PostgresStorage implements StorageAdapter {
   readonly #pool: PostgresPool;

@@ -24,8 +24,8 @@ export function takeInLog(database: DatabaseSync, busyTimeoutMs: number): boolea
 }
 
 /**
- * Checkpoints a WAL that existed at startup, because it is unknown whether an fsync of it has failed. If other
- * connections prevent the checkpoint, they also keep the WAL index, so SQLite does not rebuild it from the WAL.
+ * Checkpoints a WAL that existed at startup, because its history is unknown: an fsync may have failed. If other
+ * connections prevent the checkpoint, they also keep the WAL index, so SQLite does not rebuild the index from the WAL.
  *
  * @returns whether the WAL is trusted.
  */

@@ -32,8 +32,8 @@ const beforeAll: PlantKey = { user: '', id: minInt64 };
 /**
  * Stores plants in an SQLite file, through Node's own `node:sqlite`. A commit is on the disk when its promise resolves
  * (write-ahead log, `synchronous=FULL`). If the disk fails during a commit, the file is reopened before the next
- * commit, and reads continue. Several processes on one machine can share a file, but it must not be on a network file
- * system.
+ * commit, and reads continue. Several processes on one machine can share a file, but the file must not be on a network
+ * file system.
  */
 export class SqliteStorage implements StorageAdapter {
   readonly #path: string;
