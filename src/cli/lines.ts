@@ -19,7 +19,7 @@ export class LineSplitter {
     this.#maxBytes = maxBytes;
   }
 
-  /** Yields the lines that end in this piece. */
+  /** Yields the lines whose end is in this chunk. */
   *push(piece: Buffer): Generator<Line, void, undefined> {
     let start = 0;
     for (let end; (end = piece.indexOf(newLine, start)) !== -1; start = end + 1) {

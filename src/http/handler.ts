@@ -19,7 +19,7 @@ export interface Handler {
   answer(request: ServiceRequest): Promise<Answer>;
   /** Reports an error that occurs while an answer is being sent. */
   report(error: unknown, request: ServiceRequest): void;
-  /** Counts the bytes that clients have not read. The front that sends the answers updates it. */
+  /** Counts the bytes that clients have not read. The front end that sends the answers updates this count. */
   readonly unsent: UnsentBytes;
   readonly maxBodyBytes: number;
   readonly maxInFlight: number;

@@ -7,7 +7,7 @@ import { UserTotals } from './user-totals.ts';
 /** The share of `maxHeldIds` that the lists of one user may hold. */
 const userShare = 1 / 4;
 
-/** How many lists of one user, and of all users together, may wait for the preparation of earlier lists. */
+/** How many lists of one user, and of all users together, may wait while earlier lists are being prepared. */
 const maxWaitingOfUser = 100;
 const maxWaiting = 1000;
 

@@ -195,7 +195,7 @@ function codesOf(status: number): ErrorCode[] {
   return (Object.keys(errorTable) as ErrorCode[]).filter((code) => errorTable[code].status === status);
 }
 
-/** Returns the response for the codes of one status. */
+/** Returns the response for all codes that share one status. */
 function errorResponse(codes: readonly ErrorCode[]): JsonObject {
   const integers = [...new Set(codes.map((code) => errorTable[code].error))];
   const error = { type: 'integer', enum: integers };

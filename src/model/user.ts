@@ -9,7 +9,7 @@ const maxUserBytes = 255;
 /** The maximum number of UTF-8 bytes per UTF-16 code unit. */
 const maxBytesPerCodeUnit = 3;
 
-/** The rule for users, for error messages of the form `user must be …`. */
+/** Describes a valid user in error messages of the form `user must be …`. */
 export const userRule = 'a string of 1 to 255 bytes of UTF-8, without U+0000 and without unpaired surrogates';
 
 /** Checks whether `value` is a valid user. */

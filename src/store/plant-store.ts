@@ -77,7 +77,7 @@ export class PlantStore {
    * Creates a plant for a user. When the promise resolves, the plant is as durable as the storage can make it.
    *
    * @returns the plant as it was stored.
-   * @throws {PlantStoreError} `invalid_plant`, also if the storage cannot hold the plant; `id_taken` if the user
+   * @throws {PlantStoreError} `invalid_plant` if it is invalid or the storage cannot hold it; `id_taken` if the user
    *   already has a plant with this id (that plant stays unchanged); `saturated`.
    */
   async createPlant(user: string, newPlant: NewPlant): Promise<StoredPlant> {

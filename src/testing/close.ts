@@ -3,7 +3,7 @@ import { expect, expectCode, expectEqual, shown } from './expect.ts';
 import { all, create, ids, range, remove } from './plants.ts';
 import type { Suite } from './suite.ts';
 
-/** Registers the tests of `close`. */
+/** Registers the tests for `close`. */
 export function testClose({ test }: Suite): void {
   test('close makes every later call reject with the code closed', async ({ open }) => {
     const storage = await open();
@@ -42,7 +42,7 @@ export function testClose({ test }: Suite): void {
   });
 }
 
-/** Registers the tests of what the option `persistent` promises. */
+/** Registers the tests for what the option `persistent` promises. */
 export function testSecondAdapter({ test, options: { persistent } }: Suite): void {
   const promise = persistent
     ? 'With persistent, all adapters on one location hold the same plants.'

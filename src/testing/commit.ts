@@ -3,7 +3,7 @@ import { all, create, ids, range, remove } from './plants.ts';
 import type { Suite } from './suite.ts';
 import type { StorageAdapter, Write } from '../storage/storage-adapter.ts';
 
-/** Registers the tests of `commit`. */
+/** Registers the tests for `commit`. */
 export function testCommit({ test }: Suite): void {
   test('a create returns true for a new plant, and false for a taken id, whose plant stays as it is', async ({
     open,

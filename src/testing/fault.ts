@@ -10,7 +10,7 @@ const failingWrites: readonly { readonly key: FaultyWrite; readonly write: Write
   { key: { kind: 'delete', user: 'ada', id: 2n }, write: remove('ada', 2n) },
 ];
 
-/** Registers the tests of failing commits. The options `makeWriteFail` and `makePlantUnstorable` make them fail. */
+/** Registers the tests for failing commits. The options `makeWriteFail` and `makePlantUnstorable` make them fail. */
 export function testFault(suite: Suite): void {
   const { test, skip, options } = suite;
   const { persistent } = options;

@@ -4,7 +4,7 @@ import { expect, expectEqual } from './expect.ts';
 import { all, create, expectEnd, ids, range, remove, shuffled } from './plants.ts';
 import type { Suite } from './suite.ts';
 
-/** Registers the tests of `list`. */
+/** Registers the tests for `list`. */
 export function testList({ test }: Suite): void {
   test('list returns nothing for a user without plants', async ({ open }) => {
     const storage = await open();

@@ -8,7 +8,7 @@ import type { JsonPage, StorageAdapter } from '../storage/storage-adapter.ts';
 type ListJson = NonNullable<StorageAdapter['listJson']>;
 type NamedPlant = [id: PlantId, name: string, tag?: string | undefined];
 
-/** Registers the tests of the optional `listJson`, which returns the same plants as `list`, as JSON. */
+/** Registers the tests for the optional `listJson`, which returns the same plants as `list`, as JSON. */
 export function testListJson({ test, reportMissing }: Suite): void {
   /** Opens an adapter with these plants and returns its `listJson`, or `undefined` if it does not have this method. */
   async function withPlants({ open }: SuiteTest, plants: NamedPlant[]): Promise<ListJson | undefined> {
@@ -121,7 +121,7 @@ export function testListJson({ test, reportMissing }: Suite): void {
   });
 }
 
-/** Registers the tests of the optional `dataVersion`. */
+/** Registers the tests for the optional `dataVersion`. */
 export function testDataVersion({ test, reportMissing, options: { persistent } }: Suite): void {
   test('dataVersion stays the same over commits of its own adapter, and changes with those of another one', async ({
     createLocation,

@@ -10,7 +10,7 @@ const sortedUsers = [
   ...['\u{10000}', '\u{1F33F}', '\u{10FFFF}'],
 ];
 
-/** Registers the tests of `scan`. */
+/** Registers the tests for `scan`. */
 export function testScan({ test }: Suite): void {
   test('scan returns nothing if nothing is stored', async ({ open }) => {
     const storage = await open();

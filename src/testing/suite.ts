@@ -53,10 +53,10 @@ export interface StorageAdapterTestOptions<Location extends StorageLocation = St
    */
   makeWriteFail?(location: Location, write: FaultyWrite): unknown;
   /**
-   * Makes the storage unable to hold the plant of this create from now on, as if the plant had a string
-   * that the storage cannot encode; every other write must still succeed. With it, the suite tests that
-   * such a plant is rejected with `invalid_plant` and that the other writes of its batch succeed. Omit
-   * it if the storage can hold every plant: the suite then reports these tests as skipped.
+   * Makes the storage unable, from now on, to hold the plant that this create contains, as if a string of
+   * the plant could not be encoded. Every other write must still succeed. The suite then tests that such a
+   * plant is rejected with `invalid_plant` and that the other writes in its batch succeed. Omit this
+   * function if the storage can hold every plant: the suite then reports these tests as skipped.
    */
   makePlantUnstorable?(location: Location, write: FaultyWrite): unknown;
   /** The functions of the test runner; by default those of node:test. */
@@ -83,7 +83,7 @@ export interface SuiteTest extends LocationContext {
   readonly settle: <T>(name: string, call: () => T | Promise<T>) => Promise<T>;
 }
 
-/** Registers the tests of one adapter. */
+/** Registers the tests for one adapter. */
 export interface Suite {
   readonly options: StorageAdapterTestOptions;
   readonly describe: (name: string, body: () => void) => void;

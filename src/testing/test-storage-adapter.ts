@@ -10,7 +10,7 @@ import { makeSuite } from './suite.ts';
 import type { StorageAdapterTestOptions, StorageLocation, Suite } from './suite.ts';
 
 /**
- * Registers the tests of a storage adapter, which cover the whole contract of `StorageAdapter`. Call
+ * Registers the tests for a storage adapter, which cover the whole contract of `StorageAdapter`. Call
  * it at the top level of a test file. It works with every test runner that has `describe` and `it`;
  * the default is node:test, and the option `runner` selects another.
  *

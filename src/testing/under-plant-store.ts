@@ -3,7 +3,7 @@ import { expectCode, expectEqual } from './expect.ts';
 import { ids, range } from './plants.ts';
 import type { Suite } from './suite.ts';
 
-/** Registers the tests of a PlantStore that uses the adapter. */
+/** Registers the tests for a PlantStore that uses the adapter. */
 export function testUnderPlantStore({ test }: Suite): void {
   test('a PlantStore lets exactly one of many concurrent creates of an id succeed', async ({ open }) => {
     const store = new PlantStore({ storage: await open() });

@@ -46,7 +46,7 @@ const stopWithinMs = 9500;
 const probeGraceMs = 1000;
 /** How long the exiting process waits for the last log lines to be read. */
 const logGraceMs = 500;
-/** Signals within this time count as one: npm forwards a Ctrl-C that the terminal also sends to this process. */
+/** Signals within this interval count as one, because npm forwards the signal that the terminal also sends. */
 const sameSignalMs = 100;
 
 interface ServeConfig {

@@ -23,7 +23,7 @@ const repeatMs = 1000;
 /** Writes the log to standard error, with one write per event loop iteration. */
 export class Log {
   readonly #format: LogFormat;
-  /** How many times each error was repeated since it was logged. */
+  /** How many times each error has been repeated since it was logged. */
   readonly #repeats = new Map<string, number>();
   #lines = '';
   #dropped = 0;

@@ -40,7 +40,7 @@ export function closeIdleConnections(server: Server, open: Set<Socket>): void {
 class IdleConnections {
   readonly #server: Server;
   readonly #open: Set<Socket>;
-  /** How many bytes had been received on each connection when its last response ended, in order of these ends. */
+  /** How many bytes each connection had received when its last response ended, in the order of these responses. */
   readonly #keptAlive = new Map<Socket, number>();
   /** The time since which each connection has been waiting for a complete header, in ascending order. */
   readonly #withoutRequest = new Map<Socket, number>();

@@ -4,7 +4,7 @@ import { PlantStoreError } from '../../model/errors.ts';
 /** How much of a refused body is read and discarded, so that the client receives the error response. */
 const maxDrainedBytes = 1_048_576;
 
-/** Chunks after the maximum each count as at least this many bytes: 6 MB of one-byte chunks took 1.7 s of CPU time. */
+/** Past the maximum, a chunk counts as at least this many bytes: 6 MB of one-byte chunks took 1.7 s of CPU time. */
 const minDrainedChunkBytes = 64;
 
 const continueOwed = new WeakMap<IncomingMessage, ServerResponse>();

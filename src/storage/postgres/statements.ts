@@ -27,7 +27,7 @@ export interface PostgresStatements {
   readonly list: PageStatement;
   /** Like `listFew`, but returns one row with the page. Its JSON is NULL if the page may be full before the limit. */
   readonly listJson: PageStatement;
-  /** $1 limit and, after a plant, $2 its user and $3 its id. Stops like `list`. */
+  /** $1 is the limit. After a plant, $2 is its user and $3 its id. Stops under the same conditions as `list`. */
   readonly scan: PageStatement;
 }
 
