@@ -112,7 +112,9 @@ function timeOutLater(server: Server, socket: Duplex): void {
     wasPaused = isPaused;
     wait();
   };
-  const wait = (): void => { timer = setTimeout(check, server.requestTimeout).unref(); };
+  // 0 disables a timeout of node:http. One of the two is set, because a request has timed out.
+  const timeoutMs = server.requestTimeout === 0 ? server.headersTimeout : server.requestTimeout;
+  const wait = (): void => { timer = setTimeout(check, timeoutMs).unref(); };
   wait();
   socket.once('close', () => { clearTimeout(timer); });
 }

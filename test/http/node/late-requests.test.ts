@@ -27,7 +27,8 @@ describe('Pipelined requests whose time is up while they wait', () => {
     const { server, port } = await start(t, storage);
     server.headersTimeout = 100;
     server.requestTimeout = 100;
-    for (const incomplete of [post('{"id":2', 100), 'GET /pla']) {
+    for (const [incomplete, requestTimeout] of [[post('{"id":2', 100), 100], ['GET /pla', 100], ['GET /pla', 0]] as const) {
+      server.requestTimeout = requestTimeout;
       const connection = await RawConnection.open(t, port);
       connection.send(create(1) + incomplete);
       await committing;
