@@ -11,7 +11,7 @@ export default defineConfig(
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
-      'max-lines': ['error', 250],
+      'max-lines': ['error', 300],
       'no-restricted-exports': ['error', { restrictDefaultExports: { direct: true, named: true, defaultFrom: true } }],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
@@ -29,4 +29,6 @@ export default defineConfig(
       ],
     },
   },
+  // The lists of deliberate faults are data: one list for each room of the sources.
+  { files: ['test/mutants/faults/*.ts'], rules: { 'max-lines': 'off' } },
 );

@@ -5,7 +5,9 @@ import { MemoryStorage, PlantStore } from 'plant-store';
 import { createRequestListener } from 'plant-store/http';
 
 const store = new PlantStore({ storage: new MemoryStorage() });
-const plants = createRequestListener(store, { authenticate: (token) => (token === 'adas-token' ? { user: 'ada' } : null) });
+const plants = createRequestListener(store, {
+  authenticate: (token) => (token === 'adas-token' ? { user: 'ada' } : null),
+});
 
 const prefix = '/garden';
 const server = createServer((request, response) => {
@@ -18,6 +20,8 @@ const server = createServer((request, response) => {
   response.end('the app itself\n');
 });
 
-server.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1', () => { console.log('listening on', server.address()); });
+server.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1', () => {
+  console.log('listening on', server.address());
+});
 const stop = (): void => void server.close(() => void store.close());
 process.once('SIGINT', stop).once('SIGTERM', stop);

@@ -31,7 +31,9 @@ export class MapStorage implements StorageAdapter {
   }
 
   async scan({ after, limit }: ScanRange): Promise<OwnedPlant[]> {
-    const behind = [...this.#open().values()].filter((owned) => after === undefined || compare(keyOf(owned), after) > 0);
+    const behind = [...this.#open().values()].filter(
+      (owned) => after === undefined || compare(keyOf(owned), after) > 0,
+    );
     const page = behind.sort((a, b) => compare(keyOf(a), keyOf(b))).slice(0, limit);
     return page.map(({ user, plant }) => ({ user, plant: { ...plant } }));
   }

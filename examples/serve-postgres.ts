@@ -21,7 +21,9 @@ const pool = new Pool({
   keepAlive: true,
 });
 // Without a listener a connection that is lost while idle would end the process.
-pool.on('error', (error) => { console.error('connection lost:', error.message); });
+pool.on('error', (error) => {
+  console.error('connection lost:', error.message);
+});
 
 const store = new PlantStore({ storage: new PostgresStorage({ pool, schema: 'garden' }) });
 const server = createPlantServer(store, { authenticate });

@@ -40,8 +40,7 @@ const shell = snippets.filter(({ language }) => language === 'sh');
 const isCloneCommand = ({ code }: Snippet): boolean => code.startsWith('npm ');
 const isStart = ({ code }: Snippet): boolean => code === 'plant-store serve\n';
 const managesTokens = ({ code }: Snippet): boolean => code.includes('token create');
-const hasOwnTest = (snippet: Snippet): boolean =>
-  isCloneCommand(snippet) || isStart(snippet) || managesTokens(snippet);
+const hasOwnTest = (snippet: Snippet): boolean => isCloneCommand(snippet) || isStart(snippet) || managesTokens(snippet);
 
 /** The output that a snippet promises: the text after `→` in its comments. */
 function promisedLines({ code }: Snippet): string[] {
@@ -131,7 +130,9 @@ describe('The commands of README and docs', () => {
       env: { ...env, PORT: '0' },
       stdio: ['ignore', 'pipe', 'ignore'],
     });
-    t.after(() => { child.kill('SIGKILL'); });
+    t.after(() => {
+      child.kill('SIGKILL');
+    });
     const [first] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
     assert.match(first, /^Plant Store listening on http:\/\/127\.0\.0\.1:\d+\n/);
     child.kill('SIGTERM');
@@ -150,6 +151,9 @@ describe('The commands of README and docs', () => {
     const { tokens } = JSON.parse(await readFile(join(cwd, 'tokens.json'), 'utf8')) as {
       tokens: { user: string; scopes?: string[] }[];
     };
-    assert.deepEqual(tokens.map(({ user, scopes }) => [user, scopes]), [['ada', undefined]]);
+    assert.deepEqual(
+      tokens.map(({ user, scopes }) => [user, scopes]),
+      [['ada', undefined]],
+    );
   });
 });

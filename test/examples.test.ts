@@ -25,7 +25,9 @@ async function listen(t: HasAfter, args: string[], env: Record<string, string>):
     env: { ...process.env, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  t.after(() => { child.kill('SIGKILL'); });
+  t.after(() => {
+    child.kill('SIGKILL');
+  });
   const [line] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
   const port = /port: (\d+)/.exec(line)?.[1] ?? assert.fail(line);
   return {
@@ -77,7 +79,9 @@ describe('The examples', () => {
     const args = [join(examples, 'serve-postgres.ts')];
     const services = [await listen(t, args, env), await listen(t, args, env)];
     for (const [id, { url }] of services.entries()) {
-      assert.deepEqual(await call(`${url}/plants`, 'secret', `{"id":${id},"name":"Fern ${id}"}`), { name: `Fern ${id}` });
+      assert.deepEqual(await call(`${url}/plants`, 'secret', `{"id":${id},"name":"Fern ${id}"}`), {
+        name: `Fern ${id}`,
+      });
     }
     for (const { url, stop } of services) {
       assert.deepEqual(await call(`${url}/plants`, 'secret'), [{ name: 'Fern 0' }, { name: 'Fern 1' }]);

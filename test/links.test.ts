@@ -25,7 +25,10 @@ async function parsePage(path: string): Promise<Page> {
 function anchorsOf(headings: string[]): Set<string> {
   const anchors = new Set<string>();
   for (const heading of headings) {
-    const anchor = heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-');
+    const anchor = heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-');
     let unique = anchor;
     for (let n = 1; anchors.has(unique); n++) unique = `${anchor}-${n}`;
     anchors.add(unique);

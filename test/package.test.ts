@@ -89,7 +89,10 @@ describe('package.json', () => {
     const scripted = Object.entries(packages)
       .filter(([, { hasInstallScript = false }]) => hasInstallScript)
       .map(([path]) => path.replace(/^.*node_modules\//, ''));
-    assert.deepEqual(scripted.filter((name) => !(name in manifest.allowScripts)), []);
+    assert.deepEqual(
+      scripted.filter((name) => !(name in manifest.allowScripts)),
+      [],
+    );
   });
 
   it('goes with lockfiles that name no registry', async () => {
@@ -107,8 +110,14 @@ describe('the tarball', () => {
   it('holds dist and the documents, and nothing else', () => {
     const documents = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'];
     assert.deepEqual(paths.filter((path) => !path.startsWith('dist/')).sort(), documents);
-    assert.deepEqual(paths.filter((path) => path.startsWith('dist/') && !/\.(?:js|d\.ts)$/.test(path)), []);
-    assert.deepEqual(paths.filter((path) => /\.test\.|tsbuildinfo/.test(path)), []);
+    assert.deepEqual(
+      paths.filter((path) => path.startsWith('dist/') && !/\.(?:js|d\.ts)$/.test(path)),
+      [],
+    );
+    assert.deepEqual(
+      paths.filter((path) => /\.test\.|tsbuildinfo/.test(path)),
+      [],
+    );
   });
 
   it('has a file and its types for each export', () => {
@@ -164,7 +173,11 @@ const compilers = [
 
 const [nodenext, bundler] = [['nodenext'], ['esnext', '--moduleResolution', 'bundler']];
 const programs = [
-  { name: 'core.ts', imports: subpaths.filter((subpath) => !['./http', './testing'].includes(subpath)), module: bundler },
+  {
+    name: 'core.ts',
+    imports: subpaths.filter((subpath) => !['./http', './testing'].includes(subpath)),
+    module: bundler,
+  },
   { name: 'http.ts', imports: ['./http'], module: nodenext },
   { name: 'testing.ts', imports: ['./testing'], module: bundler },
 ];
@@ -200,10 +213,24 @@ describe('an installed copy', () => {
         await symlink(join(root, 'node_modules', place), join(folder, 'node_modules', place), 'dir');
       }
       // Several programs, because a reference to types in one file holds for all files of its program.
-      await Promise.all(programs.map(async ({ name, imports, module }) => {
-        await writeFile(join(folder, name), imports.map((subpath) => `import '${join('plant-store', subpath)}';\n`).join(''));
-        await run(folder, process.execPath, [tsc, '--noEmit', '--strict', '--target', 'es2023', '--module', ...module, name]);
-      }));
+      await Promise.all(
+        programs.map(async ({ name, imports, module }) => {
+          await writeFile(
+            join(folder, name),
+            imports.map((subpath) => `import '${join('plant-store', subpath)}';\n`).join(''),
+          );
+          await run(folder, process.execPath, [
+            tsc,
+            '--noEmit',
+            '--strict',
+            '--target',
+            'es2023',
+            '--module',
+            ...module,
+            name,
+          ]);
+        }),
+      );
     });
   }
 
@@ -211,11 +238,14 @@ describe('an installed copy', () => {
     const folder = await installPackage(t);
     const names = subpaths.map((subpath) => join('plant-store', subpath));
     const script = names.map((name) => `assert.notEqual(Object.keys(await import('${name}')).length, 0, '${name}');`);
-    await writeFile(join(folder, 'imports.js'), `
+    await writeFile(
+      join(folder, 'imports.js'),
+      `
       import assert from 'node:assert/strict';
       ${script.join('\n')}
       await assert.rejects(import('plant-store/dist/index.js'), { code: 'ERR_PACKAGE_PATH_NOT_EXPORTED' });
-    `);
+    `,
+    );
     await run(folder, process.execPath, ['imports.js']);
   });
 

@@ -14,7 +14,9 @@ export interface Command {
 }
 
 /** The flags of a command. The value of each is a string or a boolean. */
-type Flags = Readonly<Record<string, { readonly type: 'string'; readonly multiple?: true } | { readonly type: 'boolean' }>>;
+type Flags = Readonly<
+  Record<string, { readonly type: 'string'; readonly multiple?: true } | { readonly type: 'boolean' }>
+>;
 
 type FlagValue<Flag> = Flag extends { type: 'boolean' } ? boolean : Flag extends { multiple: true } ? string[] : string;
 

@@ -44,7 +44,9 @@ export async function openPostgres({ text, source }: Setting): Promise<StorageAd
     new Client(config);
   } catch (error) {
     const { message } = error as Error;
-    throw new UsageError(`${source} is not a connection string that pg accepts: ${message.replaceAll(connectionString, '…')}.`);
+    throw new UsageError(
+      `${source} is not a connection string that pg accepts: ${message.replaceAll(connectionString, '…')}.`,
+    );
   }
   const pool = new Pool(config);
   // The pool has already removed the failed connection, and opens a new one when needed.

@@ -3,10 +3,24 @@ import { UsageError } from './command.ts';
 
 /** The connection string parameters that `pg` supports, as of pg 8.23 and pg-connection-string 2.14. */
 const pgParameters: ReadonlySet<string> = new Set([
-  'user', 'password', 'host', 'port',
-  'ssl', 'sslmode', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation', 'uselibpqcompat',
-  'application_name', 'fallback_application_name', 'options',
-  'statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'query_timeout',
+  'user',
+  'password',
+  'host',
+  'port',
+  'ssl',
+  'sslmode',
+  'sslcert',
+  'sslkey',
+  'sslrootcert',
+  'sslnegotiation',
+  'uselibpqcompat',
+  'application_name',
+  'fallback_application_name',
+  'options',
+  'statement_timeout',
+  'lock_timeout',
+  'idle_in_transaction_session_timeout',
+  'query_timeout',
 ]);
 
 const ownParameters: ReadonlySet<string> = new Set(['max', 'schema', 'table']);
@@ -61,10 +75,7 @@ function unknownParameter(source: string, shown: string): UsageError {
   return new UsageError(`${source} has ${shown} that is not one of ${known}.`);
 }
 
-function checkNames(
-  { schema, table = 'plants' }: Pick<PostgresParameters, 'schema' | 'table'>,
-  source: string,
-): void {
+function checkNames({ schema, table = 'plants' }: Pick<PostgresParameters, 'schema' | 'table'>, source: string): void {
   try {
     checkTableOptions({ schema, table });
   } catch (error) {

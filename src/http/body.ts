@@ -40,7 +40,9 @@ export class JsonBodyReader {
     const { maxBodyBytes, maxBodyDepth } = this.#limits;
     let reserved = 0;
     try {
-      const body = request.readBody(maxBodyBytes, (bytes) => { reserved = this.#reserve(user, bytes); });
+      const body = request.readBody(maxBodyBytes, (bytes) => {
+        reserved = this.#reserve(user, bytes);
+      });
       const bytes = body instanceof Promise ? await body : body;
       if (!isUtf8(bytes)) throw new PlantStoreError('invalid_json');
       return parseExactJson(bytes.toString('utf8'), maxBodyDepth);

@@ -59,9 +59,12 @@ function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
 }
 
 function checkCaller(caller: unknown): void {
-  if (typeof caller !== 'object') throw new TypeError(`authenticate must return a Caller or null, not a ${typeof caller}`);
+  if (typeof caller !== 'object')
+    throw new TypeError(`authenticate must return a Caller or null, not a ${typeof caller}`);
   const { user, scopes } = caller as Readonly<Record<string, unknown>>;
   if (!isUser(user)) throw new TypeError(`authenticate returned a Caller whose user is not ${userRule}`);
   if (scopes === undefined || (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string'))) return;
-  throw new TypeError("authenticate returned a Caller whose scopes are not an array of strings, such as ['plants:read']");
+  throw new TypeError(
+    "authenticate returned a Caller whose scopes are not an array of strings, such as ['plants:read']",
+  );
 }

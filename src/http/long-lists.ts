@@ -82,7 +82,9 @@ export class LongLists {
     const isFull = this.#waiting >= maxWaiting && queue.length >= minWaitingOfUser;
     if (isFull || queue.length >= maxWaitingOfUser) throw new PlantStoreError('saturated');
     this.#waiting++;
-    await new Promise<void>((resolve) => { queue.push(resolve); });
+    await new Promise<void>((resolve) => {
+      queue.push(resolve);
+    });
     this.#waiting--;
   }
 
@@ -118,7 +120,8 @@ export class LongLists {
   #checkHeldIds(user: string, heldByList: number): void {
     const heldByUser = this.#heldIds.of(user);
     const isOverShare = heldByUser > heldByList && heldByUser > this.#maxHeldIds * userShare;
-    const isFull = this.#heldIds.all > this.#maxHeldIds && heldByUser > Math.min(minHeldIdsOfUser, this.#maxHeldIds / 8);
+    const isFull =
+      this.#heldIds.all > this.#maxHeldIds && heldByUser > Math.min(minHeldIdsOfUser, this.#maxHeldIds / 8);
     if (isOverShare || isFull) throw new PlantStoreError('saturated');
   }
 }

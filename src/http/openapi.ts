@@ -65,8 +65,14 @@ const link = {
 };
 
 const parameters = {
-  limit: query('limit', 'The maximum number of plants; without it all plants are returned. May be given once.', { format: 'int32', minimum: 0, maximum: maxLimit }),
-  after: query('after', 'Returns only plants with an id greater than this one. Take it from Link. May be given once.', { format: 'int64' }),
+  limit: query('limit', 'The maximum number of plants; without it all plants are returned. May be given once.', {
+    format: 'int32',
+    minimum: 0,
+    maximum: maxLimit,
+  }),
+  after: query('after', 'Returns only plants with an id greater than this one. Take it from Link. May be given once.', {
+    format: 'int64',
+  }),
   id: { name: 'id', in: 'path', required: true, description: 'The id of the plant.', schema: id },
 };
 
@@ -209,7 +215,10 @@ function errorResponse(codes: readonly ErrorCode[]): JsonObject {
 /** Returns the responses to HEAD: those to GET, without content (RFC 9110 §9.3.2). */
 function withoutContent(responses: JsonObject): JsonObject {
   return Object.fromEntries(
-    Object.entries(responses).map(([status, response]) => [status, { ...(response as JsonObject), content: undefined }]),
+    Object.entries(responses).map(([status, response]) => [
+      status,
+      { ...(response as JsonObject), content: undefined },
+    ]),
   );
 }
 

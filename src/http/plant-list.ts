@@ -51,7 +51,7 @@ export async function plantListAnswer(
 /** Yields the first page and all further pages. Each page is read after the previous one has been sent. */
 async function* allPages(store: PlantStore, user: string, first: JsonPage): AsyncGenerator<string, void, undefined> {
   yield first.json.slice(0, -1);
-  for (let page = first; page.hasMore; ) {
+  for (let page = first; page.hasMore;) {
     // Without this wait, a synchronous storage adapter would block other requests until the end of the list.
     await pageTurn(user);
     page = await store.plantPageJson(user, { after: page.last });

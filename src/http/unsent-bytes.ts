@@ -55,7 +55,9 @@ export class UnsentBytes {
     this.delete(response);
     this.#pending.set(response, { user, bytes, sinceMs: performance.now() });
     this.#totals.add(user, bytes);
-    this.#timer ??= setInterval(() => { this.#closeLate(); }, checkIntervalMs).unref();
+    this.#timer ??= setInterval(() => {
+      this.#closeLate();
+    }, checkIntervalMs).unref();
     if (this.#isOver(user)) this.#makeRoom(user);
   }
 

@@ -25,7 +25,11 @@ export const errorTable = {
   internal: { status: 500, error: 50000, message: 'The server has failed.' },
   saturated: { status: 503, error: 50300, message: 'Too much work is waiting. Try again shortly.' },
   storage_unavailable: { status: 503, error: 50300, message: 'The storage failed. Try again shortly.' },
-  storage_unsupported: { status: 500, error: 50001, message: 'The storage does not hold a plant store of this version.' },
+  storage_unsupported: {
+    status: 500,
+    error: 50001,
+    message: 'The storage does not hold a plant store of this version.',
+  },
   closed: { status: 503, error: 50300, message: 'The store is closed.' },
 } as const;
 

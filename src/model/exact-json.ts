@@ -58,7 +58,8 @@ function findIdLiteral(text: string, maxDepth: number): string | undefined {
         break;
       case '{':
       case '[':
-        if (++depth > maxDepth) throw new PlantStoreError('invalid_json', `The body nests more than ${maxDepth} levels.`);
+        if (++depth > maxDepth)
+          throw new PlantStoreError('invalid_json', `The body nests more than ${maxDepth} levels.`);
         break;
       case '}':
       case ']':

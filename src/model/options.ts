@@ -20,7 +20,12 @@ export function checkOptionNames(owner: string, options: unknown, known: Readonl
  *
  * @throws {TypeError} if it is not; the message names the option and its range.
  */
-export function checkIntegerOption(name: string, value: number, min: number, max: number = Number.MAX_SAFE_INTEGER): void {
+export function checkIntegerOption(
+  name: string,
+  value: number,
+  min: number,
+  max: number = Number.MAX_SAFE_INTEGER,
+): void {
   if (Number.isSafeInteger(value) && value >= min && value <= max) return;
   const range = max === Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`;
   throw new TypeError(`${name} must be an integer ${range}`);

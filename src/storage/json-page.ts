@@ -17,6 +17,7 @@ export async function listAsJson(
   if (isCut) plants.pop();
   const last = plants.at(-1)?.id;
   if (last === undefined) return emptyPage;
-  const hasMore = isCut || (fullPageEnd(plants) !== undefined && (await storage.list(user, { after: last, limit: 1 })).length > 0);
+  const hasMore =
+    isCut || (fullPageEnd(plants) !== undefined && (await storage.list(user, { after: last, limit: 1 })).length > 0);
   return { json: `[${plants.map(plantJson).join(',')}]`, count: plants.length, last, hasMore };
 }

@@ -89,7 +89,9 @@ export class PageCache {
       this.#text = 0;
     }
     this.#isVersionChecked = true;
-    setImmediate(() => { this.#isVersionChecked = false; });
+    setImmediate(() => {
+      this.#isVersionChecked = false;
+    });
   }
 
   #makeRoom(): void {

@@ -235,5 +235,7 @@ async function asStorageWork<T>(work: () => Promise<T>): Promise<T> {
 }
 
 function asStorageError(error: unknown): PlantStoreError {
-  return error instanceof PlantStoreError ? error : new PlantStoreError('storage_unavailable', undefined, { cause: error });
+  return error instanceof PlantStoreError
+    ? error
+    : new PlantStoreError('storage_unavailable', undefined, { cause: error });
 }

@@ -61,7 +61,9 @@ export function testList({ test }: Suite): void {
     expectEqual(page.length, 1500, 'list must return as many plants as its limit allows if their text is short.');
   });
 
-  test('list may stop before the limit only with the plant by which the JSON reaches 262144 bytes', async ({ open }) => {
+  test('list may stop before the limit only with the plant by which the JSON reaches 262144 bytes', async ({
+    open,
+  }) => {
     const storage = await open();
     // In JSON, these characters need one, three and six bytes.
     for (const letter of ['x', '\u2698', '\u0001']) {
@@ -70,9 +72,16 @@ export function testList({ test }: Suite): void {
       const page = await storage.list(letter, { after: undefined, limit: 1000 });
       const bytes = Buffer.byteLength(page.map(plantJson).join(''));
       const rule = 'It may stop before the limit only when it has reached 262144 bytes.';
-      expect(page.length === 20 || bytes >= 262_144, `list stopped after ${page.length} plants, whose JSON has ${bytes} bytes. ${rule}`);
+      expect(
+        page.length === 20 || bytes >= 262_144,
+        `list stopped after ${page.length} plants, whose JSON has ${bytes} bytes. ${rule}`,
+      );
       expectEqual(page, plants.slice(0, page.length), 'A page that stops before the limit must hold the first plants.');
-      expectEqual(await all(storage, letter), plants, 'The pages after one that stopped early must return the other plants.');
+      expectEqual(
+        await all(storage, letter),
+        plants,
+        'The pages after one that stopped early must return the other plants.',
+      );
       const few = await storage.list(letter, { after: undefined, limit: 2 });
       expectEqual(few.length, 2, 'list must return 2 plants of less than 262144 bytes of JSON each if its limit is 2.');
     }

@@ -20,7 +20,10 @@ export interface TokenFileOptions {
  * @throws {Error} if the file is missing or invalid when the function is created.
  */
 export function createTokenFileAuthenticator(path: string, options: TokenFileOptions = {}): Authenticate {
-  checkOptionNames('createTokenFileAuthenticator', options, { onWarning: true } satisfies Record<keyof TokenFileOptions, true>);
+  checkOptionNames('createTokenFileAuthenticator', options, { onWarning: true } satisfies Record<
+    keyof TokenFileOptions,
+    true
+  >);
   const { onWarning = printWarning } = options;
   checkFunctionOption('onWarning', onWarning);
   const grants = new TokenGrants(path, guardHook('onWarning', onWarning, printWarning));

@@ -83,7 +83,9 @@ export class TokenGrants {
   /** Skips checks for `checkIntervalMs`. Uses a timer, because reading the clock for each request costs more. */
   #stayFresh(): void {
     this.#isFresh = true;
-    setTimeout(() => { this.#isFresh = false; }, checkIntervalMs).unref();
+    setTimeout(() => {
+      this.#isFresh = false;
+    }, checkIntervalMs).unref();
   }
 
   #check(): void {

@@ -20,7 +20,10 @@ const lockTimeoutMs = 5000;
  * @throws {Error} if the folder of the file does not exist.
  * @throws {TypeError} if the grant would make the file invalid.
  */
-export function issueToken(path: string, { user, scopes, expiresAt }: TokenGrant): { token: string; record: TokenRecord } {
+export function issueToken(
+  path: string,
+  { user, scopes, expiresAt }: TokenGrant,
+): { token: string; record: TokenRecord } {
   const token = mintToken();
   const record: TokenRecord = {
     id: `tk_${randomBase62(10)}`,

@@ -117,7 +117,8 @@ export function isTokenRecord(value: unknown): value is TokenRecord {
   return (
     typeof id === 'string' &&
     isUser(user) &&
-    typeof sha256 === 'string' && /^[\da-f]{64}$/.test(sha256) &&
+    typeof sha256 === 'string' &&
+    /^[\da-f]{64}$/.test(sha256) &&
     (scopes === undefined || (Array.isArray(scopes) && scopes.every((scope) => allScopes.includes(scope as Scope)))) &&
     isTime(createdAt) &&
     (expiresAt === undefined || isTime(expiresAt))

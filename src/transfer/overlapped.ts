@@ -1,7 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Processes the items in order, one at a time, while the next item is being read. */
-export async function forEachOverlapped<Item>(items: AsyncIterable<Item>, work: (item: Item) => Promise<void>): Promise<void> {
+export async function forEachOverlapped<Item>(
+  items: AsyncIterable<Item>,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
   const iterator = items[Symbol.asyncIterator]();
   let next = await iterator.next();
   while (next.done !== true) {

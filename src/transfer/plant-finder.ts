@@ -36,7 +36,7 @@ export class PlantFinder {
   }
 
   #skipTo(wanted: OwnedPlant): void {
-    for (let owned; (owned = this.#page[this.#at]) !== undefined && compareOwned(owned, wanted) < 0; ) this.#at++;
+    for (let owned; (owned = this.#page[this.#at]) !== undefined && compareOwned(owned, wanted) < 0;) this.#at++;
   }
 
   #take(wanted: OwnedPlant): StoredPlant | undefined {
@@ -46,7 +46,10 @@ export class PlantFinder {
   }
 
   async #readAt(wanted: OwnedPlant): Promise<StoredPlant | undefined> {
-    const { user, plant: { id } } = wanted;
+    const {
+      user,
+      plant: { id },
+    } = wanted;
     if (id === minInt64) {
       // A scan cannot start right before the smallest id, because no id precedes it.
       const [first] = await this.#storage.list(user, { after: undefined, limit: 1 });

@@ -3,7 +3,7 @@ import type { OwnedPlant, PlantKey, StorageAdapter } from '../storage/storage-ad
 
 /** Yields all the plants in a storage adapter in key order, page by page. */
 export async function* scanPages(storage: StorageAdapter): AsyncGenerator<OwnedPlant[], void, undefined> {
-  for (let after: PlantKey | undefined; ; ) {
+  for (let after: PlantKey | undefined; ;) {
     const page = await storage.scan({ after, limit: maxPageLength });
     const last = page.at(-1);
     if (last === undefined) return;

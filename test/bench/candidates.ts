@@ -1,6 +1,17 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { copyGarden, deletedCount, deletedUser, listedCount, listedUser, plantGardens, plantNumber, tokenMap, tokenOf, writeTokenFile } from './garden.ts';
+import {
+  copyGarden,
+  deletedCount,
+  deletedUser,
+  listedCount,
+  listedUser,
+  plantGardens,
+  plantNumber,
+  tokenMap,
+  tokenOf,
+  writeTokenFile,
+} from './garden.ts';
 import { runLoad } from './load.ts';
 import type { PostgresGarden } from './postgres-garden.ts';
 import { startServerProcess } from './server-process.ts';
@@ -24,13 +35,23 @@ export interface Candidate {
   readonly server: ServerProcess;
 }
 
-const plants: Dialect = { limitParameter: 'limit', createdStatus: 200, deletedStatus: 204, answersPlant: true, isWhole: true };
+const plants: Dialect = {
+  limitParameter: 'limit',
+  createdStatus: 200,
+  deletedStatus: 204,
+  answersPlant: true,
+  isWhole: true,
+};
 
 export const floorName = 'bare node:http';
 export const ownName = 'Plant Store, SQLite';
 
 /** Starts every server, each over data of its own in the folder. */
-export async function startCandidates(folder: string, postgres: PostgresGarden, names: (name: string) => boolean): Promise<Candidate[]> {
+export async function startCandidates(
+  folder: string,
+  postgres: PostgresGarden,
+  names: (name: string) => boolean,
+): Promise<Candidate[]> {
   const { own, peer } = await plantGardens(folder);
   const tokens = join(folder, 'tokens.json');
   await writeTokenFile(tokens);
@@ -41,14 +62,30 @@ export async function startCandidates(folder: string, postgres: PostgresGarden, 
     startServerProcess([program(name), await copyGarden(peer, join(folder, `${name}.db`))], env);
 
   const starts: [string, Dialect, () => Promise<ServerProcess>][] = [
-    [floorName, { ...plants, isWhole: false }, async () => startServerProcess([program('floor'), await writeLists(folder)])],
-    ['Plant Store, memory', { ...plants, isWhole: false }, async () => plantOverHttp(await startServerProcess([...serve, 'memory']))],
-    [ownName, plants, async () => startServerProcess([...serve, `sqlite:${await copyGarden(own, join(folder, 'own.db'))}`])],
+    [
+      floorName,
+      { ...plants, isWhole: false },
+      async () => startServerProcess([program('floor'), await writeLists(folder)]),
+    ],
+    [
+      'Plant Store, memory',
+      { ...plants, isWhole: false },
+      async () => plantOverHttp(await startServerProcess([...serve, 'memory'])),
+    ],
+    [
+      ownName,
+      plants,
+      async () => startServerProcess([...serve, `sqlite:${await copyGarden(own, join(folder, 'own.db'))}`]),
+    ],
     ['Fastify + better-sqlite3', plants, () => onPeerGarden('fastify-better-sqlite3')],
     ['Express + better-sqlite3', plants, () => onPeerGarden('express-better-sqlite3')],
     ['Hono + node:sqlite', plants, () => onPeerGarden('hono-node-sqlite')],
     ['Plant Store, PostgreSQL', plants, async () => startServerProcess([...serve, await postgres.makeDatabase()])],
-    ['Fastify + pg', plants, async () => startServerProcess([program('fastify-pg'), await postgres.makeDatabase()], env)],
+    [
+      'Fastify + pg',
+      plants,
+      async () => startServerProcess([program('fastify-pg'), await postgres.makeDatabase()], env),
+    ],
     [
       'json-server, 2000 plants, no sync',
       { limitParameter: '_limit', createdStatus: 201, deletedStatus: 200, answersPlant: false, isWhole: false },
@@ -78,7 +115,10 @@ async function writeJsonFile(folder: string): Promise<string> {
 }
 
 async function plantOverHttp(server: ServerProcess): Promise<ServerProcess> {
-  for (const [user, count] of [[listedUser, listedCount], [deletedUser, deletedCount]] as const) {
+  for (const [user, count] of [
+    [listedUser, listedCount],
+    [deletedUser, deletedCount],
+  ] as const) {
     let n = 0;
     await runLoad({
       port: server.port,
@@ -91,7 +131,12 @@ async function plantOverHttp(server: ServerProcess): Promise<ServerProcess> {
 }
 
 /** A request that creates a plant, and its answer. */
-export function createRequest(user: string, id: number, plant: { name: string; tag: string }, dialect: Dialect): {
+export function createRequest(
+  user: string,
+  id: number,
+  plant: { name: string; tag: string },
+  dialect: Dialect,
+): {
   request: string;
   status: number;
   body: Buffer | undefined;

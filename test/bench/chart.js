@@ -7,7 +7,8 @@ const [results, chart] = process.argv.slice(2);
 const { machine, measurements } = JSON.parse(await readFile(results, 'utf8'));
 const shown = ['create', 'delete', 'list 20', 'list 1000'];
 const values = measurements.filter(
-  ({ workload, connections, candidate }) => connections === 64 && shown.includes(workload) && !candidate.startsWith('json-server'),
+  ({ workload, connections, candidate }) =>
+    connections === 64 && shown.includes(workload) && !candidate.startsWith('json-server'),
 );
 const candidates = [...new Set(values.map(({ candidate }) => candidate))];
 

@@ -83,7 +83,9 @@ function fill(path: string): void {
 export function insertAll(path: string, rows: () => Iterable<[string, number, number]>): void {
   const database = new DatabaseSync(path);
   database.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -200000; BEGIN');
-  const insert = database.prepare('INSERT INTO plants (user, id, name, tag) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING');
+  const insert = database.prepare(
+    'INSERT INTO plants (user, id, name, tag) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+  );
   for (const [user, id, n] of rows()) {
     const { name, tag } = plantNumber(n);
     insert.run(user, id, name, tag);

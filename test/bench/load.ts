@@ -82,7 +82,11 @@ function stayAwake(progress: () => number): () => number {
 function open(port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-    socket.once('connect', () => { resolve(socket); }).once('error', reject);
+    socket
+      .once('connect', () => {
+        resolve(socket);
+      })
+      .once('error', reject);
   });
 }
 
@@ -113,7 +117,9 @@ function keepBusy(socket: Socket, end: number, next: LoadOptions['next'], latenc
       exchange = now < end ? next() : undefined;
       send();
     });
-    socket.on('error', reject).on('close', () => { reject(new Error('The server closed the connection.')); });
+    socket.on('error', reject).on('close', () => {
+      reject(new Error('The server closed the connection.'));
+    });
     send();
   });
 }
@@ -164,7 +170,7 @@ function bodyLength(head: string): number {
 
 function unchunk(received: Buffer): Buffer {
   const parts: Buffer[] = [];
-  for (let at = 0; ; ) {
+  for (let at = 0; ;) {
     const lineEnd = received.indexOf('\r\n', at);
     const length = parseInt(received.toString('latin1', at, lineEnd), 16);
     if (!(length > 0)) return Buffer.concat(parts);

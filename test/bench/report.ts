@@ -38,9 +38,15 @@ export function tableOf(measurements: readonly Measurement[]): string {
   ]);
   const widths = header.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const line = (row: string[]): string =>
-    row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join('  ');
-  const note = measurements.some(({ generatorLoad }) => generatorLoad > maxGeneratorLoad) ? ['* bound by the generator of the load'] : [];
-  return [`\n${first.workload}, ${first.connections} connections`, line(header), ...rows.map(line), ...note, ''].join('\n');
+    row
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)))
+      .join('  ');
+  const note = measurements.some(({ generatorLoad }) => generatorLoad > maxGeneratorLoad)
+    ? ['* bound by the generator of the load']
+    : [];
+  return [`\n${first.workload}, ${first.connections} connections`, line(header), ...rows.map(line), ...note, ''].join(
+    '\n',
+  );
 }
 
 /** Quotients of two figures of one run. */

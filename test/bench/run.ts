@@ -29,7 +29,11 @@ const rounds = Number(values.rounds);
 const milliseconds = Number(values.seconds) * 1000;
 
 /** One workload at one number of connections: every candidate in every round, one after the other. */
-async function measure(workload: Workload, connections: number, candidates: readonly Candidate[]): Promise<Measurement[]> {
+async function measure(
+  workload: Workload,
+  connections: number,
+  candidates: readonly Candidate[],
+): Promise<Measurement[]> {
   const taking = await Promise.all(
     candidates
       .filter((candidate) => workload.fits(candidate))
@@ -42,21 +46,27 @@ async function measure(workload: Workload, connections: number, candidates: read
       if (round >= 0 && sample !== undefined) samples.push(sample);
     }
   }
-  return taking.filter(({ samples }) => samples.length > 0).map(({ candidate, samples }) => ({
-    workload: workload.name,
-    connections,
-    candidate: candidate.name,
-    cpuMicros: median(samples.map((sample) => sample.cpuMicros)),
-    requestsPerSecond: median(samples.map((sample) => sample.requestsPerSecond)),
-    p50Ms: median(samples.map((sample) => sample.p50Ms)),
-    p99Ms: median(samples.map((sample) => sample.p99Ms)),
-    generatorLoad: median(samples.map((sample) => sample.generatorLoad)),
-  }));
+  return taking
+    .filter(({ samples }) => samples.length > 0)
+    .map(({ candidate, samples }) => ({
+      workload: workload.name,
+      connections,
+      candidate: candidate.name,
+      cpuMicros: median(samples.map((sample) => sample.cpuMicros)),
+      requestsPerSecond: median(samples.map((sample) => sample.requestsPerSecond)),
+      p50Ms: median(samples.map((sample) => sample.p50Ms)),
+      p99Ms: median(samples.map((sample) => sample.p99Ms)),
+      generatorLoad: median(samples.map((sample) => sample.generatorLoad)),
+    }));
 }
 
 type Sample = Omit<Measurement, 'workload' | 'connections' | 'candidate'>;
 
-async function sampleOf({ server }: Candidate, next: Parameters<typeof runLoad>[0]['next'], connections: number): Promise<Sample | undefined> {
+async function sampleOf(
+  { server }: Candidate,
+  next: Parameters<typeof runLoad>[0]['next'],
+  connections: number,
+): Promise<Sample | undefined> {
   const before = await server.usage();
   const load = await runLoad({ port: server.port, connections, milliseconds, next });
   const after = await server.usage();
@@ -71,7 +81,10 @@ async function sampleOf({ server }: Candidate, next: Parameters<typeof runLoad>[
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'plant-store-bench-'));
-const matching = (pattern: string) => (name: string): boolean => new RegExp(pattern, 'i').test(name);
+const matching =
+  (pattern: string) =>
+  (name: string): boolean =>
+    new RegExp(pattern, 'i').test(name);
 const postgres = await startPostgresGarden();
 const candidates = await startCandidates(folder, postgres, matching(values.candidates));
 try {
@@ -84,8 +97,15 @@ try {
     }
   }
   const results = join(values.output, 'results.json');
-  await writeFile(results, `${JSON.stringify({ machine: describeMachine(), rounds, milliseconds, measurements }, null, 1)}\n`);
-  const chart = spawn(process.execPath, [fileURLToPath(new URL('chart.js', import.meta.url)), results, join(values.output, 'chart.svg')], { stdio: 'inherit' });
+  await writeFile(
+    results,
+    `${JSON.stringify({ machine: describeMachine(), rounds, milliseconds, measurements }, null, 1)}\n`,
+  );
+  const chart = spawn(
+    process.execPath,
+    [fileURLToPath(new URL('chart.js', import.meta.url)), results, join(values.output, 'chart.svg')],
+    { stdio: 'inherit' },
+  );
   await once(chart, 'exit');
 } finally {
   await Promise.all(candidates.map(({ server }) => server.stop()));

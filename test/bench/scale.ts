@@ -13,7 +13,9 @@ import type { ServerProcess } from './server-process.ts';
 import { measureStarts } from './start-time.ts';
 import { measureUnlimitedList } from './unlimited-list.ts';
 
-const { values } = parseArgs({ options: { sizes: { type: 'string', default: '10000,1000000,5000000' }, rounds: { type: 'string', default: '7' } } });
+const { values } = parseArgs({
+  options: { sizes: { type: 'string', default: '10000,1000000,5000000' }, rounds: { type: 'string', default: '7' } },
+});
 const sizes = values.sizes.split(',').map(Number);
 const rounds = Number(values.rounds);
 const connections = 64;
@@ -54,26 +56,45 @@ function plantGarden(path: string, size: number): number[] {
 }
 
 const operations: Record<string, (garden: Garden) => () => Exchange | undefined> = {
-  create: ({ known }) => () => {
-    const id = randomId();
-    known.push(id);
-    return createRequest(user, id, { name: 'Fern', tag: 'indoor' }, plants);
-  },
-  'list 20': () => () => ({ request: `${requestHead('GET', `/plants?limit=20&after=${randomId()}`, user)}\r\n`, status: 200 }),
-  delete: ({ known }) => () => {
-    const id = known.pop();
-    return id === undefined ? undefined : { request: `${requestHead('DELETE', `/plants/${id}`, user)}\r\n`, status: 204 };
-  },
+  create:
+    ({ known }) =>
+    () => {
+      const id = randomId();
+      known.push(id);
+      return createRequest(user, id, { name: 'Fern', tag: 'indoor' }, plants);
+    },
+  'list 20': () => () => ({
+    request: `${requestHead('GET', `/plants?limit=20&after=${randomId()}`, user)}\r\n`,
+    status: 200,
+  }),
+  delete:
+    ({ known }) =>
+    () => {
+      const id = known.pop();
+      return id === undefined
+        ? undefined
+        : { request: `${requestHead('DELETE', `/plants/${id}`, user)}\r\n`, status: 204 };
+    },
 };
 
 async function measureOperation(name: string, gardens: readonly Garden[]): Promise<void> {
-  const taking = gardens.map((garden) => ({ garden, next: operations[name]?.(garden), cpu: [] as number[], p99: [] as number[] }));
+  const taking = gardens.map((garden) => ({
+    garden,
+    next: operations[name]?.(garden),
+    cpu: [] as number[],
+    p99: [] as number[],
+  }));
   for (let round = -1; round < rounds; round++) {
     for (const { garden, next, cpu, p99 } of taking) {
       if (next === undefined) continue;
       const before = await garden.server.usage();
       let left = requestsPerRound;
-      const load = await runLoad({ port: garden.server.port, connections, milliseconds: Infinity, next: () => (left-- > 0 ? next() : undefined) });
+      const load = await runLoad({
+        port: garden.server.port,
+        connections,
+        milliseconds: Infinity,
+        next: () => (left-- > 0 ? next() : undefined),
+      });
       const after = await garden.server.usage();
       if (round < 0) continue;
       cpu.push((after.cpuMicros - before.cpuMicros) / load.requests);
@@ -82,7 +103,11 @@ async function measureOperation(name: string, gardens: readonly Garden[]): Promi
   }
   const smallest = median(taking[0]?.cpu ?? []);
   for (const { garden, cpu, p99 } of taking) {
-    const figures = [`${median(cpu).toFixed(1)} µs`, `× ${ratio(median(cpu), smallest)}`, `p99 ${median(p99).toFixed(1)} ms`];
+    const figures = [
+      `${median(cpu).toFixed(1)} µs`,
+      `× ${ratio(median(cpu), smallest)}`,
+      `p99 ${median(p99).toFixed(1)} ms`,
+    ];
     console.log(`${name.padEnd(8)} ${String(garden.size).padStart(9)} plants: ${figures.join(', ')}`);
   }
 }
@@ -101,7 +126,8 @@ try {
     const known = plantGarden(path, size);
     gardens.push({ size, known, server: await startServerProcess([...serve, `sqlite:${path}`]) });
   }
-  for (const garden of gardens.filter(({ size }) => size === 1_000_000)) await measureUnlimitedList(garden.server, user);
+  for (const garden of gardens.filter(({ size }) => size === 1_000_000))
+    await measureUnlimitedList(garden.server, user);
   for (const name of Object.keys(operations)) await measureOperation(name, gardens);
   for (const { server } of gardens) await server.stop();
 } finally {

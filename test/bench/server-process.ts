@@ -34,7 +34,9 @@ export async function startServerProcess(args: readonly string[], env: NodeJS.Pr
       const found = /http:\/\/[^\s/]+:(\d+)/.exec(printed)?.[1];
       if (found !== undefined) resolve(Number(found));
     });
-    child.once('exit', () => { reject(new Error(`${args.join(' ')} did not start: ${printed}`)); });
+    child.once('exit', () => {
+      reject(new Error(`${args.join(' ')} did not start: ${printed}`));
+    });
   });
   return {
     port,

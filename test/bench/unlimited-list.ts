@@ -20,7 +20,9 @@ export async function measureUnlimitedList(server: ServerProcess, user: string):
   const agent = new Agent({ keepAlive: true });
   for (let round = 0; round < rounds; round++) {
     const reading = { isOver: false };
-    const rate = readAll(server.port, user).finally(() => { reading.isOver = true; });
+    const rate = readAll(server.port, user).finally(() => {
+      reading.isOver = true;
+    });
     while (!reading.isOver) {
       const start = performance.now();
       await readSome(server.port, user, agent);
@@ -33,7 +35,9 @@ export async function measureUnlimitedList(server: ServerProcess, user: string):
   agent.destroy();
   rates.sort((a, b) => a - b);
   const mebibytes = (bytes: number): string => (bytes / 2 ** 20).toFixed(0);
-  console.log(`unlimited list of all plants: ${(rates[rounds >> 1] ?? NaN).toFixed(0)} MB/s, ${mebibytes(peak - idle)} MiB above idle (${mebibytes(idle)} MiB),`);
+  console.log(
+    `unlimited list of all plants: ${(rates[rounds >> 1] ?? NaN).toFixed(0)} MB/s, ${mebibytes(peak - idle)} MiB above idle (${mebibytes(idle)} MiB),`,
+  );
   console.log(`  another client waited ${Math.max(...waits).toFixed(1)} ms at the longest`);
 }
 
@@ -43,7 +47,9 @@ async function readAll(port: number, user: string): Promise<number> {
   const socket = connect(port, '127.0.0.1');
   socket.write(`${requestHead('GET', '/plants', user)}Connection: close\r\n\r\n`);
   let last = Buffer.alloc(0);
-  socket.on('data', (chunk) => { last = chunk; });
+  socket.on('data', (chunk) => {
+    last = chunk;
+  });
   await once(socket, 'close');
   if (!last.toString('latin1').endsWith(']\r\n0\r\n\r\n')) throw new Error('The list was cut off.');
   return socket.bytesRead / 1000 / (performance.now() - start);

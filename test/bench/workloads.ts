@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { createRequest, floorName, requestHead } from './candidates.ts';
 import type { Candidate } from './candidates.ts';
-import { creatingUser, deletedCount, deletedUser, listedCount, listedUser, otherUsers, plantNumber, randomId, tokenOf } from './garden.ts';
+import {
+  creatingUser,
+  deletedCount,
+  deletedUser,
+  listedCount,
+  listedUser,
+  otherUsers,
+  plantNumber,
+  randomId,
+  tokenOf,
+} from './garden.ts';
 import type { Exchange } from './load.ts';
 
 /** Something that clients do, over and over. */
@@ -18,7 +28,14 @@ const fern = { name: 'Fern', tag: 'indoor' };
 const anyone = (): string => otherUsers[Math.floor(Math.random() * otherUsers.length)] ?? '';
 
 export const workloads: readonly Workload[] = [
-  { name: 'create', fits: () => true, prepare: async ({ dialect }) => () => createRequest(creatingUser, randomId(), fern, dialect) },
+  {
+    name: 'create',
+    fits: () => true,
+    prepare:
+      async ({ dialect }) =>
+      () =>
+        createRequest(creatingUser, randomId(), fern, dialect),
+  },
   { name: 'delete', fits: () => true, prepare: prepareDelete },
   { name: 'list 20', fits: () => true, prepare: (candidate) => prepareList(candidate, 20) },
   { name: 'list 1000', fits: () => true, prepare: (candidate) => prepareList(candidate, 1000) },
@@ -28,10 +45,16 @@ export const workloads: readonly Workload[] = [
 
 async function prepareList({ server, dialect, name }: Candidate, limit: number): Promise<() => Exchange> {
   const target = `/plants?${dialect.limitParameter}=${limit}`;
-  const answered = await fetch(`http://127.0.0.1:${server.port}${target}`, { headers: { authorization: `Bearer ${tokenOf(listedUser)}` } });
+  const answered = await fetch(`http://127.0.0.1:${server.port}${target}`, {
+    headers: { authorization: `Bearer ${tokenOf(listedUser)}` },
+  });
   const text = await answered.text();
   const names = (JSON.parse(text) as { name: string }[]).map((plant) => plant.name);
-  assert.deepEqual(names, Array.from({ length: limit }, (_, n) => plantNumber(n + 1).name), name);
+  assert.deepEqual(
+    names,
+    Array.from({ length: limit }, (_, n) => plantNumber(n + 1).name),
+    name,
+  );
   const exchange = { request: `${requestHead('GET', target, listedUser)}\r\n`, status: 200, body: Buffer.from(text) };
   return () => exchange;
 }
@@ -40,7 +63,10 @@ async function prepareList({ server, dialect, name }: Candidate, limit: number):
 async function prepareListAnywhere({ dialect }: Candidate): Promise<() => Exchange> {
   return () => {
     const user = anyone();
-    return { request: `${requestHead('GET', `/plants?${dialect.limitParameter}=20&after=${randomId()}`, user)}\r\n`, status: 200 };
+    return {
+      request: `${requestHead('GET', `/plants?${dialect.limitParameter}=20&after=${randomId()}`, user)}\r\n`,
+      status: 200,
+    };
   };
 }
 

@@ -15,7 +15,9 @@ describe('plant-store serve, killed and started again on one file', () => {
       rounds: ['kill', 'kill at start', 'kill one of two', 'stop', 'kill'],
       random: Math.random,
     });
-    t.diagnostic(`${rounds} rounds, ${acknowledged} acknowledged, ${unknown} without an answer, ${killedAtStart} killed at the start`);
+    t.diagnostic(
+      `${rounds} rounds, ${acknowledged} acknowledged, ${unknown} without an answer, ${killedAtStart} killed at the start`,
+    );
     assert.deepEqual(faults, { lost: [], resurrected: [], phantom: [], problems: [] });
     assert.equal(integrity, 'ok');
     assert.ok(acknowledged > 0);

@@ -52,7 +52,10 @@ describe('the first start of plant-store serve', { concurrency: 4 }, () => {
     assert.ok(first.stdout().includes(`It is in ${file}, `));
     assert.doesNotMatch(first.stdout(), /pst_/);
     const token = (await readFile(file, 'utf8')).trimEnd();
-    assert.deepEqual((readTokenFile(join(cwd, 'tokens.json'))).map(({ user }) => user), ['me']);
+    assert.deepEqual(
+      readTokenFile(join(cwd, 'tokens.json')).map(({ user }) => user),
+      ['me'],
+    );
     assert.equal((await stat(join(cwd, 'tokens.json'))).mode & 0o777, 0o600);
     assert.equal((await stat(join(cwd, 'plants.db'))).mode & 0o777, 0o600);
     assert.equal(await first.stop(), 0);

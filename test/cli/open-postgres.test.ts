@@ -16,7 +16,9 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import type { HasAfter } from '../helpers/temporary-folder.ts';
 
 let cluster: PostgresCluster;
-before(async () => { cluster = await PostgresCluster.start(); });
+before(async () => {
+  cluster = await PostgresCluster.start();
+});
 after(() => cluster.remove());
 
 const flag = (text: string): Setting => ({ text, source: '--storage' });
@@ -29,7 +31,10 @@ async function folderWithToken(t: HasAfter): Promise<{ cwd: string; token: strin
 
 async function call(server: RunningServer, token: string, body?: string): Promise<{ status: number; json: unknown }> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const response = await fetch(`${server.url}/plants`, { headers, ...(body !== undefined && { method: 'POST', body }) });
+  const response = await fetch(`${server.url}/plants`, {
+    headers,
+    ...(body !== undefined && { method: 'POST', body }),
+  });
   return { status: response.status, json: await response.json() };
 }
 
@@ -48,7 +53,9 @@ describe('openStorage on a connection string', () => {
     assert.equal(await connections(nameOf(url)), 1);
     await storage.close();
     await storage.close();
-    await eventually(async () => { assert.equal(await connections(nameOf(url)), 0); });
+    await eventually(async () => {
+      assert.equal(await connections(nameOf(url)), 0);
+    });
   });
 
   it('opens as many connections as max says, and no more', async (t) => {
@@ -74,9 +81,20 @@ describe('openStorage on a connection string', () => {
     const url = await cluster.makeDatabase();
     const server = new URL(url);
     const settings = {
-      user: 'postgres', password: 'sesame', host: server.hostname, port: server.port, ssl: '0', sslmode: 'disable',
-      uselibpqcompat: 'true', sslnegotiation: 'postgres', application_name: 'all', fallback_application_name: 'none',
-      options: '-c work_mem=1MB', statement_timeout: '1000', lock_timeout: '2000', query_timeout: '3000',
+      user: 'postgres',
+      password: 'sesame',
+      host: server.hostname,
+      port: server.port,
+      ssl: '0',
+      sslmode: 'disable',
+      uselibpqcompat: 'true',
+      sslnegotiation: 'postgres',
+      application_name: 'all',
+      fallback_application_name: 'none',
+      options: '-c work_mem=1MB',
+      statement_timeout: '1000',
+      lock_timeout: '2000',
+      query_timeout: '3000',
       idle_in_transaction_session_timeout: '4000',
     };
     const storage = await openStorage(flag(`postgres:///${nameOf(url)}?${new URLSearchParams(settings).toString()}`));
@@ -90,22 +108,36 @@ describe('openStorage on a connection string', () => {
     t.after(() => storage.close());
     await storage.list('ada', { after: undefined, limit: 1 });
     await cluster.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [nameOf(url)]);
-    await eventually(async () => { assert.deepEqual(await storage.list('ada', { after: undefined, limit: 1 }), []); });
+    await eventually(async () => {
+      assert.deepEqual(await storage.list('ada', { after: undefined, limit: 1 }), []);
+    });
   });
 
   const wrong: [string, RegExp][] = [
-    ['postgres://ada:sesame@localhost:port/plants', /^--storage is not a connection string that pg accepts: Invalid URL\.$/],
+    [
+      'postgres://ada:sesame@localhost:port/plants',
+      /^--storage is not a connection string that pg accepts: Invalid URL\.$/,
+    ],
     ['postgres://ada:sesame@localhost/plants?max=many', /^max in --storage must be 1 to 9999\.$/],
     ['postgres://ada:sesame@localhost/plants?max=0', /^max in --storage must be 1 to 9999\.$/],
     ['postgres://ada:sesame@localhost/plants?max=', /^max in --storage must be 1 to 9999\.$/],
     ['postgres://ada:sesame@localhost/plants?max=5&max=6', /^max must not be given twice in --storage\.$/],
-    ['postgres://ada:sesame@localhost/plants?max=5&pool=5', /^--storage has the parameter 'pool' that is not one of max, schema, table, user, /],
+    [
+      'postgres://ada:sesame@localhost/plants?max=5&pool=5',
+      /^--storage has the parameter 'pool' that is not one of max, schema, table, user, /,
+    ],
     ['postgres://ada:sesame@localhost/plants?connect_timeout=5', /the parameter 'connect_timeout' that is not one of/],
     ['postgres://ada:sesame@localhost/plants?schema=', /^schema in --storage must be a name of 1 to 63 bytes\.$/],
-    [`postgres://ada:sesame@localhost/plants?table=${'x'.repeat(64)}`, /^table in --storage must be a name of 1 to 63 bytes\.$/],
+    [
+      `postgres://ada:sesame@localhost/plants?table=${'x'.repeat(64)}`,
+      /^table in --storage must be a name of 1 to 63 bytes\.$/,
+    ],
     ['postgres://ada:1?sesame@localhost/plants', /^--storage has a parameter that is not one of/],
     ['postgres://ada:1?x&sesame=@localhost/plants', /^--storage has a parameter that is not one of/],
-    ['postgres://ada:sesame@localhost/plants?sslrootcert=none.pem', /^--storage is not a connection string that pg accepts: .*none\.pem/],
+    [
+      'postgres://ada:sesame@localhost/plants?sslrootcert=none.pem',
+      /^--storage is not a connection string that pg accepts: .*none\.pem/,
+    ],
   ];
   for (const [text, message] of wrong) {
     it(`refuses ${text} in one sentence without the password`, async () => {
@@ -121,7 +153,9 @@ describe('openStorage on a connection string', () => {
 describe('The setting for the storage', () => {
   it('is the flag, else PLANT_STORE_STORAGE, else DATABASE_URL, else a file', (t) => {
     const { PLANT_STORE_STORAGE, DATABASE_URL } = process.env;
-    t.after(() => { Object.assign(process.env, { PLANT_STORE_STORAGE: PLANT_STORE_STORAGE ?? '', DATABASE_URL: DATABASE_URL ?? '' }); });
+    t.after(() => {
+      Object.assign(process.env, { PLANT_STORE_STORAGE: PLANT_STORE_STORAGE ?? '', DATABASE_URL: DATABASE_URL ?? '' });
+    });
     Object.assign(process.env, { PLANT_STORE_STORAGE: 'memory', DATABASE_URL: 'postgres://localhost' });
     assert.deepEqual(storageSetting('sqlite:a.db'), { text: 'sqlite:a.db', source: '--storage' });
     assert.deepEqual(storageSetting(undefined), { text: 'memory', source: 'PLANT_STORE_STORAGE' });
@@ -143,10 +177,14 @@ describe('plant-store serve over PostgreSQL', { concurrency: 4 }, () => {
     assert.deepEqual(await call(first, token, plant), { status: 200, json: { name: 'Fern' } });
     assert.equal((await call(second, token, plant)).status, 400);
     assert.deepEqual(await call(second, token), { status: 200, json: [{ name: 'Fern' }] });
-    const [row] = await cluster.query('SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = $1', [nameOf(url)]);
+    const [row] = await cluster.query('SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = $1', [
+      nameOf(url),
+    ]);
     assert.ok(Number(row?.['count']) >= 2);
     for (const server of [first, second]) assert.equal(await server.stop(), 0);
-    await eventually(async () => { assert.equal(await connections(nameOf(url)), 0); });
+    await eventually(async () => {
+      assert.equal(await connections(nameOf(url)), 0);
+    });
   });
 
   it('stays up while the database is away, and never shows the password', async (t) => {
@@ -156,10 +194,16 @@ describe('plant-store serve over PostgreSQL', { concurrency: 4 }, () => {
     const server = await startServer(t, ['--storage', database.url(), '--log', 'pretty'], { cwd });
     assert.equal((await call(server, token)).status, 200);
     await database.stop();
-    await eventually(async () => { assert.equal((await call(server, token)).status, 503); });
-    await eventually(() => { assert.match(server.stderr(), /ECONNREFUSED/); });
+    await eventually(async () => {
+      assert.equal((await call(server, token)).status, 503);
+    });
+    await eventually(() => {
+      assert.match(server.stderr(), /ECONNREFUSED/);
+    });
     await database.restart();
-    await eventually(async () => { assert.equal((await call(server, token)).status, 200); });
+    await eventually(async () => {
+      assert.equal((await call(server, token)).status, 200);
+    });
     assert.equal(await server.stop(), 0);
     assert.doesNotMatch(server.stdout() + server.stderr(), /sesame/);
   });
@@ -182,7 +226,11 @@ describe('plant-store serve over PostgreSQL', { concurrency: 4 }, () => {
       console.log(await run(['serve', '--port', '0', '--storage', 'postgres://ada:sesame@localhost/plants']));
     `;
     const script = `process.stderr.write = (text) => process.stdout.write(text);${program}`;
-    const stdout = await runScript(process.execPath, ['--disable-warning=ExperimentalWarning', '--import', tsx, '--input-type=module', '--eval', script], { cwd: folder });
+    const stdout = await runScript(
+      process.execPath,
+      ['--disable-warning=ExperimentalWarning', '--import', tsx, '--input-type=module', '--eval', script],
+      { cwd: folder },
+    );
     assert.equal(stdout, 'plant-store: postgres:// storage needs the package pg: npm install pg\n2\n');
   });
 });
@@ -195,6 +243,9 @@ describe('plant-store import into PostgreSQL', () => {
     await writeFile(join(cwd, 'plants.ndjson'), lines.join('\n'));
     const { code, stderr } = await runCommand(['import', '--storage', url], { cwd, stdin: 'plants.ndjson' });
     assert.equal(code, 1);
-    assert.match(stderr, /^User "ada" has another plant with id 1: it was left as it is\.\nImported 1 plant .*; 0 were there already, 1 conflict\.\n$/);
+    assert.match(
+      stderr,
+      /^User "ada" has another plant with id 1: it was left as it is\.\nImported 1 plant .*; 0 were there already, 1 conflict\.\n$/,
+    );
   });
 });

@@ -41,7 +41,10 @@ describe('openStorage', () => {
   for (const name of others) {
     it(`refuses ${JSON.stringify(name)} and quotes it`, async () => {
       const message = `--storage must be 'memory', 'sqlite:FILE' or 'postgres://…', not '${name}'.`;
-      await assert.rejects(openStorage(flag(name)), (error) => error instanceof UsageError && error.message === message);
+      await assert.rejects(
+        openStorage(flag(name)),
+        (error) => error instanceof UsageError && error.message === message,
+      );
     });
   }
 
@@ -54,7 +57,10 @@ describe('openStorage', () => {
   for (const [name, quoted] of secretive) {
     it(`quotes a mistaken connection string as ${quoted}`, async () => {
       const message = `--storage must be 'memory', 'sqlite:FILE' or 'postgres://…', not '${quoted}'.`;
-      await assert.rejects(openStorage(flag(name)), (error) => error instanceof UsageError && error.message === message);
+      await assert.rejects(
+        openStorage(flag(name)),
+        (error) => error instanceof UsageError && error.message === message,
+      );
     });
   }
 });

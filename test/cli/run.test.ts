@@ -81,28 +81,46 @@ describe('plant-store', { concurrency: 4 }, () => {
     [['serve', '--port', '65536'], "--port must be 0 to 65535, not '65536'."],
     [['serve', '--port', '0x10'], "--port must be 0 to 65535, not '0x10'."],
     [['serve', '--port=-1'], "--port must be 0 to 65535, not '-1'."],
-    [['serve', '--port='], "--port must not be empty."],
+    [['serve', '--port='], '--port must not be empty.'],
     [['serve', '--log', 'xml'], "--log must be json, pretty or off, not 'xml'."],
-    [['serve', '--log='], "--log must not be empty."],
-    [['serve', '--storage', 'mongodb:x'], "--storage must be 'memory', 'sqlite:FILE' or 'postgres://…', not 'mongodb:x'."],
+    [['serve', '--log='], '--log must not be empty.'],
+    [
+      ['serve', '--storage', 'mongodb:x'],
+      "--storage must be 'memory', 'sqlite:FILE' or 'postgres://…', not 'mongodb:x'.",
+    ],
     [['serve', '--storage', 'sqlite:'], "--storage must be 'memory', 'sqlite:FILE' or 'postgres://…', not 'sqlite:'."],
-    [['serve', '--storage', 'sqlite::memory:'], "--storage must be 'memory', 'sqlite:FILE' or 'postgres://…', not 'sqlite::memory:'."],
+    [
+      ['serve', '--storage', 'sqlite::memory:'],
+      "--storage must be 'memory', 'sqlite:FILE' or 'postgres://…', not 'sqlite::memory:'.",
+    ],
     [['copy'], 'copy needs --from STORAGE.'],
     [['copy', '--from', 'sqlite:a.db'], 'copy needs --to STORAGE.'],
     [['copy', '--from', 'sqlite:a.db', '--to='], 'copy needs --to STORAGE.'],
-    [['copy', '--from', 'memory', '--to', 'sqlite:a.db'], "--from must not be 'memory', which is empty before the command and gone after it."],
+    [
+      ['copy', '--from', 'memory', '--to', 'sqlite:a.db'],
+      "--from must not be 'memory', which is empty before the command and gone after it.",
+    ],
     [['copy', '--from', 'sqlite:a.db', '--to', 'sqlite:./a.db'], '--from and --to must not be the same storage.'],
-    [['copy', '--from', 'mongodb:x', '--to', 'sqlite:a.db'], "--from must be 'memory', 'sqlite:FILE' or 'postgres://…', not 'mongodb:x'."],
-    [['export', '--storage', 'memory'], "--storage must not be 'memory', which is empty before the command and gone after it."],
+    [
+      ['copy', '--from', 'mongodb:x', '--to', 'sqlite:a.db'],
+      "--from must be 'memory', 'sqlite:FILE' or 'postgres://…', not 'mongodb:x'.",
+    ],
+    [
+      ['export', '--storage', 'memory'],
+      "--storage must not be 'memory', which is empty before the command and gone after it.",
+    ],
     [['export', 'plants.ndjson'], "Unexpected argument 'plants.ndjson'."],
-    [['import', '--storage', 'memory'], "--storage must not be 'memory', which is empty before the command and gone after it."],
+    [
+      ['import', '--storage', 'memory'],
+      "--storage must not be 'memory', which is empty before the command and gone after it.",
+    ],
     [['import', '--strict=yes'], "Option '--strict' does not take an argument."],
     [['backup'], 'backup needs the TARGET, a file that is to be made.'],
     [['backup', 'a.db', 'b.db'], "Unexpected argument 'b.db'."],
     [['backup', '--storage', 'memory', 'a.db'], "--storage must be 'sqlite:FILE' for a backup."],
     // An empty address would mean all of them.
-    [['serve', '--port=0', '--storage=memory', '--host='], "--host must not be empty."],
-    [['serve', '--port=0', '--storage=memory', '--tokens='], "--tokens must not be empty."],
+    [['serve', '--port=0', '--storage=memory', '--host='], '--host must not be empty.'],
+    [['serve', '--port=0', '--storage=memory', '--tokens='], '--tokens must not be empty.'],
   ];
   for (const [args, message] of misuses) {
     it(`exits with 2 and one sentence, and makes no file: ${JSON.stringify(args.join(' '))}`, async (t) => {
@@ -136,26 +154,43 @@ describe('require-node', { concurrency: 4 }, () => {
     return runNode([tsx, older, sourceOf('require-node.ts')], 'console.log("went on")');
   };
 
-  for (const [node, sqlite] of [['18.20.8', undefined], ['20.20.2', undefined], ['22.22.2', '3.51.2'], ['24.14.1', '3.51.2']] as const) {
+  for (const [node, sqlite] of [
+    ['18.20.8', undefined],
+    ['20.20.2', undefined],
+    ['22.22.2', '3.51.2'],
+    ['24.14.1', '3.51.2'],
+  ] as const) {
     it(`stops on Node ${node} with exit code 1 and one sentence`, async () => {
       const { code, stdout, stderr } = await runOn(node, sqlite);
       assert.deepEqual([code, stdout], [1, '']);
-      assert.match(stderr, /^plant-store needs Node\.js 22\.22\.3 or a later 22, [^\n]*: install a newer Node\.js, .*\.\n$/);
+      assert.match(
+        stderr,
+        /^plant-store needs Node\.js 22\.22\.3 or a later 22, [^\n]*: install a newer Node\.js, .*\.\n$/,
+      );
       const found = sqlite === undefined ? `this is Node.js ${node}` : `this is Node.js ${node} with SQLite ${sqlite},`;
       assert.ok(stderr.includes(found), stderr);
     });
   }
 
-  for (const [node, sqlite] of [['22.22.3', '3.51.3'], ['24.15.0', '3.51.3'], ['100.0.0', '3.100.0']] as const) {
+  for (const [node, sqlite] of [
+    ['22.22.3', '3.51.3'],
+    ['24.15.0', '3.51.3'],
+    ['100.0.0', '3.100.0'],
+  ] as const) {
     it(`goes on with Node ${node}`, async () => {
       assert.deepEqual(await runOn(node, sqlite), { code: 0, stdout: 'went on\n', stderr: '' });
     });
   }
 
   it('names the versions that package.json requires', async () => {
-    const { engines } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as { engines: unknown };
+    const { engines } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {
+      engines: unknown;
+    };
     assert.deepEqual(engines, { node: '^22.22.3 || ^24.15.0 || >=26.0.0' });
-    assert.match((await runOn('20.20.2', undefined)).stderr, / 22\.22\.3 or a later 22, 24\.15\.0 or a later 24, or 26 or newer,/);
+    assert.match(
+      (await runOn('20.20.2', undefined)).stderr,
+      / 22\.22\.3 or a later 22, 24\.15\.0 or a later 24, or 26 or newer,/,
+    );
   });
 });
 

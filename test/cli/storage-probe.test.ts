@@ -17,7 +17,9 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import type { HasAfter } from '../helpers/temporary-folder.ts';
 
 let cluster: PostgresCluster;
-before(async () => { cluster = await PostgresCluster.start({ checksPassword: true }); });
+before(async () => {
+  cluster = await PostgresCluster.start({ checksPassword: true });
+});
 after(() => cluster.remove());
 
 /** Starts a server to which no client sends a request. */
@@ -27,13 +29,19 @@ async function startUnused(t: HasAfter, storage: string, cwd?: string): Promise<
 }
 
 function messages(server: RunningServer): string[] {
-  return server.stderr().trimEnd().split('\n').filter((line) => line !== '')
+  return server
+    .stderr()
+    .trimEnd()
+    .split('\n')
+    .filter((line) => line !== '')
     .map((line) => (JSON.parse(line) as { message: string }).message);
 }
 
 /** Waits until the log has two failed tries; they have one reason and a longer wait each. */
 async function assertReported(server: RunningServer, reason: RegExp): Promise<void> {
-  await eventually(() => { assert.ok(messages(server).length >= 2, server.stderr()); }, 20_000);
+  await eventually(() => {
+    assert.ok(messages(server).length >= 2, server.stderr());
+  }, 20_000);
   for (const [index, message] of messages(server).slice(0, 2).entries()) {
     assert.match(message, /^The storage does not work: /);
     assert.match(message, reason);
@@ -47,7 +55,9 @@ async function silentPort(t: TestContext): Promise<number> {
   const silent = createServer();
   silent.listen(0, '127.0.0.1');
   await once(silent, 'listening');
-  t.after(() => { silent.close(); });
+  t.after(() => {
+    silent.close();
+  });
   return (silent.address() as AddressInfo).port;
 }
 
@@ -110,8 +120,12 @@ describe('storage probe of plant-store serve', { concurrency: 4 }, () => {
     const server = await startUnused(t, late.url());
     await assertReported(server, /ECONNREFUSED/);
     await late.restart();
-    await eventually(() => { assert.equal(messages(server).at(-1), 'The storage works now.'); }, 20_000);
-    await eventually(async () => { assert.equal((await late.query('SELECT FROM plants')).length, 0); });
+    await eventually(() => {
+      assert.equal(messages(server).at(-1), 'The storage works now.');
+    }, 20_000);
+    await eventually(async () => {
+      assert.equal((await late.query('SELECT FROM plants')).length, 0);
+    });
     assert.equal(await server.stop(), 0);
     assert.deepEqual(messages(server).slice(-2), ['The storage works now.', 'SIGTERM: stopping']);
   });

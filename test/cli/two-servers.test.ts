@@ -14,7 +14,9 @@ async function startTwo(t: TestContext): Promise<{ urls: string[]; pids: number[
   const cwd = await temporaryFolder(t);
   const tokens = new Map(['ada', 'bob'].map((user) => [user, issueToken(join(cwd, 'tokens.json'), { user }).token]));
   // Both at once, on a file that is not there yet.
-  const servers = await Promise.all([1, 2].map(() => startServer(t, ['--storage', 'sqlite:plants.db', '--log', 'off'], { cwd })));
+  const servers = await Promise.all(
+    [1, 2].map(() => startServer(t, ['--storage', 'sqlite:plants.db', '--log', 'off'], { cwd })),
+  );
   return { urls: servers.map(({ url }) => url), pids: servers.map(({ pid }) => pid), tokens };
 }
 
@@ -25,7 +27,9 @@ describe('Two servers over one SQLite file', () => {
     // Few ids, so that many are taken or gone already, mostly by the other server.
     const load = startModelClients(model, { urls, tokens, clients: 8, idsEach: 5, random: Math.random });
     t.after(() => load.stop());
-    await eventually(() => { assert.ok(load.acknowledged() >= 1000, JSON.stringify([...load.statuses])); }, 60_000);
+    await eventually(() => {
+      assert.ok(load.acknowledged() >= 1000, JSON.stringify([...load.statuses]));
+    }, 60_000);
     await load.stop();
     assert.deepEqual(load.problems, []);
     assert.deepEqual([...load.statuses.keys()].sort(), [200, 204, 400, 404]);
@@ -38,13 +42,21 @@ describe('Two servers over one SQLite file', () => {
 
   it('recover by themselves where the disk failed for one of them under load', async (t) => {
     if (!hasProgram(t, 'prlimit')) return;
-    const { urls, pids: [pid = 0], tokens } = await startTwo(t);
+    const {
+      urls,
+      pids: [pid = 0],
+      tokens,
+    } = await startTwo(t);
     const model = new PlantModel();
     const load = startModelClients(model, { urls, tokens, clients: 8, random: Math.random });
     t.after(() => load.stop());
-    await eventually(() => { assert.ok(load.acknowledged() >= 100); }, 20_000);
+    await eventually(() => {
+      assert.ok(load.acknowledged() >= 100);
+    }, 20_000);
     limitFileSize(pid, 4096);
-    await eventually(() => { assert.ok((load.statuses.get(503) ?? 0) >= 50); }, 20_000);
+    await eventually(() => {
+      assert.ok((load.statuses.get(503) ?? 0) >= 50);
+    }, 20_000);
     limitFileSize(pid, 'unlimited');
     const headers = { authorization: `Bearer ${tokens.get('ada') ?? ''}`, 'content-type': 'application/json' };
     await eventually(async () => {
@@ -62,13 +74,20 @@ describe('Two servers over one SQLite file', () => {
   });
 
   it('list at once what the other one wrote, though both keep pages', async (t) => {
-    const { urls: [one = '', other = ''], tokens } = await startTwo(t);
+    const {
+      urls: [one = '', other = ''],
+      tokens,
+    } = await startTwo(t);
     const token = tokens.get('ada') ?? '';
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     assert.deepEqual(await listAll(one, token), []);
     for (let id = 0; id < 50; id++) {
       const [writer, reader]: [string, string] = id % 2 === 0 ? [one, other] : [other, one];
-      const created = await fetch(`${writer}/plants`, { method: 'POST', headers, body: JSON.stringify({ id, name: `plant ${id}` }) });
+      const created = await fetch(`${writer}/plants`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ id, name: `plant ${id}` }),
+      });
       assert.equal(created.status, 200);
       assert.deepEqual(await listAll(reader, token), [{ name: `plant ${id}` }]);
       const deleted = await fetch(`${reader}/plants/${id}`, { method: 'DELETE', headers });

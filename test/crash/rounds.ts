@@ -48,7 +48,17 @@ const stopWithinMs = 10_000;
 /** Runs the rounds on one file; after each, all lists are compared with what the clients were answered. */
 export async function runCrashRounds({ folder, command, rounds, random }: CrashOptions): Promise<CrashTally> {
   const tokens = new Map(users.map((user) => [user, issueToken(join(folder, 'tokens.json'), { user }).token]));
-  const tally: CrashTally = { rounds: 0, acknowledged: 0, unknown: 0, killedAtStart: 0, lost: [], resurrected: [], phantom: [], problems: [], integrity: '' };
+  const tally: CrashTally = {
+    rounds: 0,
+    acknowledged: 0,
+    unknown: 0,
+    killedAtStart: 0,
+    lost: [],
+    resurrected: [],
+    phantom: [],
+    problems: [],
+    integrity: '',
+  };
   const model = new PlantModel();
   let startMs = 100;
   const servers: CrashServer[] = [];
@@ -79,7 +89,11 @@ export async function runCrashRounds({ folder, command, rounds, random }: CrashO
   async function compare(url: string): Promise<void> {
     for (const [user, token] of tokens) {
       const { lost, resurrected, phantom } = model.check(user, await listAll(url, token));
-      for (const [all, found] of [[tally.lost, lost], [tally.resurrected, resurrected], [tally.phantom, phantom]] as const) {
+      for (const [all, found] of [
+        [tally.lost, lost],
+        [tally.resurrected, resurrected],
+        [tally.phantom, phantom],
+      ] as const) {
         all.push(...found.map((line) => `round ${tally.rounds}: ${line}`));
       }
     }
@@ -89,7 +103,10 @@ export async function runCrashRounds({ folder, command, rounds, random }: CrashO
     const giveUp = setTimeout(() => void server.kill(), stopWithinMs);
     const code = await server.kill('SIGTERM');
     clearTimeout(giveUp);
-    if (code !== 0) tally.problems.push(`round ${tally.rounds}: the exit code of a stop was ${code ?? 'none in time'}: ${server.stderr()}`);
+    if (code !== 0)
+      tally.problems.push(
+        `round ${tally.rounds}: the exit code of a stop was ${code ?? 'none in time'}: ${server.stderr()}`,
+      );
   }
 
   async function runRound(kind: RoundKind, first: { server: CrashServer; url: string }): Promise<void> {
@@ -112,7 +129,8 @@ export async function runCrashRounds({ folder, command, rounds, random }: CrashO
   try {
     for (const kind of rounds) {
       tally.rounds++;
-      for (let times = kind === 'kill at start' ? 1 + Math.floor(random() * 3) : 0; times > 0; times--) await killAtStart();
+      for (let times = kind === 'kill at start' ? 1 + Math.floor(random() * 3) : 0; times > 0; times--)
+        await killAtStart();
       const first = await started();
       await compare(first.url);
       await runRound(kind, first);

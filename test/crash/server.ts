@@ -13,10 +13,14 @@ export interface CrashServer {
 
 /** Starts a server over the file `plants.db` in the folder; `command` is what Node.js runs. */
 export function startCrashServer(command: readonly string[], cwd: string): CrashServer {
-  const child = spawn(process.execPath, [...command, 'serve', '--port', '0', '--storage', 'sqlite:plants.db', '--log', 'off'], {
-    cwd,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    [...command, 'serve', '--port', '0', '--storage', 'sqlite:plants.db', '--log', 'off'],
+    {
+      cwd,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   let [stdout, stderr] = ['', ''];
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
   const exited = once(child, 'exit').then(([code]) => code as number | null);
@@ -26,7 +30,9 @@ export function startCrashServer(command: readonly string[], cwd: string): Crash
       const url = /^Plant Store listening on (\S+)\n/m.exec(stdout)?.[1];
       if (url !== undefined) resolve(url);
     });
-    void exited.then(() => { resolve(undefined); });
+    void exited.then(() => {
+      resolve(undefined);
+    });
   });
   return {
     listening,

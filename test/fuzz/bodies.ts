@@ -2,7 +2,25 @@ import fc from 'fast-check';
 import { maxBodyBytes } from './expectation.ts';
 import { idLiteral } from './numbers.ts';
 
-const hostileTexts = ['', ' ', '"', '\\', '\\u0000', '\0', '\r\n', '\u2028', '\uFEFF', '\uFFFD', 'null', '\ud800', '\udc00\ud800', '\u{1F33F}', '{"id":1}', '\u007f\u0085', "';--"];
+const hostileTexts = [
+  '',
+  ' ',
+  '"',
+  '\\',
+  '\\u0000',
+  '\0',
+  '\r\n',
+  '\u2028',
+  '\uFEFF',
+  '\uFFFD',
+  'null',
+  '\ud800',
+  '\udc00\ud800',
+  '\u{1F33F}',
+  '{"id":1}',
+  '\u007f\u0085',
+  "';--",
+];
 
 /** Any text, mostly one that a plant may have. */
 const anyText: fc.Arbitrary<string> = fc.oneof(
@@ -15,9 +33,25 @@ const anyText: fc.Arbitrary<string> = fc.oneof(
 const quoted = fc.tuple(anyText, fc.nat(4)).map(([text, n]) => (n === 0 ? escapeAll(text) : JSON.stringify(text)));
 
 /** A member's value of any kind. */
-const anyJson = fc.oneof({ weight: 2, arbitrary: fc.json({ maxDepth: 3 }) }, { weight: 1, arbitrary: fc.constantFrom('null', 'true', '{}', '[]', '0', '1e400', '{"id":1.0}', 'undefined') });
+const anyJson = fc.oneof(
+  { weight: 2, arbitrary: fc.json({ maxDepth: 3 }) },
+  { weight: 1, arbitrary: fc.constantFrom('null', 'true', '{}', '[]', '0', '1e400', '{"id":1.0}', 'undefined') },
+);
 
-const keys = ['"id"', '"name"', '"tag"', '"\\u0069d"', '"ID"', '"__proto__"', '"constructor"', '"toString"', '"user"', '"x"', '""', 'id'];
+const keys = [
+  '"id"',
+  '"name"',
+  '"tag"',
+  '"\\u0069d"',
+  '"ID"',
+  '"__proto__"',
+  '"constructor"',
+  '"toString"',
+  '"user"',
+  '"x"',
+  '""',
+  'id',
+];
 
 const member = fc.oneof(
   { weight: 6, arbitrary: quoted.map((text) => ['"tag"', text] as const) },
@@ -28,9 +62,15 @@ const member = fc.oneof(
 );
 
 /** A NewPlant as most clients would send it. */
-export const goodPlant: fc.Arbitrary<string> = fc.tuple(fc.bigInt({ min: 1n, max: 4n }), fc.string({ unit: 'grapheme', maxLength: 12 }), fc.option(fc.constantFrom('indoor', ''), { nil: undefined })).map(
-  ([id, name, tag]) => asBytes(`{"id":${id},${JSON.stringify({ name: name.replaceAll('\0', ''), tag }).slice(1)}`),
-);
+export const goodPlant: fc.Arbitrary<string> = fc
+  .tuple(
+    fc.bigInt({ min: 1n, max: 4n }),
+    fc.string({ unit: 'grapheme', maxLength: 12 }),
+    fc.option(fc.constantFrom('indoor', ''), { nil: undefined }),
+  )
+  .map(([id, name, tag]) =>
+    asBytes(`{"id":${id},${JSON.stringify({ name: name.replaceAll('\0', ''), tag }).slice(1)}`),
+  );
 
 /** An object with the fields of a plant, others, and some of them twice. */
 const nearlyPlant = fc
@@ -41,13 +81,35 @@ const nearlyPlant = fc
     return `${space}{${turned.map(([key = '', value = '']) => `${space}${key}${space}:${value}`).join(`${space},`)}}${space}`;
   });
 
-const nested = fc.tuple(fc.oneof(fc.constantFrom(254, 255, 256, 257), fc.integer({ min: 1, max: 6000 })), fc.constantFrom('[]', '{}'), fc.boolean()).map(([levels, kind, isClosed]) => {
-  const [open, close] = kind === '[]' ? ['[', ']'] : ['{"id":', '}'];
-  const text = open.repeat(levels) + (kind === '[]' ? '' : '1') + (isClosed ? close.repeat(levels) : '');
-  return `{"id":1,"name":"nested","x":${text}}`;
-});
+const nested = fc
+  .tuple(
+    fc.oneof(fc.constantFrom(254, 255, 256, 257), fc.integer({ min: 1, max: 6000 })),
+    fc.constantFrom('[]', '{}'),
+    fc.boolean(),
+  )
+  .map(([levels, kind, isClosed]) => {
+    const [open, close] = kind === '[]' ? ['[', ']'] : ['{"id":', '}'];
+    const text = open.repeat(levels) + (kind === '[]' ? '' : '1') + (isClosed ? close.repeat(levels) : '');
+    return `{"id":1,"name":"nested","x":${text}}`;
+  });
 
-const rawOddities = ['\xff', '\xc0\x80', '\xed\xa0\x80', '\xed\xb0\x80', '\xf4\x90\x80\x80', '\xe2\x82', '\xf0\x9f\x8c\xbf', '\xef\xbb\xbf', '\0', '\x1f', '\n', '\\ud800', '\\u0000', '\\u00e9', '\\x'];
+const rawOddities = [
+  '\xff',
+  '\xc0\x80',
+  '\xed\xa0\x80',
+  '\xed\xb0\x80',
+  '\xf4\x90\x80\x80',
+  '\xe2\x82',
+  '\xf0\x9f\x8c\xbf',
+  '\xef\xbb\xbf',
+  '\0',
+  '\x1f',
+  '\n',
+  '\\ud800',
+  '\\u0000',
+  '\\u00e9',
+  '\\x',
+];
 
 /** A plant whose name holds bytes that are no text. */
 const withRawBytes = fc.tuple(fc.constantFrom(...rawOddities), fc.nat(2)).map(([odd, place]) => {
@@ -62,7 +124,14 @@ const nearlyTooLong = fc.tuple(fc.integer({ min: -2, max: 2 }), fc.boolean()).ma
   return start + (isName ? 'n' : ' ').repeat(maxBodyBytes + over - start.length - end.length) + end;
 });
 
-const hugeNumber = fc.constantFrom('1'.repeat(1_000_000), `1${'0'.repeat(60_000)}e-60000`, `0.${'0'.repeat(60_000)}1e60001`, '9'.repeat(60_000)).map((id) => `{"id":${id},"name":"huge"}`);
+const hugeNumber = fc
+  .constantFrom(
+    '1'.repeat(1_000_000),
+    `1${'0'.repeat(60_000)}e-60000`,
+    `0.${'0'.repeat(60_000)}1e60001`,
+    '9'.repeat(60_000),
+  )
+  .map((id) => `{"id":${id},"name":"huge"}`);
 
 /** Any body, as bytes in latin1: JSON and not, a plant and not. */
 export const anyBody: fc.Arbitrary<string> = fc.oneof(
@@ -70,7 +139,12 @@ export const anyBody: fc.Arbitrary<string> = fc.oneof(
   { weight: 3, arbitrary: withRawBytes },
   { weight: 2, arbitrary: nested },
   { weight: 2, arbitrary: fc.json().map(asBytes) },
-  { weight: 2, arbitrary: fc.tuple(goodPlant, fc.constantFrom('\xef\xbb\xbf', '', 'x', '{}', '\0', ','), fc.boolean()).map(([plant, odd, isFirst]) => (isFirst ? odd + plant : plant + odd)) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(goodPlant, fc.constantFrom('\xef\xbb\xbf', '', 'x', '{}', '\0', ','), fc.boolean())
+      .map(([plant, odd, isFirst]) => (isFirst ? odd + plant : plant + odd)),
+  },
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }).map(asBytes) },
   { weight: 1, arbitrary: nearlyTooLong },
   { weight: 1, arbitrary: hugeNumber },

@@ -13,7 +13,7 @@ const extensions = new RegExp(`^(?:;${token}(?:=(?:${token}|"[^"\\\\\\0-\\x1f\\x
 export function readChunked(text: string, start: number): BodyRead {
   const doubts: string[] = [];
   let body = '';
-  for (let at = start; ; ) {
+  for (let at = start; ;) {
     const lineEnd = text.indexOf('\r\n', at);
     if (lineEnd === -1) return { state: 'incomplete', body };
     const line = text.slice(at, lineEnd);
@@ -45,6 +45,18 @@ function readTrailers(text: string, start: number, body: string, doubts: readonl
   const trailers = readFields(text.slice(start, end).split('\r\n'));
   if (trailers === undefined) return { state: 'broken', body };
   // A field that frames or authorises must not be in a trailer (RFC 9110 §6.5.1).
-  const isOdd = trailers.fields.some(({ name }) => ['content-length', 'transfer-encoding', 'host', 'authorization'].includes(name));
-  return { state: 'complete', body, end: end + 4, doubts: [...doubts, ...trailers.doubts, ...(isOdd ? ['odd trailer'] : []), ...(end - start > 8000 ? ['long trailers'] : [])] };
+  const isOdd = trailers.fields.some(({ name }) =>
+    ['content-length', 'transfer-encoding', 'host', 'authorization'].includes(name),
+  );
+  return {
+    state: 'complete',
+    body,
+    end: end + 4,
+    doubts: [
+      ...doubts,
+      ...trailers.doubts,
+      ...(isOdd ? ['odd trailer'] : []),
+      ...(end - start > 8000 ? ['long trailers'] : []),
+    ],
+  };
 }

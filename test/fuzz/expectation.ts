@@ -10,7 +10,13 @@ import { readListQuery, readPathId, routeOf } from './reference-target.ts';
 export type Operation =
   | { readonly kind: 'create'; readonly user: string; readonly plant: StoredPlant }
   | { readonly kind: 'delete'; readonly user: string; readonly id: bigint }
-  | { readonly kind: 'list'; readonly user: string; readonly limit: number | undefined; readonly after: bigint | undefined; readonly path: string }
+  | {
+      readonly kind: 'list';
+      readonly user: string;
+      readonly limit: number | undefined;
+      readonly after: bigint | undefined;
+      readonly path: string;
+    }
   | { readonly kind: 'openapi' }
   | { readonly kind: 'options'; readonly allow: string };
 
@@ -31,7 +37,8 @@ export const maxBodyBytes = 65_536;
 /** How a request may be answered, by the interface and the RFCs, apart from what is stored. */
 export function expectation(request: Request): Expectation {
   const mayBe: number[] = request.doubts.length > 0 ? [40009] : [];
-  const isLong = request.headLength + request.fields.length * maxFieldCost > surelyShort || request.doubts.includes('long trailers');
+  const isLong =
+    request.headLength + request.fields.length * maxFieldCost > surelyShort || request.doubts.includes('long trailers');
   if (isLong) mayBe.push(43100);
   if (request.headLength - request.fields.length * fieldFrame > surelyLong) return { errors: mayBe };
   if (request.faults.length > 0) return { errors: [...mayBe, 40009] };
@@ -41,7 +48,8 @@ export function expectation(request: Request): Expectation {
   if (byHeader.operation === undefined && !byHeader.readsBody) return { errors: [...mayBe, ...byHeader.errors] };
   mayBe.push(...byHeader.errors);
   if (request.bodyState !== 'complete') {
-    if (byHeader.readsBody && Number(valuesOf(request.fields, 'content-length')[0] ?? maxBodyBytes + 1) > maxBodyBytes) mayBe.push(40008);
+    if (byHeader.readsBody && Number(valuesOf(request.fields, 'content-length')[0] ?? maxBodyBytes + 1) > maxBodyBytes)
+      mayBe.push(40008);
     const { operation } = byHeader;
     // What changes nothing may be answered before the body that nobody asked for is there.
     const mayServe = operation !== undefined && operation.kind !== 'delete';
@@ -56,7 +64,12 @@ export function expectation(request: Request): Expectation {
 
 type ByHeader =
   | (Expectation & { readonly readsBody?: false })
-  | { readonly readsBody: true; readonly user: string; readonly errors: readonly number[]; readonly operation?: undefined };
+  | {
+      readonly readsBody: true;
+      readonly user: string;
+      readonly errors: readonly number[];
+      readonly operation?: undefined;
+    };
 
 /** What can be told before the body: route, method, credentials, scope, media type, in this order. */
 function checkHeader({ method, target, fields }: Request): ByHeader {
@@ -105,7 +118,12 @@ function checkMedia(types: readonly string[], codings: readonly string[]): 'righ
   if (codings.some((coding) => coding !== 'identity' && coding !== '')) return 'wrong';
   const [essence = '', ...parameters] = type.split(';').map((part) => part.trim().toLowerCase());
   if (essence !== 'application/json') return 'wrong';
-  const isPlain = parameters.length === 0 || (parameters.length === 1 && /^charset=(?:utf-8|"utf-8")$/.test(parameters[0] ?? ''));
+  const isPlain =
+    parameters.length === 0 || (parameters.length === 1 && /^charset=(?:utf-8|"utf-8")$/.test(parameters[0] ?? ''));
   if (isPlain) return types.length > 1 || codings.length > 0 ? 'doubtful' : 'right';
-  return parameters.length === 1 && /^charset=[a-z\d-]+$/.test(parameters[0] ?? '') && parameters[0]?.includes('utf') !== true ? 'wrong' : 'doubtful';
+  return parameters.length === 1 &&
+    /^charset=[a-z\d-]+$/.test(parameters[0] ?? '') &&
+    parameters[0]?.includes('utf') !== true
+    ? 'wrong'
+    : 'doubtful';
 }

@@ -42,5 +42,7 @@ export function valuesOf(fields: readonly Field[], wanted: string): string[] {
 
 /** The elements of all values of a field that is a comma-separated list, in lower case. */
 export function elementsOf(fields: readonly Field[], wanted: string): string[] {
-  return valuesOf(fields, wanted).flatMap((value) => value.split(',')).map((element) => element.trim().toLowerCase());
+  return valuesOf(fields, wanted)
+    .flatMap((value) => value.split(','))
+    .map((element) => element.trim().toLowerCase());
 }

@@ -12,7 +12,10 @@ const ms = 2500;
 async function assertNothingFound(t: TestContext, storage: StorageName): Promise<void> {
   const { cases, seeds, found } = await search({ storage, seed, path, ms });
   t.diagnostic(`${storage}: ${cases} cases, seeds ${seeds}`);
-  const report = found.map(({ message, counterexample, seed, path }) => `${message}\n${counterexample}\nagain: FUZZ_SEED=${seed} FUZZ_PATH=${path}`);
+  const report = found.map(
+    ({ message, counterexample, seed, path }) =>
+      `${message}\n${counterexample}\nagain: FUZZ_SEED=${seed} FUZZ_PATH=${path}`,
+  );
   assert.equal(report.join('\n'), '');
 }
 

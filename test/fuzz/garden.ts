@@ -8,7 +8,11 @@ import { rule } from './finding.ts';
 import { play } from './play.ts';
 
 /** More plants than go on two pages. */
-export const collection: readonly StoredPlant[] = Array.from({ length: 2100 }, (_, n) => ({ id: BigInt(n) * 3n, name: `plant ${n} \u{1F33F}`, ...(n % 2 === 0 && { tag: '"' }) }));
+export const collection: readonly StoredPlant[] = Array.from({ length: 2100 }, (_, n) => ({
+  id: BigInt(n) * 3n,
+  name: `plant ${n} \u{1F33F}`,
+  ...(n % 2 === 0 && { tag: '"' }),
+}));
 const hidden: readonly StoredPlant[] = [1n, 2n, 3n].map((id) => ({ id, name: `${secret} ${id}` }));
 
 /** How long everything may take to come to rest. */
@@ -21,7 +25,9 @@ export class Garden implements AsyncDisposable {
   readonly #server: ReturnType<typeof createPlantServer>;
   readonly #faults: unknown[];
   /** What would have ended the process. */
-  readonly #onUncaught = (error: Error): void => { this.#faults.push(error); };
+  readonly #onUncaught = (error: Error): void => {
+    this.#faults.push(error);
+  };
 
   private constructor(server: ReturnType<typeof createPlantServer>, store: PlantStore, faults: unknown[]) {
     this.port = (server.address() as AddressInfo).port;
@@ -62,9 +68,16 @@ export class Garden implements AsyncDisposable {
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
     await this.#probe();
-    rule(this.#faults.length === 0, () => `faults: ${this.#faults.map((fault) => (fault instanceof Error ? (fault.stack ?? fault.message) : String(fault))).join('\n')}`);
+    rule(
+      this.#faults.length === 0,
+      () =>
+        `faults: ${this.#faults.map((fault) => (fault instanceof Error ? (fault.stack ?? fault.message) : String(fault))).join('\n')}`,
+    );
     const left = await this.store.listPlants(stranger);
-    rule(left.length === hidden.length && left.every(({ name }) => name.startsWith(secret)), () => `the plants of ${stranger} have changed`);
+    rule(
+      left.length === hidden.length && left.every(({ name }) => name.startsWith(secret)),
+      () => `the plants of ${stranger} have changed`,
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -76,14 +89,26 @@ export class Garden implements AsyncDisposable {
 
   #connections(): Promise<number> {
     return new Promise((resolve, reject) => {
-      this.#server.getConnections((error, count) => { if (error) reject(error); else resolve(count); });
+      this.#server.getConnections((error, count) => {
+        if (error) reject(error);
+        else resolve(count);
+      });
     });
   }
 
   /** A correct request is answered as ever; its write goes behind all that are under way. */
   async #probe(): Promise<void> {
     const absent = `DELETE /plants/${10n ** 15n} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer cyn\r\n\r\n`;
-    const { received } = await play(this.port, { drafts: [absent], isStepwise: false, cuts: [], ending: 'waits', endsAt: 1 });
-    rule(received.answers.map(({ status }) => status).join() === '404', () => `a correct request is answered ${JSON.stringify(received)}`);
+    const { received } = await play(this.port, {
+      drafts: [absent],
+      isStepwise: false,
+      cuts: [],
+      ending: 'waits',
+      endsAt: 1,
+    });
+    rule(
+      received.answers.map(({ status }) => status).join() === '404',
+      () => `a correct request is answered ${JSON.stringify(received)}`,
+    );
   }
 }

@@ -17,7 +17,12 @@ interface Stored {
 }
 
 /** Holds one answer against the request it is for; `undefined` stands for bytes that are no request. */
-export function judgeAnswer(request: Request | undefined, expected: Expectation, answer: ReadAnswer, stored: Stored | undefined): void {
+export function judgeAnswer(
+  request: Request | undefined,
+  expected: Expectation,
+  answer: ReadAnswer,
+  stored: Stored | undefined,
+): void {
   const what = `${request?.method ?? 'no request'} ${request?.target ?? ''} → ${answer.status} ${answer.body.slice(0, 300)}`;
   const text = Buffer.from(answer.body, 'latin1').toString('utf8');
   rule(!text.includes(secret), () => `${what} shows a plant of ${stranger}`);
@@ -25,14 +30,34 @@ export function judgeAnswer(request: Request | undefined, expected: Expectation,
   const isHead = request?.method === 'HEAD';
   judgeInterims(request, answer, what);
   const isBodyUnread = request?.hasBody === true && expected.operation?.kind !== 'create';
-  rule(!answer.isLast || answer.status >= 400 || request === undefined || request.isLast || isBodyUnread || asksInVain(request, expected) || request.doubts.length > 0, () => `${what} ends the connection for nothing`);
-  rule(answer.status === 204 || valuesOf(answer.fields, 'content-type').join() === 'application/json', () => `${what} is not said to be JSON`);
+  rule(
+    !answer.isLast ||
+      answer.status >= 400 ||
+      request === undefined ||
+      request.isLast ||
+      isBodyUnread ||
+      asksInVain(request, expected) ||
+      request.doubts.length > 0,
+    () => `${what} ends the connection for nothing`,
+  );
+  rule(
+    answer.status === 204 || valuesOf(answer.fields, 'content-type').join() === 'application/json',
+    () => `${what} is not said to be JSON`,
+  );
   if (answer.status >= 400) {
-    judgeError(answer, { ...expected, errors: [...expected.errors, ...stateErrors(expected.operation, stored)] }, isHead, what);
+    judgeError(
+      answer,
+      { ...expected, errors: [...expected.errors, ...stateErrors(expected.operation, stored)] },
+      isHead,
+      what,
+    );
     return;
   }
   const { operation } = expected;
-  rule(operation !== undefined && stored !== undefined, () => `${what}, which has to be refused: ${expected.errors.join(', ')}`);
+  rule(
+    operation !== undefined && stored !== undefined,
+    () => `${what}, which has to be refused: ${expected.errors.join(', ')}`,
+  );
   rule(answer.status === (operation.kind === 'delete' || operation.kind === 'options' ? 204 : 200), () => what);
   judgeSuccess(operation, answer, { text, isHead, stored, what });
   if (operation.kind === 'create' || operation.kind === 'delete') {
@@ -51,27 +76,41 @@ function stateErrors(operation: Operation | undefined, stored: Stored | undefine
   return stored.known(operation.user) === 'roughly' || wasThere === isCreate ? [isCreate ? 40003 : 40402] : [];
 }
 
-function judgeError({ status, fields, body }: ReadAnswer, { errors }: Expectation, isHead: boolean, what: string): void {
+function judgeError(
+  { status, fields, body }: ReadAnswer,
+  { errors }: Expectation,
+  isHead: boolean,
+  what: string,
+): void {
   if (status === 401) rule(valuesOf(fields, 'www-authenticate').length === 1, () => `${what} without a challenge`);
   if (status === 405) rule(valuesOf(fields, 'allow').length === 1, () => `${what} without Allow`);
   if (isHead && body === '') {
-    rule(errors.some((error) => Math.floor(error / 100) === status), () => `${what}, not one of ${errors.join(', ')}`);
+    rule(
+      errors.some((error) => Math.floor(error / 100) === status),
+      () => `${what}, not one of ${errors.join(', ')}`,
+    );
     return;
   }
   const value = parse(body, what) as { error?: unknown; message?: unknown };
-  rule(isDeepStrictEqual(Object.keys(value), ['error', 'message']) && typeof value.message === 'string', () => `${what} is no Error`);
+  rule(
+    isDeepStrictEqual(Object.keys(value), ['error', 'message']) && typeof value.message === 'string',
+    () => `${what} is no Error`,
+  );
   rule(Math.floor(Number(value.error) / 100) === status, () => `${what}: the integer is not that of the status`);
   rule(errors.includes(Number(value.error)), () => `${what}, not one of ${errors.join(', ')}`);
 }
 
 /** For 100 Continue without a body to be sent, or for another protocol: node:http then closes, or is told to. */
 function asksInVain({ fields }: Request, { operation }: Expectation): boolean {
-  return (valuesOf(fields, 'expect').length > 0 && operation?.kind !== 'create') || valuesOf(fields, 'upgrade').length > 0;
+  return (
+    (valuesOf(fields, 'expect').length > 0 && operation?.kind !== 'create') || valuesOf(fields, 'upgrade').length > 0
+  );
 }
 
 function judgeInterims(request: Request | undefined, { interims, status, body }: ReadAnswer, what: string): void {
   if (interims === 0) return;
-  const isWanted = request !== undefined && !request.isHttp10 && elementsOf(request.fields, 'expect').includes('100-continue');
+  const isWanted =
+    request !== undefined && !request.isHttp10 && elementsOf(request.fields, 'expect').includes('100-continue');
   rule(interims === 1 && isWanted, () => `${what} behind ${interims} × 100 Continue`);
   const isByHeader = status >= 400 && !/"error":(?:40001|40002|40003|40008|40009|40402)\b/.test(body);
   rule(!isByHeader, () => `${what} behind 100 Continue`);
@@ -82,13 +121,23 @@ interface Success extends Record<'text' | 'what', string> {
   readonly stored: Stored;
 }
 
-function judgeSuccess(operation: Operation, { fields, body }: ReadAnswer, { text, isHead, stored, what }: Success): void {
+function judgeSuccess(
+  operation: Operation,
+  { fields, body }: ReadAnswer,
+  { text, isHead, stored, what }: Success,
+): void {
   if (operation.kind === 'options') {
     rule(valuesOf(fields, 'allow').join() === operation.allow, () => `${what} allows something else`);
     return;
   }
   if (operation.kind === 'list') {
-    judgeList(operation, isHead ? undefined : (parse(text, what) as Plant[]), valuesOf(fields, 'link')[0], stored, what);
+    judgeList(
+      operation,
+      isHead ? undefined : (parse(text, what) as Plant[]),
+      valuesOf(fields, 'link')[0],
+      stored,
+      what,
+    );
   } else if (operation.kind === 'create') {
     const { id, ...plant } = operation.plant;
     rule(isDeepStrictEqual(parse(text, what), plant), () => `${what} for plant ${id} ${JSON.stringify(plant)}`);
@@ -97,21 +146,38 @@ function judgeSuccess(operation: Operation, { fields, body }: ReadAnswer, { text
   }
 }
 
-function judgeList(list: Extract<Operation, { kind: 'list' }>, listed: Plant[] | undefined, link: string | undefined, { ledger, known }: Stored, what: string): void {
+function judgeList(
+  list: Extract<Operation, { kind: 'list' }>,
+  listed: Plant[] | undefined,
+  link: string | undefined,
+  { ledger, known }: Stored,
+  what: string,
+): void {
   const { user, limit = Infinity, after, path } = list;
   const isAfter = (id: bigint): boolean => after === undefined || id > after;
-  const shown = (plants: readonly (Plant & { id: bigint })[]): Plant[] => plants.map(({ name, tag }) => (tag === undefined ? { name } : { name, tag }));
+  const shown = (plants: readonly (Plant & { id: bigint })[]): Plant[] =>
+    plants.map(({ name, tag }) => (tag === undefined ? { name } : { name, tag }));
   if (known(user) === 'roughly') {
     const candidates = new Set(shown(ledger.candidatesOf(user).filter(({ id }) => isAfter(id))).map(textOf));
     rule((listed ?? []).length <= limit, () => `${what} is over its limit`);
-    for (const plant of listed ?? []) rule(candidates.has(textOf(plant)), () => `${what} shows ${JSON.stringify(plant)}, which is not one of ${user}'s`);
+    for (const plant of listed ?? [])
+      rule(
+        candidates.has(textOf(plant)),
+        () => `${what} shows ${JSON.stringify(plant)}, which is not one of ${user}'s`,
+      );
     return;
   }
   const all = ledger.plantsOf(user).filter(({ id }) => isAfter(id));
   const page = all.slice(0, limit);
-  rule(listed === undefined || isDeepStrictEqual(listed, shown(page)), () => `${what} instead of ${JSON.stringify(shown(page))}`);
+  rule(
+    listed === undefined || isDeepStrictEqual(listed, shown(page)),
+    () => `${what} instead of ${JSON.stringify(shown(page))}`,
+  );
   const last = page.at(-1);
-  const next = last === undefined || all.length === page.length ? undefined : `<${path}?limit=${limit}&after=${last.id}>; rel="next"`;
+  const next =
+    last === undefined || all.length === page.length
+      ? undefined
+      : `<${path}?limit=${limit}&after=${last.id}>; rel="next"`;
   rule(link === next, () => `${what} with Link ${String(link)} instead of ${String(next)}`);
 }
 

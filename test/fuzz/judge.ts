@@ -35,15 +35,24 @@ export function judgeConnection(played: Played, ledger: Ledger, known: (user: st
     judgeAnswer(request, expected, answer, { ledger, known });
     answered = n + 1;
     if (answer.isLast) {
-      rule(received.answers.length === answered && received.rest === '', () => 'something comes behind the last answer of a connection');
+      rule(
+        received.answers.length === answered && received.rest === '',
+        () => 'something comes behind the last answer of a connection',
+      );
       return;
     }
-    rule(!request.isLast, () => `the connection goes on behind ${request.method} ${request.target}, which asked for its end`);
+    rule(
+      !request.isLast,
+      () => `the connection goes on behind ${request.method} ${request.target}, which asked for its end`,
+    );
   }
   leaveOpen(answered);
   judgeRest(played, answered);
   const request = stream.requests[answered];
-  rule(request === undefined || wasReset || mayLackAnswer(request, played), () => `no answer to ${request?.method ?? ''} ${request?.target ?? ''}`);
+  rule(
+    request === undefined || wasReset || mayLackAnswer(request, played),
+    () => `no answer to ${request?.method ?? ''} ${request?.target ?? ''}`,
+  );
 }
 
 /** Holds what came behind the answers to whole requests against what was sent behind them. */
@@ -58,7 +67,8 @@ function judgeRest(played: Played, answered: number): void {
     return;
   }
   rule(stream.rest !== 'nothing', () => 'an answer to nothing');
-  const isBodiless = stream.isRestHead && answer.body === '' && answer.isLast && [400, 408, 431].includes(answer.status);
+  const isBodiless =
+    stream.isRestHead && answer.body === '' && answer.isLast && [400, 408, 431].includes(answer.status);
   if (!isBodiless) judgeRefusal(answer);
 }
 

@@ -64,7 +64,10 @@ export class Ledger {
 
   /** Every plant that the user had, or may have had, at any time. */
   candidatesOf(user: string): StoredPlant[] {
-    return [...[...(this.#accounts.get(user)?.values() ?? [])].flatMap(({ candidates }) => candidates), ...(this.#sent.get(user) ?? [])];
+    return [
+      ...[...(this.#accounts.get(user)?.values() ?? [])].flatMap(({ candidates }) => candidates),
+      ...(this.#sent.get(user) ?? []),
+    ];
   }
 
   /** Holds what the store has for a user against what was written. */
@@ -73,13 +76,23 @@ export class Ledger {
     rule(byId.size === stored.length, () => `${user} has an id twice: ${show(stored)}`);
     for (const [id, plant] of byId) {
       const account = this.#account(user, id);
-      rule(account.balance + account.openCreates > 0, () => `${user} has a plant that nobody created: ${show([plant])}`);
-      rule(account.candidates.some((candidate) => isDeepStrictEqual(candidate, plant)), () => `${user} has ${show([plant])}, which was sent as ${show(account.candidates)}`);
+      rule(
+        account.balance + account.openCreates > 0,
+        () => `${user} has a plant that nobody created: ${show([plant])}`,
+      );
+      rule(
+        account.candidates.some((candidate) => isDeepStrictEqual(candidate, plant)),
+        () => `${user} has ${show([plant])}, which was sent as ${show(account.candidates)}`,
+      );
     }
     for (const [id, { balance, openCreates, openDeletes, candidates }] of this.#accounts.get(user) ?? []) {
       const count = byId.has(id) ? 1 : 0;
       const isBalanced = count <= balance + openCreates && count >= balance - openDeletes;
-      rule(isBalanced, () => `${user} has ${count} of ${show(candidates)}, but ${balance} by what was acknowledged (open: +${openCreates} −${openDeletes})`);
+      rule(
+        isBalanced,
+        () =>
+          `${user} has ${count} of ${show(candidates)}, but ${balance} by what was acknowledged (open: +${openCreates} −${openDeletes})`,
+      );
     }
   }
 
@@ -87,7 +100,8 @@ export class Ledger {
     let accounts = this.#accounts.get(user);
     if (accounts === undefined) this.#accounts.set(user, (accounts = new Map<bigint, Account>()));
     let account = accounts.get(id);
-    if (account === undefined) accounts.set(id, (account = { candidates: [], balance: 0, openCreates: 0, openDeletes: 0 }));
+    if (account === undefined)
+      accounts.set(id, (account = { candidates: [], balance: 0, openCreates: 0, openDeletes: 0 }));
     return account;
   }
 }

@@ -4,31 +4,93 @@ type Mutation = (text: string) => string;
 
 /** A place in a text, as a part of its length; near the beginning as often as anywhere. */
 const place = fc.oneof(fc.nat(1000), fc.nat(100)).map((n) => n / 1000);
-const insertions = ['\r\n', '\n', '\r', '\0', ' ', '\t', ':', ',', ';', '0', '1', '\xff', '\x7f', '\x80', '\r\n ', '\r\n\r\n', '%', '"', '\\', '{', '}', '/', 'GET / HTTP/1.1\r\n\r\n'];
+const insertions = [
+  '\r\n',
+  '\n',
+  '\r',
+  '\0',
+  ' ',
+  '\t',
+  ':',
+  ',',
+  ';',
+  '0',
+  '1',
+  '\xff',
+  '\x7f',
+  '\x80',
+  '\r\n ',
+  '\r\n\r\n',
+  '%',
+  '"',
+  '\\',
+  '{',
+  '}',
+  '/',
+  'GET / HTTP/1.1\r\n\r\n',
+];
 
 const mutation: fc.Arbitrary<Mutation> = fc.oneof(
   // One bit of a byte.
-  fc.tuple(place, fc.nat(7)).map(([part, bit]): Mutation => (text) => splice(text, part, 1, (byte) => String.fromCharCode(byte.charCodeAt(0) ^ (1 << bit)))),
+  fc.tuple(place, fc.nat(7)).map(
+    ([part, bit]): Mutation =>
+      (text) =>
+        splice(text, part, 1, (byte) => String.fromCharCode(byte.charCodeAt(0) ^ (1 << bit))),
+  ),
   // A byte that is another one.
-  fc.tuple(place, fc.nat(255)).map(([part, code]): Mutation => (text) => splice(text, part, 1, () => String.fromCharCode(code))),
+  fc.tuple(place, fc.nat(255)).map(
+    ([part, code]): Mutation =>
+      (text) =>
+        splice(text, part, 1, () => String.fromCharCode(code)),
+  ),
   // Something more.
-  fc.tuple(place, fc.constantFrom(...insertions)).map(([part, added]): Mutation => (text) => splice(text, part, 0, () => added)),
+  fc.tuple(place, fc.constantFrom(...insertions)).map(
+    ([part, added]): Mutation =>
+      (text) =>
+        splice(text, part, 0, () => added),
+  ),
   // Something less.
-  fc.tuple(place, fc.integer({ min: 1, max: 8 })).map(([part, count]): Mutation => (text) => splice(text, part, count, () => '')),
+  fc.tuple(place, fc.integer({ min: 1, max: 8 })).map(
+    ([part, count]): Mutation =>
+      (text) =>
+        splice(text, part, count, () => ''),
+  ),
   // Something twice.
-  fc.tuple(place, fc.integer({ min: 1, max: 40 })).map(([part, count]): Mutation => (text) => splice(text, part, count, (cut) => cut + cut)),
+  fc.tuple(place, fc.integer({ min: 1, max: 40 })).map(
+    ([part, count]): Mutation =>
+      (text) =>
+        splice(text, part, count, (cut) => cut + cut),
+  ),
   // Nothing from there on.
-  place.map((part): Mutation => (text) => text.slice(0, Math.floor(part * text.length))),
+  place.map(
+    (part): Mutation =>
+      (text) =>
+        text.slice(0, Math.floor(part * text.length)),
+  ),
   // One line end, or all of them.
-  fc.tuple(place, fc.constantFrom('\n', '\r', '\r\r\n', '\r\n ', ' \r\n', '\n\r', '')).map(([part, end]): Mutation => (text) => text.slice(0, Math.floor(part * text.length)) + text.slice(Math.floor(part * text.length)).replace('\r\n', end)),
-  fc.constantFrom('\n', '\r').map((end): Mutation => (text) => text.replaceAll('\r\n', end)),
+  fc.tuple(place, fc.constantFrom('\n', '\r', '\r\r\n', '\r\n ', ' \r\n', '\n\r', '')).map(
+    ([part, end]): Mutation =>
+      (text) =>
+        text.slice(0, Math.floor(part * text.length)) + text.slice(Math.floor(part * text.length)).replace('\r\n', end),
+  ),
+  fc.constantFrom('\n', '\r').map(
+    (end): Mutation =>
+      (text) =>
+        text.replaceAll('\r\n', end),
+  ),
   // A space before a colon.
-  fc.tuple(place, fc.constantFrom(' :', '\t:', ':\0', ':')).map(([part, colon]): Mutation => (text) => text.slice(0, Math.floor(part * text.length)) + text.slice(Math.floor(part * text.length)).replace(':', colon)),
+  fc.tuple(place, fc.constantFrom(' :', '\t:', ':\0', ':')).map(
+    ([part, colon]): Mutation =>
+      (text) =>
+        text.slice(0, Math.floor(part * text.length)) + text.slice(Math.floor(part * text.length)).replace(':', colon),
+  ),
 );
 
 /** Bytes that were changed in one to three places. */
 export function mutated(texts: fc.Arbitrary<string>): fc.Arbitrary<string> {
-  return fc.tuple(texts, fc.array(mutation, { minLength: 1, maxLength: 3 })).map(([text, mutations]) => mutations.reduce((changed, mutate) => mutate(changed), text));
+  return fc
+    .tuple(texts, fc.array(mutation, { minLength: 1, maxLength: 3 }))
+    .map(([text, mutations]) => mutations.reduce((changed, mutate) => mutate(changed), text));
 }
 
 function splice(text: string, part: number, count: number, change: (cut: string) => string): string {

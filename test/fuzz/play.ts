@@ -40,11 +40,24 @@ const patienceMs = 5000;
 export async function play(port: number, { drafts, isStepwise, cuts, ending, endsAt }: Script): Promise<Played> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
   const state = { sent: '', text: '', isOver: false, wasReset: false, wake: (): void => undefined };
-  const change = (): void => { state.wake(); };
-  socket.setEncoding('latin1').on('data', (chunk: string) => { state.text += chunk; change(); });
-  socket.on('end', () => { state.isOver = true; change(); });
-  socket.on('close', () => { state.isOver = true; change(); });
-  socket.on('error', () => { state.wasReset = true; });
+  const change = (): void => {
+    state.wake();
+  };
+  socket.setEncoding('latin1').on('data', (chunk: string) => {
+    state.text += chunk;
+    change();
+  });
+  socket.on('end', () => {
+    state.isOver = true;
+    change();
+  });
+  socket.on('close', () => {
+    state.isOver = true;
+    change();
+  });
+  socket.on('error', () => {
+    state.wasReset = true;
+  });
   await once(socket, 'connect');
 
   const read = (): AnswerStream => readAnswers(state.text, isHeadIn(state.sent), state.isOver);
@@ -55,18 +68,28 @@ export async function play(port: number, { drafts, isStepwise, cuts, ending, end
       rule(left > 0, () => `${missing()} within ${patienceMs} ms, only ${JSON.stringify(state.text)}`);
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, left);
-        state.wake = () => { clearTimeout(timer); resolve(); };
+        state.wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
       });
     }
   };
   const untilAnswered = async (): Promise<void> => {
     const { requests, rest } = readRequests(state.sent);
     const wanted = requests.filter(({ bodyState }) => bodyState !== 'incomplete').length + (rest === 'broken' ? 1 : 0);
-    await until(() => {
-      const { answers } = read();
-      return answers.length >= wanted || answers.at(-1)?.isLast === true;
-    }, () => `no answers to ${wanted} requests`);
-    if (read().answers.at(-1)?.isLast === true) await until(() => false, () => 'no end behind the last answer');
+    await until(
+      () => {
+        const { answers } = read();
+        return answers.length >= wanted || answers.at(-1)?.isLast === true;
+      },
+      () => `no answers to ${wanted} requests`,
+    );
+    if (read().answers.at(-1)?.isLast === true)
+      await until(
+        () => false,
+        () => 'no end behind the last answer',
+      );
   };
 
   try {
@@ -89,8 +112,19 @@ export async function play(port: number, { drafts, isStepwise, cuts, ending, end
     if (ending === 'destroys') socket.destroy();
     else if (ending === 'resets') socket.resetAndDestroy();
     else if (!socket.destroyed) socket.end();
-    if (!isLeaving) await until(() => false, () => 'no end of the connection');
-    return { stream: readRequests(state.sent), received: read(), isAwaited: ending === 'waits', isCut: isLeaving, isHalfClosed: ending === 'half-closes', wasReset: state.wasReset };
+    if (!isLeaving)
+      await until(
+        () => false,
+        () => 'no end of the connection',
+      );
+    return {
+      stream: readRequests(state.sent),
+      received: read(),
+      isAwaited: ending === 'waits',
+      isCut: isLeaving,
+      isHalfClosed: ending === 'half-closes',
+      wasReset: state.wasReset,
+    };
   } finally {
     socket.destroy();
   }
@@ -103,5 +137,8 @@ function isHeadIn(sent: string): (n: number) => boolean {
 
 function pieces(text: string, cuts: readonly number[]): string[] {
   const places = [0, ...cuts.map((part) => Math.floor(part * text.length)).sort((a, b) => a - b), text.length];
-  return places.slice(1).map((end, n) => text.slice(places[n], end)).filter((piece) => piece !== '');
+  return places
+    .slice(1)
+    .map((end, n) => text.slice(places[n], end))
+    .filter((piece) => piece !== '');
 }

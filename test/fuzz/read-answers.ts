@@ -35,7 +35,10 @@ export function readAnswers(text: string, isHead: (n: number) => boolean, hasEnd
   let interims = 0;
   let at = 0;
   while (at < text.length) {
-    rule('HTTP/1.1 '.startsWith(text.slice(at, at + 9)), () => `no answer begins with ${JSON.stringify(text.slice(at, at + 60))}`);
+    rule(
+      'HTTP/1.1 '.startsWith(text.slice(at, at + 9)),
+      () => `no answer begins with ${JSON.stringify(text.slice(at, at + 60))}`,
+    );
     const headEnd = text.indexOf('\r\n\r\n', at);
     if (headEnd === -1) break;
     const [line = '', ...lines] = text.slice(at, headEnd).split('\r\n');
@@ -67,7 +70,17 @@ type Length = number | 'chunked' | 'to the end';
 
 /** How long the body is; that there is but one way to tell is a rule. */
 function lengthOf(fields: readonly Field[], status: number): Length {
-  for (const name of ['content-type', 'content-length', 'transfer-encoding', 'connection', 'date', 'www-authenticate', 'allow', 'link', 'retry-after']) {
+  for (const name of [
+    'content-type',
+    'content-length',
+    'transfer-encoding',
+    'connection',
+    'date',
+    'www-authenticate',
+    'allow',
+    'link',
+    'retry-after',
+  ]) {
     rule(valuesOf(fields, name).length <= 1, () => `an answer with two ${name}`);
   }
   const [length] = valuesOf(fields, 'content-length');

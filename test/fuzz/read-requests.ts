@@ -41,7 +41,7 @@ export function readRequests(text: string): RequestStream {
 
 function readAll(text: string): Omit<RequestStream, 'isRestHead'> & { readonly end: number } {
   const requests: Request[] = [];
-  for (let at = 0; ; ) {
+  for (let at = 0; ;) {
     const start = at + (/^[\r\n]*/.exec(text.slice(at, at + 100))?.[0].length ?? 0);
     if (start === text.length) return { requests, end: at, rest: start === at ? 'nothing' : 'incomplete' };
     const headEnd = text.indexOf('\r\n\r\n', start);
@@ -56,11 +56,21 @@ function readAll(text: string): Omit<RequestStream, 'isRestHead'> & { readonly e
     if (elementsOf(head.fields, 'content-length').length > 1) doubts.push('two lengths');
     const hasCoding = valuesOf(head.fields, 'transfer-encoding').length > 0;
     if (hasCoding && valuesOf(head.fields, 'content-length').length > 0) doubts.push('coding and length');
-    if (hasCoding && head.isHttp10) (head.faults).push('a coding in HTTP/1.0');
+    if (hasCoding && head.isHttp10) head.faults.push('a coding in HTTP/1.0');
     const options = elementsOf(head.fields, 'connection');
-    const isLast = options.includes('close') || (head.isHttp10 && !options.includes('keep-alive')) || head.method === 'CONNECT';
+    const isLast =
+      options.includes('close') || (head.isHttp10 && !options.includes('keep-alive')) || head.method === 'CONNECT';
     const hasBody = hasCoding || valuesOf(head.fields, 'content-length').some((value) => value !== '0');
-    requests.push({ ...head, faults, doubts, body: body.body, bodyState: body.state, hasBody, headLength: headEnd - start, isLast });
+    requests.push({
+      ...head,
+      faults,
+      doubts,
+      body: body.body,
+      bodyState: body.state,
+      hasBody,
+      headLength: headEnd - start,
+      isLast,
+    });
     if (body.state !== 'complete') return { requests, end: at, rest: 'nothing' };
     if (isLast) return { requests, end: at, rest: 'nothing' };
     at = body.end;

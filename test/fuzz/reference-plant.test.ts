@@ -11,39 +11,55 @@ import { int64OfSource, parseWithIdSource } from './reference-plant.ts';
 const digits = fc.string({ unit: fc.constantFrom('0', '0', '1', '9', '5'), minLength: 1, maxLength: 24 });
 /** Any number as JSON writes it. */
 const jsonNumber = fc
-  .tuple(fc.constantFrom('', '-'), digits, fc.option(digits), fc.option(fc.tuple(fc.constantFrom('e', 'E'), fc.constantFrom('', '+', '-'), fc.oneof(fc.nat(30).map(String), digits))))
-  .map(([sign, whole, fraction, exponent]) => sign + whole.replace(/^0+(?=\d)/, '') + (fraction === null ? '' : `.${fraction}`) + (exponent?.join('') ?? ''));
+  .tuple(
+    fc.constantFrom('', '-'),
+    digits,
+    fc.option(digits),
+    fc.option(
+      fc.tuple(fc.constantFrom('e', 'E'), fc.constantFrom('', '+', '-'), fc.oneof(fc.nat(30).map(String), digits)),
+    ),
+  )
+  .map(
+    ([sign, whole, fraction, exponent]) =>
+      sign + whole.replace(/^0+(?=\d)/, '') + (fraction === null ? '' : `.${fraction}`) + (exponent?.join('') ?? ''),
+  );
 
 /** Longer ones are never parsed, and exact arithmetic takes its time. */
 const sendable = anyBody.filter(({ length }) => length <= maxBodyBytes);
 
 describe('int64FromJsonNumber', () => {
   it('is what exact arithmetic gives', () => {
-    fc.assert(fc.property(fc.oneof(jsonNumber, idLiteral.filter(isJsonNumber)), (literal) => {
-      assert.equal(int64FromJsonNumber(literal), int64OfSource(literal), literal);
-    }), { numRuns: 3000 });
+    fc.assert(
+      fc.property(fc.oneof(jsonNumber, idLiteral.filter(isJsonNumber)), (literal) => {
+        assert.equal(int64FromJsonNumber(literal), int64OfSource(literal), literal);
+      }),
+      { numRuns: 3000 },
+    );
   });
 });
 
 describe('parseExactJson', () => {
   it('is JSON.parse with access to the source of the id', () => {
-    fc.assert(fc.property(sendable, (body) => {
-      const text = Buffer.from(body, 'latin1').toString('utf8');
-      const expected = parseWithIdSource(text);
-      if (expected === undefined) {
-        assert.throws(() => parseExactJson(text, 256), { code: 'invalid_json' });
-        return;
-      }
-      const { root, idSource } = expected;
-      const parsed = parseExactJson(text, 256);
-      if (idSource === undefined) {
-        assert.deepEqual(parsed, root);
-        return;
-      }
-      const { id, ...rest } = parsed as { id: number | bigint };
-      assert.equal(Number.isNaN(id) ? undefined : BigInt(id), int64OfSource(idSource), idSource.slice(0, 100));
-      assert.deepEqual(rest, Object.fromEntries(Object.entries(root as object).filter(([key]) => key !== 'id')));
-    }), { numRuns: 400 });
+    fc.assert(
+      fc.property(sendable, (body) => {
+        const text = Buffer.from(body, 'latin1').toString('utf8');
+        const expected = parseWithIdSource(text);
+        if (expected === undefined) {
+          assert.throws(() => parseExactJson(text, 256), { code: 'invalid_json' });
+          return;
+        }
+        const { root, idSource } = expected;
+        const parsed = parseExactJson(text, 256);
+        if (idSource === undefined) {
+          assert.deepEqual(parsed, root);
+          return;
+        }
+        const { id, ...rest } = parsed as { id: number | bigint };
+        assert.equal(Number.isNaN(id) ? undefined : BigInt(id), int64OfSource(idSource), idSource.slice(0, 100));
+        assert.deepEqual(rest, Object.fromEntries(Object.entries(root as object).filter(([key]) => key !== 'id')));
+      }),
+      { numRuns: 400 },
+    );
   });
 });
 

@@ -8,14 +8,16 @@ interface Common {
 }
 
 /** Where a target leads. */
-export type Place = Common & ({ readonly kind: 'plants' | 'openapi' } | { readonly kind: 'plant'; readonly idText: string });
+export type Place = Common &
+  ({ readonly kind: 'plants' | 'openapi' } | { readonly kind: 'plant'; readonly idText: string });
 
 /** Where a request target leads; `undefined` for nowhere. */
 export function routeOf(target: string): Place | undefined {
   const origin = target.replace(/^https?:\/\/[^/?]*/i, '');
   const [path = '', ...rest] = origin.split('?');
   const query = rest.join('?');
-  if (path === '/plants') return { kind: 'plants', path, query, methods: ['GET', 'POST'], allow: 'GET, POST, HEAD, OPTIONS' };
+  if (path === '/plants')
+    return { kind: 'plants', path, query, methods: ['GET', 'POST'], allow: 'GET, POST, HEAD, OPTIONS' };
   if (path === '/openapi.json') return { kind: 'openapi', path, query, methods: ['GET'], allow: 'GET, HEAD, OPTIONS' };
   const idText = path.startsWith('/plants/') ? path.slice('/plants/'.length) : '';
   if (idText === '' || idText.includes('/')) return undefined;
@@ -28,10 +30,15 @@ export function readPathId(segment: string): bigint | undefined {
 }
 
 /** What a list's query asks for, or the integers that refuse it. */
-export function readListQuery(query: string): { limit: number | undefined; after: bigint | undefined } | { errors: number[] } {
+export function readListQuery(
+  query: string,
+): { limit: number | undefined; after: bigint | undefined } | { errors: number[] } {
   const pairs = query.split('&').map((pair) => {
     const [name = '', ...value] = pair.split('=');
-    return { name: decodeEscapes(name.replaceAll('+', ' ')), value: decodeEscapes(value.join('=').replaceAll('+', ' ')) };
+    return {
+      name: decodeEscapes(name.replaceAll('+', ' ')),
+      value: decodeEscapes(value.join('=').replaceAll('+', ' ')),
+    };
   });
   const limits = pairs.filter(({ name }) => name === 'limit').map(({ value }) => value);
   const afters = pairs.filter(({ name }) => name === 'after').map(({ value }) => value);

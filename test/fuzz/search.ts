@@ -43,7 +43,11 @@ const casesInRound = 50;
 const maxShrinkMs = 60_000;
 
 /** Runs rounds of cases against a real server, until the time is over or `maxFound` findings are there. */
-export async function search({ storage, seed, path, ms }: Search, maxFound = 1, onFound: (found: Found) => void = () => undefined): Promise<Searched> {
+export async function search(
+  { storage, seed, path, ms }: Search,
+  maxFound = 1,
+  onFound: (found: Found) => void = () => undefined,
+): Promise<Searched> {
   const deadline = performance.now() + ms;
   const found: Found[] = [];
   let cases = 0;
@@ -58,10 +62,16 @@ export async function search({ storage, seed, path, ms }: Search, maxFound = 1, 
   return { cases, seeds: `${seed} to ${round - 1}`, found };
 }
 
-async function searchRound(storage: StorageName, seed: number, path: string | undefined, onCase: () => void): Promise<Found | undefined> {
+async function searchRound(
+  storage: StorageName,
+  seed: number,
+  path: string | undefined,
+  onCase: () => void,
+): Promise<Found | undefined> {
   const folder = storage === 'sqlite' ? await mkdtemp(join(tmpdir(), 'plant-store-fuzz-')) : undefined;
   let files = 0;
-  const open = (): Promise<Garden> => Garden.open(folder === undefined ? new MemoryStorage() : new SqliteStorage(join(folder, `${files++}.db`)));
+  const open = (): Promise<Garden> =>
+    Garden.open(folder === undefined ? new MemoryStorage() : new SqliteStorage(join(folder, `${files++}.db`)));
   let garden = await open();
   const property = serverProperty(async (run) => {
     try {

@@ -29,14 +29,18 @@ export interface Finished {
 }
 
 /** Starts `plant-store` from the sources. */
-export function spawnCommand(args: string[], { cwd, env = {}, stdin = '/dev/null', maxOpenFiles }: CommandContext): ChildProcessByStdio<null, Readable, Readable> {
+export function spawnCommand(
+  args: string[],
+  { cwd, env = {}, stdin = '/dev/null', maxOpenFiles }: CommandContext,
+): ChildProcessByStdio<null, Readable, Readable> {
   const { PATH = '', NODE_V8_COVERAGE } = process.env;
   const input = openSync(resolve(cwd, stdin), 'r');
   try {
     const node = ['--import', tsx, main, ...args];
-    const [program, programArgs] = maxOpenFiles === undefined
-      ? [process.execPath, node]
-      : ['prlimit', [`--nofile=${maxOpenFiles}:${maxOpenFiles}`, process.execPath, ...node]];
+    const [program, programArgs] =
+      maxOpenFiles === undefined
+        ? [process.execPath, node]
+        : ['prlimit', [`--nofile=${maxOpenFiles}:${maxOpenFiles}`, process.execPath, ...node]];
     return spawn(program, programArgs, {
       cwd,
       env: { PATH, ...(NODE_V8_COVERAGE !== undefined && { NODE_V8_COVERAGE }), ...env },
@@ -86,7 +90,9 @@ export async function startServer(t: HasAfter, args: string[], context: CommandC
       const listening = /^Plant Store listening on (\S+)\n/m.exec(stdout)?.[1];
       if (listening !== undefined) resolve(listening);
     });
-    void exited.then((code) => { reject(new Error(`serve ended with ${code ?? 'a signal'}: ${stderr}`)); });
+    void exited.then((code) => {
+      reject(new Error(`serve ended with ${code ?? 'a signal'}: ${stderr}`));
+    });
   });
   return {
     url,

@@ -29,7 +29,14 @@ formats.default(ajv);
 ajv.addSchema({ $id: 'openapi', ...document });
 
 /** Headers that HTTP itself brings, which OpenAPI documents do not describe. */
-const transportHeaders = new Set(['content-type', 'content-length', 'date', 'connection', 'keep-alive', 'transfer-encoding']);
+const transportHeaders = new Set([
+  'content-type',
+  'content-length',
+  'date',
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+]);
 
 /** Asserts that a response is in the OpenAPI document: its status, every header, its body. */
 export function assertDescribed(method: string, target: string, received: Received): void {
@@ -65,7 +72,8 @@ function assertHeaders(what: string, { headers = {} }: Described, received: Head
     const header = reference === undefined ? headerOrRef : document.components.headers[reference];
     const value = received.get(name);
     assert.ok(value !== null || header?.required !== true, `${what} lacks ${name}`);
-    if (value !== null && header?.schema) assertValid(`${what}: ${name}`, header.schema, /^\d+$/.test(value) ? Number(value) : value);
+    if (value !== null && header?.schema)
+      assertValid(`${what}: ${name}`, header.schema, /^\d+$/.test(value) ? Number(value) : value);
   }
   for (const name of received.keys()) assert.ok(known.has(name), `${what} has ${name}, which is not described`);
 }

@@ -27,5 +27,12 @@ export function heldStorage({ lists = false } = {}): HeldStorage {
     return commit(writes);
   };
   if (lists) storage.list = (user, range) => wait().then(() => list(user, range));
-  return { storage, release: () => { released.resolve(undefined); }, committing: begun.promise, calls: () => calls };
+  return {
+    storage,
+    release: () => {
+      released.resolve(undefined);
+    },
+    committing: begun.promise,
+    calls: () => calls,
+  };
 }

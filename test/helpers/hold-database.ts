@@ -14,6 +14,8 @@ const program = `
 /** Resolves when another connection has run the statement; it is closed, and its locks with it, after so many milliseconds. */
 export async function holdDatabase(t: HasAfter, path: string, sql: string, forMs: number): Promise<void> {
   const worker = new Worker(program, { eval: true, workerData: { path, sql, forMs } });
-  t.after(async () => { await worker.terminate(); });
+  t.after(async () => {
+    await worker.terminate();
+  });
   await once(worker, 'message');
 }

@@ -43,7 +43,11 @@ export interface ModelClients {
  * Starts clients; they go away when no server listens any more. A request without an answer may have
  * had its effect, unless `isUnansweredUndone` says then that it must not.
  */
-export function startModelClients(model: PlantModel, options: ModelClientOptions, isUnansweredUndone: () => boolean = () => false): ModelClients {
+export function startModelClients(
+  model: PlantModel,
+  options: ModelClientOptions,
+  isUnansweredUndone: () => boolean = () => false,
+): ModelClients {
   const { urls, tokens, clients, idsEach = 30, random, pauseMs = 5 } = options;
   const statuses = new Map<number, number>();
   const problems: string[] = [];
@@ -57,9 +61,16 @@ export function startModelClients(model: PlantModel, options: ModelClientOptions
     const isCreate = random() < (states.includes(undefined) ? 0.9 : 0.1);
     const name = isCreate ? model.newName(key) : undefined;
     const authorization = `Bearer ${tokens.get(key.user) ?? ''}`;
-    const answer = name === undefined
-      ? await exchange(agent, `${url}/plants/${key.id}`, 'DELETE', authorization)
-      : await exchange(agent, `${url}/plants`, 'POST', authorization, JSON.stringify({ id: key.id, name, tag: tagOf(name) }));
+    const answer =
+      name === undefined
+        ? await exchange(agent, `${url}/plants/${key.id}`, 'DELETE', authorization)
+        : await exchange(
+            agent,
+            `${url}/plants`,
+            'POST',
+            authorization,
+            JSON.stringify({ id: key.id, name, tag: tagOf(name) }),
+          );
     if (answer === 'refused') return answer;
     if (answer === undefined) {
       if (!isUnansweredUndone()) model.allow(key, name);
@@ -67,7 +78,8 @@ export function startModelClients(model: PlantModel, options: ModelClientOptions
     }
     const there = states.filter((state) => state !== undefined);
     if (answer.status === (isCreate ? 200 : 204)) {
-      if (isCreate ? !states.includes(undefined) : there.length === 0) problems.push(`${answer.status} for ${key.user} ${key.id}, which is ${describe(states)}`);
+      if (isCreate ? !states.includes(undefined) : there.length === 0)
+        problems.push(`${answer.status} for ${key.user} ${key.id}, which is ${describe(states)}`);
       model.settle(key, [name]);
     } else if (isCreate && answer.status === 400) {
       if (there.length === 0) problems.push(`taken: ${key.user} ${key.id}, which is ${describe(states)}`);
@@ -77,7 +89,8 @@ export function startModelClients(model: PlantModel, options: ModelClientOptions
       model.settle(key, [undefined]);
     } else if (answer.status === 503) {
       model.allow(key, name);
-      if (answer.headers['retry-after'] === undefined || !isError(answer.body, 50300)) problems.push(`503 with ${JSON.stringify(answer.headers)} ${answer.body}`);
+      if (answer.headers['retry-after'] === undefined || !isError(answer.body, 50300))
+        problems.push(`503 with ${JSON.stringify(answer.headers)} ${answer.body}`);
     } else {
       problems.push(`${answer.status}: ${answer.body}`);
     }
@@ -131,16 +144,31 @@ function isError(body: string, error: number): boolean {
 }
 
 /** `undefined` where there was no whole answer, `refused` where nobody listens. */
-async function exchange(agent: Agent, url: string, method: string, authorization: string, body?: string): Promise<HttpAnswer | 'refused' | undefined> {
-  const headers = { authorization, ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }) };
+async function exchange(
+  agent: Agent,
+  url: string,
+  method: string,
+  authorization: string,
+  body?: string,
+): Promise<HttpAnswer | 'refused' | undefined> {
+  const headers = {
+    authorization,
+    ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+  };
   return new Promise((resolve) => {
     const sent = request(url, { agent, method, headers }, (response) => {
       text(response).then(
-        (received) => { resolve({ status: response.statusCode ?? 0, headers: response.headers, body: received }); },
-        () => { resolve(undefined); },
+        (received) => {
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: received });
+        },
+        () => {
+          resolve(undefined);
+        },
       );
     });
-    sent.on('error', ({ code }: NodeJS.ErrnoException) => { resolve(code === 'ECONNREFUSED' ? 'refused' : undefined); });
+    sent.on('error', ({ code }: NodeJS.ErrnoException) => {
+      resolve(code === 'ECONNREFUSED' ? 'refused' : undefined);
+    });
     sent.end(body);
   });
 }

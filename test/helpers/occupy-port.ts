@@ -8,6 +8,8 @@ export async function occupyPort(t: HasAfter, host = '127.0.0.1'): Promise<numbe
   const server = createServer();
   server.listen(0, host);
   await once(server, 'listening');
-  t.after(() => { server.close(); });
+  t.after(() => {
+    server.close();
+  });
   return (server.address() as AddressInfo).port;
 }

@@ -36,14 +36,23 @@ export function testPageBound(open: (t: TestContext) => Promise<StorageAdapter>)
       const range = { after: 2n, limit: 997 };
       const expected = pageOf(plants.slice(3));
       const ids = expected.map(({ id }) => id);
-      assert.deepEqual((await storage.list('ada', range)).map(({ id }) => id), ids);
-      assert.deepEqual((await storage.scan({ after: { user: 'ada', id: 2n }, limit: 997 })).map(({ plant }) => plant.id), ids);
-      assert.deepEqual(await storage.listJson?.('ada', range) ?? undefined, storage.listJson && {
-        json: `[${expected.map(plantJson).join(',')}]`,
-        count: ids.length,
-        last: ids.at(-1),
-        hasMore: ids.length < 997,
-      });
+      assert.deepEqual(
+        (await storage.list('ada', range)).map(({ id }) => id),
+        ids,
+      );
+      assert.deepEqual(
+        (await storage.scan({ after: { user: 'ada', id: 2n }, limit: 997 })).map(({ plant }) => plant.id),
+        ids,
+      );
+      assert.deepEqual(
+        (await storage.listJson?.('ada', range)) ?? undefined,
+        storage.listJson && {
+          json: `[${expected.map(plantJson).join(',')}]`,
+          count: ids.length,
+          last: ids.at(-1),
+          hasMore: ids.length < 997,
+        },
+      );
     });
   }
 }

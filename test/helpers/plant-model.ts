@@ -63,7 +63,8 @@ export class PlantModel {
         continue;
       }
       before = id;
-      if (!this.states({ user, id }).includes(name)) findings.resurrected.push(`${line}, not ${this.states({ user, id }).join(' or ')}`);
+      if (!this.states({ user, id }).includes(name))
+        findings.resurrected.push(`${line}, not ${this.states({ user, id }).join(' or ')}`);
       left.delete(id);
       this.settle({ user, id }, [name]);
     }

@@ -32,7 +32,9 @@ async function findBinaries(): Promise<Binaries> {
     await access(binaries.postgres);
     return binaries;
   } catch (cause) {
-    throw new Error(`These tests need a real PostgreSQL: npm should have installed ${name} with its install script.`, { cause });
+    throw new Error(`These tests need a real PostgreSQL: npm should have installed ${name} with its install script.`, {
+      cause,
+    });
   }
 }
 

@@ -57,7 +57,9 @@ export class PostgresCluster {
   /** Starts the server, again after it was stopped or killed; resolves when it takes connections. */
   async restart(): Promise<void> {
     // After a kill the shared memory of the old one may still be there for a moment.
-    await eventually(async () => { await this.#launch(); }, 10_000);
+    await eventually(async () => {
+      await this.#launch();
+    }, 10_000);
     await eventually(() => this.query('SELECT 1'), 10_000);
   }
 
@@ -74,7 +76,9 @@ export class PostgresCluster {
         log = (log + chunk).slice(-10_000);
         if (log.includes('ready to accept')) resolve();
       });
-      void exited.then(() => { reject(new Error(`postgres ended: ${log}`)); });
+      void exited.then(() => {
+        reject(new Error(`postgres ended: ${log}`));
+      });
     });
     this.#server = { process: child, exited };
     await ready;
@@ -150,12 +154,16 @@ export class PostgresCluster {
     await client.connect();
     await client.query("SELECT pg_backup_start('standby', true)");
     await copyFolder(this.#data, standby.#data);
-    const { rows: [label] } = await client.query<{ labelfile: string }>('SELECT labelfile FROM pg_backup_stop(false)');
+    const {
+      rows: [label],
+    } = await client.query<{ labelfile: string }>('SELECT labelfile FROM pg_backup_stop(false)');
     await client.end();
     await rm(join(standby.#data, 'postmaster.pid'), { force: true });
     await writeOwnedFile(join(standby.#data, 'backup_label'), label?.labelfile ?? '');
     await writeOwnedFile(join(standby.#data, 'standby.signal'), '');
-    await standby.configure([`primary_conninfo = 'host=127.0.0.1 port=${this.port} user=postgres application_name=standby'`]);
+    await standby.configure([
+      `primary_conninfo = 'host=127.0.0.1 port=${this.port} user=postgres application_name=standby'`,
+    ]);
     try {
       await standby.restart();
     } catch (error) {

@@ -16,7 +16,9 @@ export class RawConnection {
 
   static async open(t: HasAfter, port: number): Promise<RawConnection> {
     const socket = connect(port, '127.0.0.1');
-    t.after(() => { socket.destroy(); });
+    t.after(() => {
+      socket.destroy();
+    });
     await once(socket, 'connect');
     return new RawConnection(socket);
   }
@@ -54,13 +56,17 @@ export class RawConnection {
 /** The status and JSON body of a whole answer. */
 export function parseRawAnswer(text: string): { status: number; head: string; json: unknown } {
   const [head = '', body = ''] = text.split('\r\n\r\n');
-  return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]), head, json: body === '' ? undefined : JSON.parse(body) };
+  return {
+    status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]),
+    head,
+    json: body === '' ? undefined : JSON.parse(body),
+  };
 }
 
 /** All the answers of a connection, each with a Content-Length or without a body. */
 export function parseRawAnswers(text: string): { status: number; head: string; json: unknown }[] {
   const answers = [];
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const headEnd = text.indexOf('\r\n\r\n', at) + 4;
     if (headEnd < at) throw new Error(`No whole answer: ${text.slice(at, at + 200)}`);
     const length = Number(/^Content-Length: (\d+)\r$/im.exec(text.slice(at, headEnd))?.[1] ?? 0);

@@ -23,10 +23,18 @@ export interface Started {
 }
 
 /** Starts a server; it is stopped after the test. */
-export async function start(t: HasAfter, storage: StorageAdapter = new MemoryStorage(), options: Partial<ServiceOptions> = {}): Promise<Started> {
+export async function start(
+  t: HasAfter,
+  storage: StorageAdapter = new MemoryStorage(),
+  options: Partial<ServiceOptions> = {},
+): Promise<Started> {
   const store = new PlantStore({ storage });
   const faults: unknown[] = [];
-  const server = createPlantServer(store, { authenticate: authenticateByName, onError: (error) => faults.push(error), ...options });
+  const server = createPlantServer(store, {
+    authenticate: authenticateByName,
+    onError: (error) => faults.push(error),
+    ...options,
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(async () => {

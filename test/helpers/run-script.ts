@@ -12,7 +12,11 @@ export function plainEnvironment(): NodeJS.ProcessEnv {
 }
 
 /** Runs a program to its end, asserts that it exits with 0, and answers its standard output. */
-export async function runScript(command: string, args: string[], options: { cwd: string; env?: NodeJS.ProcessEnv }): Promise<string> {
+export async function runScript(
+  command: string,
+  args: string[],
+  options: { cwd: string; env?: NodeJS.ProcessEnv },
+): Promise<string> {
   const child = spawn(command, args, { env: plainEnvironment(), ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   const exited = once(child, 'exit') as Promise<[number | null]>;
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), exited]);

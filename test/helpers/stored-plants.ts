@@ -4,15 +4,32 @@ import type { OwnedPlant, StoredPlant } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 
 /** Names that a careless program mistakes for something else. */
-const hostileTexts = ['', ' ', '"', '\\', '\\n', '\n', '\r\n', '\t\u0001\u001b[2J\u007f\u0085\u2028', '{"user":"eve"}', '\u{1F33F}', '\uFEFF', '\uFFFD', 'null', 'é'];
+const hostileTexts = [
+  '',
+  ' ',
+  '"',
+  '\\',
+  '\\n',
+  '\n',
+  '\r\n',
+  '\t\u0001\u001b[2J\u007f\u0085\u2028',
+  '{"user":"eve"}',
+  '\u{1F33F}',
+  '\uFEFF',
+  '\uFFFD',
+  'null',
+  'é',
+];
 const extremeIds = [minInt64, -(2n ** 53n) - 1n, -1n, 0n, 2n ** 53n, 2n ** 53n + 1n, maxInt64 - 1n, maxInt64];
 
 /** Plants under hostile users and names and extreme ids, in the order of a scan. */
-export const hostilePlants: readonly OwnedPlant[] = ['\n', '"; rm', 'Ada', 'ada', '\uFFFD', '\u{1F33F}'].flatMap((user) => [
-  ...extremeIds.slice(0, 4).map((id) => owned(user, { id, name: `plant ${id}` })),
-  ...hostileTexts.map((text, n) => owned(user, { id: BigInt(n + 1), name: text, ...(n % 2 === 0 && { tag: text }) })),
-  ...extremeIds.slice(4).map((id) => owned(user, { id, name: 'x', tag: '' })),
-]);
+export const hostilePlants: readonly OwnedPlant[] = ['\n', '"; rm', 'Ada', 'ada', '\uFFFD', '\u{1F33F}'].flatMap(
+  (user) => [
+    ...extremeIds.slice(0, 4).map((id) => owned(user, { id, name: `plant ${id}` })),
+    ...hostileTexts.map((text, n) => owned(user, { id: BigInt(n + 1), name: text, ...(n % 2 === 0 && { tag: text }) })),
+    ...extremeIds.slice(4).map((id) => owned(user, { id, name: 'x', tag: '' })),
+  ],
+);
 
 /** Some plants of a user in ascending id. */
 export function rowOfPlants(user: string, count: number): OwnedPlant[] {

@@ -43,7 +43,9 @@ export async function makeReadOnly(path: string): Promise<(() => Promise<void>) 
   }
   if (spawnSync('mount', ['--bind', path, path]).status !== 0) return undefined;
   execFileSync('mount', ['-o', 'remount,bind,ro', path]);
-  return async () => { execFileSync('umount', ['--lazy', path]); };
+  return async () => {
+    execFileSync('umount', ['--lazy', path]);
+  };
 }
 
 /** A strace that was attached to a process. */
@@ -56,9 +58,16 @@ export interface AttachedStrace {
  * Attaches strace to all threads of a process; what it traces goes to the
  * file `output`. Where that is not possible the test is skipped and says why.
  */
-export async function attachStrace(t: TestContext, pid: number, args: readonly string[], output = '/dev/null'): Promise<AttachedStrace | undefined> {
+export async function attachStrace(
+  t: TestContext,
+  pid: number,
+  args: readonly string[],
+  output = '/dev/null',
+): Promise<AttachedStrace | undefined> {
   if (!hasProgram(t, 'strace')) return undefined;
-  const strace = spawn('strace', ['-f', '-o', output, ...args, '-p', String(pid)], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const strace = spawn('strace', ['-f', '-o', output, ...args, '-p', String(pid)], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   const closed = once(strace, 'close');
   const detach = async (): Promise<void> => {
     strace.kill('SIGINT');
@@ -71,7 +80,9 @@ export async function attachStrace(t: TestContext, pid: number, args: readonly s
       said += chunk;
       if (/Process \d+ attached/.test(said)) resolve(true);
     });
-    void closed.then(() => { resolve(false); });
+    void closed.then(() => {
+      resolve(false);
+    });
   });
   if (isAttached) return { detach };
   t.skip(`strace cannot attach to a process: ${said.trim()}`);

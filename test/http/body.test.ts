@@ -22,7 +22,12 @@ function slowRequest(bytes: number): { request: ServiceRequest; arrive: (text: s
     discardBody: () => undefined,
     isClientGone: () => false,
   };
-  return { request, arrive: (text) => { body.resolve(Buffer.from(text)); } };
+  return {
+    request,
+    arrive: (text) => {
+      body.resolve(Buffer.from(text));
+    },
+  };
 }
 
 describe('JsonBodyReader', () => {

@@ -14,7 +14,18 @@ const challengeOf = ({ headers }: Answered): string | null => headers.get('www-a
 describe('Routing', () => {
   it('answers 404 for every other path, with or without a token', async (t) => {
     const service = await startService(t);
-    for (const path of ['/', '//plants', '/plants/', '/plants/1/', '/plants//1', '/Plants', '/plants/1/2', '/%70lants', '/plants;x', '/openapiXjson']) {
+    for (const path of [
+      '/',
+      '//plants',
+      '/plants/',
+      '/plants/1/',
+      '/plants//1',
+      '/Plants',
+      '/plants/1/2',
+      '/%70lants',
+      '/plants;x',
+      '/openapiXjson',
+    ]) {
       assert.deepEqual(outcome(await service.call('GET', path, { token: null })), [404, 40401], path);
       assert.deepEqual(outcome(await service.call('DELETE', path)), [404, 40401], path);
     }
@@ -22,7 +33,11 @@ describe('Routing', () => {
 
   it('answers 405 with Allow for a method that a path does not take, before it looks at a token', async (t) => {
     const service = await startService(t);
-    const allowed = { '/plants': 'GET, POST, HEAD, OPTIONS', '/plants/1': 'DELETE, OPTIONS', '/openapi.json': 'GET, HEAD, OPTIONS' };
+    const allowed = {
+      '/plants': 'GET, POST, HEAD, OPTIONS',
+      '/plants/1': 'DELETE, OPTIONS',
+      '/openapi.json': 'GET, HEAD, OPTIONS',
+    };
     for (const [path, allow] of Object.entries(allowed)) {
       for (const method of ['PUT', 'PATCH', 'DELETE', 'GET', 'HEAD', 'POST'].filter((name) => !allow.includes(name))) {
         const answered = await service.call(method, path, { token: null });
@@ -55,9 +70,17 @@ describe('Routing', () => {
 describe('Bearer tokens', () => {
   it('are asked for where there is none, or credentials of another scheme', async (t) => {
     const service = await startService(t);
-    const calls = [{ token: null }, { token: null, headers: { authorization: 'Basic YWRhOg==' } }, { token: null, headers: { authorization: 'Bearers ada' } }];
+    const calls = [
+      { token: null },
+      { token: null, headers: { authorization: 'Basic YWRhOg==' } },
+      { token: null, headers: { authorization: 'Bearers ada' } },
+    ];
     for (const call of calls) {
-      for (const [method, path] of [['GET', '/plants'], ['POST', '/plants'], ['DELETE', '/plants/1']] as const) {
+      for (const [method, path] of [
+        ['GET', '/plants'],
+        ['POST', '/plants'],
+        ['DELETE', '/plants/1'],
+      ] as const) {
         const answered = await service.call(method, path, call);
         assert.deepEqual(outcome(answered), [401, 40101]);
         assert.equal(challengeOf(answered), 'Bearer realm="plants"');
@@ -67,7 +90,16 @@ describe('Bearer tokens', () => {
 
   it('are refused where they are unknown or malformed', async (t) => {
     const service = await startService(t);
-    for (const authorization of ['Bearer nobody', 'Bearer', 'Bearer ', 'Bearer a b', 'Bearer "ada"', 'Bearer ada,', 'Bearer =', 'Bearer\tada']) {
+    for (const authorization of [
+      'Bearer nobody',
+      'Bearer',
+      'Bearer ',
+      'Bearer a b',
+      'Bearer "ada"',
+      'Bearer ada,',
+      'Bearer =',
+      'Bearer\tada',
+    ]) {
       const answered = await service.call('GET', '/plants', { token: null, headers: { authorization } });
       assert.deepEqual(outcome(answered), [401, 40102], authorization);
       assert.equal(challengeOf(answered), 'Bearer realm="plants", error="invalid_token"');
@@ -81,8 +113,19 @@ describe('Bearer tokens', () => {
       return { user: 'ada' };
     };
     const service = await startService(t, { authenticate });
-    for (const authorization of ['Bearer a b', 'Bearer "ada"', 'Bearer ada,', 'Bearer =', 'Bearer a=b', "Bearer ' OR 1=1"]) {
-      assert.equal((await service.call('GET', '/plants', { token: null, headers: { authorization } })).status, 401, authorization);
+    for (const authorization of [
+      'Bearer a b',
+      'Bearer "ada"',
+      'Bearer ada,',
+      'Bearer =',
+      'Bearer a=b',
+      "Bearer ' OR 1=1",
+    ]) {
+      assert.equal(
+        (await service.call('GET', '/plants', { token: null, headers: { authorization } })).status,
+        401,
+        authorization,
+      );
     }
     assert.equal((await service.call('GET', '/plants', { token: 'A-._~+/z9==' })).status, 200);
     assert.deepEqual(asked, ['A-._~+/z9==']);
@@ -99,7 +142,9 @@ describe('Bearer tokens', () => {
     const service = await startService(t);
     assert.equal((await service.call('GET', '/plants?access_token=ada', { token: null })).status, 401);
     const connection = await RawConnection.open(t, service.port);
-    connection.send('GET /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ada\r\nauthorization: Bearer bob\r\nConnection: close\r\n\r\n');
+    connection.send(
+      'GET /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ada\r\nauthorization: Bearer bob\r\nConnection: close\r\n\r\n',
+    );
     const { status, head } = parseRawAnswer(await connection.untilClosed());
     assert.equal(status, 401);
     assert.match(head, /error="invalid_token"/);
@@ -132,7 +177,12 @@ describe('Faults', () => {
 
   it('of this side are a 500 that tells nothing, and are reported', async (t) => {
     for (const cause of [new Error('password is hunter2'), 'hunter2', undefined]) {
-      const service = await startService(t, failing(() => { throw cause as Error; }));
+      const service = await startService(
+        t,
+        failing(() => {
+          throw cause as Error;
+        }),
+      );
       const answered = await service.call('GET', '/plants');
       assert.deepEqual(outcome(answered), [500, 50000]);
       assert.doesNotMatch(answered.text, /hunter2/);
@@ -148,7 +198,10 @@ describe('Faults', () => {
     const answered = await service.call('POST', '/plants', fern);
     assert.deepEqual([...outcome(answered), answered.headers.get('retry-after')], [503, 50300, '1']);
     assert.doesNotMatch(answered.text, /disk/);
-    assert.deepEqual(service.faults.map((fault) => (fault as Error).cause), [cause]);
+    assert.deepEqual(
+      service.faults.map((fault) => (fault as Error).cause),
+      [cause],
+    );
   });
 
   it('are none where the store is saturated or closed: that is a 503 and nothing to report', async (t) => {
@@ -174,7 +227,10 @@ describe('Faults', () => {
   });
 
   it('of an authenticate that is down for a while can be a 503', async (t) => {
-    const service = await startService(t, failing(() => Promise.reject(new PlantStoreError('storage_unavailable'))));
+    const service = await startService(
+      t,
+      failing(() => Promise.reject(new PlantStoreError('storage_unavailable'))),
+    );
     assert.deepEqual(outcome(await service.call('GET', '/plants')), [503, 50300]);
   });
 });
@@ -182,11 +238,16 @@ describe('Faults', () => {
 describe('createRequestListener', () => {
   it('refuses wrong options, naming them', () => {
     const store = new PlantStore({ storage: new MemoryStorage() });
-    const make = (options: object): (() => unknown) => () =>
-      createRequestListener(store, { authenticate: authenticateByName, ...options });
+    const make =
+      (options: object): (() => unknown) =>
+      () =>
+        createRequestListener(store, { authenticate: authenticateByName, ...options });
     assert.throws(make({ authenticate: undefined }), { name: 'TypeError', message: /authenticate/ });
     assert.throws(make({ onError: 'x' }), { name: 'TypeError', message: /onError/ });
-    assert.throws(make({ maxBodyBytes: 0 }), { name: 'TypeError', message: /maxBodyBytes must be an integer of 1 or more/ });
+    assert.throws(make({ maxBodyBytes: 0 }), {
+      name: 'TypeError',
+      message: /maxBodyBytes must be an integer of 1 or more/,
+    });
     for (const basePath of ['garden', '/garden/', '/', '//garden', '/a b', '/a?b', '/a>', 7, null]) {
       assert.throws(make({ basePath }), { name: 'TypeError', message: /^basePath must be a path/ });
     }

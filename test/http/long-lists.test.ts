@@ -52,12 +52,19 @@ async function startCounting(
     if (range.limit < 1000) return list(user, range);
     reads.push(range.after);
     // The first page of a request has one plant more, to see whether there is another page.
-    if (!isOpen && range.limit === 1000) await new Promise<void>((resolve) => { waiting.push(resolve); });
+    if (!isOpen && range.limit === 1000)
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve);
+      });
     return list(user, range);
   };
   const gate = {
-    close: () => { isOpen = false; },
-    step: () => { waiting.shift()?.(); },
+    close: () => {
+      isOpen = false;
+    },
+    step: () => {
+      waiting.shift()?.();
+    },
     open: () => {
       isOpen = true;
       for (const resume of waiting.splice(0)) resume();
@@ -66,7 +73,8 @@ async function startCounting(
   return { service, reads, gate };
 }
 
-const statusOf = async (service: Service, limit: number): Promise<number> => (await service.call('GET', `/plants?limit=${limit}`)).status;
+const statusOf = async (service: Service, limit: number): Promise<number> =>
+  (await service.call('GET', `/plants?limit=${limit}`)).status;
 
 describe('Lists with a limit over one page', () => {
   it('hold so many ids together, and are refused past that until others have gone', async (t) => {
@@ -75,7 +83,9 @@ describe('Lists with a limit over one page', () => {
     assert.equal(await statusOf(service, 1001), 503);
     assert.equal(await statusOf(service, 10), 200, 'a list of one page holds none');
     stalled.socket.destroy();
-    await eventually(async () => { assert.equal(await statusOf(service, 2000), 200); });
+    await eventually(async () => {
+      assert.equal(await statusOf(service, 2000), 200);
+    });
   });
 
   it('are not refused to a client that is alone', async (t) => {
@@ -111,13 +121,16 @@ describe('Lists with a limit over one page', () => {
     connection.socket.resetAndDestroy();
     await new Promise((resolve) => setTimeout(resolve, 50));
     mayGoOn.resolve(undefined);
-    await eventually(async () => { assert.equal(await statusOf(service, 2500), 200); });
+    await eventually(async () => {
+      assert.equal(await statusOf(service, 2500), 200);
+    });
   });
 
   it('take no more than a quarter of the ids from other users', async (t) => {
     const service = await startService(t, { maxHeldIds: 6000 });
     const plants = Array.from({ length: 5000 }, (_, id) => ({ id, name: 'x'.repeat(5000) }));
-    for (const user of ['ada', 'bob', 'eve']) await Promise.all(plants.map((plant) => service.store.createPlant(user, plant)));
+    for (const user of ['ada', 'bob', 'eve'])
+      await Promise.all(plants.map((plant) => service.store.createPlant(user, plant)));
     await askAndStall(t, service, 4000);
     assert.equal(await statusOf(service, 1001), 503, 'the second list of a user who holds more than a quarter');
     for (const token of ['bob', 'eve', 'bob']) {
@@ -139,10 +152,18 @@ describe('Lists with a limit over one page', () => {
       service.call('GET', `/plants?limit=${limit}`, { token }).then(({ status }) => status);
     gate.close();
     const first = get('ada', 2000);
-    await eventually(() => { assert.equal(reads.length, 2); });
+    await eventually(() => {
+      assert.equal(reads.length, 2);
+    });
     const waiting = Array.from({ length: 100 }, () => get('ada', 2000));
-    await eventually(async () => { assert.equal(await get('ada', 2000), 503); });
-    assert.equal(reads.filter((after) => after !== undefined).length, 0, 'of those that wait nothing but the first page is read');
+    await eventually(async () => {
+      assert.equal(await get('ada', 2000), 503);
+    });
+    assert.equal(
+      reads.filter((after) => after !== undefined).length,
+      0,
+      'of those that wait nothing but the first page is read',
+    );
     assert.equal(await get('bob', 2000), 200, 'lists of others do not wait');
     gate.open();
     assert.deepEqual(new Set(await Promise.all([first, ...waiting])), new Set([200]));
@@ -152,7 +173,9 @@ describe('Lists with a limit over one page', () => {
     const { service, reads, gate } = await startCounting(t, { maxInFlight: 1 });
     gate.close();
     const list = service.call('GET', '/plants?limit=2000');
-    await eventually(() => { assert.equal(reads.length, 2); });
+    await eventually(() => {
+      assert.equal(reads.length, 2);
+    });
     assert.equal((await service.call('POST', '/plants', { token: 'bob', body: '{"id":1,"name":"Fern"}' })).status, 200);
     gate.open();
     assert.equal((await list).status, 200);
@@ -167,14 +190,20 @@ describe('Lists with a limit over one page', () => {
       const connection = await RawConnection.open(t, service.port);
       gate.close();
       connection.send('GET /plants?limit=5000 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ada\r\n\r\n');
-      await eventually(() => { assert.equal(reads.length, 2); });
+      await eventually(() => {
+        assert.equal(reads.length, 2);
+      });
       leave(connection);
       // The server learns of it from the kernel, in a few iterations of the event loop.
       await service.call('GET', '/plants?limit=1');
       gate.step();
-      await eventually(async () => { assert.equal((await service.call('GET', '/plants?limit=1')).status, 200); });
+      await eventually(async () => {
+        assert.equal((await service.call('GET', '/plants?limit=1')).status, 200);
+      });
       gate.open();
-      await eventually(async () => { assert.equal((await service.call('GET', '/plants?limit=1001')).status, 200); });
+      await eventually(async () => {
+        assert.equal((await service.call('GET', '/plants?limit=1001')).status, 200);
+      });
       // First page, two reads of the list that was given up at the latest, and four of the last request.
       assert.ok(reads.length <= 8, `${reads.length} reads`);
     });
@@ -194,6 +223,9 @@ describe('Lists with a limit over one page', () => {
 
   it('have a bound that must be 1 or more', () => {
     const store = new PlantStore({ storage: new MemoryStorage() });
-    assert.throws(() => createRequestListener(store, { authenticate: () => null, maxHeldIds: 0 }), { name: 'TypeError', message: /maxHeldIds/ });
+    assert.throws(() => createRequestListener(store, { authenticate: () => null, maxHeldIds: 0 }), {
+      name: 'TypeError',
+      message: /maxHeldIds/,
+    });
   });
 });

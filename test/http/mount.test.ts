@@ -15,7 +15,10 @@ const authorization = 'Bearer ada';
 const jsonHeaders = { authorization, 'content-type': 'application/json' };
 
 /** A listener to mount, and what it has reported to `onError`. */
-function createListener(t: HasAfter, options: Partial<ServiceOptions> = {}): { listener: RequestListener; faults: unknown[] } {
+function createListener(
+  t: HasAfter,
+  options: Partial<ServiceOptions> = {},
+): { listener: RequestListener; faults: unknown[] } {
   const store = new PlantStore({ storage: new MemoryStorage() });
   t.after(() => store.close());
   const faults: unknown[] = [];
@@ -52,7 +55,11 @@ async function assertError(response: Response, status: number, error: number): P
 
 /** All operations under the prefix that `base` ends in, and the Link that leads on. */
 async function assertService(base: string, prefix: string): Promise<void> {
-  for (const [id, name] of [[1, 'Fern'], [2, 'Moss'], [3, 'Ivy']] as const) {
+  for (const [id, name] of [
+    [1, 'Fern'],
+    [2, 'Moss'],
+    [3, 'Ivy'],
+  ] as const) {
     const created = await post(`${base}/plants`, { id, name });
     assert.equal(created.status, 200);
     assert.deepEqual(await created.json(), { name });
@@ -121,7 +128,9 @@ describe('createRequestListener in an Express app', () => {
     const app = express()
       .use('/garden', listener)
       .use(express.json())
-      .post('/echo', (request, response) => { response.json(request.body); });
+      .post('/echo', (request, response) => {
+        response.json(request.body);
+      });
     const url = await listen(t, createServer(app));
     const echoed = await post(`${url}/echo`, { hello: 'there' });
     assert.equal(echoed.status, 200);
@@ -133,7 +142,11 @@ describe('createRequestListener in an Express app', () => {
   it('gets the whole body after a middleware that takes its time', async (t) => {
     const { listener } = createListener(t);
     const app = express()
-      .use((_request, _response, next) => { setImmediate(() => { next(); }); })
+      .use((_request, _response, next) => {
+        setImmediate(() => {
+          next();
+        });
+      })
       .use('/garden', listener);
     const url = await listen(t, createServer(app));
     const name = 'x'.repeat(60_000);
@@ -161,15 +174,18 @@ describe('basePath', () => {
   it('begins Link and the servers of the document behind a proxy that removes a prefix', async (t) => {
     const { listener } = createListener(t, { basePath: '/garden' });
     const backend = await listen(t, createServer(listener));
-    const url = await listen(t, createServer((request, response) => {
-      // As nginx does with `location /garden/ { proxy_pass http://backend/; }`.
-      const { method, headers, url: target = '' } = request;
-      const forwarded = forward(backend + target.replace(/^\/garden/, ''), { method, headers }, (answer) => {
-        response.writeHead(answer.statusCode ?? 0, answer.headers);
-        answer.pipe(response);
-      });
-      request.pipe(forwarded);
-    }));
+    const url = await listen(
+      t,
+      createServer((request, response) => {
+        // As nginx does with `location /garden/ { proxy_pass http://backend/; }`.
+        const { method, headers, url: target = '' } = request;
+        const forwarded = forward(backend + target.replace(/^\/garden/, ''), { method, headers }, (answer) => {
+          response.writeHead(answer.statusCode ?? 0, answer.headers);
+          answer.pipe(response);
+        });
+        request.pipe(forwarded);
+      }),
+    );
     await assertService(`${url}/garden`, '/garden');
     const { servers } = (await (await fetch(`${url}/garden/openapi.json`)).json()) as { servers: unknown };
     assert.deepEqual(servers, [{ url: '/garden' }]);

@@ -52,7 +52,12 @@ describe('onError', () => {
     assert.deepEqual([stdout, (await exited)[0]], ['503,503,503\n', 0], stderr);
     for (const secret of secrets) assert.ok(!stderr.includes(secret), `${secret} in ${stderr}`);
     for (const request of ['POST /plants', 'GET /plants', 'DELETE /plants/{id}']) {
-      assert.ok(stderr.includes(`${request} failed: PlantStoreError: The storage failed. Try again shortly. (code storage_unavailable)\n`), stderr);
+      assert.ok(
+        stderr.includes(
+          `${request} failed: PlantStoreError: The storage failed. Try again shortly. (code storage_unavailable)\n`,
+        ),
+        stderr,
+      );
     }
     assert.match(stderr, /Caused by Error: disk full\n.*Caused by Error: null value \(code 23502\)\n/s);
     assert.ok(stderr.split('\n').length < 120, stderr);
@@ -60,7 +65,9 @@ describe('onError', () => {
 
   it('gets the method and the path of the OpenAPI document, not the request', async (t) => {
     const reports: unknown[] = [];
-    const authenticate = (): never => { throw new Error('identity provider is down'); };
+    const authenticate = (): never => {
+      throw new Error('identity provider is down');
+    };
     const service = await startService(t, { authenticate, onError: (...report) => reports.push(report.slice(1)) });
     await service.call('GET', '/plants?a=1');
     await service.call('DELETE', '/plants/pst_secret?a=1');
@@ -68,7 +75,12 @@ describe('onError', () => {
   });
 
   const failing: readonly [string, () => unknown][] = [
-    ['throws', () => { throw new Error('the hook is broken'); }],
+    [
+      'throws',
+      () => {
+        throw new Error('the hook is broken');
+      },
+    ],
     ['returns a promise that rejects', () => Promise.reject(new Error('the hook is broken'))],
   ];
   for (const [what, hook] of failing) {

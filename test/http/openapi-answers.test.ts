@@ -98,7 +98,12 @@ function describedAnswers(): string[] {
       Object.entries(responses).flatMap(([status, response]) => {
         const shared = response.$ref?.split('/').at(-1);
         // The answer to HEAD has no content, whatever a shared response says.
-        const content = method === 'head' ? undefined : shared === undefined ? response.content : components.responses[shared]?.content;
+        const content =
+          method === 'head'
+            ? undefined
+            : shared === undefined
+              ? response.content
+              : components.responses[shared]?.content;
         const answer = `${method.toUpperCase()} ${path} ${status}`;
         const integers = content?.['application/json'].schema.allOf?.[1]?.properties.error.enum;
         if (integers === undefined) return earlyStatuses.has(status) ? [] : [answer];
@@ -141,7 +146,10 @@ describe('the OpenAPI document and the answers', () => {
     for (const request of requests) await call(request);
     await store.close();
     for (const request of afterClose) await call(request);
-    assert.deepEqual(describedAnswers().filter((answer) => !given.has(answer)), []);
+    assert.deepEqual(
+      describedAnswers().filter((answer) => !given.has(answer)),
+      [],
+    );
   });
 
   it('agree on a header that is too large', async (t) => {
@@ -206,7 +214,13 @@ describe('assertDescribed', () => {
     ];
     for (const [method, target, response] of wrong) {
       const what = `${method} ${target} ${response.status} ${response.text}`;
-      assert.throws(() => { assertDescribed(method, target, response); }, assert.AssertionError, what);
+      assert.throws(
+        () => {
+          assertDescribed(method, target, response);
+        },
+        assert.AssertionError,
+        what,
+      );
     }
   });
 });

@@ -157,8 +157,15 @@ describe('openApiDocument', () => {
     for (const { name, operation } of operations.filter((each) => !each.name.startsWith('OPTIONS'))) {
       const placeholders = [...name.matchAll(/\{(\w+)\}/g)].map(([, placeholder]) => placeholder);
       const declared = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path');
-      assert.deepEqual(declared.map((parameter) => parameter.name), placeholders, name);
-      assert.ok(declared.every(({ required }) => required), name);
+      assert.deepEqual(
+        declared.map((parameter) => parameter.name),
+        placeholders,
+        name,
+      );
+      assert.ok(
+        declared.every(({ required }) => required),
+        name,
+      );
     }
   });
 
@@ -170,8 +177,10 @@ describe('openApiDocument', () => {
 
   it('names the scope that each operation needs', () => {
     const scoped = new Map(operations.map(({ name, operation }) => [name, operation.security]));
-    for (const name of ['GET /plants', 'HEAD /plants']) assert.deepEqual(scoped.get(name), [{ bearerAuth: ['plants:read'] }]);
-    for (const name of ['POST /plants', 'DELETE /plants/{id}']) assert.deepEqual(scoped.get(name), [{ bearerAuth: ['plants:write'] }]);
+    for (const name of ['GET /plants', 'HEAD /plants'])
+      assert.deepEqual(scoped.get(name), [{ bearerAuth: ['plants:read'] }]);
+    for (const name of ['POST /plants', 'DELETE /plants/{id}'])
+      assert.deepEqual(scoped.get(name), [{ bearerAuth: ['plants:write'] }]);
   });
 
   it('gives limit, after and id the types and bounds that the service holds them to', () => {

@@ -22,7 +22,7 @@ const oneTo = (count: number): number[] => Array.from({ length: count }, (_, n) 
 /** Follows `Link` to the end. */
 async function follow(service: Service, first: string): Promise<number[][]> {
   const pages: number[][] = [];
-  for (let target: string | undefined = first; target !== undefined; ) {
+  for (let target: string | undefined = first; target !== undefined;) {
     const answered: Answered = await service.call('GET', target);
     assert.equal(answered.status, 200);
     pages.push(names(answered));
@@ -48,7 +48,16 @@ describe('GET /plants', () => {
     const two = await service.call('GET', '/plants?limit=2');
     assert.deepEqual(names(two), [1, 2]);
     assert.equal(two.headers.get('link'), '</plants?limit=2&after=2>; rel="next"');
-    for (const query of ['limit=3', 'limit=2147483647', 'limit=2&after=1', 'limit=0', '', 'after=1', 'unknown=1&limit=3', 'limit=003']) {
+    for (const query of [
+      'limit=3',
+      'limit=2147483647',
+      'limit=2&after=1',
+      'limit=0',
+      '',
+      'after=1',
+      'unknown=1&limit=3',
+      'limit=003',
+    ]) {
       assert.equal((await service.call('GET', `/plants?${query}`)).headers.get('link'), null, query);
     }
     assert.deepEqual(names(await service.call('GET', '/plants?unknown=?&limit=1')), [1]);
@@ -74,7 +83,8 @@ describe('GET /plants', () => {
       assert.deepEqual(pages.map(({ length }) => length).slice(0, -1), Array(pages.length - 1).fill(limit));
       assert.deepEqual(pages.flat(), oneTo(2500));
     }
-    for (const limit of [2500, 2501, 2147483647]) assert.deepEqual(await follow(service, `/plants?limit=${limit}`), [oneTo(2500)]);
+    for (const limit of [2500, 2501, 2147483647])
+      assert.deepEqual(await follow(service, `/plants?limit=${limit}`), [oneTo(2500)]);
     assert.deepEqual(names(await service.call('GET', '/plants')), oneTo(2500));
     assert.deepEqual(names(await service.call('GET', '/plants?limit=1500&after=2500')), []);
   });
@@ -91,19 +101,31 @@ describe('GET /plants', () => {
       const page = await list(user, range);
       const after = Number(page.at(-1)?.id ?? 0n);
       if (reads++ < 8) {
-        const fresh = [after + 1, after + 3, after - 1].map((id) => storage.commit([{ kind: 'create', user, plant: { id: BigInt(id), name: `${id}` } }]));
+        const fresh = [after + 1, after + 3, after - 1].map((id) =>
+          storage.commit([{ kind: 'create', user, plant: { id: BigInt(id), name: `${id}` } }]),
+        );
         await Promise.all(fresh);
       }
-      if (reads === 5) await storage.commit([{ kind: 'delete', user, id: 4000n }, { kind: 'delete', user, id: 5998n }]);
+      if (reads === 5)
+        await storage.commit([
+          { kind: 'delete', user, id: 4000n },
+          { kind: 'delete', user, id: 5998n },
+        ]);
       return page;
     };
     const pages = await follow(service, '/plants?limit=3000');
     for (const page of pages) assert.ok(page.length <= 3000);
     const seen = pages.flat();
-    assert.deepEqual(seen, seen.toSorted((a, b) => a - b));
+    assert.deepEqual(
+      seen,
+      seen.toSorted((a, b) => a - b),
+    );
     assert.equal(new Set(seen).size, seen.length);
     const missing = Array.from({ length: 6000 }, (_, n) => 2 * n).filter((id) => !seen.includes(id));
-    assert.ok(missing.every((id) => id === 4000 || id === 5998), `missing ${String(missing)}`);
+    assert.ok(
+      missing.every((id) => id === 4000 || id === 5998),
+      `missing ${String(missing)}`,
+    );
   });
 
   it('gives exactly as many plants with very long names, a few at a time', async (t) => {
@@ -128,7 +150,20 @@ describe('GET /plants', () => {
 
   it('refuses a limit or after that is none', async (t) => {
     const service = await startService(t);
-    for (const limit of ['', '-1', '-0', '+1', '1.0', '1e3', '0x10', ' 1', 'x', '2147483648', '1&limit=1', '99999999999999999999']) {
+    for (const limit of [
+      '',
+      '-1',
+      '-0',
+      '+1',
+      '1.0',
+      '1e3',
+      '0x10',
+      ' 1',
+      'x',
+      '2147483648',
+      '1&limit=1',
+      '99999999999999999999',
+    ]) {
       const answered = await service.call('GET', `/plants?limit=${limit}`);
       assert.deepEqual([answered.status, (answered.json as { error: number }).error], [400, 40005], limit);
     }
@@ -237,7 +272,9 @@ describe('A long list', () => {
     const list = storage.list.bind(storage);
     let reads = 0;
     storage.list = (user, range) => (++reads > 3 ? Promise.reject(new Error('gone')) : list(user, range));
-    await assert.rejects(fetch(`${service.url}/plants`, { headers: { authorization: 'Bearer ada' } }).then((response) => response.text()));
+    await assert.rejects(
+      fetch(`${service.url}/plants`, { headers: { authorization: 'Bearer ada' } }).then((response) => response.text()),
+    );
     assert.deepEqual(service.faults.map(String), ['PlantStoreError: The storage failed. Try again shortly.']);
     const answered = await service.call('GET', '/plants?limit=5');
     assert.deepEqual([answered.status, answered.headers.get('retry-after')], [503, '1']);

@@ -6,7 +6,14 @@ import type { Call, Service } from '../helpers/service.ts';
 const fern = { body: '{"id":1,"name":"Fern","tag":"indoor"}' };
 const error = (code: number, message: string): object => ({ error: code, message });
 
-async function assertRefusal(service: Service, method: string, target: string, call: Call, status: number, code: number): Promise<void> {
+async function assertRefusal(
+  service: Service,
+  method: string,
+  target: string,
+  call: Call,
+  status: number,
+  code: number,
+): Promise<void> {
   const answered = await service.call(method, target, call);
   assert.equal(answered.status, status, `${method} ${target} ${JSON.stringify(call).slice(0, 200)}: ${answered.text}`);
   assert.equal((answered.json as { error: number }).error, code, answered.text);
@@ -24,12 +31,22 @@ describe('POST /plants', () => {
   it('leaves an absent tag out, keeps an empty one, and ignores unknown fields', async (t) => {
     const service = await startService(t);
     assert.equal((await service.call('POST', '/plants', { body: '{"id":1,"name":""}' })).text, '{"name":""}');
-    assert.equal((await service.call('POST', '/plants', { body: '{"id":2,"name":"x","tag":"","colour":"green"}' })).text, '{"name":"x","tag":""}');
+    assert.equal(
+      (await service.call('POST', '/plants', { body: '{"id":2,"name":"x","tag":"","colour":"green"}' })).text,
+      '{"name":"x","tag":""}',
+    );
   });
 
   it('keeps ids exact that a double would merge', async (t) => {
     const service = await startService(t);
-    for (const id of ['9007199254740992', '9007199254740993', '-9223372036854775808', '9223372036854775807', '5.0', '6e3']) {
+    for (const id of [
+      '9007199254740992',
+      '9007199254740993',
+      '-9223372036854775808',
+      '9223372036854775807',
+      '5.0',
+      '6e3',
+    ]) {
       assert.equal((await service.call('POST', '/plants', { body: `{"id":${id},"name":"${id}"}` })).status, 200, id);
     }
     const ids = (await service.store.listPlants('ada')).map(({ id }) => id);
@@ -58,10 +75,28 @@ describe('POST /plants', () => {
   it('refuses what is not a NewPlant, saying why', async (t) => {
     const service = await startService(t);
     const bodies = [
-      'null', '[]', '"x"', '1', '{}', '{"id":1}', '{"name":"x"}', '{"id":"1","name":"x"}', '{"id":1.5,"name":"x"}', '{"id":null,"name":"x"}',
-      '{"id":9223372036854775808,"name":"x"}', '{"id":-9223372036854775809,"name":"x"}', '{"id":1,"name":null}', '{"id":1,"name":2}',
-      '{"id":1,"name":"x","tag":null}', '{"id":1,"name":"a\\u0000b"}', '{"id":1,"name":"\\ud800"}', '{"id":1,"name":"x","tag":"\\udc00"}',
-      '{"id":1.00000000000000000001,"name":"x"}', '{"id":true,"name":"x"}', '{"id":{},"name":"x"}', '{"__proto__":{"id":1,"name":"x"}}',
+      'null',
+      '[]',
+      '"x"',
+      '1',
+      '{}',
+      '{"id":1}',
+      '{"name":"x"}',
+      '{"id":"1","name":"x"}',
+      '{"id":1.5,"name":"x"}',
+      '{"id":null,"name":"x"}',
+      '{"id":9223372036854775808,"name":"x"}',
+      '{"id":-9223372036854775809,"name":"x"}',
+      '{"id":1,"name":null}',
+      '{"id":1,"name":2}',
+      '{"id":1,"name":"x","tag":null}',
+      '{"id":1,"name":"a\\u0000b"}',
+      '{"id":1,"name":"\\ud800"}',
+      '{"id":1,"name":"x","tag":"\\udc00"}',
+      '{"id":1.00000000000000000001,"name":"x"}',
+      '{"id":true,"name":"x"}',
+      '{"id":{},"name":"x"}',
+      '{"__proto__":{"id":1,"name":"x"}}',
     ];
     for (const body of bodies) await assertRefusal(service, 'POST', '/plants', { body }, 400, 40002);
     assert.deepEqual(await service.store.listPlants('ada'), []);
@@ -70,12 +105,24 @@ describe('POST /plants', () => {
 
   it('takes application/json only, as UTF-8 and without a content coding', async (t) => {
     const service = await startService(t);
-    const taken = ['application/json', 'Application/JSON; charset=UTF-8', 'application/json;charset="utf-8"', 'application/json; x=y'];
+    const taken = [
+      'application/json',
+      'Application/JSON; charset=UTF-8',
+      'application/json;charset="utf-8"',
+      'application/json; x=y',
+    ];
     for (const [n, type] of taken.entries()) {
       const call = { body: `{"id":${n},"name":"x"}`, headers: { 'content-type': type } };
       assert.equal((await service.call('POST', '/plants', call)).status, 200, type);
     }
-    for (const type of ['text/plain', 'application/jsonp', 'application/xml', 'application/json; charset=latin1', 'application/vnd.api+json', '']) {
+    for (const type of [
+      'text/plain',
+      'application/jsonp',
+      'application/xml',
+      'application/json; charset=latin1',
+      'application/vnd.api+json',
+      '',
+    ]) {
       await assertRefusal(service, 'POST', '/plants', { ...fern, headers: { 'content-type': type } }, 400, 40007);
     }
     await assertRefusal(service, 'POST', '/plants', { ...fern, headers: { 'content-encoding': 'gzip' } }, 400, 40007);
@@ -96,7 +143,8 @@ describe('POST /plants', () => {
     const padded = (length: number): string => `{"id":1,"name":"${'x'.repeat(length - 18)}"}`;
     await assertRefusal(service, 'POST', '/plants', { body: padded(65_537) }, 400, 40008);
     assert.equal((await service.call('POST', '/plants', { body: padded(65_536) })).status, 200);
-    const nested = (levels: number): string => `{"id":2,"name":"","x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
+    const nested = (levels: number): string =>
+      `{"id":2,"name":"","x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
     await assertRefusal(service, 'POST', '/plants', { body: nested(257) }, 400, 40001);
     assert.equal((await service.call('POST', '/plants', { body: nested(256) })).status, 200);
   });
@@ -125,7 +173,21 @@ describe('DELETE /plants/{id}', () => {
 
   it('refuses an id that is no decimal int64', async (t) => {
     const service = await startService(t);
-    for (const id of ['x', '1.0', '1e3', '+1', '0x1', '%', '%zz', '%20', '1%2F2', '-', '9223372036854775808', '٣', '1'.repeat(5000)]) {
+    for (const id of [
+      'x',
+      '1.0',
+      '1e3',
+      '+1',
+      '0x1',
+      '%',
+      '%zz',
+      '%20',
+      '1%2F2',
+      '-',
+      '9223372036854775808',
+      '٣',
+      '1'.repeat(5000),
+    ]) {
       await assertRefusal(service, 'DELETE', `/plants/${id}`, {}, 400, 40004);
     }
   });

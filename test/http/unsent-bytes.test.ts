@@ -44,7 +44,12 @@ describe('UnsentBytes', () => {
     const clock = mockClock(t);
     const unsent = new UnsentBytes(1000);
     const [other, first, second, third] = [newResponse(), newResponse(), newResponse(), newResponse()];
-    for (const [response, user] of [[other, 'bob'], [first, 'ada'], [second, 'ada']] as const) unsent.set(response, user, 120);
+    for (const [response, user] of [
+      [other, 'bob'],
+      [first, 'ada'],
+      [second, 'ada'],
+    ] as const)
+      unsent.set(response, user, 120);
     clock.nowMs = 500;
     // The client of the first has taken a piece, so that the second is the slowest.
     unsent.set(first, 'ada', 120);
@@ -125,10 +130,15 @@ describe('Clients that do not read', () => {
     }, 20_000);
     assert.equal((await service.call('POST', '/plants', { body: '{"id":-1,"name":"Fern"}' })).status, 200);
     assert.equal(((await service.call('GET', '/plants', { token: 'bob' })).json as unknown[]).length, 600);
-    await eventually(async () => { assert.equal((await service.call('GET', '/plants?limit=1')).status, 200); });
+    await eventually(async () => {
+      assert.equal((await service.call('GET', '/plants?limit=1')).status, 200);
+    });
     await eventually(() => {
       for (const { socket } of stalled) socket.resume();
-      assert.ok(stalled.some(({ socket }) => socket.destroyed), 'none was closed');
+      assert.ok(
+        stalled.some(({ socket }) => socket.destroyed),
+        'none was closed',
+      );
     });
     assert.deepEqual(service.faults, []);
   });

@@ -24,7 +24,8 @@ export class AnswerReader {
         if (this.#missing === 0) this.#onAnswer(this.#status, this.#isLast);
         continue;
       }
-      const rest: Buffer = this.#head === undefined ? chunk.subarray(at) : Buffer.concat([this.#head, chunk.subarray(at)]);
+      const rest: Buffer =
+        this.#head === undefined ? chunk.subarray(at) : Buffer.concat([this.#head, chunk.subarray(at)]);
       const headLength = rest.indexOf(endOfHead);
       if (headLength === -1) {
         this.#head = rest;

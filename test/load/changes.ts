@@ -20,7 +20,12 @@ export async function revocation(stage: Stage): Promise<void> {
     const end = Date.now();
     const tally = await creating;
     const seconds = (time: number): string => ((time - start) / 1000).toFixed(2);
-    return { tally, notes: [`the last 200 came ${seconds(tally.lastAdmittedAt)} s after the command was started, which took ${seconds(end)} s`] };
+    return {
+      tally,
+      notes: [
+        `the last 200 came ${seconds(tally.lastAdmittedAt)} s after the command was started, which took ${seconds(end)} s`,
+      ],
+    };
   });
 }
 

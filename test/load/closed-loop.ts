@@ -49,7 +49,9 @@ export async function runLoop(options: LoopOptions, control: Control): Promise<L
   control.ready();
   const tally = new Tally();
   const end = performance.now() + milliseconds;
-  const clients = sockets.map((socket, n) => new Client({ ...options, user: users[n % users.length] ?? '', end, tally }, socket));
+  const clients = sockets.map(
+    (socket, n) => new Client({ ...options, user: users[n % users.length] ?? '', end, tally }, socket),
+  );
   const all = Promise.all(clients.map((client) => client.done));
   await Promise.race([all, sleep(milliseconds + graceMs, undefined, { ref: false })]);
   for (const client of clients) client.giveUp();
@@ -82,13 +84,18 @@ class Client {
   constructor(options: ClientOptions, socket: Socket) {
     this.#options = options;
     this.#socket = socket;
-    this.done = new Promise((resolve) => { this.#finish = resolve; });
+    this.done = new Promise((resolve) => {
+      this.#finish = resolve;
+    });
     this.#use(socket);
   }
 
   /** Counts what is still under way as unanswered. */
   giveUp(): void {
-    this.#socket.removeAllListeners().on('error', () => undefined).destroy();
+    this.#socket
+      .removeAllListeners()
+      .on('error', () => undefined)
+      .destroy();
     if (this.#id === undefined) return;
     this.#options.tally.unanswered++;
     this.unknown.push(this.#id);
@@ -96,8 +103,16 @@ class Client {
 
   #use(socket: Socket): void {
     this.#socket = socket;
-    const reader = new AnswerReader((status, isLast) => { this.#take(status, isLast); });
-    socket.on('data', (chunk: Buffer) => { reader.take(chunk); }).on('close', () => { this.#closed(); });
+    const reader = new AnswerReader((status, isLast) => {
+      this.#take(status, isLast);
+    });
+    socket
+      .on('data', (chunk: Buffer) => {
+        reader.take(chunk);
+      })
+      .on('close', () => {
+        this.#closed();
+      });
     this.#send();
   }
 
@@ -123,7 +138,10 @@ class Client {
     this.#id = undefined;
     // On another connection, when this one is closed.
     if (isLast) this.#socket.end();
-    else if (status === 503 && this.#options.isPatient === true) setTimeout(() => { this.#sendIfOpen(); }, retryAfterMs);
+    else if (status === 503 && this.#options.isPatient === true)
+      setTimeout(() => {
+        this.#sendIfOpen();
+      }, retryAfterMs);
     else this.#send();
   }
 

@@ -8,7 +8,14 @@ const crowdMs = 6000;
 export async function crowd(stage: Stage, connections: number, isPatient = false): Promise<void> {
   const how = isPatient ? ', and heed Retry-After' : '';
   await stage.play(`${connections.toLocaleString('en-US')} clients create${how}`, async ({ port }) => {
-    const tally = await generate('runLoop', { port, connections, milliseconds: crowdMs, work: 'create', users: [creatingUser], isPatient }).report;
+    const tally = await generate('runLoop', {
+      port,
+      connections,
+      milliseconds: crowdMs,
+      work: 'create',
+      users: [creatingUser],
+      isPatient,
+    }).report;
     const notes = [`second by second: ${tally.bySecond.join(' ')}, the slowest answer ${tally.maxMs.toFixed(0)} ms`];
     if (!Number.isNaN(tally.refusedP99Ms)) notes.push(`p99 of the refusals ${tally.refusedP99Ms.toFixed(0)} ms`);
     return { tally, notes };
@@ -22,7 +29,13 @@ export async function offerTenfold(stage: Stage): Promise<void> {
   const connections = 1000;
   const scenario = `${perSecond.toLocaleString('en-US')} creates a second offered over ${connections.toLocaleString('en-US')} connections`;
   await stage.play(scenario, async ({ port }) => {
-    const tally = await generate('runOpenLoop', { port, connections, milliseconds: 8000, perSecond, user: creatingUser }).report;
+    const tally = await generate('runOpenLoop', {
+      port,
+      connections,
+      milliseconds: 8000,
+      perSecond,
+      user: creatingUser,
+    }).report;
     const { offered, heldBack, refusedP99Ms } = tally;
     return {
       tally,

@@ -30,8 +30,12 @@ export class Endings {
     const watched: Watched = { kind, answer: 'none', seconds: undefined };
     this.#watched.push(watched);
     this.#open++;
-    const reader = new AnswerReader((status) => { watched.answer = String(status); });
-    socket.on('data', (chunk: Buffer) => { reader.take(chunk); });
+    const reader = new AnswerReader((status) => {
+      watched.answer = String(status);
+    });
+    socket.on('data', (chunk: Buffer) => {
+      reader.take(chunk);
+    });
     const ended = (): void => {
       watched.seconds = (performance.now() - start) / 1000;
       if (--this.#open === 0) this.#onAllClosed();
@@ -49,11 +53,20 @@ export class Endings {
   }
 
   report(): Ending[] {
-    const groups = Map.groupBy(this.#watched, ({ kind, answer, seconds }) => `${kind}\n${seconds === undefined ? 'still open' : answer}`);
+    const groups = Map.groupBy(
+      this.#watched,
+      ({ kind, answer, seconds }) => `${kind}\n${seconds === undefined ? 'still open' : answer}`,
+    );
     return [...groups].map(([key, group]) => {
       const [kind = '', answer = ''] = key.split('\n');
       const seconds = group.map((each) => each.seconds ?? NaN);
-      return { kind, answer, count: group.length, firstSeconds: Math.min(...seconds), lastSeconds: Math.max(...seconds) };
+      return {
+        kind,
+        answer,
+        count: group.length,
+        firstSeconds: Math.min(...seconds),
+        lastSeconds: Math.max(...seconds),
+      };
     });
   }
 }

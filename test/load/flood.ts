@@ -29,7 +29,10 @@ const atOnce = 500;
 const perAddress = 5000;
 const connectWithinMs = 5000;
 
-export async function flood({ port, attempts, milliseconds, group, holdMs }: FloodOptions, control: Control): Promise<FloodReport> {
+export async function flood(
+  { port, attempts, milliseconds, group, holdMs }: FloodOptions,
+  control: Control,
+): Promise<FloodReport> {
   const end = performance.now() + milliseconds;
   const sockets: Socket[] = [];
   const failed: Record<string, number> = {};
@@ -37,12 +40,19 @@ export async function flood({ port, attempts, milliseconds, group, holdMs }: Flo
   let next = 0;
   const attempt = async (n: number): Promise<void> => {
     // Other systems have no loopback address but the one.
-    const from = process.platform === 'linux' ? { localAddress: `127.0.${group + 1}.${2 + Math.floor(n / perAddress)}` } : {};
+    const from =
+      process.platform === 'linux' ? { localAddress: `127.0.${group + 1}.${2 + Math.floor(n / perAddress)}` } : {};
     const socket = connect({ port, host: '127.0.0.1', ...from });
     const failure = await new Promise<string | undefined>((resolve) => {
-      socket.once('connect', () => { resolve(undefined); });
-      socket.on('error', (error: NodeJS.ErrnoException) => { resolve(error.code ?? error.message); });
-      socket.setTimeout(connectWithinMs, () => { resolve('not taken in time'); });
+      socket.once('connect', () => {
+        resolve(undefined);
+      });
+      socket.on('error', (error: NodeJS.ErrnoException) => {
+        resolve(error.code ?? error.message);
+      });
+      socket.setTimeout(connectWithinMs, () => {
+        resolve('not taken in time');
+      });
     });
     socket.setTimeout(0);
     if (failure !== undefined) {
@@ -56,10 +66,17 @@ export async function flood({ port, attempts, milliseconds, group, holdMs }: Flo
     });
     sockets.push(socket);
   };
-  await Promise.all(Array.from({ length: atOnce }, async () => {
-    while (next < attempts && performance.now() < end) await attempt(next++);
-  }));
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      while (next < attempts && performance.now() < end) await attempt(next++);
+    }),
+  );
   control.ready();
   await sleep(holdMs);
-  return { connected: sockets.length, closedAtOnce, open: sockets.filter((socket) => !socket.destroyed).length, failed };
+  return {
+    connected: sockets.length,
+    closedAtOnce,
+    open: sockets.filter((socket) => !socket.destroyed).length,
+    failed,
+  };
 }

@@ -36,5 +36,11 @@ export function generate<Name extends keyof Loads>(
   // Whoever waits for one of them learns of it.
   ready.promise.catch(() => undefined);
   report.promise.catch(() => undefined);
-  return { ready: ready.promise, report: report.promise, stop: () => { if (child.connected) child.send('stop'); } };
+  return {
+    ready: ready.promise,
+    report: report.promise,
+    stop: () => {
+      if (child.connected) child.send('stop');
+    },
+  };
 }

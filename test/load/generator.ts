@@ -18,7 +18,20 @@ export interface Control {
 }
 
 const loads = {
-  runLoop, runOpenLoop, runSteadily, arrive, holdIdle, holdAndReconnect, sendSlowly, readSlowly, readFast, flood, pipeline, burst, askAndLeave, trickle,
+  runLoop,
+  runOpenLoop,
+  runSteadily,
+  arrive,
+  holdIdle,
+  holdAndReconnect,
+  sendSlowly,
+  readSlowly,
+  readFast,
+  flood,
+  pipeline,
+  burst,
+  askAndLeave,
+  trickle,
 };
 
 /** The loads by their names. */
@@ -26,7 +39,11 @@ export type Loads = typeof loads;
 
 /** A process of its own: one that also measured, or ran the server, would measure itself. */
 async function main([name = '', options = '']: string[]): Promise<void> {
-  const stopped = new Promise<void>((resolve) => process.once('message', () => { resolve(); }));
+  const stopped = new Promise<void>((resolve) =>
+    process.once('message', () => {
+      resolve();
+    }),
+  );
   process.once('disconnect', () => process.exit(1));
   const load = loads[name as keyof Loads] as (options: unknown, control: Control) => Promise<unknown>;
   const report = await load(JSON.parse(options), { ready: () => process.send?.({ isReady: true }), stopped });

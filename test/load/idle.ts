@@ -17,7 +17,10 @@ export interface IdleOptions {
   readonly user: string;
 }
 
-export async function holdIdle({ port, connections, milliseconds, user }: IdleOptions, control: Control): Promise<Ending[]> {
+export async function holdIdle(
+  { port, connections, milliseconds, user }: IdleOptions,
+  control: Control,
+): Promise<Ending[]> {
   const endings = new Endings();
   const kinds: Record<string, (socket: Socket) => Promise<unknown>> = {
     'that sent nothing': () => Promise.resolve(),

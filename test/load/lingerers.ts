@@ -11,16 +11,22 @@ const besideMs = 6000;
 /** Connections on which nothing goes on, while others want to be served. */
 export async function idleConnections(stage: Stage, connections: number): Promise<void> {
   await linger(stage, `${connections.toLocaleString('en-US')} idle connections, 64 clients create`, ({ port }) =>
-    generate('holdIdle', { port, connections, milliseconds: maxLingerMs, user: creatingUser }));
+    generate('holdIdle', { port, connections, milliseconds: maxLingerMs, user: creatingUser }),
+  );
 }
 
 /** Requests that come a byte at a time. */
 export async function slowSenders(stage: Stage, connections: number): Promise<void> {
   await linger(stage, `${connections.toLocaleString('en-US')} slow senders, 64 clients create`, ({ port }) =>
-    generate('sendSlowly', { port, connections, byteEveryMs: 500, milliseconds: maxLingerMs, user: creatingUser }));
+    generate('sendSlowly', { port, connections, byteEveryMs: 500, milliseconds: maxLingerMs, user: creatingUser }),
+  );
 }
 
-async function linger(stage: Stage, scenario: string, start: (scene: Scene) => ReturnType<typeof generate<'holdIdle'>>): Promise<void> {
+async function linger(
+  stage: Stage,
+  scenario: string,
+  start: (scene: Scene) => ReturnType<typeof generate<'holdIdle'>>,
+): Promise<void> {
   const baseline = await stage.baseline();
   await stage.play(scenario, async (scene) => {
     const lingering = start(scene);

@@ -39,7 +39,14 @@ export class LongLists {
     const [slow, stuck] = [150, 50];
     await this.#play(`${slow + stuck} slow readers of a million plants, 64 clients create`, async (scene) => {
       const filesBefore = scene.server.watch.openFiles();
-      const options = { slow, stuck, bytesPerSecond: 1024, target: '/plants', user: listedUser, milliseconds: maxStuckMs };
+      const options = {
+        slow,
+        stuck,
+        bytesPerSecond: 1024,
+        target: '/plants',
+        user: listedUser,
+        milliseconds: maxStuckMs,
+      };
       const readers = generate('readSlowly', { port: scene.port, ...options });
       await readers.ready;
       const start = performance.now();
@@ -67,7 +74,10 @@ export class LongLists {
       await reader.ready;
       const tally = await listBeside(5000);
       const { lists, megabytesPerSecond } = await reader.report;
-      return { tally, notes: [comparison(tally, alone), `the reader: ${lists} lists, ${megabytesPerSecond.toFixed(1)} MB/s`] };
+      return {
+        tally,
+        notes: [comparison(tally, alone), `the reader: ${lists} lists, ${megabytesPerSecond.toFixed(1)} MB/s`],
+      };
     });
   }
 
@@ -75,21 +85,29 @@ export class LongLists {
   async pipeliners(options: { connections: number; requests: number; target: string }): Promise<void> {
     const { connections, requests, target } = options;
     const who = connections === 1 ? 'one client' : `${connections} clients`;
-    await this.#play(`${who} pipelining ${requests.toLocaleString('en-US')} GET ${target}, reading none, 64 clients create`, async (scene) => {
-      const pipelining = generate('pipeline', { port: scene.port, ...options, user: listedUser, milliseconds: 30_000 });
-      await pipelining.ready;
-      const tally = await createBeside(scene, besideMs);
-      const openFiles = scene.server.watch.openFiles();
-      pipelining.stop();
-      const { taken, closed } = await pipelining.report;
-      return {
-        tally,
-        notes: [
-          comparison(tally, await this.#stage.baseline()),
-          `${taken} of ${connections * requests} requests taken off the client's hands, ${closed} connections closed, ${openFiles} files open in the end`,
-        ],
-      };
-    });
+    await this.#play(
+      `${who} pipelining ${requests.toLocaleString('en-US')} GET ${target}, reading none, 64 clients create`,
+      async (scene) => {
+        const pipelining = generate('pipeline', {
+          port: scene.port,
+          ...options,
+          user: listedUser,
+          milliseconds: 30_000,
+        });
+        await pipelining.ready;
+        const tally = await createBeside(scene, besideMs);
+        const openFiles = scene.server.watch.openFiles();
+        pipelining.stop();
+        const { taken, closed } = await pipelining.report;
+        return {
+          tally,
+          notes: [
+            comparison(tally, await this.#stage.baseline()),
+            `${taken} of ${connections * requests} requests taken off the client's hands, ${closed} connections closed, ${openFiles} files open in the end`,
+          ],
+        };
+      },
+    );
   }
 
   async #play(scenario: string, work: Parameters<Stage['play']>[1]): Promise<void> {
@@ -103,18 +121,25 @@ export class LongLists {
 /** Waits until the readers' connections are full, and tells when that was. */
 async function untilQuiet({ server }: Scene, start: number): Promise<string> {
   const deadline = performance.now() + maxFillMs;
-  for (let before = server.watch.cpuSeconds(); performance.now() < deadline; ) {
+  for (let before = server.watch.cpuSeconds(); performance.now() < deadline;) {
     await sleep(500);
     const now = server.watch.cpuSeconds();
     // Where the system does not tell, there is no telling.
-    if (!(now - before > 0.1)) return `the server was busy filling the readers' connections for ${secondsSince(start)} s at the most`;
+    if (!(now - before > 0.1))
+      return `the server was busy filling the readers' connections for ${secondsSince(start)} s at the most`;
     before = now;
   }
   return `the server was still busy filling the readers' connections after ${secondsSince(start)} s`;
 }
 
 /** Tells how many of these connections the server closed, and when. */
-async function untilClosed({ server }: Scene, filesBefore: number, count: number, start: number, deadline: number): Promise<string> {
+async function untilClosed(
+  { server }: Scene,
+  filesBefore: number,
+  count: number,
+  start: number,
+  deadline: number,
+): Promise<string> {
   let first: string | undefined;
   let open = count;
   while (performance.now() < deadline && open > 0) {

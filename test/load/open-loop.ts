@@ -65,8 +65,12 @@ class Line {
   constructor(socket: Socket, tally: Tally) {
     this.#socket = socket;
     this.#tally = tally;
-    const reader = new AnswerReader((status) => { this.#take(status); });
-    socket.on('data', (chunk: Buffer) => { reader.take(chunk); });
+    const reader = new AnswerReader((status) => {
+      this.#take(status);
+    });
+    socket.on('data', (chunk: Buffer) => {
+      reader.take(chunk);
+    });
     socket.on('close', () => {
       tally.closed += this.#sentAt.length - this.#answered;
       this.#sentAt = [];
@@ -93,7 +97,10 @@ class Line {
 
   giveUp(): void {
     this.#tally.unanswered += this.#sentAt.length - this.#answered;
-    this.#socket.removeAllListeners().on('error', () => undefined).destroy();
+    this.#socket
+      .removeAllListeners()
+      .on('error', () => undefined)
+      .destroy();
   }
 
   #take(status: number): void {

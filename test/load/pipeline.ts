@@ -31,7 +31,9 @@ export async function pipeline(options: PipelineOptions, control: Control): Prom
   let closed = 0;
   const send = async (socket: Socket): Promise<void> => {
     for (let sent = 0; sent < requests; sent += requestsPerWrite) {
-      const failure = await new Promise((resolve) => { socket.write(text, resolve); });
+      const failure = await new Promise((resolve) => {
+        socket.write(text, resolve);
+      });
       if (failure instanceof Error) {
         closed++;
         return;

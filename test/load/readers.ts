@@ -54,7 +54,10 @@ export interface FastReaderReport {
   readonly megabytesPerSecond: number;
 }
 
-export async function readFast({ port, target, user, milliseconds }: FastReaderOptions, control: Control): Promise<FastReaderReport> {
+export async function readFast(
+  { port, target, user, milliseconds }: FastReaderOptions,
+  control: Control,
+): Promise<FastReaderReport> {
   control.ready();
   const start = performance.now();
   let lists = 0;
@@ -63,7 +66,9 @@ export async function readFast({ port, target, user, milliseconds }: FastReaderO
     const socket = await openConnection({ port });
     socket.write(`${requestHead('GET', target, user)}Connection: close\r\n\r\n`);
     let last = '';
-    socket.on('data', (chunk: Buffer) => { last = (last + chunk.subarray(-7).toString('latin1')).slice(-7); });
+    socket.on('data', (chunk: Buffer) => {
+      last = (last + chunk.subarray(-7).toString('latin1')).slice(-7);
+    });
     await once(socket, 'close');
     if (last !== '\r\n0\r\n\r\n') throw new Error('The list was cut off.');
     lists++;

@@ -76,7 +76,9 @@ try {
   process.stderr.write('waiting for connections to be closed …\n');
   const rows = await stage.rows();
   const minutes = ((performance.now() - start) / 60_000).toFixed(1);
-  console.log(`\n${describeMachine()}; load average ${loadBefore.toFixed(1)} before it; ${minutes} minutes\n\n${tableOf(rows)}`);
+  console.log(
+    `\n${describeMachine()}; load average ${loadBefore.toFixed(1)} before it; ${minutes} minutes\n\n${tableOf(rows)}`,
+  );
 } finally {
   await rm(folder, { recursive: true, force: true });
 }

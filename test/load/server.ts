@@ -62,12 +62,24 @@ export class ServerUnderLoad {
   static async start({ dist, folder, database, tokens, maxOpenFiles }: ServerOptions): Promise<ServerUnderLoad> {
     const logPath = join(folder, 'log.ndjson');
     const log = openSync(logPath, 'a');
-    const serve = [join(dist, 'cli/main.js'), 'serve', '--port', '0', '--log', 'json', '--tokens', tokens, '--storage', `sqlite:${database}`];
+    const serve = [
+      join(dist, 'cli/main.js'),
+      'serve',
+      '--port',
+      '0',
+      '--log',
+      'json',
+      '--tokens',
+      tokens,
+      '--storage',
+      `sqlite:${database}`,
+    ];
     const node = ['--expose-gc', '--import', collectGarbage, ...serve];
     // prlimit replaces itself by the program, so the process id stays the same.
-    const [program, args] = maxOpenFiles === undefined
-      ? [process.execPath, node]
-      : ['prlimit', [`--nofile=${maxOpenFiles}:${maxOpenFiles}`, process.execPath, ...node]];
+    const [program, args] =
+      maxOpenFiles === undefined
+        ? [process.execPath, node]
+        : ['prlimit', [`--nofile=${maxOpenFiles}:${maxOpenFiles}`, process.execPath, ...node]];
     const child = spawn(program, args, {
       stdio: ['ignore', 'pipe', log, 'ipc'],
       env: { ...process.env, NODE_ENV: 'production' },
@@ -78,7 +90,9 @@ export class ServerUnderLoad {
         const found = /http:\/\/[^\s/]+:(\d+)/.exec(text)?.[1];
         if (found !== undefined) resolve(Number(found));
       });
-      child.once('error', reject).once('exit', () => { reject(new Error(`The server did not start: ${readFileSync(logPath, 'utf8')}`)); });
+      child.once('error', reject).once('exit', () => {
+        reject(new Error(`The server did not start: ${readFileSync(logPath, 'utf8')}`));
+      });
     });
     return new ServerUnderLoad(child, port, logPath);
   }
@@ -101,7 +115,15 @@ export class ServerUnderLoad {
   async answerTime(user: string): Promise<number> {
     const start = performance.now();
     const headers = { authorization: `Bearer ${tokenOf(user)}`, 'content-type': 'application/json' };
-    const sent = request({ port: this.port, host: '127.0.0.1', method: 'POST', path: '/plants', headers, agent: false, signal: AbortSignal.timeout(answerWithinMs) });
+    const sent = request({
+      port: this.port,
+      host: '127.0.0.1',
+      method: 'POST',
+      path: '/plants',
+      headers,
+      agent: false,
+      signal: AbortSignal.timeout(answerWithinMs),
+    });
     sent.end(JSON.stringify({ id: randomId(), name: 'Fern' }));
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
     response.resume();

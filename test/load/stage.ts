@@ -71,7 +71,13 @@ export class Stage {
   async baseline(): Promise<LoopReport> {
     if (this.#baseline === undefined) {
       await this.play('64 clients create (baseline)', async ({ port }) => {
-        const tally = await generate('runLoop', { port, connections: 64, milliseconds: 5000, work: 'create', users: [creatingUser] }).report;
+        const tally = await generate('runLoop', {
+          port,
+          connections: 64,
+          milliseconds: 5000,
+          work: 'create',
+          users: [creatingUser],
+        }).report;
         this.#baseline = tally;
         return { tally, notes: [`${tally.answeredPerSecond.toFixed(0)} a second`] };
       });
@@ -90,7 +96,13 @@ export class Stage {
     const scene = { dist, folder, tokens, database };
     const server = await ServerUnderLoad.start({ ...scene, maxOpenFiles });
     const { port } = server;
-    await generate('runLoop', { port, connections: maxOpenFiles === undefined ? 64 : 8, milliseconds: warmUpMs, work: 'create', users: [creatingUser] }).report;
+    await generate('runLoop', {
+      port,
+      connections: maxOpenFiles === undefined ? 64 : 8,
+      milliseconds: warmUpMs,
+      work: 'create',
+      users: [creatingUser],
+    }).report;
     const idle = await server.memory();
     const idleFiles = server.watch.openFiles();
     server.watch.restart();
@@ -105,7 +117,13 @@ export class Stage {
   }
 }
 
-async function finish(scenario: string, server: ServerUnderLoad, outcome: Outcome, idle: Memory, idleFiles: number): Promise<Row> {
+async function finish(
+  scenario: string,
+  server: ServerUnderLoad,
+  outcome: Outcome,
+  idle: Memory,
+  idleFiles: number,
+): Promise<Row> {
   const { tally, refused, notes = [], tail } = outcome;
   const late = await tail?.();
   const health = outcome.health ?? (await checkHealth(server));
@@ -156,7 +174,9 @@ function answersOf({ statuses }: TallyReport): number {
 
 /** What was not answered with a status under 300. */
 function refusedOf({ statuses, closed, unanswered }: TallyReport): string {
-  const parts = Object.entries(statuses).filter(([status]) => Number(status) >= 300).map(([status, count]) => `${count} × ${status}`);
+  const parts = Object.entries(statuses)
+    .filter(([status]) => Number(status) >= 300)
+    .map(([status, count]) => `${count} × ${status}`);
   if (closed > 0) parts.push(`${closed} closed`);
   if (unanswered > 0) parts.push(`${unanswered} unanswered`);
   return parts.length === 0 ? '0' : parts.join(', ');
@@ -167,7 +187,9 @@ function faultNotes(server: ServerUnderLoad): string[] {
 }
 
 function exitNotes(exit: Exit): string[] {
-  return exit.code === 0 && exit.seconds < 3 ? [] : [`stopped with ${describeExit(exit)} after ${exit.seconds.toFixed(1)} s`];
+  return exit.code === 0 && exit.seconds < 3
+    ? []
+    : [`stopped with ${describeExit(exit)} after ${exit.seconds.toFixed(1)} s`];
 }
 
 export function describeExit({ code, signal }: Pick<Exit, 'code' | 'signal'>): string {

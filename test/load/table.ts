@@ -17,8 +17,18 @@ export interface Row {
   readonly notes: readonly string[];
 }
 
-
-const titles = ['Scenario', 'Connections', 'Answered', 'Refused', 'p50 ms', 'p99 ms', 'Peak MiB over idle', 'Resident MiB over idle after it', 'Used MiB over idle after it', 'Healthy after it'];
+const titles = [
+  'Scenario',
+  'Connections',
+  'Answered',
+  'Refused',
+  'p50 ms',
+  'p99 ms',
+  'Peak MiB over idle',
+  'Resident MiB over idle after it',
+  'Used MiB over idle after it',
+  'Healthy after it',
+];
 
 /** The rows in Markdown, with what is to be said to each below. */
 export function tableOf(rows: readonly Row[]): string {
@@ -35,10 +45,14 @@ export function tableOf(rows: readonly Row[]): string {
     row.health,
   ]);
   const lines = [titles, titles.map(() => '---'), ...cells].map((line) => `| ${line.join(' | ')} |`);
-  const notes = rows.filter(({ notes }) => notes.length > 0).map(({ scenario, notes }) => `${scenario}:\n${notes.map((note) => `  - ${note}\n`).join('')}`);
+  const notes = rows
+    .filter(({ notes }) => notes.length > 0)
+    .map(({ scenario, notes }) => `${scenario}:\n${notes.map((note) => `  - ${note}\n`).join('')}`);
   return [...lines, '', ...notes].join('\n');
 }
 
 function figure(value: number, digits = 0): string {
-  return Number.isNaN(value) ? '' : value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return Number.isNaN(value)
+    ? ''
+    : value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }

@@ -12,8 +12,12 @@ export class ProcessWatch {
     this.#folder = `/proc/${pid}`;
     this.#timers = [
       // For where the system's own record of the peak cannot be begun anew.
-      setInterval(() => { this.#sampledPeak = larger(this.#sampledPeak, this.memory()); }, 20).unref(),
-      setInterval(() => { this.#mostFiles = larger(this.#mostFiles, this.openFiles()); }, 200).unref(),
+      setInterval(() => {
+        this.#sampledPeak = larger(this.#sampledPeak, this.memory());
+      }, 20).unref(),
+      setInterval(() => {
+        this.#mostFiles = larger(this.#mostFiles, this.openFiles());
+      }, 200).unref(),
     ];
   }
 
@@ -44,7 +48,9 @@ export class ProcessWatch {
   /** The user and system time of all its threads so far, in seconds. */
   cpuSeconds(): number {
     try {
-      const [, , , , , , , , , , , user, system] = readFileSync(`${this.#folder}/stat`, 'latin1').replace(/^.*\) /s, '').split(' ');
+      const [, , , , , , , , , , , user, system] = readFileSync(`${this.#folder}/stat`, 'latin1')
+        .replace(/^.*\) /s, '')
+        .split(' ');
       // The unit is a hundredth on every Linux.
       return (Number(user) + Number(system)) / 100;
     } catch {

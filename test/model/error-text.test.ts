@@ -16,7 +16,9 @@ describe('errorText', () => {
   });
 
   it('never throws', () => {
-    const throwing = (): never => { throw new Error('no'); };
+    const throwing = (): never => {
+      throw new Error('no');
+    };
     const odd = [
       Object.assign(new Error('a'), { stack: null }),
       Object.assign(new Error('b'), { stack: 7 }),

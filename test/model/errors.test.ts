@@ -74,8 +74,15 @@ describe('errorTable', () => {
   it('is described in docs/errors.md: a heading for each code, then its status and its integer', async () => {
     const page = await readDocument('docs/errors.md');
     const pattern = /^### `(\w+)`\n\nStatus (\d+), integer (\d+)\.\n\n\*\*When:\*\* .+?\n\n\*\*What to do:\*\* ./gms;
-    const described = [...page.matchAll(pattern)].map(([, code, status, error]) => [code, Number(status), Number(error)]);
-    assert.deepEqual(described, rows.map(([code, { status, error }]) => [code, status, error]));
+    const described = [...page.matchAll(pattern)].map(([, code, status, error]) => [
+      code,
+      Number(status),
+      Number(error),
+    ]);
+    assert.deepEqual(
+      described,
+      rows.map(([code, { status, error }]) => [code, status, error]),
+    );
   });
 });
 

@@ -14,19 +14,23 @@ describe('parseExactJson', () => {
   it('gives any int64 exactly, wherever it stands', () => {
     const anyText = fc.string({ unit: 'grapheme' });
     const anyId = fc.bigInt({ min: minInt64, max: maxInt64 });
-    fc.assert(fc.property(anyId, anyText, anyText, fc.jsonValue({ maxDepth: 4 }), (id, name, key, other) => {
-      const extra = key === 'id' ? '' : `${JSON.stringify(key)}:${JSON.stringify(other)},`;
-      assert.equal(exactly(idOf(`{${extra} "id" : ${id} ,"name":${JSON.stringify(name)}}`)), id);
-      assert.equal(exactly(idOf(`{"name":${JSON.stringify(name)},${extra}"id":${id}}`)), id);
-    }));
+    fc.assert(
+      fc.property(anyId, anyText, anyText, fc.jsonValue({ maxDepth: 4 }), (id, name, key, other) => {
+        const extra = key === 'id' ? '' : `${JSON.stringify(key)}:${JSON.stringify(other)},`;
+        assert.equal(exactly(idOf(`{${extra} "id" : ${id} ,"name":${JSON.stringify(name)}}`)), id);
+        assert.equal(exactly(idOf(`{"name":${JSON.stringify(name)},${extra}"id":${id}}`)), id);
+      }),
+    );
   });
 
   it('is JSON.parse for everything but the top-level id', () => {
-    fc.assert(fc.property(fc.json({ maxDepth: 5 }), (text) => {
-      const expected: unknown = JSON.parse(text);
-      if (typeof expected === 'object' && expected !== null && 'id' in expected) return;
-      assert.deepEqual(parse(text), expected);
-    }));
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 5 }), (text) => {
+        const expected: unknown = JSON.parse(text);
+        if (typeof expected === 'object' && expected !== null && 'id' in expected) return;
+        assert.deepEqual(parse(text), expected);
+      }),
+    );
   });
 
   it('tells ids apart that a double cannot', () => {
@@ -59,7 +63,18 @@ describe('parseExactJson', () => {
   });
 
   it('refuses what is not JSON', () => {
-    for (const text of ['', '{', '{"id":1.0', '{id:1}', '{"id":01}', "{'id':1}", '{"id":1}x', 'NaN', '\uFEFF{"id":1}', '{"id":0x1}']) {
+    for (const text of [
+      '',
+      '{',
+      '{"id":1.0',
+      '{id:1}',
+      '{"id":01}',
+      "{'id':1}",
+      '{"id":1}x',
+      'NaN',
+      '\uFEFF{"id":1}',
+      '{"id":0x1}',
+    ]) {
       assert.throws(() => parse(text), { code: 'invalid_json' }, text);
     }
   });

@@ -7,7 +7,11 @@ const anyInt64 = fc.bigInt({ min: minInt64, max: maxInt64 });
 
 describe('int64FromText', () => {
   it('reads back any int64', () => {
-    fc.assert(fc.property(anyInt64, (id) => { assert.equal(int64FromText(String(id)), id); }));
+    fc.assert(
+      fc.property(anyInt64, (id) => {
+        assert.equal(int64FromText(String(id)), id);
+      }),
+    );
   });
 
   it('takes leading zeros and -0', () => {
@@ -39,16 +43,39 @@ describe('int64FromJsonNumber', () => {
       const literal = `${sign}${digits.slice(0, cut)}.${digits.slice(cut)}${'0'.repeat(zeros + 1)}e${shift}`;
       return { id, literal };
     });
-    fc.assert(fc.property(spelled, ({ id, literal }) => { assert.equal(int64FromJsonNumber(literal), id, literal); }));
+    fc.assert(
+      fc.property(spelled, ({ id, literal }) => {
+        assert.equal(int64FromJsonNumber(literal), id, literal);
+      }),
+    );
   });
 
   it('takes integral values with a point or an exponent', () => {
-    const cases = { '1.0': 1n, '1e3': 1000n, '1E+3': 1000n, '10e-1': 1n, '-1.50e1': -15n, '0.0': 0n, '-0': 0n, '0e999999999999': 0n, '0.000e-5': 0n };
+    const cases = {
+      '1.0': 1n,
+      '1e3': 1000n,
+      '1E+3': 1000n,
+      '10e-1': 1n,
+      '-1.50e1': -15n,
+      '0.0': 0n,
+      '-0': 0n,
+      '0e999999999999': 0n,
+      '0.000e-5': 0n,
+    };
     for (const [literal, id] of Object.entries(cases)) assert.equal(int64FromJsonNumber(literal), id, literal);
   });
 
   it('does not round', () => {
-    for (const literal of ['1.5', '1e-1', '1.00000000000000000001', '9223372036854775807.5', '1e19', '9.3e18', '1e400', '-1e-400']) {
+    for (const literal of [
+      '1.5',
+      '1e-1',
+      '1.00000000000000000001',
+      '9223372036854775807.5',
+      '1e19',
+      '9.3e18',
+      '1e400',
+      '-1e-400',
+    ]) {
       assert.equal(int64FromJsonNumber(literal), undefined, literal);
     }
   });

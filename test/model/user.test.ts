@@ -13,6 +13,7 @@ describe('isUser', () => {
   });
 
   it('rejects what no storage can hold', () => {
-    for (const user of ['', 'a\0b', '\uD800', 'a\uDC00b', null, undefined, 7, {}, ['ada']]) assert.equal(isUser(user), false);
+    for (const user of ['', 'a\0b', '\uD800', 'a\uDC00b', null, undefined, 7, {}, ['ada']])
+      assert.equal(isUser(user), false);
   });
 });

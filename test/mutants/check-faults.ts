@@ -16,7 +16,9 @@ export function problemsOf(faults: readonly Fault[], chosen: readonly Fault[]): 
   const problems = faults.flatMap((fault) => {
     const isRepeated = names.has(fault.name);
     names.add(fault.name);
-    return (isRepeated ? ['has the name of another one'] : problemsWith(fault)).map((problem) => sentence(fault, problem));
+    return (isRepeated ? ['has the name of another one'] : problemsWith(fault)).map((problem) =>
+      sentence(fault, problem),
+    );
   });
   return problems.length > 0 ? problems : refusalsOf(chosen);
 }
@@ -27,7 +29,9 @@ function refusalsOf(faults: readonly Fault[]): string[] {
   return faults.flatMap((fault) => {
     const path = join(projectRoot, fault.file);
     const refusal = compiler.refusalOf(path, faultyText(fault, readFileSync(path, 'utf8')));
-    return refusal === undefined ? [] : [sentence(fault, `would be refused by the compiler: ${refusal.replace(/\.$/, '')}`)];
+    return refusal === undefined
+      ? []
+      : [sentence(fault, `would be refused by the compiler: ${refusal.replace(/\.$/, '')}`)];
   });
 }
 
@@ -54,7 +58,9 @@ class Compiler {
 
   constructor() {
     const configPath = join(projectRoot, 'tsconfig.json');
-    const { config } = ts.readConfigFile(configPath, (path) => ts.sys.readFile(path)) as { config: { include: string[] } };
+    const { config } = ts.readConfigFile(configPath, (path) => ts.sys.readFile(path)) as {
+      config: { include: string[] };
+    };
     const { options, fileNames } = ts.parseJsonConfigFileContent({ ...config, include: ['src'] }, ts.sys, projectRoot);
     this.#service = ts.createLanguageService({
       getCompilationSettings: () => options,

@@ -1,14 +1,14 @@
 import { parseArgs } from 'node:util';
 import { problemsOf } from './check-faults.ts';
 import type { Fault } from './fault.ts';
-import { cliFaults } from './faults-cli.ts';
-import { connectionFaults } from './faults-connections.ts';
-import { coreFaults } from './faults-core.ts';
-import { httpFaults } from './faults-http.ts';
-import { postgresFaults } from './faults-postgres.ts';
-import { storageFaults } from './faults-storage.ts';
-import { tokenFaults } from './faults-tokens.ts';
-import { writeQueueFaults } from './faults-write-queue.ts';
+import { cliFaults } from './faults/cli.ts';
+import { connectionFaults } from './faults/connections.ts';
+import { coreFaults } from './faults/core.ts';
+import { httpFaults } from './faults/http.ts';
+import { postgresFaults } from './faults/postgres.ts';
+import { storageFaults } from './faults/storage.ts';
+import { tokenFaults } from './faults/tokens.ts';
+import { writeQueueFaults } from './faults/write-queue.ts';
 import { runTestFile, stopTests } from './test-run.ts';
 import { makeWorkspace, removeWorkspace, withFault } from './workspace.ts';
 import type { Workspace } from './workspace.ts';
@@ -30,6 +30,8 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     /** How many faults are tried at a time. */
     jobs: { type: 'string', default: '2' },
+    /** Only check that each fault applies to the sources and compiles. */
+    'check-only': { type: 'boolean', default: false },
   },
 });
 
@@ -44,7 +46,12 @@ interface Verdict {
 }
 
 const workspaces: Workspace[] = [];
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => { void stopTests().then(tidyUp).then(() => process.exit(1)); });
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    void stopTests()
+      .then(tidyUp)
+      .then(() => process.exit(1));
+  });
 try {
   process.exitCode = await main();
 } finally {
@@ -59,9 +66,16 @@ async function main(): Promise<number> {
   const pattern = new RegExp(values.only, 'i');
   const faults = Object.entries(rooms).flatMap(([room, list]) => list.map((fault) => ({ room, fault })));
   const chosen = faults.filter(({ room, fault }) => pattern.test(`${room}: ${fault.file}: ${fault.name}`));
-  const problems = problemsOf(faults.map(({ fault }) => fault), chosen.map(({ fault }) => fault));
+  const problems = problemsOf(
+    faults.map(({ fault }) => fault),
+    chosen.map(({ fault }) => fault),
+  );
   if (chosen.length === 0) problems.push('There is no such fault.');
   if (problems.length > 0) return fail(problems);
+  if (values['check-only']) {
+    print(`${chosen.length} faults apply to the sources and compile.`);
+    return 0;
+  }
 
   const start = performance.now();
   for (let n = 0; n < Number(values.jobs); n++) workspaces.push(await makeWorkspace());
@@ -71,7 +85,11 @@ async function main(): Promise<number> {
   const caughtByRoom = new Map<string, number>();
   let timedOut = 0;
   await forEachWorkspace(chosen, async (workspace, { room, fault }) => {
-    const { isCaught, isTimedOut = false, text } = await withFault(workspace, fault, () => judge(workspace, fault, baselines));
+    const {
+      isCaught,
+      isTimedOut = false,
+      text,
+    } = await withFault(workspace, fault, () => judge(workspace, fault, baselines));
     if (isTimedOut) timedOut++;
     if (isCaught) caughtByRoom.set(room, (caughtByRoom.get(room) ?? 0) + 1);
     print(`${isCaught ? '  ' : '! '}${fault.file}: ${fault.name}: ${text}`);
@@ -82,7 +100,9 @@ async function main(): Promise<number> {
     print(`${room}: ${caughtByRoom.get(room) ?? 0} of ${list?.length ?? 0} caught`);
   }
   const caught = [...caughtByRoom.values()].reduce((sum, count) => sum + count, 0);
-  print(`${caught} of ${chosen.length} caught, ${timedOut} of them by time-out, in ${Math.round((performance.now() - start) / 1000)} s`);
+  print(
+    `${caught} of ${chosen.length} caught, ${timedOut} of them by time-out, in ${Math.round((performance.now() - start) / 1000)} s`,
+  );
   return caught === chosen.length ? 0 : 1;
 }
 
@@ -93,7 +113,10 @@ async function tryWithoutFault(files: readonly string[]): Promise<ReadonlyMap<st
     const start = performance.now();
     const outcome = await runTestFile(workspace, file, baselineLimitMs);
     if (outcome.kind === 'passed') baselines.set(file, performance.now() - start);
-    else print(`${file} does not pass without a fault: ${outcome.kind}${outcome.kind === 'failed' ? `: "${outcome.test}"` : ''}`);
+    else
+      print(
+        `${file} does not pass without a fault: ${outcome.kind}${outcome.kind === 'failed' ? `: "${outcome.test}"` : ''}`,
+      );
   });
   print(`${baselines.size} of ${files.length} test files pass without a fault.`);
   return baselines.size === files.length ? baselines : undefined;
@@ -107,9 +130,16 @@ async function judge(workspace: Workspace, { tests }: Fault, baselines: Readonly
       case 'failed':
         return { isCaught: true, text: `caught by ${file}: "${outcome.test}"` };
       case 'timed out':
-        return { isCaught: true, isTimedOut: true, text: `caught by time-out: ${file} was not done after ${Math.round(limitMs / 1000)} s` };
+        return {
+          isCaught: true,
+          isTimedOut: true,
+          text: `caught by time-out: ${file} was not done after ${Math.round(limitMs / 1000)} s`,
+        };
       case 'broken':
-        return { isCaught: false, text: `SURVIVED: ${file} broke without a failing test:\n${outcome.output.slice(0, 2000)}` };
+        return {
+          isCaught: false,
+          text: `SURVIVED: ${file} broke without a failing test:\n${outcome.output.slice(0, 2000)}`,
+        };
       case 'passed':
     }
   }
@@ -117,11 +147,16 @@ async function judge(workspace: Workspace, { tests }: Fault, baselines: Readonly
 }
 
 /** Works on items in order, one at a time in each workspace. */
-async function forEachWorkspace<Item>(items: readonly Item[], work: (workspace: Workspace, item: Item) => Promise<void>): Promise<void> {
+async function forEachWorkspace<Item>(
+  items: readonly Item[],
+  work: (workspace: Workspace, item: Item) => Promise<void>,
+): Promise<void> {
   const left = items.values();
-  await Promise.all(workspaces.map(async (workspace) => {
-    for (const item of left) await work(workspace, item);
-  }));
+  await Promise.all(
+    workspaces.map(async (workspace) => {
+      for (const item of left) await work(workspace, item);
+    }),
+  );
 }
 
 function fail(problems: readonly string[]): number {

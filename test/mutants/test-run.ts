@@ -28,13 +28,16 @@ export async function runTestFile({ root, temporary }: Workspace, file: string, 
   });
   running.add(child);
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
   const limit = new AbortController();
   let isLate = false;
-  const stopped = sleep(limitMs, undefined, { signal: limit.signal }).then(async () => {
-    isLate = true;
-    await stopGroup(child);
-  }).catch(() => undefined);
+  const stopped = sleep(limitMs, undefined, { signal: limit.signal })
+    .then(async () => {
+      isLate = true;
+      await stopGroup(child);
+    })
+    .catch(() => undefined);
   await once(child, 'exit');
   limit.abort();
   await stopped;
@@ -76,5 +79,7 @@ function outcomeOf(output: string, file: string, isLate: boolean): TestOutcome {
   if (test !== undefined) return { kind: 'failed', test };
   if (isLate) return { kind: 'timed out' };
   const count = (what: string): number => Number(new RegExp(`^# ${what} (\\d+)$`, 'm').exec(output)?.[1]);
-  return count('pass') > 0 && count('fail') === 0 && count('cancelled') === 0 ? { kind: 'passed' } : { kind: 'broken', output };
+  return count('pass') > 0 && count('fail') === 0 && count('cancelled') === 0
+    ? { kind: 'passed' }
+    : { kind: 'broken', output };
 }

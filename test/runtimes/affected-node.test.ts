@@ -11,7 +11,8 @@ import { findProgram } from './runtimes.ts';
 const run = promisify(execFile);
 const affectedNode = 'node/bin/node';
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
-const needed = 'needs Node.js 22.22.3 or a later 22, 24.15.0 or a later 24, or 26 or newer, and this is Node.js 22.16.0' +
+const needed =
+  'needs Node.js 22.22.3 or a later 22, 24.15.0 or a later 24, or 26 or newer, and this is Node.js 22.16.0' +
   ' with SQLite 3.49.1, which can corrupt a file that several processes use: install a newer Node.js';
 
 describe('Node.js 22.16.0, whose SQLite can corrupt a file', () => {

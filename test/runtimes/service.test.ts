@@ -30,9 +30,13 @@ describe('the service over SQLite', () => {
         env: { ...process.env, NODE_V8_COVERAGE: '', PORT: '0', ADAS_TOKEN: 'secret' },
         stdio: ['ignore', 'pipe', 'inherit'],
       });
-      t.after(() => { child.kill('SIGKILL'); });
+      t.after(() => {
+        child.kill('SIGKILL');
+      });
       let stdout = '';
-      for await (const chunk of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false }) as AsyncIterable<string>) {
+      for await (const chunk of child.stdout
+        .setEncoding('utf8')
+        .iterator({ destroyOnReturn: false }) as AsyncIterable<string>) {
         stdout += chunk;
         if (/port: \d+/.test(stdout)) break;
       }
@@ -44,7 +48,10 @@ describe('the service over SQLite', () => {
       connection.send(create(2) + list + create(3) + list);
       const answers = parseRawAnswers(await connection.until(/Fern 2"\},\{"name":"Fern 3"\}\]$/));
       const [one, two, three] = [1, 2, 3].map((id) => ({ name: `Fern ${id}` }));
-      assert.deepEqual(answers.map(({ json }) => json), [one, [one], two, [one, two], three, [one, two, three]]);
+      assert.deepEqual(
+        answers.map(({ json }) => json),
+        [one, [one], two, [one, two], three, [one, two, three]],
+      );
       child.kill('SIGTERM');
       assert.deepEqual(await once(child, 'exit'), [0, null]);
     });

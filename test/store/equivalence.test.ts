@@ -26,7 +26,16 @@ type Operation =
   | { kind: 'list'; user: User; limit: number | undefined; after: bigint | undefined };
 
 const operation: fc.Arbitrary<Operation> = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('create'), user, id, name: text, tag: fc.option(text, { nil: undefined }) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('create'),
+      user,
+      id,
+      name: text,
+      tag: fc.option(text, { nil: undefined }),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete'), user, id }) },
   {
     weight: 2,
@@ -42,7 +51,8 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
 /** What an operation comes to: an error's code, or what HTTP would show of the answer. */
 type Outcome = string | boolean | { name: string; tag?: string }[];
 
-const shown = ({ name, tag }: Omit<StoredPlant, 'id'>): { name: string; tag?: string } => (tag === undefined ? { name } : { name, tag });
+const shown = ({ name, tag }: Omit<StoredPlant, 'id'>): { name: string; tag?: string } =>
+  tag === undefined ? { name } : { name, tag };
 
 /** The rules themselves: a sorted list for each user. */
 class Model {
@@ -56,7 +66,10 @@ class Model {
       case 'create': {
         if (wasThere) return 'id_taken';
         const plant = { id: operation.id, ...shown(operation as StoredPlant) };
-        this.#plants.set(operation.user, [...plants, plant].sort((a, b) => (a.id < b.id ? -1 : 1)));
+        this.#plants.set(
+          operation.user,
+          [...plants, plant].sort((a, b) => (a.id < b.id ? -1 : 1)),
+        );
         return [shown(plant)];
       }
       case 'delete':
@@ -64,7 +77,10 @@ class Model {
         return wasThere;
       case 'list': {
         const { after, limit } = operation;
-        return plants.filter((plant) => after === undefined || plant.id > after).slice(0, limit).map(shown);
+        return plants
+          .filter((plant) => after === undefined || plant.id > after)
+          .slice(0, limit)
+          .map(shown);
       }
     }
   }
@@ -89,7 +105,10 @@ async function applyToStore(store: PlantStore, operation: Operation): Promise<Ou
 async function applyToService(service: Service, operation: Operation): Promise<Outcome> {
   const { kind, user: token } = operation;
   if (kind === 'list') {
-    const query = [operation.limit !== undefined && `limit=${operation.limit}`, operation.after !== undefined && `after=${operation.after}`];
+    const query = [
+      operation.limit !== undefined && `limit=${operation.limit}`,
+      operation.after !== undefined && `after=${operation.after}`,
+    ];
     return (await service.call('GET', `/plants?${query.filter(Boolean).join('&')}`, { token })).json as Outcome;
   }
   if (kind === 'delete') return (await service.call('DELETE', `/plants/${operation.id}`, { token })).status === 204;
@@ -102,40 +121,51 @@ async function applyToService(service: Service, operation: Operation): Promise<O
 
 describe('Any sequence of operations', () => {
   let cluster: PostgresCluster;
-  before(async () => { cluster = await PostgresCluster.start(); });
+  before(async () => {
+    cluster = await PostgresCluster.start();
+  });
   after(() => cluster.remove());
 
   it('gives the answers of the rules from every storage, directly and over HTTP', async (t) => {
     const folder = await temporaryFolder(t);
     const pool = cluster.pool(t);
     let run = 0;
-    await fc.assert(fc.asyncProperty(fc.array(operation, { maxLength: 40 }), async (operations) => {
-      run++;
-      const cleanUps: (() => Promise<void> | void)[] = [];
-      const scope = { after: (cleanUp: () => Promise<void> | void) => { cleanUps.push(cleanUp); } };
-      try {
-        const storages: StorageAdapter[] = [
-          new MemoryStorage(),
-          new SqliteStorage(join(folder, `direct-${run}.db`)),
-          new PostgresStorage({ pool, schema: cluster.newSchemaName() }),
-        ];
-        const stores = storages.map((storage) => new PlantStore({ storage }));
-        scope.after(async () => { await Promise.all(stores.map((store) => store.close())); });
-        const services = [
-          await startService(scope),
-          await startService(scope, { storage: new SqliteStorage(join(folder, `served-${run}.db`)) }),
-          await startService(scope, { storage: new PostgresStorage({ pool, schema: cluster.newSchemaName() }) }),
-        ];
-        const model = new Model();
-        for (const operation of operations) {
-          const expected = model.apply(operation);
-          for (const store of stores) assert.deepEqual(await applyToStore(store, operation), expected);
-          for (const service of services) assert.deepEqual(await applyToService(service, operation), expected);
+    await fc.assert(
+      fc.asyncProperty(fc.array(operation, { maxLength: 40 }), async (operations) => {
+        run++;
+        const cleanUps: (() => Promise<void> | void)[] = [];
+        const scope = {
+          after: (cleanUp: () => Promise<void> | void) => {
+            cleanUps.push(cleanUp);
+          },
+        };
+        try {
+          const storages: StorageAdapter[] = [
+            new MemoryStorage(),
+            new SqliteStorage(join(folder, `direct-${run}.db`)),
+            new PostgresStorage({ pool, schema: cluster.newSchemaName() }),
+          ];
+          const stores = storages.map((storage) => new PlantStore({ storage }));
+          scope.after(async () => {
+            await Promise.all(stores.map((store) => store.close()));
+          });
+          const services = [
+            await startService(scope),
+            await startService(scope, { storage: new SqliteStorage(join(folder, `served-${run}.db`)) }),
+            await startService(scope, { storage: new PostgresStorage({ pool, schema: cluster.newSchemaName() }) }),
+          ];
+          const model = new Model();
+          for (const operation of operations) {
+            const expected = model.apply(operation);
+            for (const store of stores) assert.deepEqual(await applyToStore(store, operation), expected);
+            for (const service of services) assert.deepEqual(await applyToService(service, operation), expected);
+          }
+        } finally {
+          for (const cleanUp of cleanUps) await cleanUp();
         }
-      } finally {
-        for (const cleanUp of cleanUps) await cleanUp();
-      }
-    }), { numRuns: 40 });
+      }),
+      { numRuns: 40 },
+    );
   });
 
   it('keeps any allowed string and any int64, down to the last bit', async (t) => {
@@ -143,20 +173,25 @@ describe('Any sequence of operations', () => {
     const services = [
       await startService(t),
       await startService(t, { storage: new SqliteStorage(join(folder, 'plants.db')) }),
-      await startService(t, { storage: new PostgresStorage({ pool: cluster.pool(t), schema: cluster.newSchemaName() }) }),
+      await startService(t, {
+        storage: new PostgresStorage({ pool: cluster.pool(t), schema: cluster.newSchemaName() }),
+      }),
     ];
     const anyId = fc.bigInt({ min: minInt64, max: maxInt64 });
-    await fc.assert(fc.asyncProperty(anyId, text, text, fc.boolean(), async (plantId, name, tag, isEscaped) => {
-      const quote = (value: string): string => (isEscaped ? escapeAll(value) : JSON.stringify(value));
-      for (const service of services) {
-        const { store } = service;
-        const body = `{"name":${quote(name)},"tag":${quote(tag)},"id":${plantId}}`;
-        assert.deepEqual((await service.call('POST', '/plants', { body })).json, { name, tag });
-        assert.deepEqual(await store.listPlants('ada'), [{ id: plantId, name, tag }]);
-        assert.deepEqual((await service.call('GET', '/plants')).json, [{ name, tag }]);
-        assert.equal((await service.call('DELETE', `/plants/${plantId}`)).status, 204);
-      }
-    }), { numRuns: 200 });
+    await fc.assert(
+      fc.asyncProperty(anyId, text, text, fc.boolean(), async (plantId, name, tag, isEscaped) => {
+        const quote = (value: string): string => (isEscaped ? escapeAll(value) : JSON.stringify(value));
+        for (const service of services) {
+          const { store } = service;
+          const body = `{"name":${quote(name)},"tag":${quote(tag)},"id":${plantId}}`;
+          assert.deepEqual((await service.call('POST', '/plants', { body })).json, { name, tag });
+          assert.deepEqual(await store.listPlants('ada'), [{ id: plantId, name, tag }]);
+          assert.deepEqual((await service.call('GET', '/plants')).json, [{ name, tag }]);
+          assert.equal((await service.call('DELETE', `/plants/${plantId}`)).status, 204);
+        }
+      }),
+      { numRuns: 200 },
+    );
   });
 });
 

@@ -72,7 +72,9 @@ describe('PageCache', () => {
     for (let n = 0; n < 50; n++) keep(cache, 'ada', 'x'.repeat(1000));
     assert.ok(cache.find('ada', all));
     for (let n = 100; n < 200; n++) keep(cache, `user ${n}`, '');
-    const kept = Array.from({ length: 100 }, (_, n) => cache.find(`user ${n + 100}`, all)).filter((page) => page !== undefined);
+    const kept = Array.from({ length: 100 }, (_, n) => cache.find(`user ${n + 100}`, all)).filter(
+      (page) => page !== undefined,
+    );
     assert.equal(kept.length, Math.floor(5300 / (2 * 256 + 'user 100'.length)));
   });
 

@@ -35,9 +35,24 @@ describe('PlantStore.plantPageJson', () => {
   it('gives a page as JSON, and says where it goes on', async () => {
     const store = new PlantStore({ storage: new MemoryStorage() });
     await grow(store, 1001);
-    assert.deepEqual(await store.plantPageJson('ada', { limit: 2 }), { json: '[{"name":"0"},{"name":"1"}]', count: 2, last: 1n, hasMore: true });
-    assert.deepEqual(await store.plantPageJson('ada', { after: 999 }), { json: '[{"name":"1000"}]', count: 1, last: 1000n, hasMore: false });
-    assert.deepEqual(await store.plantPageJson('ada', { limit: 0 }), { json: '[]', count: 0, last: undefined, hasMore: false });
+    assert.deepEqual(await store.plantPageJson('ada', { limit: 2 }), {
+      json: '[{"name":"0"},{"name":"1"}]',
+      count: 2,
+      last: 1n,
+      hasMore: true,
+    });
+    assert.deepEqual(await store.plantPageJson('ada', { after: 999 }), {
+      json: '[{"name":"1000"}]',
+      count: 1,
+      last: 1000n,
+      hasMore: false,
+    });
+    assert.deepEqual(await store.plantPageJson('ada', { limit: 0 }), {
+      json: '[]',
+      count: 0,
+      last: undefined,
+      hasMore: false,
+    });
     for (const limit of [undefined, 1000, 5000]) {
       const { count, last, hasMore } = await store.plantPageJson('ada', { limit });
       assert.deepEqual([count, last, hasMore], [1000, 999n, true]);
@@ -108,12 +123,17 @@ describe('PlantStore.plantPageJson', () => {
     await grow(store, 1);
     for (const limit of [0, 10]) {
       const page = (await store.plantPageJson('ada', { limit })) as { json: string };
-      assert.throws(() => { page.json = 'changed'; }, TypeError);
+      assert.throws(() => {
+        page.json = 'changed';
+      }, TypeError);
     }
   });
 
   it('keeps nothing where it is told so, and where the storage cannot tell of changes by others', async () => {
-    for (const [storage, options] of [[new CountingStorage(), { maxCachedText: 0 }], [new CountingStorage(), {}]] as const) {
+    for (const [storage, options] of [
+      [new CountingStorage(), { maxCachedText: 0 }],
+      [new CountingStorage(), {}],
+    ] as const) {
       const isDumb = !('maxCachedText' in options);
       const store = new PlantStore({ storage: isDumb ? withoutDataVersion(storage) : storage, ...options });
       await grow(store, 3);
@@ -138,7 +158,10 @@ describe('PlantStore.plantPageJson', () => {
 
   it('shows what another process committed to the same file', async (t) => {
     const path = join(await temporaryFolder(t), 'plants.db');
-    const [first, second] = [new PlantStore({ storage: new SqliteStorage(path) }), new PlantStore({ storage: new SqliteStorage(path) })];
+    const [first, second] = [
+      new PlantStore({ storage: new SqliteStorage(path) }),
+      new PlantStore({ storage: new SqliteStorage(path) }),
+    ];
     t.after(() => Promise.all([first.close(), second.close()]));
     for (let id = 1; id < 20; id++) {
       await second.createPlant('ada', { id, name: '' });

@@ -31,22 +31,37 @@ describe('PlantStore.createPlant', () => {
   });
 
   it('says what to do about a number that is no safe integer', async () => {
-    await assert.rejects(newStore().createPlant('ada', { id: 2 ** 60, name: '' }), { code: 'invalid_plant', message: /pass a bigint/ });
+    await assert.rejects(newStore().createPlant('ada', { id: 2 ** 60, name: '' }), {
+      code: 'invalid_plant',
+      message: /pass a bigint/,
+    });
   });
 
   it('refuses names and tags that not every storage could hold', async () => {
     const store = newStore();
     for (const text of [null, 1, {}, 'a\0b', '\uD800', 'a\uDC00b']) {
-      await assert.rejects(store.createPlant('ada', { id: 1, name: text } as NewPlant), { code: 'invalid_plant', message: /^name / });
-      await assert.rejects(store.createPlant('ada', { id: 1, name: '', tag: text } as NewPlant), { code: 'invalid_plant', message: /^tag / });
+      await assert.rejects(store.createPlant('ada', { id: 1, name: text } as NewPlant), {
+        code: 'invalid_plant',
+        message: /^name /,
+      });
+      await assert.rejects(store.createPlant('ada', { id: 1, name: '', tag: text } as NewPlant), {
+        code: 'invalid_plant',
+        message: /^tag /,
+      });
     }
     assert.deepEqual(await store.listPlants('ada'), []);
   });
 
   it('names what is missing, and takes an undefined tag for none', async () => {
     const store = newStore();
-    await assert.rejects(store.createPlant('ada', { name: 'Fern' } as NewPlant), { code: 'invalid_plant', message: 'id is required.' });
-    await assert.rejects(store.createPlant('ada', { id: 1 } as NewPlant), { code: 'invalid_plant', message: 'name is required.' });
+    await assert.rejects(store.createPlant('ada', { name: 'Fern' } as NewPlant), {
+      code: 'invalid_plant',
+      message: 'id is required.',
+    });
+    await assert.rejects(store.createPlant('ada', { id: 1 } as NewPlant), {
+      code: 'invalid_plant',
+      message: 'name is required.',
+    });
     for (const plant of [null, undefined, 'plant', 1, []]) {
       await assert.rejects(store.createPlant('ada', plant as unknown as NewPlant), { code: 'invalid_plant' });
     }
@@ -56,7 +71,10 @@ describe('PlantStore.createPlant', () => {
   it('leaves the plant that has the id as it is', async () => {
     const store = newStore();
     await store.createPlant('ada', { id: 1, name: 'Fern' });
-    await assert.rejects(store.createPlant('ada', { id: 1n, name: 'Moss' }), { name: 'PlantStoreError', code: 'id_taken' });
+    await assert.rejects(store.createPlant('ada', { id: 1n, name: 'Moss' }), {
+      name: 'PlantStoreError',
+      code: 'id_taken',
+    });
     assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
     await store.createPlant('bob', { id: 1n, name: 'Moss' });
   });
@@ -93,7 +111,10 @@ describe('PlantStore.plants', () => {
     await Promise.all(Array.from({ length: 1500 }, (_, id) => store.createPlant('ada', { id, name: '' })));
     const ids: bigint[] = [];
     for await (const { id } of store.plants('ada')) ids.push(id);
-    assert.deepEqual(ids, Array.from({ length: 1500 }, (_, id) => BigInt(id)));
+    assert.deepEqual(
+      ids,
+      Array.from({ length: 1500 }, (_, id) => BigInt(id)),
+    );
     const some: bigint[] = [];
     for await (const { id } of store.plants('ada', { after: 997, limit: 3 })) some.push(id);
     assert.deepEqual(some, [998n, 999n, 1000n]);
@@ -148,20 +169,33 @@ describe('PlantStore.deletePlant', () => {
 describe('PlantStore', () => {
   it('refuses wrong options, naming them', () => {
     const storage = new MemoryStorage();
-    assert.throws(() => new PlantStore({ storage: null as unknown as StorageAdapter }), { name: 'TypeError', message: /storage/ });
+    assert.throws(() => new PlantStore({ storage: null as unknown as StorageAdapter }), {
+      name: 'TypeError',
+      message: /storage/,
+    });
     const withoutScan = Object.assign(new MemoryStorage(), { scan: undefined }) as unknown as StorageAdapter;
     assert.throws(() => new PlantStore({ storage: withoutScan }), { name: 'TypeError', message: /it has no scan$/ });
     assert.throws(() => new PlantStore({ storage: {} as StorageAdapter }), { name: 'TypeError', message: /storage/ });
-    assert.throws(() => new PlantStore({ storage, maxQueuedWrites: 0 }), { name: 'TypeError', message: /maxQueuedWrites/ });
-    assert.throws(() => new PlantStore({ storage, maxBatchWrites: 1.5 }), { name: 'TypeError', message: /maxBatchWrites/ });
+    assert.throws(() => new PlantStore({ storage, maxQueuedWrites: 0 }), {
+      name: 'TypeError',
+      message: /maxQueuedWrites/,
+    });
+    assert.throws(() => new PlantStore({ storage, maxBatchWrites: 1.5 }), {
+      name: 'TypeError',
+      message: /maxBatchWrites/,
+    });
   });
 
   it('reports a storage that returns something other than an array as storage_unavailable', async () => {
     for (const page of [undefined, null, 'plants', {}]) {
-      const storage = Object.assign(new MemoryStorage(), { list: () => Promise.resolve(page) }) as unknown as StorageAdapter;
+      const storage = Object.assign(new MemoryStorage(), {
+        list: () => Promise.resolve(page),
+      }) as unknown as StorageAdapter;
       await assert.rejects(newStore(storage).listPlants('ada'), { code: 'storage_unavailable' });
       await assert.rejects(newStore(storage).plantPageJson('ada'), { code: 'storage_unavailable' });
-      const silent = Object.assign(new MemoryStorage(), { commit: () => Promise.resolve(page) }) as unknown as StorageAdapter;
+      const silent = Object.assign(new MemoryStorage(), {
+        commit: () => Promise.resolve(page),
+      }) as unknown as StorageAdapter;
       await assert.rejects(newStore(silent).createPlant('ada', { id: 1, name: '' }), { code: 'storage_unavailable' });
     }
   });
@@ -203,7 +237,9 @@ describe('PlantStore', () => {
     const cause = new Error('disk on fire at /secret');
     const failing: StorageAdapter = {
       commit: () => Promise.reject(cause),
-      list: () => { throw cause; },
+      list: () => {
+        throw cause;
+      },
       scan: () => Promise.reject(cause),
       close: () => Promise.resolve(),
     };
@@ -214,9 +250,13 @@ describe('PlantStore', () => {
   });
 
   it('does not guess where an adapter answers too few outcomes', async () => {
-    const store = newStore(new (class extends MemoryStorage {
-      override commit(): Promise<boolean[]> { return Promise.resolve([]); }
-    })());
+    const store = newStore(
+      new (class extends MemoryStorage {
+        override commit(): Promise<boolean[]> {
+          return Promise.resolve([]);
+        }
+      })(),
+    );
     await assert.rejects(store.deletePlant('ada', 1), { code: 'storage_unavailable' });
   });
 });

@@ -53,9 +53,15 @@ describe('WriteQueue', () => {
     const commits = new Commits();
     const queue = new WriteQueue(commits.commit, bounds);
     const settled: string[] = [];
-    const add = (name: string, write: Write): Promise<void> => queue.add(write).then(() => { settled.push(name); });
+    const add = (name: string, write: Write): Promise<void> =>
+      queue.add(write).then(() => {
+        settled.push(name);
+      });
     const all = Promise.all([
-      add('create 1', create(1)), add('delete 1', remove(1)), add('create 1 again', create(1)), add('create 2', create(2)),
+      add('create 1', create(1)),
+      add('delete 1', remove(1)),
+      add('create 1 again', create(1)),
+      add('create 2', create(2)),
     ]);
     for (let n = 0; n < 3; n++) {
       await turn();
@@ -75,19 +81,28 @@ describe('WriteQueue', () => {
       commits.succeed();
     }
     assert.equal((await outcomes).length, 25);
-    assert.deepEqual(commits.batches.map(({ length }) => length), [10, 10, 5]);
+    assert.deepEqual(
+      commits.batches.map(({ length }) => length),
+      [10, 10, 5],
+    );
   });
 
   it('commits a batch that is full at once, and the rest in its turn', async () => {
     const commits = new Commits();
     const queue = new WriteQueue(commits.commit, bounds);
     const outcomes = Promise.all(Array.from({ length: 12 }, (_, id) => queue.add(create(id))));
-    assert.deepEqual(commits.batches.map(({ length }) => length), [10]);
+    assert.deepEqual(
+      commits.batches.map(({ length }) => length),
+      [10],
+    );
     await turn();
     assert.equal(commits.underWay, 1);
     commits.succeed();
     await turn();
-    assert.deepEqual(commits.batches.map(({ length }) => length), [10, 2]);
+    assert.deepEqual(
+      commits.batches.map(({ length }) => length),
+      [10, 2],
+    );
     commits.succeed();
     assert.equal((await outcomes).length, 12);
     const again = queue.add(create(1));
@@ -104,7 +119,10 @@ describe('WriteQueue', () => {
     await turn();
     const error = new Error('no room');
     commits.fail(error);
-    assert.deepEqual(await failed, [{ status: 'rejected', reason: error }, { status: 'rejected', reason: error }]);
+    assert.deepEqual(await failed, [
+      { status: 'rejected', reason: error },
+      { status: 'rejected', reason: error },
+    ]);
     await turn();
     commits.succeed();
     assert.equal(await behind, true);
@@ -131,7 +149,9 @@ describe('WriteQueue', () => {
     const queue = new WriteQueue(commits.commit, bounds);
     const taken = Promise.all([queue.add(create(1)), queue.add(create(1))]);
     let isClosed = false;
-    const closed = queue.close().then(() => { isClosed = true; });
+    const closed = queue.close().then(() => {
+      isClosed = true;
+    });
     await assert.rejects(queue.add(create(2)), { code: 'closed' });
     await turn();
     commits.succeed();
@@ -148,20 +168,28 @@ describe('WriteQueue', () => {
 
   it('gives any writes the outcomes that one after the other would have, per plant', async () => {
     const operation = fc.record({ id: fc.integer({ min: 1, max: 4 }), isCreate: fc.boolean(), pause: fc.boolean() });
-    await fc.assert(fc.asyncProperty(fc.array(operation, { maxLength: 60 }), async (operations) => {
-      const there = new Set<string>();
-      const queue = new WriteQueue((writes) => {
-        const ids = writes.map((write) => String(write.kind === 'create' ? write.plant.id : write.id));
-        assert.equal(new Set(ids).size, ids.length);
-        return Promise.resolve(writes.map((write, n) => apply(there, write.kind === 'create', ids[n] ?? '')));
-      }, { maxQueuedWrites: 100, maxBatchWrites: 3 });
-      const outcomes: Promise<boolean>[] = [];
-      for (const { id, isCreate, pause } of operations) {
-        outcomes.push(queue.add(isCreate ? create(id) : remove(id)));
-        if (pause) await turn();
-      }
-      const model = new Set<string>();
-      assert.deepEqual(await Promise.all(outcomes), operations.map(({ id, isCreate }) => apply(model, isCreate, String(id))));
-    }));
+    await fc.assert(
+      fc.asyncProperty(fc.array(operation, { maxLength: 60 }), async (operations) => {
+        const there = new Set<string>();
+        const queue = new WriteQueue(
+          (writes) => {
+            const ids = writes.map((write) => String(write.kind === 'create' ? write.plant.id : write.id));
+            assert.equal(new Set(ids).size, ids.length);
+            return Promise.resolve(writes.map((write, n) => apply(there, write.kind === 'create', ids[n] ?? '')));
+          },
+          { maxQueuedWrites: 100, maxBatchWrites: 3 },
+        );
+        const outcomes: Promise<boolean>[] = [];
+        for (const { id, isCreate, pause } of operations) {
+          outcomes.push(queue.add(isCreate ? create(id) : remove(id)));
+          if (pause) await turn();
+        }
+        const model = new Set<string>();
+        assert.deepEqual(
+          await Promise.all(outcomes),
+          operations.map(({ id, isCreate }) => apply(model, isCreate, String(id))),
+        );
+      }),
+    );
   });
 });

@@ -23,16 +23,21 @@ describe('grants of a tokens file', { concurrency: 4 }, () => {
     const problems: string[] = [];
     const authenticate = createTokenFileAuthenticator(path, { onWarning: (message) => problems.push(message) });
     const service = await startService(t, { authenticate });
-    const becomes = (status: number): Promise<void> => eventually(async () => {
-      const { status: found, json } = await service.call('GET', '/plants', { token });
-      assert.equal(found, status);
-      if (status === 503) assert.deepEqual(json, { error: 50300, message: 'The storage failed. Try again shortly.' });
-    }, 10_000);
+    const becomes = (status: number): Promise<void> =>
+      eventually(async () => {
+        const { status: found, json } = await service.call('GET', '/plants', { token });
+        assert.equal(found, status);
+        if (status === 503) assert.deepEqual(json, { error: 50300, message: 'The storage failed. Try again shortly.' });
+      }, 10_000);
     await becomes(200);
     await rename(path, `${path}.away`);
     // Unlike EACCES, the error ELOOP binds root too.
     await symlink(path, path);
-    await eventually(() => service.call('GET', '/plants', { token }).then(() => { assert.equal(problems.length, 1); }));
+    await eventually(() =>
+      service.call('GET', '/plants', { token }).then(() => {
+        assert.equal(problems.length, 1);
+      }),
+    );
     assert.equal((await service.call('GET', '/plants', { token })).status, 200);
 
     await becomes(503);
@@ -55,7 +60,10 @@ describe('grants of a tokens file', { concurrency: 4 }, () => {
     const { record: lastRecord, token: last } = issueToken(path, { user: 'eve' });
     const authenticate = createTokenFileAuthenticator(path);
     const others = copiesOf(record, 40_000);
-    const [firstNew, lastNew] = [{ ...record, user: 'joe' }, { ...lastRecord, user: 'joe' }];
+    const [firstNew, lastNew] = [
+      { ...record, user: 'joe' },
+      { ...lastRecord, user: 'joe' },
+    ];
     await writeFile(path, tokenFileText([firstNew, ...others, lastNew]));
     await sleep(600);
     for (;;) {

@@ -32,7 +32,9 @@ async function holdLock(t: HasAfter, path: string, ms: number): Promise<void> {
      setTimeout(() => lock.close(), workerData.ms);`,
     { eval: true, workerData: { path, ms } },
   );
-  t.after(async () => { await holder.terminate(); });
+  t.after(async () => {
+    await holder.terminate();
+  });
   await new Promise((resolve) => holder.once('message', resolve));
 }
 
@@ -131,7 +133,10 @@ describe('issueToken', () => {
     issueToken(path, { user: 'ada' });
     await symlink('tokens.json', `${path}-link`);
     issueToken(`${path}-link`, { user: 'bob' });
-    assert.deepEqual(readTokenFile(path).map(({ user }) => user), ['ada', 'bob']);
+    assert.deepEqual(
+      readTokenFile(path).map(({ user }) => user),
+      ['ada', 'bob'],
+    );
     assert.ok((await lstat(`${path}-link`)).isSymbolicLink());
   });
 
@@ -147,7 +152,12 @@ describe('issueToken', () => {
 
   it('refuses a grant that no reader of the file would take', async (t) => {
     const path = await newPath(t);
-    for (const grant of [{ user: '' }, { user: 'a\0' }, { user: 'x'.repeat(256) }, { user: 'ada', expiresAt: 'soon' }]) {
+    for (const grant of [
+      { user: '' },
+      { user: 'a\0' },
+      { user: 'x'.repeat(256) },
+      { user: 'ada', expiresAt: 'soon' },
+    ]) {
       assert.throws(() => issueToken(path, grant), TypeError);
     }
     assert.ok(!existsSync(path));

@@ -29,7 +29,8 @@ describe('readTokenFile', () => {
     const folder = await temporaryFolder(t);
     const pipe = join(folder, 'pipe');
     spawnSync('mkfifo', [pipe]);
-    for (const path of [pipe, folder]) assert.throws(() => readTokenFile(path), { message: `${path} cannot be used: it is not a file.` });
+    for (const path of [pipe, folder])
+      assert.throws(() => readTokenFile(path), { message: `${path} cannot be used: it is not a file.` });
   });
 
   it('refuses what is not JSON, without quoting it', async (t) => {
@@ -42,14 +43,24 @@ describe('readTokenFile', () => {
 
   it('refuses another kind of file', async (t) => {
     const path = join(await temporaryFolder(t), 'tokens.json');
-    for (const text of ['null', '1', '[]', '{}', '{"version":2,"tokens":[]}', '{"version":1,"tokens":{}}', '{"version":1}']) {
+    for (const text of [
+      'null',
+      '1',
+      '[]',
+      '{}',
+      '{"version":2,"tokens":[]}',
+      '{"version":1,"tokens":{}}',
+      '{"version":1}',
+    ]) {
       await writeFile(path, text);
-      assert.throws(() => readTokenFile(path), { message: `${path} cannot be used: it is not {"version":1,"tokens":[…]}.` });
+      assert.throws(() => readTokenFile(path), {
+        message: `${path} cannot be used: it is not {"version":1,"tokens":[…]}.`,
+      });
     }
   });
 
   const wrongRecords: Record<string, unknown> = {
-    'null': null,
+    null: null,
     'a text': 'pst_secret',
     'an id that is no text': { ...record, id: 1 },
     'no user': { ...record, user: undefined },

@@ -33,7 +33,10 @@ describe('copyPlants', () => {
     assert.ok(reported.length >= 3);
     assert.deepEqual(reported.at(-1), counts);
     const added = reported.map((progress) => progress.added);
-    assert.deepEqual(added, added.toSorted((a, b) => a - b));
+    assert.deepEqual(
+      added,
+      added.toSorted((a, b) => a - b),
+    );
   });
 
   it('counts the plants that the target has already', async () => {
@@ -62,14 +65,18 @@ describe('copyPlants', () => {
   });
 
   it('copies nothing from an empty storage, and then reports no progress', async () => {
-    const onProgress = (): void => { assert.fail('There is no progress to report.'); };
+    const onProgress = (): void => {
+      assert.fail('There is no progress to report.');
+    };
     const counts = await copyPlants(new MemoryStorage(), new MemoryStorage(), { onProgress });
     assert.deepEqual(counts, { added: 0, present: 0, conflicts: 0 });
   });
 
   it('rejects with what a callback throws', async () => {
     const error = new Error('enough');
-    const onProgress = (): void => { throw error; };
+    const onProgress = (): void => {
+      throw error;
+    };
     await assert.rejects(copyPlants(await memoryWith(hostilePlants), new MemoryStorage(), { onProgress }), error);
   });
 
@@ -90,7 +97,12 @@ describe('copyPlants', () => {
     'a PlantStore': [store, other, {}, 'from must be a storage adapter: it has no commit'],
     'an adapter without scan': [memory, withoutScan, {}, 'to must be a storage adapter: it has no scan'],
     'the same storage twice': [memory, memory, {}, 'from and to must not be the same storage'],
-    'an unknown option': [memory, other, { onProgres: Date }, 'copyPlants has no option onProgres. Its options are onProgress, onConflict'],
+    'an unknown option': [
+      memory,
+      other,
+      { onProgres: Date },
+      'copyPlants has no option onProgres. Its options are onProgress, onConflict',
+    ],
     'a callback that is not a function': [memory, other, { onConflict: true }, 'onConflict must be a function'],
   };
   for (const [what, [from, to, options, message]] of Object.entries(wrong)) {

@@ -35,10 +35,16 @@ function required(source: string, text: string | undefined): Setting {
 
 async function copyAll(source: StorageAdapter, target: StorageAdapter, total: number | undefined): Promise<number> {
   const progress = new Progress({ total });
-  const tally = new Tally((line) => { progress.tell(line); });
+  const tally = new Tally((line) => {
+    progress.tell(line);
+  });
   const { added, present } = await copyPlants(source, target, {
-    onProgress: (counts) => { progress.update(counts.added + counts.present + counts.conflicts); },
-    onConflict: (conflict) => { tally.conflict(conflict); },
+    onProgress: (counts) => {
+      progress.update(counts.added + counts.present + counts.conflicts);
+    },
+    onConflict: (conflict) => {
+      tally.conflict(conflict);
+    },
   });
   Object.assign(tally, { added, present });
   progress.finish('Copied', tally.added, String(tally));

@@ -38,7 +38,9 @@ async function runImport(args: string[]): Promise<number> {
 async function importAll(target: StorageAdapter, isStrict: boolean): Promise<number> {
   const input = fstatSync(process.stdin.fd);
   const progress = new Progress();
-  const tally = new Tally((line) => { progress.tell(line); });
+  const tally = new Tally((line) => {
+    progress.tell(line);
+  });
   try {
     await forEachOverlapped(readBatches(process.stdin, tally, isStrict), async ({ plants, readBytes }) => {
       await addPlants(target, plants, tally);
@@ -59,7 +61,11 @@ interface Batch {
 }
 
 /** Yields one batch per commit. The plants of a batch have distinct keys and are limited in number and in bytes. */
-async function* readBatches(input: AsyncIterable<Buffer>, tally: Tally, isStrict: boolean): AsyncGenerator<Batch, void, undefined> {
+async function* readBatches(
+  input: AsyncIterable<Buffer>,
+  tally: Tally,
+  isStrict: boolean,
+): AsyncGenerator<Batch, void, undefined> {
   const lines = new LineSplitter(maxLineBytes);
   let readBytes = 0;
   let plants: OwnedPlant[] = [];

@@ -81,7 +81,8 @@ function parseConfig(args: string[]): ServeConfig {
 }
 
 function parsePort({ text, source }: Setting): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new UsageError(`${source} must be 0 to 65535, not '${text}'.`);
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
+    throw new UsageError(`${source} must be 0 to 65535, not '${text}'.`);
   return Number(text);
 }
 
@@ -103,7 +104,11 @@ function parseLogFormat({ text, source }: Setting): LogFormat {
 async function runServer(config: ServeConfig): Promise<number> {
   const log = new Log(config.log);
   const useTokens = (): Authenticate =>
-    createTokenFileAuthenticator(config.tokens, { onWarning: (message) => { log.error(message); } });
+    createTokenFileAuthenticator(config.tokens, {
+      onWarning: (message) => {
+        log.error(message);
+      },
+    });
   const firstTarget = existsSync(config.tokens) ? undefined : firstTokenTarget(config.tokens, process.stdout.isTTY);
   let authenticate: Authenticate = firstTarget === undefined ? useTokens() : () => null;
 
@@ -112,14 +117,25 @@ async function runServer(config: ServeConfig): Promise<number> {
   let probe: StorageProbe | undefined;
   const server = createPlantServer(store, {
     authenticate: (token) => authenticate(token),
-    onError: (error, { method, path }) => { log.error(`${method} ${path} failed`, error); },
+    onError: (error, { method, path }) => {
+      log.error(`${method} ${path} failed`, error);
+    },
     basePath: config.basePath,
   });
   try {
-    if (config.log !== 'off') server.on('request', (request, response) => { log.request(request, response); });
-    server.on('clientError', (error) => { log.refusal(error); });
-    server.on('drop', () => { log.error(`A connection was closed: ${server.maxConnections} are open.`); });
-    server.on('idleConnectionClosed', () => { log.error(idleClosedText(server)); });
+    if (config.log !== 'off')
+      server.on('request', (request, response) => {
+        log.request(request, response);
+      });
+    server.on('clientError', (error) => {
+      log.refusal(error);
+    });
+    server.on('drop', () => {
+      log.error(`A connection was closed: ${server.maxConnections} are open.`);
+    });
+    server.on('idleConnectionClosed', () => {
+      log.error(idleClosedText(server));
+    });
     const address = await listen(server, config);
 
     // After listen, so that a startup that fails because of the port does not leave a token that was never shown.

@@ -46,7 +46,11 @@ async function runToken([action, ...args]: string[]): Promise<number> {
 }
 
 function create(args: string[]): number {
-  const options = { ...tokensOption, scope: { type: 'string', multiple: true }, 'expires-in': { type: 'string' } } as const;
+  const options = {
+    ...tokensOption,
+    scope: { type: 'string', multiple: true },
+    'expires-in': { type: 'string' },
+  } as const;
   const { values, positionals } = parseCommandLine(args, options, 1);
   const [user] = positionals;
   if (user === undefined || user === '') throw new UsageError('token create needs a USER.');
@@ -69,7 +73,12 @@ function list(args: string[]): number {
   requireTokenFile(path);
   const rows = [['ID', 'USER', 'SCOPES', 'CREATED', 'EXPIRES'], ...readTokenFile(path).map(rowOf)];
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd());
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
   process.stdout.write(`${lines.join('\n')}\n`);
   return 0;
 }
@@ -97,6 +106,7 @@ function parseScope(text: string): Scope {
 function parseExpiry(text: string): string {
   const [, count = '', unit = ''] = /^([1-9]\d*)([smhdw])$/.exec(text) ?? [];
   const time = Date.now() + Number(count) * (unitMs[unit] ?? NaN);
-  if (!(time <= maxTimeMs)) throw new UsageError(`--expires-in must be a number and s, m, h, d or w, as in 30d, not '${text}'.`);
+  if (!(time <= maxTimeMs))
+    throw new UsageError(`--expires-in must be a number and s, m, h, d or w, as in 30d, not '${text}'.`);
   return new Date(time).toISOString();
 }

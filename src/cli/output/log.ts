@@ -49,7 +49,10 @@ export class Log {
       this.#repeats.set(key, repeats + 1);
       return;
     }
-    if (this.#repeats.size === 0) setTimeout(() => { this.#reportRepeats(); }, repeatMs).unref();
+    if (this.#repeats.size === 0)
+      setTimeout(() => {
+        this.#reportRepeats();
+      }, repeatMs).unref();
     this.#repeats.set(key, 0);
     this.#write({ level: 'error', message, error: error === undefined ? undefined : errorText(error) });
   }
@@ -75,7 +78,8 @@ export class Log {
 
   /** Logs the code of an error because of which node:http itself refused a request. Ignores disconnects. */
   refusal({ code = '' }: NodeJS.ErrnoException): void {
-    if (/^HPE_(?!INVALID_EOF_STATE)|^ERR_HTTP_REQUEST_TIMEOUT/.test(code)) this.#write({ level: 'info', message: 'refused', code });
+    if (/^HPE_(?!INVALID_EOF_STATE)|^ERR_HTTP_REQUEST_TIMEOUT/.test(code))
+      this.#write({ level: 'info', message: 'refused', code });
   }
 
   #reportRepeats(): void {
@@ -87,8 +91,14 @@ export class Log {
 
   #write(entry: LogEntry): void {
     if (this.#format === 'off') return;
-    if (this.#lines === '') setImmediate(() => { this.#writeOut(); });
-    this.#lines += this.#format === 'json' ? `{"time":"${this.#isoTime()}",${JSON.stringify(entry).slice(1)}\n` : `${pretty(new Date(), entry)}\n`;
+    if (this.#lines === '')
+      setImmediate(() => {
+        this.#writeOut();
+      });
+    this.#lines +=
+      this.#format === 'json'
+        ? `{"time":"${this.#isoTime()}",${JSON.stringify(entry).slice(1)}\n`
+        : `${pretty(new Date(), entry)}\n`;
   }
 
   #reportDropped(): void {
@@ -127,7 +137,15 @@ export class Log {
 
 /** The methods of RFC 9110, and PATCH. Other method names are not logged, because clients can choose any text. */
 const knownMethods: ReadonlySet<string> = new Set([
-  'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH',
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'DELETE',
+  'CONNECT',
+  'OPTIONS',
+  'TRACE',
+  'PATCH',
 ]);
 
 function knownMethod(method: string): string {

@@ -34,7 +34,10 @@ export class Progress {
   readonly #startMs = performance.now();
   #drawnMs = -Infinity;
 
-  constructor({ unit = 'plants', total, isShown = true }: ProgressOptions = {}, stream: ProgressStream = process.stderr) {
+  constructor(
+    { unit = 'plants', total, isShown = true }: ProgressOptions = {},
+    stream: ProgressStream = process.stderr,
+  ) {
     this.#stream = stream;
     this.#unit = unit;
     this.#total = total;
@@ -58,7 +61,9 @@ export class Progress {
   finish(verb: string, count: number, rest = ''): void {
     const elapsedMs = performance.now() - this.#startMs;
     const rate = count === 0 ? '' : ` (${perSecond(count, elapsedMs)})`;
-    this.tell(`${verb} ${counted(count, this.#unit.replace(/s$/, ''))} in ${(elapsedMs / 1000).toFixed(1)} s${rate}${rest}.`);
+    this.tell(
+      `${verb} ${counted(count, this.#unit.replace(/s$/, ''))} in ${(elapsedMs / 1000).toFixed(1)} s${rate}${rest}.`,
+    );
   }
 
   /** Returns the text that erases the bar. The next update draws the bar again. */
@@ -77,7 +82,9 @@ export class Progress {
     const left = done === 0 ? '' : `  ${duration((elapsedMs * (1 - done)) / done)} left`;
     const text = `${String(Math.floor(done * 100)).padStart(3)} %  ${counts}${left}`;
     const width = Math.min(maxBarWidth, columns - text.length - 4);
-    return width < minBarWidth ? text.slice(0, columns - 1) : `[${'#'.repeat(done * width).padEnd(width, '.')}] ${text}`;
+    return width < minBarWidth
+      ? text.slice(0, columns - 1)
+      : `[${'#'.repeat(done * width).padEnd(width, '.')}] ${text}`;
   }
 }
 

@@ -32,7 +32,11 @@ export class Tally implements PlantTally {
   /** Counts a plant whose id is taken by a different plant. */
   conflict({ user, plant: { id } }: PlantConflict): void {
     this.#conflicts++;
-    this.#tellOne(this.#conflicts, 'conflicts', `User ${quoted(user)} has another plant with id ${id}: it was left as it is.`);
+    this.#tellOne(
+      this.#conflicts,
+      'conflicts',
+      `User ${quoted(user)} has another plant with id ${id}: it was left as it is.`,
+    );
   }
 
   /** Counts a line that is not a valid plant. */

@@ -82,7 +82,8 @@ export function lastResponse(socket: Duplex): ServerResponse | undefined {
 /** Emits 'drain' on the pending responses of a connection. */
 export function drainResponses(socket: Duplex): void {
   // Only the response that is being sent has a listener for this event.
-  for (let response = lastResponse(socket); response !== undefined; response = waitsFor.get(response)) response.emit('drain');
+  for (let response = lastResponse(socket); response !== undefined; response = waitsFor.get(response))
+    response.emit('drain');
 }
 
 /**
@@ -111,7 +112,9 @@ class WaitingLine {
     const wait = this.#waits.get(socket);
     if (wait === undefined) {
       // After a disconnect, waiting responses do not emit 'close', so `leave` does not remove them one by one.
-      const forget = (): void => { this.#forget(socket); };
+      const forget = (): void => {
+        this.#forget(socket);
+      };
       this.#waits.set(socket, { count: 1, forget });
       socket.on('resume', pauseAgain).on('close', forget);
     } else {

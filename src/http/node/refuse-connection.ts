@@ -25,7 +25,9 @@ export function refuseConnection(socket: Duplex, code: ErrorCode): void {
   if (refused.has(socket) || closing.has(socket)) return;
   refused.add(socket);
   const last = lastResponse(socket);
-  const refuse = (): void => { closeLingering(socket, rawAnswer(code)); };
+  const refuse = (): void => {
+    closeLingering(socket, rawAnswer(code));
+  };
   if (!socket.writable) {
     closeLingering(socket);
   } else if (last === undefined) {
@@ -33,7 +35,9 @@ export function refuseConnection(socket: Duplex, code: ErrorCode): void {
   } else if (last.req.complete) {
     after(last, refuse);
   } else if (last.headersSent) {
-    after(last, () => { closeLingering(socket); });
+    after(last, () => {
+      closeLingering(socket);
+    });
   } else {
     const before = giveUp(last);
     if (before === undefined) refuse();
@@ -54,10 +58,14 @@ function after(response: ServerResponse, work: () => void): void {
 export function closeLingering(socket: Duplex, lastWords?: string): void {
   if (socket.destroyed || closing.has(socket)) return;
   closing.add(socket);
-  const destroy = (): void => { socket.destroy(); };
+  const destroy = (): void => {
+    socket.destroy();
+  };
   if (socket.writable) socket.end(lastWords, socket.readableEnded ? destroy : undefined);
   const timer = setTimeout(destroy, lingerMs);
-  socket.once('end', destroy).once('close', () => { clearTimeout(timer); });
+  socket.once('end', destroy).once('close', () => {
+    clearTimeout(timer);
+  });
   socket.resume();
 }
 

@@ -52,7 +52,8 @@ export function hasEndlessBody(request: IncomingMessage, maxBytes: number): bool
 /** Returns the body if all of it arrived with the header, as most do. This needs no listener and no promise. */
 function readArrived(request: IncomingMessage, maxBytes: number): Buffer | null {
   const length = request.readableLength;
-  if (length > maxBytes || length !== Number(request.headers['content-length']) || continueOwed.has(request)) return null;
+  if (length > maxBytes || length !== Number(request.headers['content-length']) || continueOwed.has(request))
+    return null;
   return request.read() as Buffer | null;
 }
 
@@ -82,7 +83,10 @@ function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> 
         return;
       }
       length += Math.max(chunk.length, minDrainedChunkBytes);
-      if (length > maxBytes + maxDrainedBytes) settle(() => { reject(tooLarge(maxBytes)); });
+      if (length > maxBytes + maxDrainedBytes)
+        settle(() => {
+          reject(tooLarge(maxBytes));
+        });
     };
     const onEnd = (): void => {
       settle(() => {
@@ -92,7 +96,9 @@ function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> 
     };
     // Without this listener, the promise would never settle after a disconnect.
     const onClose = (): void => {
-      settle(() => { reject(new PlantStoreError('malformed_request')); });
+      settle(() => {
+        reject(new PlantStoreError('malformed_request'));
+      });
     };
     const settle = (outcome: () => void): void => {
       request.off('data', onData).off('end', onEnd).off('close', onClose);

@@ -66,5 +66,7 @@ function asksForUpgrade({ headers }: IncomingMessage): boolean {
 function closeAfter({ socket }: IncomingMessage, response: ServerResponse): void {
   response.setHeader('Connection', 'close');
   // node:http calls `destroySoon` to close a connection after its last response.
-  socket.destroySoon = () => { closeLingering(socket); };
+  socket.destroySoon = () => {
+    closeLingering(socket);
+  };
 }

@@ -39,7 +39,7 @@ export class AnswerSender {
     user: string,
   ): Promise<void> {
     for await (const page of pages) {
-      for (let at = 0; at < page.length; ) {
+      for (let at = 0; at < page.length;) {
         // Checked before waiting: a closed response emits neither 'drain' nor 'close'.
         if (response.destroyed) return;
         const piece = pieceAt(page, at);
@@ -58,7 +58,9 @@ export class AnswerSender {
     const { writableLength } = response;
     if (writableLength === 0 || response.destroyed) return;
     this.#unsent.set(response, user, writableLength);
-    response.once('close', () => { this.#unsent.delete(response); });
+    response.once('close', () => {
+      this.#unsent.delete(response);
+    });
   }
 }
 

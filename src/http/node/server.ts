@@ -85,8 +85,15 @@ export function createPlantServer(store: PlantStore, options: ServiceOptions): S
 
 /** Handles the connection of a CONNECT request. node:http detaches from it, although responses may be pending. */
 function keepServing(socket: Duplex): void {
-  const destroy = (): void => { socket.destroy(); };
-  socket.on('drain', () => { drainResponses(socket); }).on('timeout', destroy).on('error', destroy);
+  const destroy = (): void => {
+    socket.destroy();
+  };
+  socket
+    .on('drain', () => {
+      drainResponses(socket);
+    })
+    .on('timeout', destroy)
+    .on('error', destroy);
   // A paused socket does not notice a disconnect.
   socket.resume();
 }
@@ -114,9 +121,13 @@ function timeOutLater(server: Server, socket: Duplex): void {
   };
   // 0 disables a timeout of node:http. One of the two is set, because a request has timed out.
   const timeoutMs = server.requestTimeout === 0 ? server.headersTimeout : server.requestTimeout;
-  const wait = (): void => { timer = setTimeout(check, timeoutMs).unref(); };
+  const wait = (): void => {
+    timer = setTimeout(check, timeoutMs).unref();
+  };
   wait();
-  socket.once('close', () => { clearTimeout(timer); });
+  socket.once('close', () => {
+    clearTimeout(timer);
+  });
 }
 
 const connectionsOf = new WeakMap<Server, Set<Socket>>();
@@ -138,7 +149,9 @@ export async function drainServer(server: Server, graceMs: number): Promise<void
     if (response?.headersSent === false) response.setHeader('Connection', 'close');
   }
   // close() closes the connections that are idle now. This interval closes those that become idle later.
-  const sweep = setInterval(() => { server.closeIdleConnections(); }, 20);
+  const sweep = setInterval(() => {
+    server.closeIdleConnections();
+  }, 20);
   const cut = setTimeout(() => {
     server.closeAllConnections();
     // node:http no longer tracks the connections of CONNECT requests.

@@ -3,7 +3,15 @@ import type { StoredPlant } from '../../model/plant.ts';
 import { compareUsers } from '../key-order.ts';
 import { fullPageEnd } from '../page-bounds.ts';
 import { SortedPlants } from './sorted-plants.ts';
-import type { CreateWrite, DeleteWrite, ListRange, OwnedPlant, ScanRange, StorageAdapter, Write } from '../storage-adapter.ts';
+import type {
+  CreateWrite,
+  DeleteWrite,
+  ListRange,
+  OwnedPlant,
+  ScanRange,
+  StorageAdapter,
+  Write,
+} from '../storage-adapter.ts';
 
 /** Stores plants in memory, for tests and throw-away state. Closing the adapter deletes the plants. */
 export class MemoryStorage implements StorageAdapter {

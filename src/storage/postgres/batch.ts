@@ -10,7 +10,11 @@ interface KeyRow {
 }
 
 /** Applies a batch in one statement, all or nothing. Returns for each write whether it changed the table. */
-export async function applyBatch(pool: PostgresPool, statements: PostgresStatements, writes: readonly Write[]): Promise<boolean[]> {
+export async function applyBatch(
+  pool: PostgresPool,
+  statements: PostgresStatements,
+  writes: readonly Write[],
+): Promise<boolean[]> {
   // All servers write in the same order, so that deadlocks between them are rare.
   const sorted = writes.toSorted(byKey);
   const creates = sorted.filter((write) => write.kind === 'create');
@@ -36,10 +40,13 @@ async function runBatch(
     return await runStatement(pool, insertAndRemove, [...insertValues(creates), ...removeValues(removes)]);
   } catch (error) {
     const state = sqlState(error);
-    if (isDataError(state)) throw new PlantStoreError('invalid_plant', 'The storage cannot hold a plant of this batch.', { cause: error });
+    if (isDataError(state))
+      throw new PlantStoreError('invalid_plant', 'The storage cannot hold a plant of this batch.', { cause: error });
     // invalid_column_reference: the table has no unique index, so ON CONFLICT fails and ids could repeat.
     if (state !== '42P10') throw error;
-    throw new PlantStoreError('storage_unsupported', 'The storage has a table without its primary key.', { cause: error });
+    throw new PlantStoreError('storage_unsupported', 'The storage has a table without its primary key.', {
+      cause: error,
+    });
   }
 }
 

@@ -79,20 +79,28 @@ export class PostgresStorage implements StorageAdapter {
   async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
     await this.#ready();
     const { list, listFew } = this.#statements;
-    return pageOf<StoredPlant>(limit, async (last, count) => {
-      const rows = await this.#read(count > maxFew ? list : listFew, [count, user], last?.id ?? after);
-      return (rows as PlantRow[]).map(plantOf);
-    }, (plant) => plant);
+    return pageOf<StoredPlant>(
+      limit,
+      async (last, count) => {
+        const rows = await this.#read(count > maxFew ? list : listFew, [count, user], last?.id ?? after);
+        return (rows as PlantRow[]).map(plantOf);
+      },
+      (plant) => plant,
+    );
   }
 
   /** See {@link StorageAdapter}. */
   async scan({ after, limit }: ScanRange): Promise<OwnedPlant[]> {
     await this.#ready();
-    return pageOf<OwnedPlant>(limit, async (last, count) => {
-      const key = last === undefined ? after : { user: last.user, id: last.plant.id };
-      const rows = await this.#read(this.#statements.scan, key === undefined ? [count] : [count, key.user], key?.id);
-      return (rows as PlantRow[]).map((row) => ({ user: row.user, plant: plantOf(row) }));
-    }, ({ plant }) => plant);
+    return pageOf<OwnedPlant>(
+      limit,
+      async (last, count) => {
+        const key = last === undefined ? after : { user: last.user, id: last.plant.id };
+        const rows = await this.#read(this.#statements.scan, key === undefined ? [count] : [count, key.user], key?.id);
+        return (rows as PlantRow[]).map((row) => ({ user: row.user, plant: plantOf(row) }));
+      },
+      ({ plant }) => plant,
+    );
   }
 
   /** See {@link StorageAdapter}. */

@@ -34,7 +34,12 @@ const maxAttempts = 10;
 export function checkTableOptions({ schema, table }: PostgresTable): void {
   for (const [option, name] of Object.entries({ schema, table })) {
     if (name === undefined && option === 'schema') continue;
-    if (typeof name !== 'string' || name === '' || name.includes('\0') || Buffer.byteLength(name) > maxIdentifierBytes) {
+    if (
+      typeof name !== 'string' ||
+      name === '' ||
+      name.includes('\0') ||
+      Buffer.byteLength(name) > maxIdentifierBytes
+    ) {
       throw new TypeError(`${option} must be a text of 1 to ${maxIdentifierBytes} bytes without U+0000`);
     }
   }
@@ -53,7 +58,11 @@ export function quotedTable({ schema, table }: PostgresTable): string {
 async function checkEncoding(pool: PostgresPool): Promise<void> {
   const [row] = await runStatement(pool, "SELECT current_setting('server_encoding') AS encoding");
   const { encoding } = row as { encoding: string };
-  if (encoding !== 'UTF8') throw unsupported('is a database that cannot hold every Unicode text', `Its server_encoding is ${encoding}, not UTF8`);
+  if (encoding !== 'UTF8')
+    throw unsupported(
+      'is a database that cannot hold every Unicode text',
+      `Its server_encoding is ${encoding}, not UTF8`,
+    );
 }
 
 /**
@@ -78,12 +87,15 @@ export async function prepareTable(pool: PostgresPool, place: PostgresTable, isC
 async function isTableThere(pool: PostgresPool, place: PostgresTable): Promise<boolean> {
   const table = quotedTable(place);
   // Returns the types without reading a row, and fails if a column does not exist.
-  const types = Object.keys(columnTypes).map((column) => `pg_typeof((SELECT p.${quoted(column)} FROM ${table} AS p LIMIT 0))::text`);
+  const types = Object.keys(columnTypes).map(
+    (column) => `pg_typeof((SELECT p.${quoted(column)} FROM ${table} AS p LIMIT 0))::text`,
+  );
   try {
     const [row] = await runStatement(pool, `SELECT concat_ws(', ', ${types.join(', ')}) AS types`);
     const { types: found } = row as { types: string };
     const expected = Object.values(columnTypes).join(', ');
-    if (found !== expected) throw unsupported('holds no plants', `The columns of ${table} are ${found}, not ${expected}`);
+    if (found !== expected)
+      throw unsupported('holds no plants', `The columns of ${table} are ${found}, not ${expected}`);
     return true;
   } catch (error) {
     const state = sqlState(error);
@@ -103,18 +115,23 @@ async function createTable(pool: PostgresPool, place: PostgresTable): Promise<vo
     if (found.length === 0) await runStatement(pool, `CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`);
   }
   // The collation "C" compares and orders users by their bytes, whatever the database's locale is.
-  await runStatement(pool, `CREATE TABLE IF NOT EXISTS ${quotedTable(place)} (
+  await runStatement(
+    pool,
+    `CREATE TABLE IF NOT EXISTS ${quotedTable(place)} (
     "user" text COLLATE "C" NOT NULL,
     id bigint NOT NULL,
     name text NOT NULL,
     tag text,
     PRIMARY KEY ("user", id)
-  )`);
+  )`,
+  );
 }
 
 /** Returns an error whose message may be sent to a client. Only its cause names the table. */
 function unsupported(message: string, detail: string, cause?: unknown): PlantStoreError {
-  return new PlantStoreError('storage_unsupported', `The storage ${message}.`, { cause: new Error(`${detail}.`, { cause }) });
+  return new PlantStoreError('storage_unsupported', `The storage ${message}.`, {
+    cause: new Error(`${detail}.`, { cause }),
+  });
 }
 
 function quoted(identifier: string): string {

@@ -21,7 +21,11 @@ export interface BackupStep {
  * @throws {Error} if `target` already exists (it is left unchanged); PlantStoreError `storage_unsupported` if `file` is
  *   not a plant store.
  */
-export async function backUpDatabase(file: string, target: string, onStep: (step: BackupStep) => void): Promise<number> {
+export async function backUpDatabase(
+  file: string,
+  target: string,
+  onStep: (step: BackupStep) => void,
+): Promise<number> {
   refuseExisting(target);
   const partial = `${target}.${process.pid}.partial`;
   const database = openExisting(file, 5000);
@@ -32,7 +36,9 @@ export async function backUpDatabase(file: string, target: string, onStep: (step
     closeSync(openSync(partial, 'wx', 0o600));
     const pages = await backup(database, partial, {
       rate: pagesPerStep,
-      progress: ({ totalPages, remainingPages }) => { onStep({ pages: totalPages - remainingPages, totalPages }); },
+      progress: ({ totalPages, remainingPages }) => {
+        onStep({ pages: totalPages - remainingPages, totalPages });
+      },
     });
     refuseExisting(target);
     renameSync(partial, target);

@@ -61,7 +61,9 @@ export class SqliteConnection {
   constructor(database: DatabaseSync, busyTimeoutMs: number) {
     this.database = database;
     database.exec(`PRAGMA busy_timeout = ${Math.min(busyTimeoutMs, maxStandstillMs)}`);
-    this.insert = database.prepare('INSERT INTO plants (user, id, name, tag) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING');
+    this.insert = database.prepare(
+      'INSERT INTO plants (user, id, name, tag) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+    );
     this.delete = database.prepare('DELETE FROM plants WHERE user = ? AND id = ?');
     this.selectPlants = prepareSelect(database, selectPlants);
     this.selectOwned = prepareSelect(database, selectOwned);

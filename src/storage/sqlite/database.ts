@@ -52,7 +52,9 @@ export function openDatabase(file: string, busyTimeoutMs: number): OpenedDatabas
   requireSoundSqlite();
   createPrivateFile(file);
   const isLogLeft = hasLog(file);
-  const database = openChecked(file, busyTimeoutMs, (opened) => { setUp(opened, file, busyTimeoutMs); });
+  const database = openChecked(file, busyTimeoutMs, (opened) => {
+    setUp(opened, file, busyTimeoutMs);
+  });
   return { database, isLogTrusted: !isLogLeft || tryToTakeInLog(database, busyTimeoutMs) };
 }
 
@@ -124,7 +126,10 @@ function asRefusal(path: string, error: unknown): unknown {
 }
 
 function setUp(database: DatabaseSync, path: string, busyTimeoutMs: number): void {
-  if (readVersion(database, path) < migrations.length) inTransaction(database, () => { migrate(database, path); });
+  if (readVersion(database, path) < migrations.length)
+    inTransaction(database, () => {
+      migrate(database, path);
+    });
   configure(database, busyTimeoutMs);
 }
 
@@ -139,7 +144,10 @@ function configure(database: DatabaseSync, busyTimeoutMs: number): void {
 function readVersion(database: DatabaseSync, path: string): number {
   const version = readPragma(database, 'user_version');
   if (version > migrations.length) {
-    throw unsupported(path, `has schema version ${version}; this version of plant-store knows up to ${migrations.length}`);
+    throw unsupported(
+      path,
+      `has schema version ${version}; this version of plant-store knows up to ${migrations.length}`,
+    );
   }
   if (version === 0 && database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) return 0;
   if (readPragma(database, 'application_id') !== applicationId) {

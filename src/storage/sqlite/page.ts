@@ -15,20 +15,38 @@ type ShortRow = Row | readonly [id: bigint, name: null, ...unknown[]];
 type JsonRow = readonly [count: bigint, last: bigint | null, shortPlants: bigint, json: string | null, hasMore: bigint];
 
 /** Reads a page of a user's plants with an id of at least `from`. */
-export function readList({ selectShortPlants, selectPlants }: SqliteConnection, user: string, from: bigint, limit: number): StoredPlant[] {
+export function readList(
+  { selectShortPlants, selectPlants }: SqliteConnection,
+  user: string,
+  from: bigint,
+  limit: number,
+): StoredPlant[] {
   return readPage(selectShortPlants, selectPlants, [user, from], limit, toPlant);
 }
 
 /** Reads a page of the plants of all users after a key. */
-export function readScan({ selectShortOwned, selectOwned }: SqliteConnection, { user, id }: PlantKey, limit: number): OwnedPlant[] {
-  return readPage(selectShortOwned, selectOwned, [user, id], limit, (row) => ({ user: row[3] ?? '', plant: toPlant(row) }));
+export function readScan(
+  { selectShortOwned, selectOwned }: SqliteConnection,
+  { user, id }: PlantKey,
+  limit: number,
+): OwnedPlant[] {
+  return readPage(selectShortOwned, selectOwned, [user, id], limit, (row) => ({
+    user: row[3] ?? '',
+    plant: toPlant(row),
+  }));
 }
 
 /** Reads the same page as `readList`, as JSON. */
-export function readJson({ selectShortJson, selectPlants }: SqliteConnection, user: string, from: bigint, limit: number): JsonPage {
+export function readJson(
+  { selectShortJson, selectPlants }: SqliteConnection,
+  user: string,
+  from: bigint,
+  limit: number,
+): JsonPage {
   const row = selectShortJson.get(limit, user, user, from, limit, user, from, limit) as unknown as JsonRow;
   const [count, last, shortPlants, json, hasMore] = row;
-  if (last !== null && json !== null && shortPlants === count) return { json, count: Number(count), last, hasMore: hasMore === 1n };
+  if (last !== null && json !== null && shortPlants === count)
+    return { json, count: Number(count), last, hasMore: hasMore === 1n };
   return joinRows(selectPlants.iterate(user, from, limit + 1) as unknown as Iterable<Row>, limit);
 }
 
@@ -36,7 +54,13 @@ export function readJson({ selectShortJson, selectPlants }: SqliteConnection, us
  * Reads a page in one statement, and so from one snapshot. If all plants are short, they cannot fill a page, so all
  * rows are read at once, in half the time. Otherwise rows are read one by one, so that no row after the page is read.
  */
-function readPage<Item>(short: StatementSync, any: StatementSync, key: [string, bigint], limit: number, toItem: (row: Row) => Item): Item[] {
+function readPage<Item>(
+  short: StatementSync,
+  any: StatementSync,
+  key: [string, bigint],
+  limit: number,
+  toItem: (row: Row) => Item,
+): Item[] {
   if (limit <= maxPageLength) {
     const items = mapShort(short.all(...key, limit, ...key, limit) as unknown as ShortRow[], toItem);
     if (items !== undefined) return items;
@@ -74,7 +98,12 @@ function joinRows(rows: Iterable<Row>, limit: number): JsonPage {
   const plants: string[] = [];
   let last: bigint | undefined;
   let bytes = 0;
-  const pageOf = (hasMore: boolean): JsonPage => ({ json: `[${plants.join(',')}]`, count: plants.length, last, hasMore });
+  const pageOf = (hasMore: boolean): JsonPage => ({
+    json: `[${plants.join(',')}]`,
+    count: plants.length,
+    last,
+    hasMore,
+  });
   for (const row of rows) {
     if (plants.length === limit || bytes >= maxPageBytes) return pageOf(true);
     const [id, name, tag] = row;

@@ -1,5 +1,14 @@
 /** SQLite's primary result codes: https://www.sqlite.org/rescode.html */
-const resultCode = { error: 1, busy: 5, readOnly: 8, ioError: 10, corrupt: 11, cannotOpen: 14, tooBig: 18, notADatabase: 26 };
+const resultCode = {
+  error: 1,
+  busy: 5,
+  readOnly: 8,
+  ioError: 10,
+  corrupt: 11,
+  cannotOpen: 14,
+  tooBig: 18,
+  notADatabase: 26,
+};
 
 /**
  * If a commit fails with one of these codes, its outcome is unknown, or the connection cannot commit again. After a

@@ -12,7 +12,15 @@ import { takeInLog } from './checkpoint.ts';
 import { readJson, readList, readScan } from './page.ts';
 import { hasResultCode, isFault } from './result-code.ts';
 import { toColumn } from './text.ts';
-import type { JsonPage, ListRange, OwnedPlant, PlantKey, ScanRange, StorageAdapter, Write } from '../storage-adapter.ts';
+import type {
+  JsonPage,
+  ListRange,
+  OwnedPlant,
+  PlantKey,
+  ScanRange,
+  StorageAdapter,
+  Write,
+} from '../storage-adapter.ts';
 
 /** Options of a {@link SqliteStorage}. */
 export interface SqliteStorageOptions {
@@ -57,7 +65,10 @@ export class SqliteStorage implements StorageAdapter {
     if (typeof path !== 'string' || path === '' || path === ':memory:') {
       throw new TypeError('path must name a file (for plants in memory use MemoryStorage)');
     }
-    checkOptionNames('SqliteStorage', options, { busyTimeoutMs: true } satisfies Record<keyof SqliteStorageOptions, true>);
+    checkOptionNames('SqliteStorage', options, { busyTimeoutMs: true } satisfies Record<
+      keyof SqliteStorageOptions,
+      true
+    >);
     const { busyTimeoutMs = 5000 } = options;
     checkIntegerOption('busyTimeoutMs', busyTimeoutMs, 0, 2_147_483_647);
     this.#path = resolve(path);
@@ -146,10 +157,14 @@ export class SqliteStorage implements StorageAdapter {
   #reopen(): void {
     try {
       const { database: old } = this.#connection;
-      this.#connection = new SqliteConnection(reopenDatabase(this.#path, this.#identity, this.#busyTimeoutMs), this.#busyTimeoutMs);
+      this.#connection = new SqliteConnection(
+        reopenDatabase(this.#path, this.#identity, this.#busyTimeoutMs),
+        this.#busyTimeoutMs,
+      );
       this.#reopened++;
       old.close();
-      if (!takeInLog(this.#connection.database, Math.min(this.#busyTimeoutMs, maxStandstillMs))) throw new Error(`The log of ${this.#path} is in use`);
+      if (!takeInLog(this.#connection.database, Math.min(this.#busyTimeoutMs, maxStandstillMs)))
+        throw new Error(`The log of ${this.#path} is in use`);
       this.#isSuspect = false;
     } catch (error) {
       throw new PlantStoreError('storage_unavailable', undefined, { cause: error });

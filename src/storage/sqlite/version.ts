@@ -23,6 +23,9 @@ export function hasWalResetBug(version: string): boolean {
  */
 export function describeNeededNode(sqliteVersion: string | undefined): string | undefined {
   if (sqliteVersion !== undefined && !hasWalResetBug(sqliteVersion)) return undefined;
-  const flaw = sqliteVersion === undefined ? '' : ` with SQLite ${sqliteVersion}, which can corrupt a file that several processes use`;
+  const flaw =
+    sqliteVersion === undefined
+      ? ''
+      : ` with SQLite ${sqliteVersion}, which can corrupt a file that several processes use`;
   return `${supportedNode}, and this is Node.js ${process.versions.node}${flaw}: install a newer Node.js`;
 }

@@ -20,7 +20,11 @@ const plant = { type: 'object', required: ['name'], properties: { name: { type: 
 const failure = { type: 'object', properties: { error: { type: 'integer' }, message: { type: 'string' } } };
 
 const createSchema = {
-  body: { type: 'object', required: ['id', 'name'], properties: { id, name: { type: 'string' }, tag: { type: 'string' } } },
+  body: {
+    type: 'object',
+    required: ['id', 'name'],
+    properties: { id, name: { type: 'string' }, tag: { type: 'string' } },
+  },
   response: { 200: plant, '4xx': failure },
 };
 const listSchema = {

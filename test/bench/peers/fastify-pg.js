@@ -18,7 +18,11 @@ const plant = { type: 'object', required: ['name'], properties: { name: { type: 
 const failure = { type: 'object', properties: { error: { type: 'integer' }, message: { type: 'string' } } };
 
 const createSchema = {
-  body: { type: 'object', required: ['id', 'name'], properties: { id, name: { type: 'string' }, tag: { type: 'string' } } },
+  body: {
+    type: 'object',
+    required: ['id', 'name'],
+    properties: { id, name: { type: 'string' }, tag: { type: 'string' } },
+  },
   response: { 200: plant, '4xx': failure },
 };
 const listSchema = {
@@ -52,16 +56,21 @@ app.addHook('onRequest', (request, reply, done) => {
 
 app.post('/plants', { schema: createSchema }, async (request, reply) => {
   const { id, name, tag } = request.body;
-  const { rowCount } = await pool.query({ name: 'insert', text: insert, values: [request.user, id, name, tag ?? null] });
+  const { rowCount } = await pool.query({
+    name: 'insert',
+    text: insert,
+    values: [request.user, id, name, tag ?? null],
+  });
   if (rowCount === 0) return fail(reply, 400, 'the id is taken');
   return { name, tag };
 });
 
 app.get('/plants', { schema: listSchema }, async (request) => {
   const { limit = null, after } = request.query;
-  const { rows } = after === undefined
-    ? await pool.query({ name: 'list', text: list, values: [request.user, limit] })
-    : await pool.query({ name: 'list-after', text: listAfter, values: [request.user, after, limit] });
+  const { rows } =
+    after === undefined
+      ? await pool.query({ name: 'list', text: list, values: [request.user, limit] })
+      : await pool.query({ name: 'list-after', text: listAfter, values: [request.user, after, limit] });
   return rows.map(({ name, tag }) => (tag === null ? { name } : { name, tag }));
 });
 

@@ -42,7 +42,11 @@ describe('plant-store backup', { concurrency: 4 }, () => {
     const writers = Array.from({ length: 4 }, async () => {
       while (!isOver) {
         const id = next++;
-        const { status } = await fetch(`${server.url}/plants`, { method: 'POST', headers, body: JSON.stringify({ id, name: 'x'.repeat(100) }) });
+        const { status } = await fetch(`${server.url}/plants`, {
+          method: 'POST',
+          headers,
+          body: JSON.stringify({ id, name: 'x'.repeat(100) }),
+        });
         assert.equal(status, 200);
         acknowledged.push(BigInt(id));
       }
@@ -56,10 +60,15 @@ describe('plant-store backup', { concurrency: 4 }, () => {
         assert.equal(integrity(join(cwd, name)), 'ok');
         const plants = await readAll(join(cwd, name));
         const ids = new Set(plants.filter(({ user }) => user === 'me').map(({ plant }) => plant.id));
-        assert.deepEqual(before.filter((id) => !ids.has(id)), []);
+        assert.deepEqual(
+          before.filter((id) => !ids.has(id)),
+          [],
+        );
         assert.equal(plants.length - ids.size, 100_000);
       }
-    })().finally(() => { isOver = true; });
+    })().finally(() => {
+      isOver = true;
+    });
     await Promise.all([backups, ...writers]);
   });
 
@@ -71,7 +80,10 @@ describe('plant-store backup', { concurrency: 4 }, () => {
     for (const target of ['letter.txt', 'link', '.', 'plants.db']) {
       const { code, stderr } = await runCommand(['backup', target], { cwd });
       assert.equal(code, 1);
-      assert.equal(stderr, `plant-store: There is something at ${join(cwd, target)} already: a backup never overwrites a file.\n`);
+      assert.equal(
+        stderr,
+        `plant-store: There is something at ${join(cwd, target)} already: a backup never overwrites a file.\n`,
+      );
     }
     assert.equal(readFileSync(join(cwd, 'letter.txt'), 'utf8'), 'Dear Ada');
     assert.deepEqual(await readdir(cwd), ['letter.txt', 'link', 'plants.db']);

@@ -19,12 +19,18 @@ describe('plant-store copy', { concurrency: 2 }, () => {
     await createAll(join(cwd, 'a.db'), hostilePlants);
     const count = hostilePlants.length;
     const first = await runCommand(fromTo, { cwd });
-    assert.deepEqual([first.code, first.stdout, summary(first.stderr)], [0, '', `Copied ${count} plants; 0 were there already, 0 conflicts.\n`]);
+    assert.deepEqual(
+      [first.code, first.stdout, summary(first.stderr)],
+      [0, '', `Copied ${count} plants; 0 were there already, 0 conflicts.\n`],
+    );
     assert.match(first.stderr, / in \d+\.\d s \([\d,.]+ a second\);/);
     assert.deepEqual(await readAll(join(cwd, 'b.db')), hostilePlants);
 
     const second = await runCommand(fromTo, { cwd });
-    assert.deepEqual([second.code, summary(second.stderr)], [0, `Copied 0 plants; ${count} were there already, 0 conflicts.\n`]);
+    assert.deepEqual(
+      [second.code, summary(second.stderr)],
+      [0, `Copied 0 plants; ${count} were there already, 0 conflicts.\n`],
+    );
     assert.deepEqual(await readAll(join(cwd, 'b.db')), hostilePlants);
     assert.deepEqual(await readAll(join(cwd, 'a.db')), hostilePlants);
   });
@@ -48,11 +54,15 @@ describe('plant-store copy', { concurrency: 2 }, () => {
     assert.equal(code, 1);
     const lines = stderr.trimEnd().split('\n');
     assert.equal(lines[0], 'User "\\n" has another plant with id -1: it was left as it is.');
-    assert.ok(lines.some((line) => line === 'User "ada" has another plant with id 10: it was left as it is.' ));
+    assert.ok(lines.some((line) => line === 'User "ada" has another plant with id 10: it was left as it is.'));
     assert.equal(lines.length, 12, stderr);
     assert.equal(lines[10], 'Further conflicts are only counted.');
     const all = await readAll(join(cwd, 'b.db'));
-    for (const one of [evil, ...others, ...own]) assert.deepEqual(all.filter(({ user, plant }) => user === one.user && plant.id === one.plant.id), [one]);
+    for (const one of [evil, ...others, ...own])
+      assert.deepEqual(
+        all.filter(({ user, plant }) => user === one.user && plant.id === one.plant.id),
+        [one],
+      );
     const distinct = new Set([...hostilePlants, ...row, ...own].map(({ user, plant }) => `${plant.id} ${user}`));
     assert.equal(all.length, distinct.size);
     assert.match(summary(lines[11] ?? ''), /; \d+ were there already, \d+ conflicts\.$/);
@@ -60,12 +70,21 @@ describe('plant-store copy', { concurrency: 2 }, () => {
 
   it('copies into a storage whose plants lie between, before and behind', async (t) => {
     const cwd = await temporaryFolder(t);
-    const [even, odd] = [0, 1].map((rest) => rowOfPlants('ada', 40_000).filter((_, n) => n % 50 !== 0 || rest === 0).filter((_, n) => n % 2 === rest));
+    const [even, odd] = [0, 1].map((rest) =>
+      rowOfPlants('ada', 40_000)
+        .filter((_, n) => n % 50 !== 0 || rest === 0)
+        .filter((_, n) => n % 2 === rest),
+    );
     assert.ok(even && odd);
-    await createAll(join(cwd, 'a.db'), even.filter((_, n) => n % 20 === 0));
+    await createAll(
+      join(cwd, 'a.db'),
+      even.filter((_, n) => n % 20 === 0),
+    );
     await createAll(join(cwd, 'b.db'), [...odd, ...rowOfPlants('a', 5000), ...rowOfPlants('b', 5000)]);
-    assert.equal((await runCommand(fromTo, { cwd })).code, 0 );
-    const ids = new Set((await readAll(join(cwd, 'b.db'))).filter(({ user }) => user === 'ada').map(({ plant }) => plant.id));
+    assert.equal((await runCommand(fromTo, { cwd })).code, 0);
+    const ids = new Set(
+      (await readAll(join(cwd, 'b.db'))).filter(({ user }) => user === 'ada').map(({ plant }) => plant.id),
+    );
     assert.ok(even.filter((_, n) => n % 20 === 0).every(({ plant }) => ids.has(plant.id)));
     assert.match((await runCommand(fromTo, { cwd })).stderr, /^Copied 0 plants /);
   });
@@ -75,9 +94,13 @@ describe('plant-store copy', { concurrency: 2 }, () => {
     const plants = ['ada', 'bob', 'eve'].flatMap((user) => rowOfPlants(user, 50_000));
     await createAll(join(cwd, 'a.db'), plants);
     const child = spawnCommand(fromTo, { cwd });
-    t.after(() => { child.kill('SIGKILL'); });
+    t.after(() => {
+      child.kill('SIGKILL');
+    });
     const exited = once(child, 'exit');
-    await eventually(() => { assert.ok(statSync(join(cwd, 'b.db-wal')).size > 300_000); }, 15_000);
+    await eventually(() => {
+      assert.ok(statSync(join(cwd, 'b.db-wal')).size > 300_000);
+    }, 15_000);
     child.kill('SIGKILL');
     assert.deepEqual(await exited, [null, 'SIGKILL']);
     const before = (await readAll(join(cwd, 'b.db'))).length;
@@ -85,7 +108,10 @@ describe('plant-store copy', { concurrency: 2 }, () => {
 
     const { code, stderr } = await runCommand(fromTo, { cwd });
     const number = (count: number): string => count.toLocaleString('en-US');
-    assert.deepEqual([code, summary(stderr)], [0, `Copied ${number(plants.length - before)} plants; ${number(before)} were there already, 0 conflicts.\n`]);
+    assert.deepEqual(
+      [code, summary(stderr)],
+      [0, `Copied ${number(plants.length - before)} plants; ${number(before)} were there already, 0 conflicts.\n`],
+    );
     assert.deepEqual(await readAll(join(cwd, 'b.db')), plants);
   });
 
@@ -98,7 +124,10 @@ describe('plant-store copy', { concurrency: 2 }, () => {
 
   it('refuses a source that is no plant store', async (t) => {
     const cwd = await temporaryFolder(t);
-    const { code, stderr } = await runCommand(['copy', '--from', `sqlite:${import.meta.filename}`, '--to', 'sqlite:b.db'], { cwd });
+    const { code, stderr } = await runCommand(
+      ['copy', '--from', `sqlite:${import.meta.filename}`, '--to', 'sqlite:b.db'],
+      { cwd },
+    );
     assert.equal(code, 1);
     assert.match(stderr, /^plant-store: .* is not an SQLite database\. It was left as it is\..*\n$/);
   });

@@ -10,13 +10,20 @@ import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 describe('plant-store export', { concurrency: 4 }, () => {
   it('writes one JSON object a line, in the order of user and id, with exact ids', async (t) => {
     const cwd = await temporaryFolder(t);
-    const plants = [owned('ada', { id: -1n, name: 'Moss' }), owned('ada', { id: 2n ** 53n + 1n, name: 'Fern "x"\n', tag: '' }), owned('bob', { id: 1n, name: 'é', tag: 'indoor' })];
+    const plants = [
+      owned('ada', { id: -1n, name: 'Moss' }),
+      owned('ada', { id: 2n ** 53n + 1n, name: 'Fern "x"\n', tag: '' }),
+      owned('bob', { id: 1n, name: 'é', tag: 'indoor' }),
+    ];
     await createAll(join(cwd, 'plants.db'), plants.toReversed());
     const { code, stdout, stderr } = await runCommand(['export'], { cwd });
     assert.equal(code, 0);
-    assert.equal(stdout, '{"user":"ada","id":-1,"name":"Moss"}\n' +
-      '{"user":"ada","id":9007199254740993,"name":"Fern \\"x\\"\\n","tag":""}\n' +
-      '{"user":"bob","id":1,"name":"é","tag":"indoor"}\n');
+    assert.equal(
+      stdout,
+      '{"user":"ada","id":-1,"name":"Moss"}\n' +
+        '{"user":"ada","id":9007199254740993,"name":"Fern \\"x\\"\\n","tag":""}\n' +
+        '{"user":"bob","id":1,"name":"é","tag":"indoor"}\n',
+    );
     assert.match(stderr, /^Exported 3 plants in \d+\.\d s \([\d,.]+ a second\)\.\n$/);
   });
 
@@ -27,7 +34,10 @@ describe('plant-store export', { concurrency: 4 }, () => {
     const lines = stdout.split('\n');
     assert.equal(lines.pop(), '');
     const names = lines.map((line) => (JSON.parse(line) as { name: string }).name);
-    assert.deepEqual(names, hostilePlants.map(({ plant }) => plant.name));
+    assert.deepEqual(
+      names,
+      hostilePlants.map(({ plant }) => plant.name),
+    );
   });
 
   it('writes nothing where there are no plants', async (t) => {
@@ -42,9 +52,14 @@ describe('plant-store export', { concurrency: 4 }, () => {
     const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'plants.db'), rowOfPlants('ada', 20_000));
     const child = spawnCommand(['export'], { cwd });
-    t.after(() => { child.kill('SIGKILL'); });
+    t.after(() => {
+      child.kill('SIGKILL');
+    });
     let isOver = false;
-    const exited = once(child, 'exit').then(([code]) => { isOver = true; return code as number; });
+    const exited = once(child, 'exit').then(([code]) => {
+      isOver = true;
+      return code as number;
+    });
     await once(child.stdout, 'readable');
     await sleep(500);
     assert.equal(isOver, false);
@@ -58,7 +73,9 @@ describe('plant-store export', { concurrency: 4 }, () => {
     const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'plants.db'), rowOfPlants('ada', 20_000));
     const child = spawnCommand(['export'], { cwd });
-    t.after(() => { child.kill('SIGKILL'); });
+    t.after(() => {
+      child.kill('SIGKILL');
+    });
     let stderr = '';
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
     const exited = once(child, 'close');

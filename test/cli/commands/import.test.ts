@@ -38,12 +38,20 @@ describe('plant-store import', { concurrency: 4 }, () => {
 
   it('takes ids exactly in every spelling of JSON, and skips what is there already', async (t) => {
     const cwd = await temporaryFolder(t);
-    const text = '{"user":"ada","id":9007199254740993,"name":"a"}\r\n\n  \n{"name":"b","tag":"x","id":-9223372036854775808,"user":"ada","more":[1]}\n{"user":"ada","id":1e3,"name":"c"}';
+    const text =
+      '{"user":"ada","id":9007199254740993,"name":"a"}\r\n\n  \n{"name":"b","tag":"x","id":-9223372036854775808,"user":"ada","more":[1]}\n{"user":"ada","id":1e3,"name":"c"}';
     const done = { code: 0, stdout: '', stderr: 'Imported 3 plants; 0 were there already, 0 conflicts.\n' };
     assert.deepEqual(await importText(cwd, `\uFEFF${text}`), done);
-    const plants = [owned('ada', { id: -(2n ** 63n), name: 'b', tag: 'x' }), owned('ada', { id: 1000n, name: 'c' }), owned('ada', { id: 2n ** 53n + 1n, name: 'a' })];
+    const plants = [
+      owned('ada', { id: -(2n ** 63n), name: 'b', tag: 'x' }),
+      owned('ada', { id: 1000n, name: 'c' }),
+      owned('ada', { id: 2n ** 53n + 1n, name: 'a' }),
+    ];
     assert.deepEqual(await readAll(join(cwd, 'plants.db')), plants);
-    assert.deepEqual(await importText(cwd, text), { ...done, stderr: 'Imported 0 plants; 3 were there already, 0 conflicts.\n' });
+    assert.deepEqual(await importText(cwd, text), {
+      ...done,
+      stderr: 'Imported 0 plants; 3 were there already, 0 conflicts.\n',
+    });
   });
 
   const good = (id: number): string => `{"user":"ada","id":${id},"name":"good ${id}"}`;
@@ -55,7 +63,10 @@ describe('plant-store import', { concurrency: 4 }, () => {
     [`{"user":"${'x'.repeat(256)}","id":1,"name":"x"}`, `user must be ${userRule}.`],
     ['{"user":"\\ud800","id":1,"name":"x"}', `user must be ${userRule}.`],
     ['{"user":"ada","id":1.5,"name":"x"}', 'id must be a number with an integral value from -2^63 to 2^63-1.'],
-    ['{"user":"ada","id":9223372036854775808,"name":"x"}', 'id must be a number with an integral value from -2^63 to 2^63-1.'],
+    [
+      '{"user":"ada","id":9223372036854775808,"name":"x"}',
+      'id must be a number with an integral value from -2^63 to 2^63-1.',
+    ],
     [Buffer.from('{"user":"ada","id":1,"name":"\xff"}', 'latin1'), 'it is not UTF-8.'],
     [`{"user":"ada","id":1,"name":"${'x'.repeat(1_048_576)}"}`, 'it has more than 1048576 bytes.'],
   ];
@@ -66,8 +77,15 @@ describe('plant-store import', { concurrency: 4 }, () => {
     const finished = await importText(cwd, Buffer.concat(lines));
     const told = badLines.map(([, problem], n) => `Line ${2 * n + 2} was left out: ${problem}\n`);
     const count = badLines.length;
-    assert.deepEqual(finished, { code: 1, stdout: '', stderr: `${told.join('')}Imported ${count} plants; 0 were there already, 0 conflicts, ${count} bad lines.\n` });
-    assert.deepEqual((await readAll(join(cwd, 'plants.db'))).map(({ plant }) => plant.name), badLines.map((_, n) => `good ${n}`));
+    assert.deepEqual(finished, {
+      code: 1,
+      stdout: '',
+      stderr: `${told.join('')}Imported ${count} plants; 0 were there already, 0 conflicts, ${count} bad lines.\n`,
+    });
+    assert.deepEqual(
+      (await readAll(join(cwd, 'plants.db'))).map(({ plant }) => plant.name),
+      badLines.map((_, n) => `good ${n}`),
+    );
   });
 
   it('tells the first bad lines only, and counts the others', async (t) => {
@@ -82,7 +100,8 @@ describe('plant-store import', { concurrency: 4 }, () => {
     const cwd = await temporaryFolder(t);
     const before = Array.from({ length: 2500 }, (_, id) => good(id));
     const finished = await importText(cwd, [...before, '?', good(9999), ''].join('\n'), '--strict');
-    const stderr = 'Line 2501 was left out: it is not JSON, or nests too deep.\nImported 2,500 plants; 0 were there already, 0 conflicts, 1 bad line.\n';
+    const stderr =
+      'Line 2501 was left out: it is not JSON, or nests too deep.\nImported 2,500 plants; 0 were there already, 0 conflicts, 1 bad line.\n';
     assert.deepEqual(finished, { code: 1, stdout: '', stderr });
     assert.equal((await readAll(join(cwd, 'plants.db'))).length, 2500);
   });
@@ -90,23 +109,42 @@ describe('plant-store import', { concurrency: 4 }, () => {
   it('leaves what is there as it is, also where the input has a key twice, and exits with 1', async (t) => {
     const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'plants.db'), [owned('ada', { id: 1n, name: 'first' })]);
-    const finished = await importText(cwd, [good(1), good(2), good(2), good(2).replace('good', 'bad'), good(3)].join('\n'));
-    assert.deepEqual([finished.code, finished.stderr.split('\n')], [1, [
-      'User "ada" has another plant with id 1: it was left as it is.',
-      'User "ada" has another plant with id 2: it was left as it is.',
-      'Imported 2 plants; 1 was there already, 2 conflicts.',
-      '',
-    ]]);
-    assert.deepEqual((await readAll(join(cwd, 'plants.db'))).map(({ plant }) => plant.name), ['first', 'good 2', 'good 3']);
+    const finished = await importText(
+      cwd,
+      [good(1), good(2), good(2), good(2).replace('good', 'bad'), good(3)].join('\n'),
+    );
+    assert.deepEqual(
+      [finished.code, finished.stderr.split('\n')],
+      [
+        1,
+        [
+          'User "ada" has another plant with id 1: it was left as it is.',
+          'User "ada" has another plant with id 2: it was left as it is.',
+          'Imported 2 plants; 1 was there already, 2 conflicts.',
+          '',
+        ],
+      ],
+    );
+    assert.deepEqual(
+      (await readAll(join(cwd, 'plants.db'))).map(({ plant }) => plant.name),
+      ['first', 'good 2', 'good 3'],
+    );
   });
 
   it('commits while it reads, so that the input may be larger than memory', async (t) => {
     const cwd = await temporaryFolder(t);
-    const child = spawn(process.execPath, ['--import', tsx, main, 'import'], { cwd, stdio: ['pipe', 'ignore', 'ignore'] });
+    const child = spawn(process.execPath, ['--import', tsx, main, 'import'], {
+      cwd,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
     const exited = once(child, 'exit');
-    t.after(() => { child.kill('SIGKILL'); });
+    t.after(() => {
+      child.kill('SIGKILL');
+    });
     child.stdin.write(Array.from({ length: 2500 }, (_, id) => `${good(id)}\n`).join(''));
-    await eventually(async () => { assert.equal((await readAll(join(cwd, 'plants.db'))).length, 2000); }, 15_000);
+    await eventually(async () => {
+      assert.equal((await readAll(join(cwd, 'plants.db'))).length, 2000);
+    }, 15_000);
     child.stdin.end(good(9999));
     assert.deepEqual(await exited, [0, null]);
     assert.equal((await readAll(join(cwd, 'plants.db'))).length, 2501);
@@ -114,6 +152,10 @@ describe('plant-store import', { concurrency: 4 }, () => {
 
   it('takes an empty input', async (t) => {
     const finished = await importText(await temporaryFolder(t), '');
-    assert.deepEqual(finished, { code: 0, stdout: '', stderr: 'Imported 0 plants; 0 were there already, 0 conflicts.\n' });
+    assert.deepEqual(finished, {
+      code: 0,
+      stdout: '',
+      stderr: 'Imported 0 plants; 0 were there already, 0 conflicts.\n',
+    });
   });
 });

@@ -50,7 +50,9 @@ async function sendHalf(t: HasAfter, { port, authorization }: Started): Promise<
 /** Sends a signal and waits until the server has seen it. `exit` is for the exit code. */
 async function signal({ server }: Started, name: NodeJS.Signals): Promise<{ exit: Promise<number | null> }> {
   const exit = server.stop(name);
-  await eventually(() => { assert.match(server.stderr(), new RegExp(`"${name}: stopping"`)); });
+  await eventually(() => {
+    assert.match(server.stderr(), new RegExp(`"${name}: stopping"`));
+  });
   return { exit };
 }
 
@@ -108,7 +110,10 @@ describe('stopping plant-store serve', { concurrency: 4 }, () => {
     await connection.untilClosed();
   });
 
-  for (const [second, code] of [['SIGINT', 130], ['SIGTERM', 143]] as const) {
+  for (const [second, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
     it(`exits with ${code} at once on ${second} as the second signal`, async (t) => {
       const started = await start(t, 'memory');
       await sendHalf(t, started);
@@ -125,7 +130,9 @@ describe('stopping plant-store serve', { concurrency: 4 }, () => {
     const connection = await sendHalf(t, started);
     void started.server.stop('SIGTERM');
     const exit = started.server.stop('SIGINT');
-    await eventually(() => { assert.match(started.server.stderr(), /: stopping"/); });
+    await eventually(() => {
+      assert.match(started.server.stderr(), /: stopping"/);
+    });
     connection.send(plant.slice(10));
     assert.match(await connection.untilClosed(), /\r\n\r\n\{"name":"Basil"\}$/);
     assert.equal(await exit, 0);
@@ -138,9 +145,15 @@ describe('restarting plant-store serve', { concurrency: 4 }, () => {
     it(`finds every plant that was acknowledged before ${name}`, async (t) => {
       const started = await start(t, 'sqlite:plants.db');
       const ids = Array.from({ length: 20 }, (_, id) => id);
-      assert.deepEqual(await Promise.all(ids.map((id) => create(started, id))), ids.map(() => 200));
+      assert.deepEqual(
+        await Promise.all(ids.map((id) => create(started, id))),
+        ids.map(() => 200),
+      );
       await started.server.stop(name);
-      assert.deepEqual(await names(started, await started.again()), ids.map((id) => ({ name: `plant ${id}` })));
+      assert.deepEqual(
+        await names(started, await started.again()),
+        ids.map((id) => ({ name: `plant ${id}` })),
+      );
     });
   }
 });

@@ -55,7 +55,9 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     const server = await startServer(t, [], { cwd, env });
     assert.match(server.url, /^http:\/\/localhost:\d+$/);
     assert.ok(existsSync(storage));
-    await eventually(() => { assert.ok(existsSync(tokens)); });
+    await eventually(() => {
+      assert.ok(existsSync(tokens));
+    });
   });
 
   it('puts flags before the environment', async (t) => {
@@ -72,7 +74,10 @@ describe('plant-store serve', { concurrency: 4 }, () => {
 
   it('puts the base path in front of what it names, and refuses what is not one', async (t) => {
     const cwd = await temporaryFolder(t);
-    for (const [args, env] of [[['--base-path', '/garden'], {}], [[], { PLANT_STORE_BASE_PATH: '/garden' }]] as const) {
+    for (const [args, env] of [
+      [['--base-path', '/garden'], {}],
+      [[], { PLANT_STORE_BASE_PATH: '/garden' }],
+    ] as const) {
       const server = await startServer(t, ['--storage', 'memory', ...args], { cwd, env });
       const { servers } = (await (await fetch(`${server.url}/openapi.json`)).json()) as { servers: unknown };
       assert.deepEqual(servers, [{ url: '/garden' }]);
@@ -117,7 +122,9 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     const { token } = issueToken(path, { user: 'ada' });
     const server = await startServer(t, ['--storage', 'memory', '--log', 'json'], { cwd });
     const becomes = (of: string, status: number): Promise<void> =>
-      eventually(async () => { assert.equal(await getPlants(server.url, of), status); }, 1000);
+      eventually(async () => {
+        assert.equal(await getPlants(server.url, of), status);
+      }, 1000);
     await becomes(token, 200);
 
     const expiresAt = new Date(Date.now() + 3000).toISOString();
@@ -127,13 +134,17 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     await becomes(revoked, 200);
     revokeToken(path, record.id);
     await becomes(revoked, 401);
-    await eventually(async () => { assert.equal(await getPlants(server.url, later.token), 401); });
+    await eventually(async () => {
+      assert.equal(await getPlants(server.url, later.token), 401);
+    });
     assert.ok(new Date().toISOString() >= expiresAt);
 
     await rename(path, `${path}.away`);
     await becomes(token, 401);
     await rename(`${path}.away`, path);
     await becomes(token, 200);
-    await eventually(() => { assert.match(server.stderr(), /tokens\.json was removed: no token is accepted\./); });
+    await eventually(() => {
+      assert.match(server.stderr(), /tokens\.json was removed: no token is accepted\./);
+    });
   });
 });

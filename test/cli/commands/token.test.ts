@@ -77,7 +77,10 @@ describe('plant-store token create', { concurrency: 4 }, () => {
     const users = ['ada', 'bob', 'eve', 'joe'];
     const created = await Promise.all(users.map((user) => token('create', user)));
     const callers = await Promise.all(created.map((finished) => callerOf(path, finished)));
-    assert.deepEqual(callers, users.map((user) => ({ user })));
+    assert.deepEqual(
+      callers,
+      users.map((user) => ({ user })),
+    );
   });
 
   it('says in one sentence that the file is no tokens file, and leaves it as it is', async (t) => {
@@ -203,10 +206,11 @@ describe('plant-store token, called wrongly,', { concurrency: 4 }, () => {
     [['create', 'ada', '--scope', 'plants:admin'], badScope('plants:admin')],
     [['create', 'ada', '--scope', ''], badScope('')],
     [['create', 'ada', '--scope'], "Option '--scope <value>' argument missing."],
-    ...['30', 'd', '-1d', '1.5d', '30D', '1y', '', '99999999999d'].map(
-      (text): [string[], string] => [['create', 'ada', `--expires-in=${text}`], badExpiry(text)],
-    ),
-    [['create', 'ada', '--tokens='], "--tokens must not be empty."],
+    ...['30', 'd', '-1d', '1.5d', '30D', '1y', '', '99999999999d'].map((text): [string[], string] => [
+      ['create', 'ada', `--expires-in=${text}`],
+      badExpiry(text),
+    ]),
+    [['create', 'ada', '--tokens='], '--tokens must not be empty.'],
     [['create', 'ada', '--user', 'x'], "Unknown option '--user'."],
     [['list', 'ada'], "Unexpected argument 'ada'."],
     [['list', '--scope', 'plants:read'], "Unknown option '--scope'."],

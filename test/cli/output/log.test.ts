@@ -63,7 +63,9 @@ describe('the log of plant-store serve', { concurrency: 4 }, () => {
     assert.equal(await post(), 200);
     assert.equal(await get(`/plants?limit=1&access_token=${token}`), 200);
     assert.equal(await get(`/nowhere/${'x'.repeat(1000)}?secret`), 404);
-    await eventually(() => { assert.equal(linesOf(server).length, 3); });
+    await eventually(() => {
+      assert.equal(linesOf(server).length, 3);
+    });
     const lines = linesOf(server);
     for (const { time, ms, end } of lines) {
       assert.ok(Math.abs(Date.parse(String(time)) - Date.now()) < 60_000);
@@ -90,7 +92,9 @@ describe('the log of plant-store serve', { concurrency: 4 }, () => {
     connection.send([...head, type, 'Expect: 100-continue', 'Content-Length: 9', '', ''].join('\r\n'));
     await connection.until(/100 Continue/);
     connection.socket.destroy();
-    await eventually(() => { assert.equal(linesOf(server).length, 1); });
+    await eventually(() => {
+      assert.equal(linesOf(server).length, 1);
+    });
     const [line = {}] = linesOf(server);
     const { method, route, status, end } = line;
     assert.deepEqual([method, route, status, end], ['POST', '/plants', undefined, 'client gone']);
@@ -102,7 +106,12 @@ describe('the log of plant-store serve', { concurrency: 4 }, () => {
     const connection = await RawConnection.open(t, Number(new URL(server.url).port));
     connection.send('garbage\r\n\r\n');
     await connection.untilClosed();
-    await eventually(() => { assert.deepEqual(linesOf(server).map(({ level, message, code }) => [level, message, code]), [['info', 'refused', 'HPE_INVALID_METHOD']]); });
+    await eventually(() => {
+      assert.deepEqual(
+        linesOf(server).map(({ level, message, code }) => [level, message, code]),
+        [['info', 'refused', 'HPE_INVALID_METHOD']],
+      );
+    });
   });
 
   it('tells the faults of this side with their causes, of which the client hears nothing', async (t) => {
@@ -112,10 +121,13 @@ describe('the log of plant-store serve', { concurrency: 4 }, () => {
     database.close();
     assert.equal(await post(), 503);
     // The probe of the storage may log the same fault.
-    await eventually(() => { assert.ok(linesOf(server).some(({ message }) => message === 'request')); });
+    await eventually(() => {
+      assert.ok(linesOf(server).some(({ message }) => message === 'request'));
+    });
     const fault = linesOf(server).find(({ message }) => message === 'POST /plants failed');
     assert.ok(fault);
-    const stacks = /^PlantStoreError: .*\n +at .*Caused by Error: no such table: plants \(code ERR_SQLITE_ERROR, errcode 1\)\n +at /s;
+    const stacks =
+      /^PlantStoreError: .*\n +at .*Caused by Error: no such table: plants \(code ERR_SQLITE_ERROR, errcode 1\)\n +at /s;
     assert.match(String(fault['error']), stacks);
     assert.equal(await server.stop(), 0);
     assert.ok(!server.stderr().includes(token));
@@ -153,7 +165,11 @@ describe('the log of plant-store serve', { concurrency: 4 }, () => {
   });
 
   it('can lose its reader, and the service stays', async (t) => {
-    const { server: { url }, cwd, token } = await start(t, '--storage', 'memory');
+    const {
+      server: { url },
+      cwd,
+      token,
+    } = await start(t, '--storage', 'memory');
     const child = spawnCommand(['serve', '--port', '0', '--storage', 'memory', '--log', 'json'], { cwd });
     const exited = once(child, 'exit') as Promise<[number | null]>;
     t.after(async () => {
@@ -185,7 +201,8 @@ describe('Log', () => {
 
   it('writes an error with its causes on lines for people', async () => {
     const stderr = await runLog(`${failing} new Log('pretty').error('It failed', error);`);
-    const stacks = /^[\d:]{8} ERROR It failed\nError: outer\n +at .*Caused by TypeError: inner\n +at .*Caused by no error/s;
+    const stacks =
+      /^[\d:]{8} ERROR It failed\nError: outer\n +at .*Caused by TypeError: inner\n +at .*Caused by no error/s;
     assert.match(stderr, stacks);
   });
 
@@ -199,10 +216,17 @@ describe('Log', () => {
       const fail = (cause) => log.error('It failed', new Error('outer', { cause: new Error(cause) }));
       for (let n = 0; n < 1000; n++) { fail('inner'); fail('other'); log.error('Without more'); }
       setTimeout(() => { fail('inner'); log.flush(); }, 1500);`;
-    const lines = (await runLog(code)).trimEnd().split('\n').map((line) => (JSON.parse(line) as Line)['message']);
+    const lines = (await runLog(code))
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as Line)['message']);
     assert.deepEqual(lines, [
-      'It failed', 'It failed', 'Without more',
-      '999 times more: It failed: outer inner', '999 times more: It failed: outer other', '999 times more: Without more',
+      'It failed',
+      'It failed',
+      'Without more',
+      '999 times more: It failed: outer inner',
+      '999 times more: It failed: outer other',
+      '999 times more: Without more',
       'It failed',
     ]);
   });
@@ -216,12 +240,19 @@ describe('Log', () => {
       unread = 0;
       log.info('c'); log.flush();`;
     const lines = (await runLog(code)).trimEnd().split('\n');
-    assert.deepEqual(lines.map((line) => (JSON.parse(line) as Line)['message']), ['c', '2 lines were dropped because standard error was not read']);
+    assert.deepEqual(
+      lines.map((line) => (JSON.parse(line) as Line)['message']),
+      ['c', '2 lines were dropped because standard error was not read'],
+    );
   });
 
   it('writes what is waiting when it is told to', async () => {
-    const code = "const log = new Log('json'); log.info('a'); log.error('b'); log.error('b'); log.flush(); process.exit();";
+    const code =
+      "const log = new Log('json'); log.info('a'); log.error('b'); log.error('b'); log.flush(); process.exit();";
     const lines = (await runLog(code)).trimEnd().split('\n');
-    assert.deepEqual(lines.map((line) => (JSON.parse(line) as Line)['message']), ['a', 'b', '1 times more: b']);
+    assert.deepEqual(
+      lines.map((line) => (JSON.parse(line) as Line)['message']),
+      ['a', 'b', '1 times more: b'],
+    );
   });
 });

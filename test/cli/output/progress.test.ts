@@ -5,9 +5,18 @@ import { counted, Progress } from '../../../src/cli/output/progress.ts';
 import type { ProgressOptions } from '../../../src/cli/output/progress.ts';
 
 /** Progress on a stream that keeps what is written, with `<clear>` for what clears the rest of a line. */
-function progressOn(stream: { isTTY?: boolean; columns?: number }, options?: ProgressOptions): { progress: Progress; written: string[] } {
+function progressOn(
+  stream: { isTTY?: boolean; columns?: number },
+  options?: ProgressOptions,
+): { progress: Progress; written: string[] } {
   const written: string[] = [];
-  return { progress: new Progress(options, { ...stream, write: (text) => written.push(text.replaceAll('\u001b[K', '<clear>')) }), written };
+  return {
+    progress: new Progress(options, {
+      ...stream,
+      write: (text) => written.push(text.replaceAll('\u001b[K', '<clear>')),
+    }),
+    written,
+  };
 }
 
 describe('Progress', () => {
@@ -82,6 +91,9 @@ describe('Progress', () => {
 
 describe('counted', () => {
   it('knows the singular', () => {
-    assert.deepEqual([counted(0, 'plant'), counted(1, 'plant'), counted(1000, 'plant'), counted(1)], ['0 plants', '1 plant', '1,000 plants', '1']);
+    assert.deepEqual(
+      [counted(0, 'plant'), counted(1, 'plant'), counted(1000, 'plant'), counted(1)],
+      ['0 plants', '1 plant', '1,000 plants', '1'],
+    );
   });
 });

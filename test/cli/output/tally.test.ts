@@ -8,6 +8,8 @@ describe('Tally', () => {
     const tally = new Tally((line) => lines.push(line));
     const plant = { id: 1n, name: 'x' };
     tally.conflict({ user: '\u009b31m\u007f\u001b[2J\n', plant, existing: plant });
-    assert.deepEqual(lines, ['User "\\u009b31m\\u007f\\u001b[2J\\n" has another plant with id 1: it was left as it is.']);
+    assert.deepEqual(lines, [
+      'User "\\u009b31m\\u007f\\u001b[2J\\n" has another plant with id 1: it was left as it is.',
+    ]);
   });
 });

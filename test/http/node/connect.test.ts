@@ -22,7 +22,14 @@ describe('A client of CONNECT', () => {
       connection.socket.resetAndDestroy();
     }
     await eventually(async () => {
-      assert.equal(await new Promise((resolve) => { server.getConnections((_, count) => { resolve(count); }); }), 0);
+      assert.equal(
+        await new Promise((resolve) => {
+          server.getConnections((_, count) => {
+            resolve(count);
+          });
+        }),
+        0,
+      );
     });
     const other = await RawConnection.open(t, port);
     other.send(`GET /plants HTTP/1.1\r\n${head}\r\n`);
@@ -54,9 +61,13 @@ describe('A client of CONNECT', () => {
   });
 
   it('is given up where it takes no answer', async (t) => {
-    const connection = await askAhead(t, (server) => { server.timeout = 200; });
+    const connection = await askAhead(t, (server) => {
+      server.timeout = 200;
+    });
     connection.socket.pause();
-    await eventually(async () => { assert.equal(await connection.openOnServer(), 0); });
+    await eventually(async () => {
+      assert.equal(await connection.openOnServer(), 0);
+    });
   });
 
   it('is cut off where it takes no answer while the server is drained', async (t) => {
@@ -89,6 +100,11 @@ async function askAhead(t: HasAfter, setUp: (server: Server) => void = () => und
     server,
     socket: connection.socket,
     untilClosed: () => connection.untilClosed(),
-    openOnServer: () => new Promise((resolve) => { server.getConnections((_, count) => { resolve(count); }); }),
+    openOnServer: () =>
+      new Promise((resolve) => {
+        server.getConnections((_, count) => {
+          resolve(count);
+        });
+      }),
   };
 }

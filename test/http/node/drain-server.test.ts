@@ -61,7 +61,9 @@ describe('drainServer', () => {
     const connection = await RawConnection.open(t, port);
     connection.send('GET /plants HTTP/1.1\r\n');
     const [socket] = await accepted;
-    await eventually(() => { assert.ok(socket.bytesRead > 0); });
+    await eventually(() => {
+      assert.ok(socket.bytesRead > 0);
+    });
     const drained = drainServer(server, 60_000);
     connection.send(`${head}\r\n`);
     const answer = await connection.untilClosed();
@@ -81,7 +83,9 @@ describe('drainServer', () => {
     const responses = once(server, 'request') as Promise<[unknown, ServerResponse]>;
     connection.send(`GET /plants HTTP/1.1\r\n${head}\r\n`);
     const [, response] = await responses;
-    await eventually(() => { assert.ok(response.headersSent); });
+    await eventually(() => {
+      assert.ok(response.headersSent);
+    });
     const startMs = performance.now();
     const drained = drainServer(server, 20_000);
     connection.socket.resume();

@@ -27,14 +27,19 @@ function createListener(t: HasAfter): { listener: RequestListener & Http2Listene
   const store = new PlantStore({ storage: new MemoryStorage() });
   t.after(() => store.close());
   const faults: unknown[] = [];
-  const listener = createRequestListener(store, { authenticate: authenticateByName, onError: (error) => faults.push(error) });
+  const listener = createRequestListener(store, {
+    authenticate: authenticateByName,
+    onError: (error) => faults.push(error),
+  });
   return { listener: listener as RequestListener & Http2Listener, faults };
 }
 
 async function listen(t: HasAfter, server: Http2Server): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  t.after(() => { server.close(); });
+  t.after(() => {
+    server.close();
+  });
   return (server.address() as AddressInfo).port;
 }
 
@@ -49,11 +54,19 @@ describe('createRequestListener on a server of node:http2', () => {
   it('refuses every request and names HTTP/1.1, and reports once what to change', async (t) => {
     const { listener, faults } = createListener(t);
     const session = connect(`http://127.0.0.1:${await listen(t, createServer(listener))}`);
-    t.after(() => { session.destroy(); });
+    t.after(() => {
+      session.destroy();
+    });
     const answers = await Promise.all(['GET', 'POST', 'GET', 'DELETE'].map((method) => request(session, method)));
-    assert.deepEqual(answers, answers.map(() => [400, refusal]));
+    assert.deepEqual(
+      answers,
+      answers.map(() => [400, refusal]),
+    );
     assert.equal(faults.length, 1);
-    assert.match(String(faults[0]), /^Error: createRequestListener supports HTTP\/1\.1 only: .*node:http or node:https/);
+    assert.match(
+      String(faults[0]),
+      /^Error: createRequestListener supports HTTP\/1\.1 only: .*node:http or node:https/,
+    );
   });
 
   it('serves the HTTP/1.1 requests of a secure server with allowHTTP1', async (t) => {
@@ -66,7 +79,9 @@ describe('createRequestListener on a server of node:http2', () => {
     assert.deepEqual([response.statusCode, await json(response)], [200, []]);
     assert.deepEqual(faults, []);
     const session = connect(`https://127.0.0.1:${port}`, clientTls);
-    t.after(() => { session.destroy(); });
+    t.after(() => {
+      session.destroy();
+    });
     assert.deepEqual(await request(session, 'GET'), [400, refusal]);
   });
 });

@@ -30,9 +30,18 @@ describe('Requests that a client sends ahead on one connection', () => {
       const ids = Array.from({ length: 20 }, (_, id) => id);
       connection.send(ids.map(create).join('') + list + remove(7) + create(7) + create(7) + remove(8) + lastList);
       const answers = parseRawAnswers(await connection.untilClosed());
-      assert.deepEqual(answers.map(({ status }) => status), [...ids.map(() => 200), 200, 204, 200, 400, 204, 200]);
-      assert.deepEqual(answers[20]?.json, ids.map((id) => ({ name: `plant ${id}` })));
-      assert.deepEqual(answers.at(-1)?.json, ids.filter((id) => id !== 8).map((id) => ({ name: `plant ${id}` })));
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        [...ids.map(() => 200), 200, 204, 200, 400, 204, 200],
+      );
+      assert.deepEqual(
+        answers[20]?.json,
+        ids.map((id) => ({ name: `plant ${id}` })),
+      );
+      assert.deepEqual(
+        answers.at(-1)?.json,
+        ids.filter((id) => id !== 8).map((id) => ({ name: `plant ${id}` })),
+      );
     });
   }
 
@@ -50,7 +59,10 @@ describe('Requests that a client sends ahead on one connection', () => {
       const connection = await RawConnection.open(t, port);
       connection.send(create(1) + last + create(2));
       const answers = parseRawAnswers(await connection.untilClosed());
-      assert.deepEqual(answers.map((answer) => answer.status), [200, status]);
+      assert.deepEqual(
+        answers.map((answer) => answer.status),
+        [200, status],
+      );
       assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name: 'plant 1' }]);
       assert.equal(begun, status === 200 ? 2 : 1);
     }
@@ -64,7 +76,9 @@ describe('Requests that a client sends ahead on one connection', () => {
     const [socket] = await accepted;
     // Bodies that go past one read, too: node:http reads on by itself to fill their buffers.
     const creates = Array.from({ length: 200 }, (_, id) => post(`{"id":${id},"name":"${'x'.repeat(60_000)}"}`));
-    connection.send(create(1000) + remove(1).repeat(300) + creates.join('') + lastList.replace('plants', 'plants?limit=1'));
+    connection.send(
+      create(1000) + remove(1).repeat(300) + creates.join('') + lastList.replace('plants', 'plants?limit=1'),
+    );
     await committing;
     let before = -1;
     await eventually(async () => {
@@ -77,7 +91,10 @@ describe('Requests that a client sends ahead on one connection', () => {
     assert.ok(socket.bytesRead <= 2 * 65_536, `${socket.bytesRead} bytes were read`);
     release();
     const answers = parseRawAnswers(await connection.untilClosed());
-    assert.deepEqual(answers.map(({ status }) => status), [200, ...Array<number>(300).fill(404), ...Array<number>(201).fill(200)]);
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, ...Array<number>(300).fill(404), ...Array<number>(201).fill(200)],
+    );
     assert.equal((await store.listPlants('ada')).length, 201);
   });
 
@@ -85,19 +102,25 @@ describe('Requests that a client sends ahead on one connection', () => {
     const { storage, release, committing } = heldStorage();
     const { server, store, port } = await start(t, storage, { maxInFlight: 1 });
     let requests = 0;
-    server.on('request', () => { requests++; });
+    server.on('request', () => {
+      requests++;
+    });
     const first = await RawConnection.open(t, port);
     first.send(create(0));
     await committing;
     // Ten times maxInFlight.
     first.send(Array.from({ length: 10 }, (_, n) => create(n + 1)).join(''));
-    await eventually(() => { assert.equal(requests, 11); });
+    await eventually(() => {
+      assert.equal(requests, 11);
+    });
     const second = await RawConnection.open(t, port);
     second.send(list + list);
     await second.until(/HTTP[^]*HTTP/);
     assert.doesNotMatch(await first.untilClosed(), /HTTP/, 'the connection with the most requests is closed');
     release();
-    await eventually(async () => { assert.equal((await store.listPlants('ada')).length, 1); });
+    await eventually(async () => {
+      assert.equal((await store.listPlants('ada')).length, 1);
+    });
     // Those of a client that goes away do not count any more.
     for (let n = 0; n < 3; n++) {
       const next = await RawConnection.open(t, port);
@@ -111,11 +134,15 @@ describe('Requests that a client sends ahead on one connection', () => {
     const { storage, release, committing } = heldStorage();
     const { server, port } = await start(t, storage, { maxInFlight: 1 });
     let requests = 0;
-    server.on('request', () => { requests++; });
+    server.on('request', () => {
+      requests++;
+    });
     const first = await RawConnection.open(t, port);
     first.send(Array.from({ length: 11 }, (_, id) => create(id)).join(''));
     await committing;
-    await eventually(() => { assert.equal(requests, 11); });
+    await eventually(() => {
+      assert.equal(requests, 11);
+    });
     first.socket.resetAndDestroy();
     // A connection that is not read is seen to be gone when something is written to it.
     release();
@@ -136,7 +163,9 @@ describe('Requests that a client sends ahead on one connection', () => {
       turn = setImmediate(look);
     };
     let turn = setImmediate(look);
-    t.after(() => { clearImmediate(turn); });
+    t.after(() => {
+      clearImmediate(turn);
+    });
     connection.send(list.repeat(50) + lastList);
     assert.equal(parseRawAnswers(await connection.untilClosed()).length, 51);
     assert.equal(most, 1);
@@ -150,7 +179,11 @@ describe('Requests that a client sends ahead on one connection', () => {
     await committing;
     connection.socket.resetAndDestroy();
     await eventually(async () => {
-      const count = await new Promise((resolve) => { server.getConnections((_, open) => { resolve(open); }); });
+      const count = await new Promise((resolve) => {
+        server.getConnections((_, open) => {
+          resolve(open);
+        });
+      });
       release();
       assert.equal(count, 0);
     });
@@ -168,8 +201,14 @@ describe('Requests that a client sends ahead on one connection', () => {
     const drained = drainServer(server, 60_000);
     release();
     const answers = parseRawAnswers(await connection.untilClosed());
-    assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200]);
-    assert.deepEqual(answers.map(({ head: headers }) => /^Connection: close\r?$/m.test(headers)), [false, false, true]);
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200, 200],
+    );
+    assert.deepEqual(
+      answers.map(({ head: headers }) => /^Connection: close\r?$/m.test(headers)),
+      [false, false, true],
+    );
     await drained;
   });
 });
@@ -177,7 +216,11 @@ describe('Requests that a client sends ahead on one connection', () => {
 describe('What is no request, behind good ones that are not answered yet', () => {
   const bad = [
     ['garbage', 'garbage\r\n\r\n', [400]],
-    ['a body with a bad chunk', `POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`, [400]],
+    [
+      'a body with a bad chunk',
+      `POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
+      [400],
+    ],
     ['CONNECT', 'CONNECT example.com:80 HTTP/1.1\r\nHost: x\r\n\r\n', [404]],
     ['half a request, and then nothing more', 'POST /plants HT', [400]],
   ] as const;
@@ -194,7 +237,10 @@ describe('What is no request, behind good ones that are not answered yet', () =>
       await Promise.race([refusal, new Promise((resolve) => setTimeout(resolve, 100))]);
       release();
       const answers = parseRawAnswers(await connection.untilClosed());
-      assert.deepEqual(answers.map(({ status }) => status), [200, 200, ...statuses]);
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        [200, 200, ...statuses],
+      );
       assert.equal((await store.listPlants('ada')).length, 2);
       assert.deepEqual(faults, []);
     });

@@ -19,7 +19,10 @@ describe('Pipelined requests whose time is up while they wait', () => {
     connection.send(`nts HTTP/1.1\r\n${head}Connection: close\r\n\r\n`);
     await new Promise((resolve) => setTimeout(resolve, 2500));
     release();
-    assert.deepEqual(parseRawAnswers(await connection.untilClosed()).map(({ status }) => status), [200, 200, 200]);
+    assert.deepEqual(
+      parseRawAnswers(await connection.untilClosed()).map(({ status }) => status),
+      [200, 200, 200],
+    );
   });
 
   it('are refused as too late if the rest does not arrive after the requests before them', async (t) => {
@@ -27,7 +30,11 @@ describe('Pipelined requests whose time is up while they wait', () => {
     const { server, port } = await start(t, storage);
     server.headersTimeout = 100;
     server.requestTimeout = 100;
-    for (const [incomplete, requestTimeout] of [[post('{"id":2', 100), 100], ['GET /pla', 100], ['GET /pla', 0]] as const) {
+    for (const [incomplete, requestTimeout] of [
+      [post('{"id":2', 100), 100],
+      ['GET /pla', 100],
+      ['GET /pla', 0],
+    ] as const) {
       server.requestTimeout = requestTimeout;
       const connection = await RawConnection.open(t, port);
       connection.send(create(1) + incomplete);

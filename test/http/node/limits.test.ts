@@ -21,8 +21,14 @@ describe('maxInFlight', () => {
     const service = await startService(t, { storage, maxInFlight: 2 });
     const call: typeof service.call = (...parameters) => service.call(...parameters);
     const [listing, creating] = [call('GET', '/plants'), call('POST', '/plants', { body: '{"id":1,"name":"Fern"}' })];
-    await eventually(() => { assert.equal(calls(), 2); });
-    for (const [method, target, body] of [['GET', '/plants'], ['POST', '/plants', '{"id":2,"name":"Ivy"}'], ['DELETE', '/plants/1']] as const) {
+    await eventually(() => {
+      assert.equal(calls(), 2);
+    });
+    for (const [method, target, body] of [
+      ['GET', '/plants'],
+      ['POST', '/plants', '{"id":2,"name":"Ivy"}'],
+      ['DELETE', '/plants/1'],
+    ] as const) {
       const { status, json, headers } = await call(method, target, body === undefined ? {} : { body });
       assert.deepEqual([status, (json as { error: number }).error, headers.get('retry-after')], [503, 50300, '1']);
     }
@@ -38,8 +44,10 @@ describe('maxInFlight', () => {
     const service = await startService(t, { maxInFlight: 1 });
     const statuses: number[] = [];
     for (let n = 0; n < 2; n++) {
-      for (let m = 0; m < 2; m++) statuses.push((await service.call('POST', '/plants', { body: `{"id":${m},"name":"Fern"}` })).status);
-      for (const target of ['/plants', '/plants?limit=1', '/plants?limit=x']) statuses.push((await service.call('GET', target)).status);
+      for (let m = 0; m < 2; m++)
+        statuses.push((await service.call('POST', '/plants', { body: `{"id":${m},"name":"Fern"}` })).status);
+      for (const target of ['/plants', '/plants?limit=1', '/plants?limit=x'])
+        statuses.push((await service.call('GET', target)).status);
       for (let m = 0; m < 2; m++) statuses.push((await service.call('DELETE', '/plants/1')).status);
     }
     assert.deepEqual(statuses, [200, 200, 200, 200, 400, 204, 404, 400, 200, 200, 200, 400, 204, 404]);
@@ -57,7 +65,10 @@ describe('maxInFlight', () => {
   it('must be 1 or more', () => {
     const store = new PlantStore({ storage: new MemoryStorage() });
     for (const maxInFlight of [0, -1, 1.5, NaN]) {
-      assert.throws(() => createRequestListener(store, { authenticate: () => null, maxInFlight }), { name: 'TypeError', message: /maxInFlight/ });
+      assert.throws(() => createRequestListener(store, { authenticate: () => null, maxInFlight }), {
+        name: 'TypeError',
+        message: /maxInFlight/,
+      });
     }
   });
 });
@@ -71,8 +82,15 @@ describe('The bounds of a server', () => {
     server.maxConnections = connectionLimit(Infinity);
     assert.equal(Number(/is (\d+) fewer than that/.exec(page)?.[1]), 1024 - connectionLimit(1024));
     assert.equal(Number(/and at least (\d+)/.exec(page)?.[1]), connectionLimit(0));
-    for (const property of ['headersTimeout', 'requestTimeout', 'keepAliveTimeout', 'timeout', 'maxConnections'] as const) {
-      const [, given = '', unit] = new RegExp(`^\\| [^|]+ \\| ([\\d,]+)( s)? \\| \`server\\.${property}\``, 'm').exec(page) ?? [];
+    for (const property of [
+      'headersTimeout',
+      'requestTimeout',
+      'keepAliveTimeout',
+      'timeout',
+      'maxConnections',
+    ] as const) {
+      const [, given = '', unit] =
+        new RegExp(`^\\| [^|]+ \\| ([\\d,]+)( s)? \\| \`server\\.${property}\``, 'm').exec(page) ?? [];
       assert.equal(server[property], Number(given.replace(',', '')) * (unit === undefined ? 1 : 1000), property);
     }
   });
@@ -86,7 +104,12 @@ describe("The server's maxConnections", () => {
     server.on('connection', (socket: Socket) => sockets.push(socket));
     const open = [await RawConnection.open(t, port), await RawConnection.open(t, port)];
     for (const connection of open) connection.send('GET /pla');
-    await eventually(() => { assert.deepEqual(sockets.map(({ bytesRead }) => bytesRead), [8, 8]); });
+    await eventually(() => {
+      assert.deepEqual(
+        sockets.map(({ bytesRead }) => bytesRead),
+        [8, 8],
+      );
+    });
     const dropped = once(server, 'drop');
     const third = await RawConnection.open(t, port);
     assert.equal(await third.untilClosed(), '');
@@ -121,9 +144,13 @@ describe("The server's timeout", () => {
     reader.socket.pause();
     reader.send(listRequest);
     const [{ socket }, response] = await request;
-    await eventually(() => { assert.ok(socket.destroyed); });
+    await eventually(() => {
+      assert.ok(socket.destroyed);
+    });
     assert.equal(response.writableFinished, false);
-    await eventually(() => { assert.equal(response.listenerCount('drain'), 0); });
+    await eventually(() => {
+      assert.equal(response.listenerCount('drain'), 0);
+    });
     assert.deepEqual(faults, []);
   });
 });

@@ -50,19 +50,26 @@ describe('The answer to a request that is not read to its end', () => {
     const { server, port } = await start(t);
     const accepted = once(server, 'connection') as Promise<[Socket]>;
     const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).resume();
-    t.after(() => { client.destroy(); });
+    t.after(() => {
+      client.destroy();
+    });
     client.write('garbage\r\n\r\n');
     await once(client, 'end');
     // This side is never ended.
     const [socket] = await accepted;
-    await eventually(() => { assert.ok(socket.destroyed); });
+    await eventually(() => {
+      assert.ok(socket.destroyed);
+    });
   });
 });
 
 describe('A request that did not come to its end', () => {
   const unfinished: [string, string][] = [
     ['a DELETE without its body', `DELETE /plants/1 HTTP/1.1\r\n${head}Content-Length: 10\r\n\r\nab`],
-    ['a DELETE without its last chunk', `DELETE /plants/1 HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n`],
+    [
+      'a DELETE without its last chunk',
+      `DELETE /plants/1 HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n`,
+    ],
     ['a POST without the end of its body', post('{"id":2,"name":"Ivy"}', 22)],
   ];
   for (const [name, text] of unfinished) {
@@ -103,7 +110,11 @@ describe('A request that did not come to its end', () => {
     const { store, port } = await start(t);
     const broken = `GET /plants HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(40)}zz\r\n`;
     for (const count of [1, 2500]) {
-      await Promise.all(Array.from({ length: count }, (_, n) => store.createPlant('ada', { id: count * n, name: 'Fern' }).catch(() => undefined)));
+      await Promise.all(
+        Array.from({ length: count }, (_, n) =>
+          store.createPlant('ada', { id: count * n, name: 'Fern' }).catch(() => undefined),
+        ),
+      );
       const connection = await RawConnection.open(t, port);
       connection.send(broken);
       const answer = await connection.untilClosed();
@@ -131,7 +142,10 @@ describe('A client that has sent all it will send', () => {
     connection.send(post('{"id":2,"name":"Ivy"}') + `GET /plants HTTP/1.1\r\n${head}\r\n`);
     connection.socket.end();
     const answers = parseRawAnswers(await connection.untilClosed());
-    assert.deepEqual(answers.map(({ json }) => json), [{ name: 'Ivy' }, [{ name: 'Fern' }, { name: 'Ivy' }]]);
+    assert.deepEqual(
+      answers.map(({ json }) => json),
+      [{ name: 'Ivy' }, [{ name: 'Fern' }, { name: 'Ivy' }]],
+    );
   });
 });
 
@@ -185,7 +199,10 @@ describe('Expect: 100-continue', () => {
     const { port } = await start(t);
     const connection = await RawConnection.open(t, port);
     connection.send(ask(post(plant)));
-    assert.match(await connection.until(/\}$/), /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP[^]*\r\nConnection: keep-alive\r\n/);
+    assert.match(
+      await connection.until(/\}$/),
+      /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP[^]*\r\nConnection: keep-alive\r\n/,
+    );
   });
 
   it('waits for its turn', async (t) => {

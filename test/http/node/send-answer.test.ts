@@ -40,8 +40,12 @@ describe('An answer', () => {
     connection.socket.pause();
     connection.send(`GET /plants HTTP/1.1\r\n${head}\r\n`);
     const [, response] = await responses;
-    await eventually(() => { assert.equal(response.listenerCount('drain'), 1); });
+    await eventually(() => {
+      assert.equal(response.listenerCount('drain'), 1);
+    });
     connection.socket.destroy();
-    await eventually(() => { assert.equal(response.listenerCount('drain'), 0); });
+    await eventually(() => {
+      assert.equal(response.listenerCount('drain'), 0);
+    });
   });
 });

@@ -12,7 +12,10 @@ import { head, post, start } from '../../helpers/raw-service.ts';
 function assertError(text: string, status: number, error: number): void {
   const answer = parseRawAnswer(text);
   assert.deepEqual([answer.status, (answer.json as { error: number }).error], [status, error]);
-  const headers = answer.head.split('\r\n').slice(1).map((line) => line.split(': ') as [string, string]);
+  const headers = answer.head
+    .split('\r\n')
+    .slice(1)
+    .map((line) => line.split(': ') as [string, string]);
   assertDescribed('GET', '/plants', { status, headers: new Headers(headers), text: JSON.stringify(answer.json) });
 }
 
@@ -60,7 +63,10 @@ describe('What node:http refuses by itself', () => {
     await entered.promise;
     connection.send('garbage\r\n\r\n');
     const answers = parseRawAnswers(await connection.untilClosed());
-    assert.deepEqual(answers.map(({ status }) => status), [200, 400]);
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 400],
+    );
     assert.deepEqual(answers[0]?.json, [{ name: 'Fern' }]);
     assert.deepEqual(faults, []);
   });
@@ -88,7 +94,10 @@ describe('A body that nobody may send', () => {
 
   it('is not read where it has no end, and gets one answer', async (t) => {
     const { port } = await start(t);
-    for (const framing of ['Transfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\nzz\r\n', 'Content-Length: 100000000000\r\n\r\n']) {
+    for (const framing of [
+      'Transfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\nzz\r\n',
+      'Content-Length: 100000000000\r\n\r\n',
+    ]) {
       const connection = await RawConnection.open(t, port);
       connection.send(stranger + framing);
       const { status, head: headers } = parseRawAnswer(await connection.untilClosed());

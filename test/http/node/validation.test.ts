@@ -62,14 +62,18 @@ describe('A malformed request', () => {
   it('has nothing in common with an odd one that is right', async (t) => {
     const { store, port } = await start(t);
     const odd = [
-      ...['', 'x', 'X.Example:', 'x:80', '127.0.0.1:3000', '[::1]:80', 'a_b-c~%20'].map((host) => `POST /plants HTTP/1.1\r\nhOST:${host} \t\r\n${token}`),
+      ...['', 'x', 'X.Example:', 'x:80', '127.0.0.1:3000', '[::1]:80', 'a_b-c~%20'].map(
+        (host) => `POST /plants HTTP/1.1\r\nhOST:${host} \t\r\n${token}`,
+      ),
       `\r\nPOST /plants HTTP/1.1\r\n${head}X-Empty:\r\nX: \u00e9\r\n`,
       `POST http://other.example:99/plants HTTP/1.1\r\n${head}`,
     ];
     for (const [index, start] of odd.entries()) {
       const connection = await RawConnection.open(t, port);
       const body = `{"id":${index},"name":"Fern"}`;
-      connection.send(`${start}Content-Type: application/json\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+      connection.send(
+        `${start}Content-Type: application/json\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      );
       assert.equal(parseRawAnswer(await connection.untilClosed()).status, 200, start);
     }
     assert.equal((await store.listPlants('ada')).length, odd.length);

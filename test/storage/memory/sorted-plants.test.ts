@@ -7,20 +7,29 @@ describe('SortedPlants', () => {
   it('is a sorted map, whatever is added and removed', () => {
     const step = fc.record({ id: fc.bigInt({ min: -2000n, max: 2000n }), isAdd: fc.boolean() });
     const steps = fc.array(step, { minLength: 2000, maxLength: 6000, size: 'max' });
-    fc.assert(fc.property(steps, fc.bigInt({ min: -2001n, max: 2001n }), fc.nat(3000), (taken, after, limit) => {
-      const plants = new SortedPlants();
-      const model = new Set<bigint>();
-      for (const { id, isAdd } of taken) {
-        assert.equal(isAdd ? plants.add({ id, name: '' }) : plants.remove(id), isAdd !== model.has(id));
-        if (isAdd) model.add(id);
-        else model.delete(id);
-      }
-      const sorted = [...model].sort((a, b) => (a < b ? -1 : 1));
-      assert.deepEqual(plants.slice(undefined, Infinity).map(({ id }) => id), sorted);
-      assert.deepEqual(plants.slice(after, limit).map(({ id }) => id), sorted.filter((id) => id > after).slice(0, limit));
-      for (const id of sorted) assert.ok(plants.remove(id));
-      assert.ok(plants.isEmpty);
-    }), { numRuns: 20 });
+    fc.assert(
+      fc.property(steps, fc.bigInt({ min: -2001n, max: 2001n }), fc.nat(3000), (taken, after, limit) => {
+        const plants = new SortedPlants();
+        const model = new Set<bigint>();
+        for (const { id, isAdd } of taken) {
+          assert.equal(isAdd ? plants.add({ id, name: '' }) : plants.remove(id), isAdd !== model.has(id));
+          if (isAdd) model.add(id);
+          else model.delete(id);
+        }
+        const sorted = [...model].sort((a, b) => (a < b ? -1 : 1));
+        assert.deepEqual(
+          plants.slice(undefined, Infinity).map(({ id }) => id),
+          sorted,
+        );
+        assert.deepEqual(
+          plants.slice(after, limit).map(({ id }) => id),
+          sorted.filter((id) => id > after).slice(0, limit),
+        );
+        for (const id of sorted) assert.ok(plants.remove(id));
+        assert.ok(plants.isEmpty);
+      }),
+      { numRuns: 20 },
+    );
   });
 
   it('slices as many as the limit says, over the borders of its chunks', () => {

@@ -14,10 +14,16 @@ describe('A service over a primary with a synchronous standby', () => {
     t.after(() => standby.remove());
     const proxy = await startTcpProxy(t, primary.port);
     const connectionString = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
-    const services = await Promise.all([1, 2].map(() =>
-      startService(t, { storage: new PostgresStorage({ pool: poolOf(t, { connectionString, max: 4 }) }) })));
+    const services = await Promise.all(
+      [1, 2].map(() =>
+        startService(t, { storage: new PostgresStorage({ pool: poolOf(t, { connectionString, max: 4 }) }) }),
+      ),
+    );
 
-    const load = startCreateLoad(services.map(({ url }) => url), 32);
+    const load = startCreateLoad(
+      services.map(({ url }) => url),
+      32,
+    );
     await load.acknowledgedMore(500);
     await primary.kill();
     await standby.promote();
@@ -28,11 +34,16 @@ describe('A service over a primary with a synchronous standby', () => {
     const rows = await standby.query('SELECT id::int AS id FROM plants');
     const there = new Set(rows.map(({ id }) => Number(id)));
     const lost = acknowledged.filter((id) => !there.has(id));
-    t.diagnostic(`acknowledged ${acknowledged.length}, lost ${lost.length}, answers ${JSON.stringify(statuses)}, ${longestGap.toFixed(2)} s without service`);
+    t.diagnostic(
+      `acknowledged ${acknowledged.length}, lost ${lost.length}, answers ${JSON.stringify(statuses)}, ${longestGap.toFixed(2)} s without service`,
+    );
     assert.deepEqual(lost, []);
     assert.equal(there.size, acknowledged.length + foundTaken.length);
     // 400 is the answer to a second attempt whose first one had happened before the connection was lost.
-    assert.deepEqual(Object.keys(statuses).filter((status) => !['200', '400 taken', '503'].includes(status)), []);
+    assert.deepEqual(
+      Object.keys(statuses).filter((status) => !['200', '400 taken', '503'].includes(status)),
+      [],
+    );
     assert.ok((statuses['503'] ?? 0) > 0, 'Nobody noticed');
   });
 });

@@ -12,15 +12,26 @@ import { startService } from '../../helpers/service.ts';
 import { startTcpProxy } from '../../helpers/tcp-proxy.ts';
 
 let cluster: PostgresCluster;
-before(async () => { cluster = await PostgresCluster.start(); });
+before(async () => {
+  cluster = await PostgresCluster.start();
+});
 after(() => cluster.remove());
 
 /** Two services over a new database, under load while something is done to the database. */
-async function underLoad(t: TestContext, disturb: () => Promise<void>): Promise<{ result: LoadResult; store: PlantStore }> {
+async function underLoad(
+  t: TestContext,
+  disturb: () => Promise<void>,
+): Promise<{ result: LoadResult; store: PlantStore }> {
   const connectionString = await cluster.makeDatabase();
-  const services = await Promise.all([1, 2].map(() =>
-    startService(t, { storage: new PostgresStorage({ pool: poolOf(t, { connectionString, max: 4 }) }) })));
-  const load = startCreateLoad(services.map(({ url }) => url), 16);
+  const services = await Promise.all(
+    [1, 2].map(() =>
+      startService(t, { storage: new PostgresStorage({ pool: poolOf(t, { connectionString, max: 4 }) }) }),
+    ),
+  );
+  const load = startCreateLoad(
+    services.map(({ url }) => url),
+    16,
+  );
   await load.acknowledgedMore(200);
   await disturb();
   await load.acknowledgedMore(200);
@@ -29,13 +40,21 @@ async function underLoad(t: TestContext, disturb: () => Promise<void>): Promise<
   return { result: await load.stop(), store: first.store };
 }
 
-async function assertNothingLost(t: TestContext, { result, store }: { result: LoadResult; store: PlantStore }): Promise<void> {
+async function assertNothingLost(
+  t: TestContext,
+  { result, store }: { result: LoadResult; store: PlantStore },
+): Promise<void> {
   const there = new Set((await store.listPlants('ada')).map(({ id }) => Number(id)));
   const lost = result.acknowledged.filter((id) => !there.has(id));
-  t.diagnostic(`acknowledged ${result.acknowledged.length}, lost ${lost.length}, answers ${JSON.stringify(result.statuses)}, ${result.longestGap.toFixed(2)} s without service`);
+  t.diagnostic(
+    `acknowledged ${result.acknowledged.length}, lost ${lost.length}, answers ${JSON.stringify(result.statuses)}, ${result.longestGap.toFixed(2)} s without service`,
+  );
   assert.deepEqual(lost, []);
   assert.equal(there.size, result.acknowledged.length + result.foundTaken.length);
-  assert.deepEqual(Object.keys(result.statuses).filter((status) => !['200', '400 taken', '503'].includes(status)), []);
+  assert.deepEqual(
+    Object.keys(result.statuses).filter((status) => !['200', '400 taken', '503'].includes(status)),
+    [],
+  );
 }
 
 describe('A service over PostgreSQL', () => {
@@ -45,8 +64,13 @@ describe('A service over PostgreSQL', () => {
     const create = (user: string, id: number): Promise<unknown> => store.createPlant(user, { id, name: 'Fern' });
     // Random bytes, because PostgreSQL compresses a long key before it measures it.
     const longUser = randomBytes(3000).toString('hex');
-    const outcomes = await Promise.allSettled(['ada', 'bob', longUser, 'eve', 'ada'].map((user, id) => create(user, id)));
-    assert.deepEqual(outcomes.map(({ status }) => status), ['fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
+    const outcomes = await Promise.allSettled(
+      ['ada', 'bob', longUser, 'eve', 'ada'].map((user, id) => create(user, id)),
+    );
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
+    );
     const longest = randomBytes(128).toString('hex').slice(1);
     await create(longest, 1);
     assert.equal((await store.listPlants(longest)).length, 1);

@@ -13,7 +13,9 @@ import { testPageBound } from '../../helpers/page-bound.ts';
 import { PostgresCluster } from '../../helpers/postgres.ts';
 
 let cluster: PostgresCluster;
-before(async () => { cluster = await PostgresCluster.start(); });
+before(async () => {
+  cluster = await PostgresCluster.start();
+});
 after(() => cluster.remove());
 
 const create = (user: string, id: bigint, name = 'a plant'): Write => ({ kind: 'create', user, plant: { id, name } });
@@ -34,7 +36,9 @@ testStorageAdapter('PostgresStorage', {
 /** Raises an error whenever a storage applies this write. */
 async function addFault(schema: string, { kind, user, id }: FaultyWrite, condition: string): Promise<void> {
   const [event, row] = kind === 'create' ? ['INSERT', 'NEW'] : ['DELETE', 'OLD'];
-  await cluster.query(`CREATE FUNCTION "${schema}".fault() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ${condition}; END'`);
+  await cluster.query(
+    `CREATE FUNCTION "${schema}".fault() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ${condition}; END'`,
+  );
   await cluster.query(`CREATE TRIGGER fault BEFORE ${event} ON "${schema}".plants FOR EACH ROW
     WHEN (${row}."user" = '${user}' AND ${row}.id = ${id}) EXECUTE FUNCTION "${schema}".fault()`);
 }
@@ -46,14 +50,29 @@ describe('A page of a PostgresStorage', () => {
 describe('A PostgresStorage', () => {
   it('is exact whatever parsers of types the application has set', async (t) => {
     const isText = (oid: number): boolean => oid === 25;
-    const getTypeParser = (oid: number) => (value: string): unknown => (isText(oid) ? value : { parsed: value });
-    const storage: StorageAdapter = new PostgresStorage({ pool: cluster.pool(t, { types: { getTypeParser } }), schema: cluster.newSchemaName() });
+    const getTypeParser =
+      (oid: number) =>
+      (value: string): unknown =>
+        isText(oid) ? value : { parsed: value };
+    const storage: StorageAdapter = new PostgresStorage({
+      pool: cluster.pool(t, { types: { getTypeParser } }),
+      schema: cluster.newSchemaName(),
+    });
     const ids = [minInt64, 9007199254740993n, maxInt64];
     assert.deepEqual(await storage.commit(ids.map((id) => create('ada', id))), [true, true, true]);
-    assert.deepEqual(await storage.commit([create('ada', 9007199254740992n), create('ada', 9007199254740993n)]), [true, false]);
+    assert.deepEqual(await storage.commit([create('ada', 9007199254740992n), create('ada', 9007199254740993n)]), [
+      true,
+      false,
+    ]);
     const sorted = [minInt64, 9007199254740992n, 9007199254740993n, maxInt64];
-    assert.deepEqual((await storage.list('ada', everything)).map(({ id }) => id), sorted);
-    assert.deepEqual((await storage.scan(everything)).map(({ plant }) => plant.id), sorted);
+    assert.deepEqual(
+      (await storage.list('ada', everything)).map(({ id }) => id),
+      sorted,
+    );
+    assert.deepEqual(
+      (await storage.scan(everything)).map(({ plant }) => plant.id),
+      sorted,
+    );
     assert.equal((await storage.listJson?.('ada', everything))?.last, maxInt64);
   });
 
@@ -76,14 +95,22 @@ describe('A PostgresStorage', () => {
     await storage.commit([create('ada', 1n)]);
     await cluster.query(`ALTER TABLE "${schema}".plants ADD CHECK (name <> 'weed')`);
     pool.texts.length = 0;
-    await assert.rejects(storage.commit([create('ada', 2n), remove('ada', 1n), create('ada', 3n, 'weed')]), { code: '23514' });
+    await assert.rejects(storage.commit([create('ada', 2n), remove('ada', 1n), create('ada', 3n, 'weed')]), {
+      code: '23514',
+    });
     assert.equal(pool.texts.length, 1);
-    assert.deepEqual((await storage.list('ada', everything)).map(({ id }) => id), [1n]);
+    assert.deepEqual(
+      (await storage.list('ada', everything)).map(({ id }) => id),
+      [1n],
+    );
     // Now it is the delete that fails.
     await cluster.query(`CREATE TABLE "${schema}".pots AS SELECT "user", id FROM "${schema}".plants`);
     await cluster.query(`ALTER TABLE "${schema}".pots ADD FOREIGN KEY ("user", id) REFERENCES "${schema}".plants`);
     await assert.rejects(storage.commit([create('ada', 2n), remove('ada', 1n)]), { code: '23503' });
-    assert.deepEqual((await storage.list('ada', everything)).map(({ id }) => id), [1n]);
+    assert.deepEqual(
+      (await storage.list('ada', everything)).map(({ id }) => id),
+      [1n],
+    );
   });
 
   it('asks for plants in one order, however they came, so that two servers do not wait for each other', async (t) => {
@@ -98,14 +125,22 @@ describe('A PostgresStorage', () => {
     values.length = 0;
     await storage.commit([create('bob', 1n), create('ada', 10n), create('ada', 9n), create('ada', -1n)]);
     await storage.commit([remove('bob', 1n), remove('ada', 10n), remove('ada', 9n), remove('ada', -1n)]);
-    const inOrder = [['ada', 'ada', 'ada', 'bob'], ['-1', '9', '10', '1']];
-    assert.deepEqual(values.map((given) => given.slice(0, 2)), [inOrder, inOrder]);
+    const inOrder = [
+      ['ada', 'ada', 'ada', 'bob'],
+      ['-1', '9', '10', '1'],
+    ];
+    assert.deepEqual(
+      values.map((given) => given.slice(0, 2)),
+      [inOrder, inOrder],
+    );
   });
 
   for (const code of ['40001', '40P01']) {
     it(`runs a statement again, five times at the most, that was rolled back with ${code}`, async (t) => {
       let failures = 0;
-      const pool = observed(cluster.pool(t), (text) => (text.startsWith('INSERT') && failures-- > 0 ? failure(code) : undefined));
+      const pool = observed(cluster.pool(t), (text) =>
+        text.startsWith('INSERT') && failures-- > 0 ? failure(code) : undefined,
+      );
       const storage = new PostgresStorage({ pool, schema: cluster.newSchemaName() });
       failures = 5;
       assert.deepEqual(await storage.commit([create('ada', 1n)]), [true]);
@@ -126,7 +161,10 @@ describe('A PostgresStorage', () => {
   it('gets over a real deadlock', async (t) => {
     const schema = cluster.newSchemaName();
     // Whoever waits looks for a deadlock once, after this time: the storage, when both are waiting.
-    const isolated = cluster.pool(t, { options: '-c default_transaction_isolation=serializable -c deadlock_timeout=1s', max: 4 });
+    const isolated = cluster.pool(t, {
+      options: '-c default_transaction_isolation=serializable -c deadlock_timeout=1s',
+      max: 4,
+    });
     const pool = observed(isolated);
     const storage = new PostgresStorage({ pool, schema });
     await storage.commit([create('ada', 1n), create('ada', 2n)]);

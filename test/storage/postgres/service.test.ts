@@ -7,14 +7,19 @@ import { startService } from '../../helpers/service.ts';
 import type { Answered, Service } from '../../helpers/service.ts';
 
 let cluster: PostgresCluster;
-before(async () => { cluster = await PostgresCluster.start(); });
+before(async () => {
+  cluster = await PostgresCluster.start();
+});
 after(() => cluster.remove());
 
 /** Services with a pool each, over one new database. */
 async function startServices(t: TestContext, count: number): Promise<Service[]> {
   const connectionString = await cluster.makeDatabase();
-  return Promise.all(Array.from({ length: count }, () =>
-    startService(t, { storage: new PostgresStorage({ pool: poolOf(t, { connectionString, max: 4 }) }) })));
+  return Promise.all(
+    Array.from({ length: count }, () =>
+      startService(t, { storage: new PostgresStorage({ pool: poolOf(t, { connectionString, max: 4 }) }) }),
+    ),
+  );
 }
 
 /** How many answers had each status. */
@@ -29,52 +34,78 @@ describe('Two servers over one PostgreSQL', () => {
     const services = await startServices(t, 2);
     const ids = Array.from({ length: 60 }, (_, id) => id);
     for (let round = 0; round < 3; round++) {
-      const created = await Promise.all(ids.map((id) => Promise.all([...services, ...services].map(async (service, n) => {
-        const { status } = await service.call('POST', '/plants', { body: JSON.stringify({ id, name: `of ${n}` }) });
-        return status;
-      }))));
+      const created = await Promise.all(
+        ids.map((id) =>
+          Promise.all(
+            [...services, ...services].map(async (service, n) => {
+              const { status } = await service.call('POST', '/plants', {
+                body: JSON.stringify({ id, name: `of ${n}` }),
+              });
+              return status;
+            }),
+          ),
+        ),
+      );
       for (const statuses of created) assert.deepEqual(tally(statuses), { 200: 1, 400: 3 });
 
       const lists = await Promise.all(services.map((service) => service.call('GET', '/plants')));
       assert.equal((lists[0]?.json as unknown[]).length, ids.length);
       assert.equal(lists[0]?.text, lists[1]?.text);
 
-      const removed = await Promise.all(ids.map((id) => Promise.all([...services, ...services].map(async (service) =>
-        (await service.call('DELETE', `/plants/${id}`)).status))));
+      const removed = await Promise.all(
+        ids.map((id) =>
+          Promise.all(
+            [...services, ...services].map(async (service) => (await service.call('DELETE', `/plants/${id}`)).status),
+          ),
+        ),
+      );
       for (const statuses of removed) assert.deepEqual(tally(statuses), { 204: 1, 404: 3 });
     }
-    assert.deepEqual(services.flatMap(({ faults }) => faults), []);
+    assert.deepEqual(
+      services.flatMap(({ faults }) => faults),
+      [],
+    );
   });
 
   it('agree with each other under creates and deletes mixed at random', async (t) => {
     const services = await startServices(t, 2);
     let [created, removed] = [0, 0];
-    await Promise.all(services.flatMap((service, n) => Array.from({ length: 12 }, async (_, worker) => {
-      for (let step = 0; step < 30; step++) {
-        const id = (step * 7 + worker * 5 + n) % 20;
-        if ((step + worker + n) % 2 === 0) {
-          const { status } = await service.call('POST', '/plants', { body: `{"id":${id},"name":"x"}` });
-          if (status === 200) created++;
-          else assert.equal(status, 400);
-        } else {
-          const { status } = await service.call('DELETE', `/plants/${id}`);
-          if (status === 204) removed++;
-          else assert.equal(status, 404);
-        }
-      }
-    })));
+    await Promise.all(
+      services.flatMap((service, n) =>
+        Array.from({ length: 12 }, async (_, worker) => {
+          for (let step = 0; step < 30; step++) {
+            const id = (step * 7 + worker * 5 + n) % 20;
+            if ((step + worker + n) % 2 === 0) {
+              const { status } = await service.call('POST', '/plants', { body: `{"id":${id},"name":"x"}` });
+              if (status === 200) created++;
+              else assert.equal(status, 400);
+            } else {
+              const { status } = await service.call('DELETE', `/plants/${id}`);
+              if (status === 204) removed++;
+              else assert.equal(status, 404);
+            }
+          }
+        }),
+      ),
+    );
     // Each create that was acknowledged is deleted once, or still there.
     for (const service of services) {
       assert.equal(((await service.call('GET', '/plants')).json as unknown[]).length, created - removed);
     }
-    assert.deepEqual(services.flatMap(({ faults }) => faults), []);
+    assert.deepEqual(
+      services.flatMap(({ faults }) => faults),
+      [],
+    );
   });
 
   it('page through a list by Link, each page from the other server', async (t) => {
     const services = await startServices(t, 2);
     const ids = Array.from({ length: 2500 }, (_, id) => id);
-    await Promise.all(services.flatMap(({ store }, n) =>
-      ids.filter((id) => id % 2 === n).map((id) => store.createPlant('ada', { id, name: `${id}` }))));
+    await Promise.all(
+      services.flatMap(({ store }, n) =>
+        ids.filter((id) => id % 2 === n).map((id) => store.createPlant('ada', { id, name: `${id}` })),
+      ),
+    );
     const names: string[] = [];
     let target: string | undefined = '/plants?limit=300';
     for (let page = 0; target !== undefined; page++) {

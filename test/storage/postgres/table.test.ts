@@ -9,7 +9,9 @@ import { failure, observed } from '../../helpers/observed-pool.ts';
 import { PostgresCluster, poolOf } from '../../helpers/postgres.ts';
 
 let cluster: PostgresCluster;
-before(async () => { cluster = await PostgresCluster.start(); });
+before(async () => {
+  cluster = await PostgresCluster.start();
+});
 after(() => cluster.remove());
 
 const create = (user: string, id: bigint, name = 'a plant'): Write => ({ kind: 'create', user, plant: { id, name } });
@@ -41,7 +43,10 @@ describe('The options of a PostgresStorage', () => {
     assert.equal(Buffer.byteLength(schema), 63);
     const storage = new PostgresStorage({ pool: cluster.pool(t), schema, table });
     assert.deepEqual(await storage.commit([create('ada', 1n)]), [true]);
-    const found = await cluster.query('SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = $2', [schema, table]);
+    const found = await cluster.query('SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = $2', [
+      schema,
+      table,
+    ]);
     assert.equal(found.length, 1);
   });
 
@@ -60,9 +65,13 @@ describe('The table of a PostgresStorage', () => {
       const pools = Array.from({ length: 10 }, () => poolOf(t, { connectionString, max: 1 }));
       await Promise.all(pools.map((pool) => pool.query('SELECT')));
       const storages = pools.map((pool) => new PostgresStorage({ pool, schema: 'garden' }));
-      const outcomes = await Promise.all(storages.map((storage, n) => storage.commit([create('ada', 0n), create('ada', BigInt(n + 1))])));
+      const outcomes = await Promise.all(
+        storages.map((storage, n) => storage.commit([create('ada', 0n), create('ada', BigInt(n + 1))])),
+      );
       assert.equal(outcomes.flat().filter(Boolean).length, 11);
-      await Promise.all(pools.map((pool) => pool.query('SELECT pg_terminate_backend(pg_backend_pid())').catch(() => undefined)));
+      await Promise.all(
+        pools.map((pool) => pool.query('SELECT pg_terminate_backend(pg_backend_pid())').catch(() => undefined)),
+      );
     }
   });
 
@@ -87,7 +96,10 @@ describe('The table of a PostgresStorage', () => {
     await busy.query(`BEGIN; LOCK TABLE "${schema}".plants IN ROW EXCLUSIVE MODE`);
     const pool = observed(cluster.pool(t));
     await new PostgresStorage({ pool, schema }).commit([create('ada', 1n)]);
-    assert.deepEqual(pool.texts.filter((text) => /\b(?:CREATE|ALTER|LOCK)\b/.test(text)), []);
+    assert.deepEqual(
+      pool.texts.filter((text) => /\b(?:CREATE|ALTER|LOCK)\b/.test(text)),
+      [],
+    );
   });
 
   it('is looked for again after that failed', async (t) => {
@@ -126,7 +138,10 @@ describe('The table of a PostgresStorage', () => {
       await cluster.query(`CREATE SCHEMA "${schema}"`);
       await cluster.query(`CREATE TABLE "${schema}".plants (${columns})`);
       const storage = new PostgresStorage({ pool: cluster.pool(t), schema });
-      await assert.rejects(storage.commit([create('ada', 1n)]), { name: 'PlantStoreError', code: 'storage_unsupported' });
+      await assert.rejects(storage.commit([create('ada', 1n)]), {
+        name: 'PlantStoreError',
+        code: 'storage_unsupported',
+      });
     });
   }
 
@@ -144,11 +159,19 @@ describe('The table of a PostgresStorage', () => {
     const schema = cluster.newSchemaName();
     await cluster.query(`CREATE SCHEMA "${schema}"`);
     // An order in which a comes before B, that of Unicode's collation algorithm.
-    await cluster.query(`CREATE TABLE "${schema}".plants ("user" text COLLATE "unicode", id bigint, name text NOT NULL, tag text, PRIMARY KEY ("user", id))`);
+    await cluster.query(
+      `CREATE TABLE "${schema}".plants ("user" text COLLATE "unicode", id bigint, name text NOT NULL, tag text, PRIMARY KEY ("user", id))`,
+    );
     const storage = new PostgresStorage({ pool: cluster.pool(t), schema });
     await storage.commit(['a', 'B', 'c'].map((user) => create(user, 1n)));
-    assert.deepEqual((await storage.scan(everything)).map(({ user }) => user), ['B', 'a', 'c']);
-    assert.deepEqual((await storage.scan({ after: { user: 'B', id: 1n }, limit: 1 })).map(({ user }) => user), ['a']);
+    assert.deepEqual(
+      (await storage.scan(everything)).map(({ user }) => user),
+      ['B', 'a', 'c'],
+    );
+    assert.deepEqual(
+      (await storage.scan({ after: { user: 'B', id: 1n }, limit: 1 })).map(({ user }) => user),
+      ['a'],
+    );
   });
 
   it('needs no right to create anything where it is there', async (t) => {

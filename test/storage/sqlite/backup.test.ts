@@ -17,7 +17,9 @@ describe('backUpDatabase', () => {
     const [file, target] = [join(folder, 'plants.db'), join(folder, 'copy.db')];
     await createAll(file, plants);
     const other = new DatabaseSync(file);
-    t.after(() => { other.close(); });
+    t.after(() => {
+      other.close();
+    });
     const insert = other.prepare("INSERT INTO plants VALUES ('bob', ?, 'later', NULL)");
     let steps = 0;
     await backUpDatabase(file, target, () => {
@@ -32,8 +34,12 @@ describe('backUpDatabase', () => {
     const folder = await temporaryFolder(t);
     const [file, target] = [join(folder, 'plants.db'), join(folder, 'copy.db')];
     await createAll(file, plants);
-    const backup = backUpDatabase(file, target, () => { writeFileSync(target, 'Dear Ada'); });
-    await assert.rejects(backup, { message: `There is something at ${target} already: a backup never overwrites a file.` });
+    const backup = backUpDatabase(file, target, () => {
+      writeFileSync(target, 'Dear Ada');
+    });
+    await assert.rejects(backup, {
+      message: `There is something at ${target} already: a backup never overwrites a file.`,
+    });
     assert.equal(await readFile(target, 'utf8'), 'Dear Ada');
     assert.deepEqual(await readdir(folder), ['copy.db', 'plants.db']);
   });

@@ -16,7 +16,10 @@ describe('A commit to SQLite after which the full log cannot be taken into the f
     if (!hasProgram(t, 'prlimit')) return;
     const path = join(await temporaryFolder(t), 'plants.db');
     const name = 'long'.repeat(1000);
-    const made = Array.from({ length: 1500 }, (_, id) => ({ kind: 'create', user: 'ada', plant: { id: BigInt(id), name } }) as const);
+    const made = Array.from(
+      { length: 1500 },
+      (_, id) => ({ kind: 'create', user: 'ada', plant: { id: BigInt(id), name } }) as const,
+    );
     const first = new SqliteStorage(path);
     await first.commit(made);
     await first.close();
@@ -29,7 +32,7 @@ describe('A commit to SQLite after which the full log cannot be taken into the f
     assert.ok(before > limit);
     limitFileSize(process.pid, limit);
     try {
-      for (let id = -1n; !(await sizeOf(`${path}-wal`) > fullLogBytes + 200_000); id--) {
+      for (let id = -1n; !((await sizeOf(`${path}-wal`)) > fullLogBytes + 200_000); id--) {
         assert.deepEqual(await storage.commit([{ kind: 'create', user: 'ada', plant: { id, name } }]), [true]);
       }
     } finally {
@@ -38,6 +41,6 @@ describe('A commit to SQLite after which the full log cannot be taken into the f
     assert.equal(await sizeOf(path), before);
     assert.equal(storage.dataVersion(), version, 'it was not opened again');
     assert.deepEqual(await storage.commit([{ kind: 'delete', user: 'ada', id: -1n }]), [true]);
-    assert.ok(await sizeOf(path) > before);
+    assert.ok((await sizeOf(path)) > before);
   });
 });

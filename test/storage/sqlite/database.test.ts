@@ -9,7 +9,9 @@ import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 describe('openDatabase', () => {
   it('lets every commit wait for the disk', async (t) => {
     const { database } = openDatabase(join(await temporaryFolder(t), 'plants.db'), 5000);
-    t.after(() => { database.close(); });
+    t.after(() => {
+      database.close();
+    });
     const full = 2;
     assert.deepEqual({ ...database.prepare('PRAGMA synchronous').get() }, { synchronous: full });
   });
@@ -18,12 +20,18 @@ describe('openDatabase', () => {
     const folder = await temporaryFolder(t);
     const [path, crashed] = [join(folder, 'plants.db'), join(folder, 'crashed.db')];
     const { database } = openDatabase(path, 5000);
-    t.after(() => { database.close(); });
+    t.after(() => {
+      database.close();
+    });
     const insert = database.prepare("INSERT INTO plants VALUES ('ada', ?, 'Fern', NULL)");
-    inTransaction(database, () => { for (let id = 0; id < 2000; id++) insert.run(id); });
+    inTransaction(database, () => {
+      for (let id = 0; id < 2000; id++) insert.run(id);
+    });
     for (const ending of ['', '-wal']) await copyFile(path + ending, crashed + ending);
     const { database: recovered } = openDatabase(crashed, 5000);
-    t.after(() => { recovered.close(); });
+    t.after(() => {
+      recovered.close();
+    });
     assert.equal(recovered.prepare('SELECT id FROM plants').all().length, 2000);
     // For its log it waits less.
     assert.deepEqual({ ...recovered.prepare('PRAGMA busy_timeout').get() }, { timeout: 5000 });
@@ -32,9 +40,13 @@ describe('openDatabase', () => {
   it('lets a commit wait until another process lets go of the file', async (t) => {
     const path = join(await temporaryFolder(t), 'plants.db');
     const { database } = openDatabase(path, 5000);
-    t.after(() => { database.close(); });
+    t.after(() => {
+      database.close();
+    });
     await holdDatabase(t, path, 'BEGIN IMMEDIATE', 300);
-    inTransaction(database, () => { database.exec("INSERT INTO plants VALUES ('ada', 1, 'Fern', NULL)"); });
+    inTransaction(database, () => {
+      database.exec("INSERT INTO plants VALUES ('ada', 1, 'Fern', NULL)");
+    });
     assert.equal(database.prepare('SELECT name FROM plants').all().length, 1);
   });
 });

@@ -37,12 +37,14 @@ async function startLoaded(t: TestContext, folder?: string): Promise<Loaded> {
   const cwd = folder ?? (await temporaryFolder(t));
   const tokens = new Map(users.map((user) => [user, issueToken(join(cwd, 'tokens.json'), { user }).token]));
   const { token: otherToken } = issueToken(join(cwd, 'tokens.json'), { user: otherUser });
-  const start = (): Promise<RunningServer> => startServer(t, ['--storage', 'sqlite:plants.db', '--log', 'off'], { cwd });
+  const start = (): Promise<RunningServer> =>
+    startServer(t, ['--storage', 'sqlite:plants.db', '--log', 'off'], { cwd });
   const server = await start();
   const model = new PlantModel();
   const clients = startModelClients(model, { urls: [server.url], tokens, clients: 8, random: Math.random });
   t.after(() => clients.stop());
-  const count = (statuses: readonly number[]): number => statuses.reduce((sum, status) => sum + (clients.statuses.get(status) ?? 0), 0);
+  const count = (statuses: readonly number[]): number =>
+    statuses.reduce((sum, status) => sum + (clients.statuses.get(status) ?? 0), 0);
 
   const assertAll = async ({ url }: RunningServer): Promise<void> => {
     for (const [user, token] of tokens) {
@@ -54,7 +56,9 @@ async function startLoaded(t: TestContext, folder?: string): Promise<Loaded> {
     clients,
     more: async (more, ...statuses) => {
       const before = count(statuses);
-      await eventually(() => { assert.ok(count(statuses) >= before + more, JSON.stringify([...clients.statuses])); }, 20_000);
+      await eventually(() => {
+        assert.ok(count(statuses) >= before + more, JSON.stringify([...clients.statuses]));
+      }, 20_000);
     },
     create: (id) => createPlant(server.url, otherToken, id),
     assertLists: async () => {
@@ -79,7 +83,11 @@ async function startLoaded(t: TestContext, folder?: string): Promise<Loaded> {
 
 async function createPlant(url: string, token: string, id: number): Promise<number> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const response = await fetch(`${url}/plants`, { method: 'POST', headers, body: JSON.stringify({ id, name: 'Fern' }) });
+  const response = await fetch(`${url}/plants`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ id, name: 'Fern' }),
+  });
   await response.text();
   return response.status;
 }
@@ -126,7 +134,8 @@ describe('A service over SQLite', () => {
     const folder = await mountSmallFolder(t, 16);
     const { server, more, assertLists, assertNothingLost } = await startLoaded(t, folder);
     for (let n = 0; n < 2; n++) {
-      const makeRoom = folder !== undefined ? fillUp(folder) : (await attachStrace(t, server.pid, refuseWrites))?.detach;
+      const makeRoom =
+        folder !== undefined ? fillUp(folder) : (await attachStrace(t, server.pid, refuseWrites))?.detach;
       if (makeRoom === undefined) return;
       await more(50, 503);
       await assertLists();
@@ -159,7 +168,12 @@ describe('A service over SQLite', () => {
   it('refuses the write whose sync failed, though the next sync would succeed', async (t) => {
     const { server, clients, create, assertNothingLost } = await startLoaded(t);
     await clients.stop();
-    const strace = await attachStrace(t, server.pid, ['-e', 'trace=fdatasync,fsync', '-e', 'inject=fdatasync,fsync:error=EIO:when=1']);
+    const strace = await attachStrace(t, server.pid, [
+      '-e',
+      'trace=fdatasync,fsync',
+      '-e',
+      'inject=fdatasync,fsync:error=EIO:when=1',
+    ]);
     if (strace === undefined) return;
     assert.equal(await create(1), 503);
     assert.equal(await create(2), 200);

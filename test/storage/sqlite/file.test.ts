@@ -29,7 +29,10 @@ function execute(path: string, sql: string): void {
  * Leaves a database file as a crash of the machine in the middle of `during` would: parts of the
  * change in the file, its first sector torn, and the journal by which SQLite takes them back.
  */
-async function leaveCrashed(path: string, { from, before, during }: { from: string; before: string; during: string }): Promise<void> {
+async function leaveCrashed(
+  path: string,
+  { from, before, during }: { from: string; before: string; during: string },
+): Promise<void> {
   const database = new DatabaseSync(from);
   database.exec(`${before}; PRAGMA cache_size = 1; BEGIN; ${during}`);
   await copyFile(from, path);
@@ -66,7 +69,9 @@ describe('SqliteStorage and its file', () => {
     const path = await newPath(t);
     await makeStore(path);
     const database = new DatabaseSync(path, { readOnly: true });
-    t.after(() => { database.close(); });
+    t.after(() => {
+      database.close();
+    });
     assert.deepEqual({ ...database.prepare('PRAGMA journal_mode').get() }, { journal_mode: 'wal' });
     assert.deepEqual({ ...database.prepare('PRAGMA user_version').get() }, { user_version: 1 });
     assert.deepEqual({ ...database.prepare('PRAGMA application_id').get() }, { application_id: 0x504c4e54 });
@@ -80,14 +85,22 @@ describe('SqliteStorage and its file', () => {
 
   it('takes a file that a crash left in the middle of being made', async (t) => {
     const path = await newPath(t);
-    await leaveCrashed(path, { from: await newPath(t), before: '', during: 'CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(1e6))' });
+    await leaveCrashed(path, {
+      from: await newPath(t),
+      before: '',
+      during: 'CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(1e6))',
+    });
     await makeStore(path);
   });
 
   it('refuses another application’s file that a crash left in the middle of a change', async (t) => {
     const path = await newPath(t);
     const before = 'CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(1e6))';
-    await leaveCrashed(path, { from: await newPath(t), before, during: 'CREATE TABLE u (b); UPDATE t SET a = randomblob(1e6)' });
+    await leaveCrashed(path, {
+      from: await newPath(t),
+      before,
+      during: 'CREATE TABLE u (b); UPDATE t SET a = randomblob(1e6)',
+    });
     assert.throws(() => new SqliteStorage(path), { code: 'storage_unsupported', message: /another application/ });
     execute(path, 'SELECT * FROM t');
   });
@@ -99,7 +112,10 @@ describe('SqliteStorage and its file', () => {
   });
 
   it('refuses another application’s database, whatever its journal mode', async (t) => {
-    for (const sql of ['CREATE TABLE plants (id)', 'PRAGMA journal_mode = WAL; CREATE TABLE t (a); PRAGMA application_id = 7']) {
+    for (const sql of [
+      'CREATE TABLE plants (id)',
+      'PRAGMA journal_mode = WAL; CREATE TABLE t (a); PRAGMA application_id = 7',
+    ]) {
       const path = await newPath(t);
       execute(path, sql);
       await assertRefused(path, /another application/);
@@ -211,29 +227,39 @@ describe('SqliteStorage beside another process', () => {
   });
 
   const skip = process.platform === 'linux' ? false : 'the locks are counted in /proc/locks';
-  it('keeps its locks when the same process opens the file again, or others would delete its log', { skip }, async (t) => {
-    const path = await newPath(t);
-    const storage = new SqliteStorage(path);
-    t.after(() => storage.close());
-    await storage.list('ada', { after: undefined, limit: 1 });
-    const { ino } = await stat(path);
-    const locks = async (): Promise<number> => (await readFile('/proc/locks', 'utf8')).split(`:${ino} `).length - 1;
-    assert.equal(await locks(), 1);
-    await new SqliteStorage(path).close();
-    assert.equal(await locks(), 1);
-  });
+  it(
+    'keeps its locks when the same process opens the file again, or others would delete its log',
+    { skip },
+    async (t) => {
+      const path = await newPath(t);
+      const storage = new SqliteStorage(path);
+      t.after(() => storage.close());
+      await storage.list('ada', { after: undefined, limit: 1 });
+      const { ino } = await stat(path);
+      const locks = async (): Promise<number> => (await readFile('/proc/locks', 'utf8')).split(`:${ino} `).length - 1;
+      assert.equal(await locks(), 1);
+      await new SqliteStorage(path).close();
+      assert.equal(await locks(), 1);
+    },
+  );
 
   it('rolls a batch back that fails in the middle', async (t) => {
     const path = await newPath(t);
     await makeStore(path);
-    execute(path, `CREATE TRIGGER no_moss BEFORE INSERT ON plants WHEN NEW.name = 'Moss' BEGIN SELECT RAISE(ABORT, 'no moss'); END`);
+    execute(
+      path,
+      `CREATE TRIGGER no_moss BEFORE INSERT ON plants WHEN NEW.name = 'Moss' BEGIN SELECT RAISE(ABORT, 'no moss'); END`,
+    );
     const store = new PlantStore({ storage: new SqliteStorage(path) });
     t.after(() => store.close());
     const settled = await Promise.allSettled([
       store.createPlant('ada', { id: 2, name: 'Ivy' }),
       store.createPlant('ada', { id: 3, name: 'Moss' }),
     ]);
-    assert.deepEqual(settled.map(({ status }) => status), ['rejected', 'rejected']);
+    assert.deepEqual(
+      settled.map(({ status }) => status),
+      ['rejected', 'rejected'],
+    );
     assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
     await store.createPlant('ada', { id: 2, name: 'Ivy' });
   });

@@ -30,7 +30,9 @@ describe('SqliteStorage over a file that another process holds', () => {
   it('waits with a commit, and lets others go on meanwhile', async (t) => {
     const storage = await start(t, 10_000, 800);
     let isOver = false;
-    const committed = storage.commit([write]).finally(() => { isOver = true; });
+    const committed = storage.commit([write]).finally(() => {
+      isOver = true;
+    });
     let lists = 0;
     while (!(isOver as boolean)) {
       await sleep(1);

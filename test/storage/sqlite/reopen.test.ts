@@ -109,7 +109,7 @@ describe('SqliteStorage after a commit for which the disk failed', () => {
     await whileStuck(() => assert.rejects(storage.commit([create(99)])));
     await truncate(`${path}-wal`, 0);
     for (const size of [4096, 0]) {
-      assert.ok(await sizeOf(path) > size);
+      assert.ok((await sizeOf(path)) > size);
       await truncate(path, size);
       await assert.rejects(storage.commit([create(22)]), unavailable);
       assert.equal(await sizeOf(path), size);
@@ -120,7 +120,9 @@ describe('SqliteStorage after a commit for which the disk failed', () => {
     if (!hasProgram(t, 'prlimit')) return;
     const { path, storage } = await makeFailed(t);
     const reader = new DatabaseSync(path);
-    t.after(() => { reader.close(); });
+    t.after(() => {
+      reader.close();
+    });
     reader.exec('BEGIN; SELECT * FROM plants');
     await assert.rejects(storage.commit([create(21)]), (error: Error) => {
       assert.match(String(error.cause), /The log of .* is in use/);
@@ -135,7 +137,9 @@ describe('SqliteStorage after a commit for which the disk failed', () => {
     const path = join(await temporaryFolder(t), 'plants.db');
     const [store, other] = [1, 2].map(() => new PlantStore({ storage: new SqliteStorage(path) }));
     assert.ok(store && other);
-    t.after(async () => { await Promise.all([store.close(), other.close()]); });
+    t.after(async () => {
+      await Promise.all([store.close(), other.close()]);
+    });
     assert.equal((await store.plantPageJson('bob')).json, '[]');
     assert.equal((await store.plantPageJson('bob')).json, '[]');
     await whileStuck(() => assert.rejects(store.createPlant('ada', { id: 1, name: 'Fern' }), unavailable));
@@ -147,7 +151,8 @@ describe('SqliteStorage after a commit for which the disk failed', () => {
   it('keeps no file open that it no longer needs', async (t) => {
     if (!hasProgram(t, 'prlimit')) return;
     const { path, storage } = await makeFailed(t);
-    const openFiles = (): number => readdirSync('/proc/self/fd').filter((fd) => linkOf(`/proc/self/fd/${fd}`).startsWith(path)).length;
+    const openFiles = (): number =>
+      readdirSync('/proc/self/fd').filter((fd) => linkOf(`/proc/self/fd/${fd}`).startsWith(path)).length;
     const counts: number[] = [];
     for (let id = 21; id <= 25; id++) {
       assert.deepEqual(await storage.commit([create(id)]), [true]);
@@ -175,7 +180,8 @@ describe('SqliteStorage over a log that a crash left', () => {
   async function makeCrashed(t: TestContext): Promise<string> {
     const [from, path] = [join(await temporaryFolder(t), 'plants.db'), join(await temporaryFolder(t), 'plants.db')];
     const storage = new SqliteStorage(from);
-    for (const id of twenty) await storage.commit([{ kind: 'create', user: 'ada', plant: { id: BigInt(id), name: 'long'.repeat(1000) } }]);
+    for (const id of twenty)
+      await storage.commit([{ kind: 'create', user: 'ada', plant: { id: BigInt(id), name: 'long'.repeat(1000) } }]);
     for (const ending of ['', '-wal']) await copyFile(from + ending, path + ending);
     await storage.close();
     return path;
@@ -183,7 +189,7 @@ describe('SqliteStorage over a log that a crash left', () => {
 
   it('takes it in before it writes, since nobody knows what of it is on the disk', async (t) => {
     const path = await makeCrashed(t);
-    assert.ok(await sizeOf(`${path}-wal`) > 0);
+    assert.ok((await sizeOf(`${path}-wal`)) > 0);
     const storage = new SqliteStorage(path);
     t.after(() => storage.close());
     assert.equal(await sizeOf(`${path}-wal`), 0);
@@ -205,7 +211,7 @@ describe('SqliteStorage over a log that a crash left', () => {
       assert.equal(await sizeOf(`${path}-wal`), log);
       limitFileSize(process.pid, 'unlimited');
       assert.deepEqual(await storage.commit([create(21)]), [true]);
-      assert.ok(await sizeOf(`${path}-wal`) < limit);
+      assert.ok((await sizeOf(`${path}-wal`)) < limit);
     } finally {
       limitFileSize(process.pid, 'unlimited');
     }

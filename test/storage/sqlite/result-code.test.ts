@@ -9,15 +9,24 @@ describe('hasResultCode', () => {
   it('finds the primary code in an extended one', async (t) => {
     const path = join(await temporaryFolder(t), 'plants.db');
     const [reader, writer] = [new DatabaseSync(path), new DatabaseSync(path)];
-    t.after(() => { [reader, writer].forEach((database) => { database.close(); }); });
+    t.after(() => {
+      [reader, writer].forEach((database) => {
+        database.close();
+      });
+    });
     writer.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (a)');
     reader.exec('BEGIN; SELECT * FROM t');
     writer.exec('INSERT INTO t VALUES (1)');
     // SQLITE_BUSY_SNAPSHOT, one of the extended codes of SQLITE_BUSY.
-    assert.throws(() => { reader.exec('INSERT INTO t VALUES (2)'); }, (error: Error & { errcode?: number }) => {
-      assert.equal(error.errcode, 517);
-      return hasResultCode(error, 'busy') && !hasResultCode(error, 'corrupt');
-    });
+    assert.throws(
+      () => {
+        reader.exec('INSERT INTO t VALUES (2)');
+      },
+      (error: Error & { errcode?: number }) => {
+        assert.equal(error.errcode, 517);
+        return hasResultCode(error, 'busy') && !hasResultCode(error, 'corrupt');
+      },
+    );
   });
 
   it('finds none in what is not of SQLite', () => {

@@ -13,16 +13,22 @@ testStorageAdapter('SqliteStorage', {
     return { path, open: () => new SqliteStorage(path) };
   },
   persistent: true,
-  makeWriteFail: ({ path }, write) => { addTrigger(path, write, "SELECT RAISE(ABORT, 'a fault on purpose')"); },
+  makeWriteFail: ({ path }, write) => {
+    addTrigger(path, write, "SELECT RAISE(ABORT, 'a fault on purpose')");
+  },
   // A value of more than 1000000000 bytes: SQLITE_TOOBIG.
-  makePlantUnstorable: ({ path }, write) => { addTrigger(path, write, 'SELECT zeroblob(2000000000)'); },
+  makePlantUnstorable: ({ path }, write) => {
+    addTrigger(path, write, 'SELECT zeroblob(2000000000)');
+  },
 });
 
 /** Runs a statement of SQL, over a second connection, whenever a storage applies this write. */
 function addTrigger(path: string, { kind, user, id }: FaultyWrite, sql: string): void {
   const [event, row] = kind === 'create' ? ['INSERT', 'NEW'] : ['DELETE', 'OLD'];
   const database = new DatabaseSync(path);
-  database.exec(`CREATE TRIGGER fault BEFORE ${event} ON plants WHEN ${row}.user = '${user}' AND ${row}.id = ${id} BEGIN ${sql}; END`);
+  database.exec(
+    `CREATE TRIGGER fault BEFORE ${event} ON plants WHEN ${row}.user = '${user}' AND ${row}.id = ${id} BEGIN ${sql}; END`,
+  );
   database.close();
 }
 

@@ -23,8 +23,15 @@ describe('An acknowledgement over SQLite', () => {
       const output = join(cwd, 'trace');
       const strace = await attachStrace(t, server.pid, ['-y', '-s', '32', '-e', `trace=${syncTraceCalls}`], output);
       if (strace === undefined) return;
-      const load = startModelClients(new PlantModel(), { urls: [server.url], tokens: new Map([['ada', token]]), clients, random: Math.random });
-      await eventually(() => { assert.ok(load.acknowledged() >= 100 * Math.sqrt(clients)); }, 20_000);
+      const load = startModelClients(new PlantModel(), {
+        urls: [server.url],
+        tokens: new Map([['ada', token]]),
+        clients,
+        random: Math.random,
+      });
+      await eventually(() => {
+        assert.ok(load.acknowledged() >= 100 * Math.sqrt(clients));
+      }, 20_000);
       await load.stop();
       assert.deepEqual(load.problems, []);
       await strace.detach();
@@ -53,7 +60,8 @@ describe('A new file of SqliteStorage', () => {
     await storage.commit([{ kind: 'create', user: 'ada', plant: { id: 1n, name: 'Fern' } }]);
     await strace.detach();
     const synced = syncedPaths(await readFile(output, 'utf8'));
-    for (const path of [folder, join(folder, 'new'), join(folder, 'new', 'deeper')]) assert.ok(synced.includes(path), path);
+    for (const path of [folder, join(folder, 'new'), join(folder, 'new', 'deeper')])
+      assert.ok(synced.includes(path), path);
   });
 });
 
