@@ -2,7 +2,6 @@
 export { createRequestListener } from './http/node/request-listener.ts';
 export { createPlantServer, drainServer } from './http/node/server.ts';
 export { openApiDocument } from './http/openapi.ts';
-export type { JsonObject } from './http/openapi.ts';
 export type { FailedRequest, ServiceOptions } from './http/service-options.ts';
 export type { Authenticate, Caller, Scope } from './model/caller.ts';
 export { createTokenFileAuthenticator } from './tokens/authenticator.ts';

@@ -1,5 +1,5 @@
 export { errorTable, PlantStoreError } from './model/errors.ts';
-export type { ErrorCode } from './model/errors.ts';
+export type { ErrorCode, HttpErrorCode } from './model/errors.ts';
 export { PlantStore } from './store/plant-store.ts';
 export type { ListOptions, PlantStoreOptions } from './store/plant-store.ts';
 export type { NewPlant, Plant, PlantId, StoredPlant } from './model/plant.ts';

@@ -1,20 +1,14 @@
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { countPlants } from '../storage/sqlite/count.ts';
+import { identifyFile } from '../storage/sqlite/file.ts';
 import type { StorageAdapter } from '../storage/storage-adapter.ts';
 import { UsageError } from './command.ts';
 import type { Setting } from './command.ts';
-import { openStorage } from './open-storage.ts';
+import { openStorage, sqliteFile } from './open-storage.ts';
 
 /** The maximum size of a file whose plants are counted for the progress bar. Larger files would take too long. */
 const maxCountedBytes = 4 * 2 ** 30;
-
-/** Returns the absolute path of the file in a setting of the form `sqlite:FILE`, or `undefined` for other forms. */
-export function sqliteFile({ text }: Setting): string | undefined {
-  const file = /^sqlite:(.+)$/s.exec(text)?.[1];
-  return file === undefined || file === ':memory:' ? undefined : resolve(file);
-}
 
 /**
  * Opens a storage adapter to read plants from, and closes it after the work. Does not create a missing file.
@@ -22,7 +16,7 @@ export function sqliteFile({ text }: Setting): string | undefined {
  * @throws {UsageError} if the setting does not name persistent storage.
  */
 export function withSource<T>(source: Setting, work: (storage: StorageAdapter) => Promise<T>): Promise<T> {
-  const file = sqliteFile(source);
+  const file = sqliteFile(source.text);
   if (file !== undefined) requireFile(file);
   return withTarget(source, work);
 }
@@ -48,7 +42,7 @@ export async function withTarget<T>(target: Setting, work: (storage: StorageAdap
 
 /** Throws if a file does not exist, because creating it would hide a mistyped path. */
 export function requireFile(file: string): void {
-  if (statSync(file, { throwIfNoEntry: false }) === undefined) throw new Error(`There is no file ${file}.`);
+  if (!existsSync(file)) throw new Error(`There is no file ${file}.`);
 }
 
 /** Returns whether two settings name the same storage, even through different links. */
@@ -58,15 +52,14 @@ export function isSameStorage(a: Setting, b: Setting): boolean {
 }
 
 function identity(storage: Setting): string {
-  const file = sqliteFile(storage);
+  const file = sqliteFile(storage.text);
   if (file === undefined) return storage.text;
-  const found = statSync(file, { bigint: true, throwIfNoEntry: false });
-  return found === undefined ? file : `${found.dev}:${found.ino}`;
+  return existsSync(file) ? identifyFile(file) : file;
 }
 
 /** Returns the number of stored plants, or `undefined` if there is no terminal or counting would take too long. */
 export function countToShow(storage: Setting): number | undefined {
-  const file = sqliteFile(storage);
+  const file = sqliteFile(storage.text);
   if (!process.stderr.isTTY || file === undefined || statSync(file).size > maxCountedBytes) return undefined;
   return countPlants(file);
 }

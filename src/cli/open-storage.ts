@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { MemoryStorage } from '../storage/memory/memory-storage.ts';
 import { SqliteStorage } from '../storage/sqlite/sqlite-storage.ts';
 import { hasResultCode } from '../storage/sqlite/result-code.ts';
@@ -25,11 +26,17 @@ export function storageSetting(flag: string | undefined): Setting {
 export async function openStorage({ text: name, source }: Setting): Promise<StorageAdapter> {
   if (name === 'memory') return new MemoryStorage();
   if (/^postgres(?:ql)?:\/\//.test(name)) return openPostgres({ text: name, source });
-  const file = /^sqlite:(.+)$/s.exec(name)?.[1];
-  if (file === undefined || file === ':memory:') {
+  const file = sqliteFile(name);
+  if (file === undefined) {
     throw new UsageError(`${source} must be 'memory', 'sqlite:FILE' or 'postgres://…', not '${withoutSecrets(name)}'.`);
   }
   return openFile(file);
+}
+
+/** Returns the absolute path of the file in a setting of the form `sqlite:FILE`, or `undefined` for other forms. */
+export function sqliteFile(name: string): string | undefined {
+  const file = /^sqlite:(.+)$/s.exec(name)?.[1];
+  return file === undefined || file === ':memory:' ? undefined : resolve(file);
 }
 
 function openFile(file: string): SqliteStorage {

@@ -3,13 +3,11 @@ import { PlantStoreError } from '../model/errors.ts';
 import { parseExactJson } from '../model/exact-json.ts';
 import { parseNewPlant } from '../model/plant.ts';
 import type { OwnedPlant } from '../storage/storage-adapter.ts';
-import { isUser, userRule } from '../model/user.ts';
+import { isUser } from '../model/user.ts';
 import type { Line } from './lines.ts';
 
 /** The maximum length of a line, in bytes. */
 export const maxLineBytes = 1_048_576;
-/** The maximum nesting depth of arrays and objects. Unknown members are ignored, but they are parsed. */
-const maxDepth = 32;
 
 /** The result of parsing a line: a plant, `undefined` for a blank line, or a sentence that describes the problem. */
 export type ParsedLine = { readonly owned: OwnedPlant } | { readonly problem: string } | undefined;
@@ -23,11 +21,11 @@ export function parsePlantLine({ number, bytes }: Line): ParsedLine {
   const text = number === 1 && decoded.startsWith('\uFEFF') ? decoded.slice(1) : decoded;
   if (/^\s*$/.test(text)) return undefined;
   try {
-    return { owned: parseOwnedPlant(parseExactJson(text, maxDepth)) };
+    return { owned: parseOwnedPlant(parseExactJson(text)) };
   } catch (error) {
-    if (!(error instanceof PlantStoreError)) throw error;
-    const isOfJson = error.code === 'invalid_json';
-    return { problem: isOfJson ? 'it is not JSON, or nests too deep.' : error.message };
+    if (error instanceof PlantStoreError) return { problem: error.message };
+    if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error;
+    return { problem: 'it is not JSON, or nests too deep.' };
   }
 }
 
@@ -36,7 +34,7 @@ function parseOwnedPlant(value: unknown): OwnedPlant {
     throw new PlantStoreError('invalid_plant', 'it is not an object with user, id, name and, optionally, tag.');
   }
   const { user } = value as { user?: unknown };
-  if (user === undefined) throw new PlantStoreError('invalid_plant', 'user is required.');
-  if (!isUser(user)) throw new PlantStoreError('invalid_plant', `user must be ${userRule}.`);
+  if (user === undefined) throw new PlantStoreError('invalid_user', 'user is required.');
+  if (!isUser(user)) throw new PlantStoreError('invalid_user');
   return { user, plant: parseNewPlant(value) };
 }

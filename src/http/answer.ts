@@ -1,4 +1,5 @@
 import { errorTable, PlantStoreError } from '../model/errors.ts';
+import { HttpError } from './http-error.ts';
 
 /** Alternating header names and values, in the format of node:http's `rawHeaders` and `writeHead`. */
 export type HeaderList = readonly string[];
@@ -19,7 +20,7 @@ export const jsonHeaders: HeaderList = ['Content-Type', 'application/json', ...c
 
 /** Returns the response for an error of this package. Any other error becomes a generic `internal` error. */
 export function errorAnswer(error: unknown, headers: HeaderList = []): Answer {
-  const known = error instanceof PlantStoreError ? error : new PlantStoreError('internal');
+  const known = error instanceof PlantStoreError || error instanceof HttpError ? error : new HttpError('internal');
   const { status } = errorTable[known.code];
   return {
     status,
@@ -29,6 +30,6 @@ export function errorAnswer(error: unknown, headers: HeaderList = []): Answer {
 }
 
 /** Returns the Error body as JSON. */
-export function errorBody({ code, message }: PlantStoreError): string {
+export function errorBody({ code, message }: PlantStoreError | HttpError): string {
   return JSON.stringify({ error: errorTable[code].error, message });
 }

@@ -1,6 +1,6 @@
 import type { Caller, Scope } from '../model/caller.ts';
-import { PlantStoreError } from '../model/errors.ts';
 import type { HeaderList } from './answer.ts';
+import { HttpError } from './http-error.ts';
 import type { ServiceRequest } from './service-request.ts';
 
 /** Credentials (RFC 6750 §2.1): the scheme in upper or lower case, one or more spaces, and a b64token. */
@@ -10,24 +10,24 @@ const bearerCredentials = /^bearer +([\w\-.~+/]+=*)$/i;
  * Returns the bearer token of a request. It is read only from the Authorization header, never from the query or body.
  * If the header was sent twice, its values are joined by a comma, which a b64token cannot contain.
  *
- * @throws {PlantStoreError} `missing_credentials` if the header is missing or has another scheme, `invalid_token` if
+ * @throws {HttpError} `missing_credentials` if the header is missing or has another scheme, `invalid_token` if
  *   the token is malformed or the header was sent twice.
  */
 export function bearerToken(request: ServiceRequest): string {
   const authorization = request.header('authorization') ?? '';
   const token = bearerCredentials.exec(authorization)?.[1];
   if (token !== undefined) return token;
-  throw new PlantStoreError(/^bearer\b/i.test(authorization) ? 'invalid_token' : 'missing_credentials');
+  throw new HttpError(/^bearer\b/i.test(authorization) ? 'invalid_token' : 'missing_credentials');
 }
 
-/** @throws {PlantStoreError} `insufficient_scope` if the caller does not have the scope. */
+/** @throws {HttpError} `insufficient_scope` if the caller does not have the scope. */
 export function checkScope(caller: Caller, scope: Scope): void {
-  if (caller.scopes !== undefined && !caller.scopes.includes(scope)) throw new PlantStoreError('insufficient_scope');
+  if (caller.scopes !== undefined && !caller.scopes.includes(scope)) throw new HttpError('insufficient_scope');
 }
 
 /** Returns the `WWW-Authenticate` header for an authentication error (RFC 6750 §3); empty for other errors. */
 export function challenge(error: unknown, scope: Scope | undefined): HeaderList {
-  if (!(error instanceof PlantStoreError)) return [];
+  if (!(error instanceof HttpError)) return [];
   const realm = 'Bearer realm="plants"';
   switch (error.code) {
     case 'missing_credentials':

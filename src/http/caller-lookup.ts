@@ -1,6 +1,7 @@
-import { PlantStoreError } from '../model/errors.ts';
-import { isUser, userRule } from '../model/user.ts';
+import { errorTable, PlantStoreError } from '../model/errors.ts';
+import { isUser } from '../model/user.ts';
 import type { Authenticate, Caller } from '../model/caller.ts';
+import { HttpError } from './http-error.ts';
 
 /** How long `authenticate` may take. */
 const defaultTimeoutMs = 10_000;
@@ -24,8 +25,8 @@ export class CallerLookup {
   /**
    * Returns the caller that a token identifies.
    *
-   * @throws {PlantStoreError} `invalid_token` if the token does not identify a caller; `saturated` if too many lookups
-   *   are pending.
+   * @throws {HttpError} `invalid_token` if the token does not identify a caller.
+   * @throws {PlantStoreError} `saturated` if too many lookups are pending.
    * @throws {TypeError} if `authenticate` returns something other than a Caller.
    * @throws {Error} if `authenticate` does not settle in time. An error that it throws is passed on.
    */
@@ -34,7 +35,7 @@ export class CallerLookup {
     const result = this.#authenticate(token);
     const caller = isPromiseLike(result) ? await this.#settled(result) : result;
     // In JavaScript, `authenticate` may return undefined, for example from `map.get(token)`.
-    if (caller === null || caller === undefined) throw new PlantStoreError('invalid_token');
+    if (caller === null || caller === undefined) throw new HttpError('invalid_token');
     checkCaller(caller);
     return caller;
   }
@@ -62,7 +63,7 @@ function checkCaller(caller: unknown): void {
   if (typeof caller !== 'object')
     throw new TypeError(`authenticate must return a Caller or null, not a ${typeof caller}`);
   const { user, scopes } = caller as Readonly<Record<string, unknown>>;
-  if (!isUser(user)) throw new TypeError(`authenticate returned a Caller whose user is not ${userRule}`);
+  if (!isUser(user)) throw new TypeError(`authenticate returned an invalid user: ${errorTable.invalid_user.message}`);
   if (scopes === undefined || (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string'))) return;
   throw new TypeError(
     "authenticate returned a Caller whose scopes are not an array of strings, such as ['plants:read']",

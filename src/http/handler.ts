@@ -5,6 +5,7 @@ import { errorAnswer } from './answer.ts';
 import type { Answer } from './answer.ts';
 import { bearerToken, challenge, checkScope } from './bearer.ts';
 import { CallerLookup } from './caller-lookup.ts';
+import { HttpError } from './http-error.ts';
 import { createOperations } from './operations.ts';
 import { findRoute, splitTarget } from './routes.ts';
 import type { Operation } from './routes.ts';
@@ -51,12 +52,12 @@ export function createHandler(owner: string, store: PlantStore, options: Service
   async function answer(request: ServiceRequest): Promise<Answer> {
     const { path, query } = splitTarget(request.target);
     const match = findRoute(path);
-    if (match === undefined) return errorAnswer(new PlantStoreError('route_not_found'));
+    if (match === undefined) return errorAnswer(new HttpError('route_not_found'));
     const { route, idText, allow } = match;
     const { method } = request;
     if (method === 'OPTIONS') return { status: 204, headers: ['Allow', allow] };
     const operation = route.operations[method === 'HEAD' ? 'GET' : method];
-    if (operation === undefined) return errorAnswer(new PlantStoreError('method_not_allowed'), ['Allow', allow]);
+    if (operation === undefined) return errorAnswer(new HttpError('method_not_allowed'), ['Allow', allow]);
     try {
       const user = await userOf(request, operation);
       return await operations[operation.id]({ request, user, path, query, idText });

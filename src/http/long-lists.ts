@@ -1,11 +1,19 @@
 import { PlantStoreError } from '../model/errors.ts';
 import { plantJson } from '../model/plant.ts';
-import type { PlantId, StoredPlant } from '../model/plant.ts';
+import type { StoredPlant } from '../model/plant.ts';
+import type { JsonPage } from '../storage/storage-adapter.ts';
 import type { PlantStore } from '../store/plant-store.ts';
+import { HttpError } from './http-error.ts';
 import { UserTotals } from './user-totals.ts';
 
-/** The share of `maxHeldIds` that the lists of one user may hold. */
+/** How many ids all lists together may hold. They use 64 MiB of memory. */
+const defaultMaxHeldIds = 8_388_608;
+
+/** The share of this maximum that the lists of one user may hold. */
 const userShare = 1 / 4;
+
+/** How many ids one user may hold even if all users together hold more than the maximum. */
+const minHeldIdsOfUser = 65_536;
 
 /** How many lists of one user, and of all users together, may wait while earlier lists are being prepared. */
 const maxWaitingOfUser = 100;
@@ -14,14 +22,12 @@ const maxWaiting = 1000;
 /** How many lists of one user may wait even if `maxWaiting` is reached, so that other users cannot use it up. */
 const minWaitingOfUser = 8;
 
-/** How many ids one user may hold even if all users together hold more than `maxHeldIds`. */
-const minHeldIdsOfUser = 65_536;
-
 /** A request for a list whose limit exceeds one page. */
 export interface LongListRequest {
   readonly user: string;
   readonly limit: number;
-  readonly after: PlantId | undefined;
+  /** The first page. It has fewer plants than `limit`, and more plants follow it. */
+  readonly first: JsonPage;
   /** Returns whether the client has disconnected. */
   readonly isClientGone: () => boolean;
 }
@@ -35,12 +41,14 @@ interface LongList {
 }
 
 /**
- * Prepares lists whose limit exceeds one page. The ids are read first, because the `Link` header contains the last id
- * and is sent before the body. The body then contains only plants with these ids. If it also contained plants that were
- * created in the meantime, it would exceed the limit, or end before the id in `Link`.
+ * Prepares lists whose limit exceeds one page. The body begins with the first page as it was read. The ids of the other
+ * plants are read before the body, because the `Link` header contains the last id. The body then contains only plants
+ * with these ids. If it also contained plants that were created in the meantime, it would exceed the limit, or end
+ * before the id in `Link`. So every page after the first is read twice. An id takes 8 bytes of memory; the JSON of a
+ * plant, which would have to be read only once, takes at least 40 with a short name and tag.
  *
- * Only one list of each user is prepared at a time. A list holds 8 bytes for each plant until it has been sent. All
- * lists together may hold `maxHeldIds` ids, of which one user may hold a quarter; a user's only list may hold more.
+ * Only one list of each user is prepared at a time. A list holds its ids until it has been sent. One user may hold a
+ * quarter of the ids that all lists together may hold; a user's only list may hold more.
  */
 export class LongLists {
   readonly #store: PlantStore;
@@ -50,7 +58,7 @@ export class LongLists {
   readonly #preparing = new Map<string, (() => void)[]>();
   #waiting = 0;
 
-  constructor(store: PlantStore, maxHeldIds: number) {
+  constructor(store: PlantStore, maxHeldIds: number = defaultMaxHeldIds) {
     this.#store = store;
     this.#maxHeldIds = maxHeldIds;
     this.#heldIds = new UserTotals(maxHeldIds * userShare);
@@ -59,8 +67,8 @@ export class LongLists {
   /**
    * Prepares a list.
    *
-   * @throws {PlantStoreError} `saturated` if too many lists wait or too many ids are held; `malformed_request` if the
-   *   client has disconnected.
+   * @throws {PlantStoreError} `saturated` if too many lists wait or too many ids are held.
+   * @throws {HttpError} `malformed_request` if the client has disconnected.
    */
   async prepare(request: LongListRequest): Promise<LongList> {
     await this.#enter(request.user);
@@ -95,23 +103,27 @@ export class LongLists {
   }
 
   /** Yields `cutAfter`, then the body. Releases the ids of the list at the end, even after an error. */
-  async *#read({ user, limit, after, isClientGone }: LongListRequest): AsyncGenerator<string, void, undefined> {
+  async *#read({ user, limit, first, isClientGone }: LongListRequest): AsyncGenerator<string, void, undefined> {
     let held = 0;
     try {
-      if (isClientGone()) throw new PlantStoreError('malformed_request');
+      if (isClientGone()) throw new HttpError('malformed_request');
+      const wanted = limit - first.count;
       const ids: BigInt64Array[] = [];
-      let last: PlantId | undefined;
-      for await (const page of this.#store.iteratePages(user, { limit, after })) {
-        if (isClientGone()) throw new PlantStoreError('malformed_request');
-        held += page.length;
-        this.#heldIds.add(user, page.length);
+      let read = 0;
+      // One plant more than wanted shows whether the limit truncates the list.
+      for await (const page of this.#store.iteratePages(user, { after: first.last, limit: wanted + 1 })) {
+        if (isClientGone()) throw new HttpError('malformed_request');
+        read += page.length;
+        const pageIds = BigInt64Array.from(page.slice(0, wanted - held), ({ id }) => id);
+        held += pageIds.length;
+        this.#heldIds.add(user, pageIds.length);
         this.#checkHeldIds(user, held);
-        ids.push(BigInt64Array.from(page, ({ id }) => id));
-        last = page.at(-1)?.id;
+        ids.push(pageIds);
       }
-      const [more] = last === undefined ? [] : await this.#store.listPlants(user, { after: last, limit: 1 });
-      yield more === undefined ? '' : String(last);
-      yield* onlyThese(this.#store.iteratePages(user, { after }), ids);
+      yield read > wanted ? lastOf(ids) : '';
+      yield first.json.slice(0, -1);
+      yield* onlyThese(this.#store.iteratePages(user, { after: first.last }), ids);
+      yield ']';
     } finally {
       this.#heldIds.add(user, -held);
     }
@@ -126,25 +138,25 @@ export class LongLists {
   }
 }
 
+function lastOf(ids: readonly BigInt64Array[]): string {
+  return String(ids.findLast((page) => page.length > 0)?.at(-1));
+}
+
+/** Yields the JSON of the plants whose ids are in `sortedIds`, each after a comma. */
 async function* onlyThese(
   pages: AsyncIterable<StoredPlant[]>,
   sortedIds: readonly BigInt64Array[],
 ): AsyncGenerator<string, void, undefined> {
   const ids = (function* () {
-    for (const chunk of sortedIds) yield* chunk;
+    for (const page of sortedIds) yield* page;
   })();
   let wanted = ids.next();
-  let separator = '[';
   for await (const page of pages) {
     const kept = page.filter(({ id }) => {
       while (!wanted.done && wanted.value < id) wanted = ids.next();
       return !wanted.done && wanted.value === id;
     });
-    if (kept.length > 0) {
-      yield separator + kept.map(plantJson).join(',');
-      separator = ',';
-    }
+    if (kept.length > 0) yield `,${kept.map(plantJson).join(',')}`;
     if (wanted.done) break;
   }
-  yield separator === '[' ? '[]' : ']';
 }

@@ -1,11 +1,11 @@
 import { errorTable } from '../model/errors.ts';
-import type { ErrorCode } from '../model/errors.ts';
+import type { ResponseCode } from './http-error.ts';
 import { maxLimit } from '../model/plant.ts';
 import { commonErrors, routes } from './routes.ts';
 import type { Operation, OperationId, Route } from './routes.ts';
 
 /** A JSON object. */
-export type JsonObject = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The schema of a name or tag. Unpaired surrogates are not allowed either, although they match the pattern. */
 const string = { type: 'string', pattern: '^[^\\u0000]*$' };
@@ -123,7 +123,7 @@ const sharedResponses: Readonly<Record<string, string>> = {
  * Returns the OpenAPI 3.1.0 description of the service. It is generated from the tables of routes and
  * errors that the service itself uses. `serverUrl` is the prefix of its paths.
  */
-export function openApiDocument(serverUrl = '/'): JsonObject {
+export function openApiDocument(serverUrl = '/'): Readonly<Record<string, unknown>> {
   return {
     openapi: '3.1.0',
     info: {
@@ -187,7 +187,7 @@ function describeOperation({ id, scope, errors }: Operation): JsonObject & { res
 }
 
 /** Returns one response for each status of the codes. */
-function errorResponses(codes: readonly ErrorCode[]): JsonObject {
+function errorResponses(codes: readonly ResponseCode[]): JsonObject {
   const byStatus = Map.groupBy(codes, (code) => errorTable[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, group]) => {
@@ -197,12 +197,12 @@ function errorResponses(codes: readonly ErrorCode[]): JsonObject {
   );
 }
 
-function codesOf(status: number): ErrorCode[] {
-  return (Object.keys(errorTable) as ErrorCode[]).filter((code) => errorTable[code].status === status);
+function codesOf(status: number): ResponseCode[] {
+  return (Object.keys(errorTable) as ResponseCode[]).filter((code) => errorTable[code].status === status);
 }
 
 /** Returns the response for all codes that share one status. */
-function errorResponse(codes: readonly ErrorCode[]): JsonObject {
+function errorResponse(codes: readonly ResponseCode[]): JsonObject {
   const integers = [...new Set(codes.map((code) => errorTable[code].error))];
   const error = { type: 'integer', enum: integers };
   return {

@@ -2,11 +2,12 @@ import { PlantStoreError } from '../model/errors.ts';
 import { int64FromText } from '../model/int64.ts';
 import { plantJson } from '../model/plant.ts';
 import type { PlantId } from '../model/plant.ts';
+import { plantPageJson } from '../store/plant-store.ts';
 import type { PlantStore } from '../store/plant-store.ts';
 import type { JsonPage } from '../storage/storage-adapter.ts';
 import type { Answer } from './answer.ts';
 import { JsonBodyReader } from './body.ts';
-import type { BodyLimits } from './body.ts';
+import { HttpError } from './http-error.ts';
 import { InFlight } from './in-flight.ts';
 import { LongLists } from './long-lists.ts';
 import { openApiDocument } from './openapi.ts';
@@ -25,11 +26,11 @@ interface Call {
 }
 
 /** The limits of the operations, and the base path of the service. */
-export interface OperationLimits extends BodyLimits {
+export interface OperationLimits {
+  /** The maximum size of a request body in bytes. */
+  readonly maxBodyBytes: number;
   /** How many calls the store may be working on at once. */
   readonly maxInFlight: number;
-  /** How many ids all long lists together may hold. */
-  readonly maxHeldIds: number;
   /** The prefix of every path in a response. */
   readonly basePath: string;
 }
@@ -40,13 +41,13 @@ export type Operations = Readonly<Record<OperationId, (call: Call) => Answer | P
 export function createOperations(store: PlantStore, limits: OperationLimits, unsent: UnsentBytes): Operations {
   const { basePath } = limits;
   const openApi = openApiAnswer(basePath);
-  const longLists = new LongLists(store, limits.maxHeldIds);
-  const bodies = new JsonBodyReader(limits);
+  const longLists = new LongLists(store);
+  const bodies = new JsonBodyReader(limits.maxBodyBytes);
   const inFlight = new InFlight(limits.maxInFlight);
 
   /** Starts a request. Called when the whole request has arrived; throws if the client can no longer get a response. */
   function begin({ isOpen }: ServiceRequest, user: string): void {
-    if (!isOpen) throw new PlantStoreError('malformed_request');
+    if (!isOpen) throw new HttpError('malformed_request');
     inFlight.begin(user);
   }
 
@@ -67,7 +68,7 @@ export function createOperations(store: PlantStore, limits: OperationLimits, uns
       begin(request, user);
       let first: JsonPage;
       try {
-        first = await store.plantPageJson(user, range);
+        first = await plantPageJson(store, user, range);
       } finally {
         inFlight.end(user);
       }
@@ -88,7 +89,7 @@ export function createOperations(store: PlantStore, limits: OperationLimits, uns
       } finally {
         inFlight.end(user);
       }
-      throw new PlantStoreError('plant_not_found');
+      throw new HttpError('plant_not_found');
     },
     getOpenApi: ({ request }) => {
       const mounted = request.mountPath;

@@ -1,8 +1,8 @@
 import { PlantStoreError } from '../model/errors.ts';
 import { int64FromText } from '../model/int64.ts';
 import { pageTurn } from '../store/list-scheduler.ts';
-import { maxLimit } from '../model/plant.ts';
 import type { PlantId } from '../model/plant.ts';
+import { plantPageJson } from '../store/plant-store.ts';
 import type { PlantStore } from '../store/plant-store.ts';
 import type { JsonPage } from '../storage/storage-adapter.ts';
 import type { Answer } from './answer.ts';
@@ -44,7 +44,7 @@ export async function plantListAnswer(
     return { status: 200, headers: nextLink(path, limit, first.last), body: first.json, user };
   }
   if (limit === undefined || request.isHead) return { status: 200, body: allPages(store, user, first), user };
-  const { cutAfter, body } = await longLists.prepare({ ...request, limit });
+  const { cutAfter, body } = await longLists.prepare({ ...request, limit, first });
   return { status: 200, headers: cutAfter === '' ? [] : nextLink(path, limit, cutAfter), body, user };
 }
 
@@ -54,7 +54,7 @@ async function* allPages(store: PlantStore, user: string, first: JsonPage): Asyn
   for (let page = first; page.hasMore;) {
     // Without this wait, a synchronous storage adapter would block other requests until the end of the list.
     await pageTurn(user);
-    page = await store.plantPageJson(user, { after: page.last });
+    page = await plantPageJson(store, user, { after: page.last });
     if (page.count > 0) yield `,${page.json.slice(1, -1)}`;
   }
   yield ']';
@@ -69,7 +69,7 @@ function nextLink(path: string, limit: number, last: PlantId | string | undefine
 const plainQuery = /^limit=(\d{1,9})(?:&after=(-?\d{1,18}))?$/;
 
 /**
- * Parses the query string of getPlants, without `?`.
+ * Parses the query string of getPlants, without `?`. The store checks the range of `limit`.
  *
  * @throws {PlantStoreError} `invalid_limit` or `invalid_after`.
  */
@@ -84,7 +84,7 @@ export function parseListQuery(query: string): ListQuery {
 function parseLimit(texts: string[]): number | undefined {
   const [text] = texts;
   if (text === undefined) return undefined;
-  if (texts.length > 1 || !/^\d+$/.test(text) || Number(text) > maxLimit) throw new PlantStoreError('invalid_limit');
+  if (texts.length > 1 || !/^\d+$/.test(text)) throw new PlantStoreError('invalid_limit');
   return Number(text);
 }
 

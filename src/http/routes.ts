@@ -1,5 +1,5 @@
 import type { Scope } from '../model/caller.ts';
-import type { ErrorCode } from '../model/errors.ts';
+import type { ResponseCode } from './http-error.ts';
 
 /** The OpenAPI operationId of each operation. */
 export type OperationId = 'createPlant' | 'getPlants' | 'deletePlant' | 'getOpenApi';
@@ -10,15 +10,15 @@ export interface Operation {
   /** The scope that the caller's token must have; `undefined` if no token is required. */
   readonly scope: Scope | undefined;
   /** The errors that the operation may respond with, in addition to {@link commonErrors}. */
-  readonly errors: readonly ErrorCode[];
+  readonly errors: readonly ResponseCode[];
 }
 
 /** The errors that may occur for any request. */
-export const commonErrors: readonly ErrorCode[] = ['malformed_request', 'request_timeout', 'header_too_large'];
+export const commonErrors: readonly ResponseCode[] = ['malformed_request', 'request_timeout', 'header_too_large'];
 
-const tokenErrors: readonly ErrorCode[] = ['missing_credentials', 'invalid_token', 'insufficient_scope'];
-const storeErrors: readonly ErrorCode[] = ['internal', 'storage_unsupported', 'saturated', 'storage_unavailable'];
-const bodyErrors: readonly ErrorCode[] = ['invalid_media_type', 'body_too_large', 'invalid_json', 'invalid_plant'];
+const tokenErrors: readonly ResponseCode[] = ['missing_credentials', 'invalid_token', 'insufficient_scope'];
+const storeErrors: readonly ResponseCode[] = ['internal', 'storage_unsupported', 'saturated', 'storage_unavailable'];
+const bodyErrors: readonly ResponseCode[] = ['invalid_media_type', 'body_too_large', 'invalid_json', 'invalid_plant'];
 
 /** A path and the methods that it supports. HEAD is derived from GET, and every path supports OPTIONS. */
 export interface Route {

@@ -1,7 +1,7 @@
 import type { Authenticate } from '../model/caller.ts';
 import { errorText } from '../model/error-text.ts';
 import { checkFunctionOption, checkIntegerOption, checkOptionNames } from '../model/options.ts';
-import type { PlantStore } from '../store/plant-store.ts';
+import { PlantStore } from '../store/plant-store.ts';
 import { checkBasePath } from './base-path.ts';
 
 /** Options of the HTTP service, for any server. */
@@ -10,19 +10,12 @@ export interface ServiceOptions {
   authenticate: Authenticate;
   /** The maximum size of a request body in bytes, 1 or more; default 65536. Larger bodies: `body_too_large`. */
   maxBodyBytes?: number;
-  /** The maximum nesting depth of a request body, 1 or more; default 256. Deeper bodies: `invalid_json`. */
-  maxBodyDepth?: number;
   /**
    * How many requests the store may be working on at once, 1 or more; default 1000. Further requests are
    * refused immediately with `saturated`. Requests that are still being received, and lists after their first
    * page, do not count. One user may use three quarters of the total. Ten times as many pipelined requests may wait.
    */
   maxInFlight?: number;
-  /**
-   * How many ids all lists with a limit over 1000 may hold together while they are sent, 8 bytes each, 1 or
-   * more; default 8388608, of which one user may hold a quarter. Further such lists are refused with `saturated`.
-   */
-  maxHeldIds?: number;
   /**
    * How many bytes may be buffered for clients that have not read them, 1 or more; default 67108864, of which one user
    * may use a quarter. At either limit, the slowest connections are closed and new lists are refused with `saturated`.
@@ -52,9 +45,7 @@ export interface FailedRequest {
 const optionNames = {
   authenticate: true,
   maxBodyBytes: true,
-  maxBodyDepth: true,
   maxInFlight: true,
-  maxHeldIds: true,
   maxUnsentBytes: true,
   basePath: true,
   onError: true,
@@ -66,21 +57,17 @@ const optionNames = {
  * @throws {TypeError} if an option is invalid; the message names it.
  */
 export function parseServiceOptions(owner: string, store: unknown, options: ServiceOptions): Required<ServiceOptions> {
-  if (typeof (store as Partial<PlantStore> | null | undefined)?.createPlant !== 'function') {
-    throw new TypeError('store must be a PlantStore');
-  }
+  if (!(store instanceof PlantStore)) throw new TypeError('store must be a PlantStore');
   checkOptionNames(owner, options, optionNames);
   const {
     authenticate,
     maxBodyBytes = 65_536,
-    maxBodyDepth = 256,
     maxInFlight = 1000,
-    maxHeldIds = 8_388_608,
     maxUnsentBytes = 67_108_864,
     basePath = '',
     onError = printError,
   } = options;
-  const integers = { maxBodyBytes, maxBodyDepth, maxInFlight, maxHeldIds, maxUnsentBytes };
+  const integers = { maxBodyBytes, maxInFlight, maxUnsentBytes };
   checkFunctionOption('authenticate', authenticate);
   checkFunctionOption('onError', onError);
   for (const [name, value] of Object.entries(integers)) checkIntegerOption(name, value, 1);

@@ -13,6 +13,11 @@ export const errorTable = {
   invalid_after: { status: 400, error: 40006, message: 'after must be one decimal integer from -2^63 to 2^63-1.' },
   invalid_media_type: { status: 400, error: 40007, message: 'Content-Type must be application/json.' },
   body_too_large: { status: 400, error: 40008, message: 'The body is too large.' },
+  invalid_user: {
+    status: 400,
+    error: 40010,
+    message: 'user must be a string of 1 to 255 bytes of UTF-8, without U+0000 and without unpaired surrogates.',
+  },
   malformed_request: { status: 400, error: 40009, message: 'The request is not well-formed HTTP.' },
   missing_credentials: { status: 401, error: 40101, message: 'An "Authorization: Bearer" header is needed.' },
   invalid_token: { status: 401, error: 40102, message: 'The bearer token is malformed, unknown, expired or revoked.' },
@@ -33,11 +38,27 @@ export const errorTable = {
   closed: { status: 503, error: 50300, message: 'The store is closed.' },
 } as const;
 
-/** A stable code for programs: branch on the code, never on the message. */
-export type ErrorCode = keyof typeof errorTable;
+/** The codes that only HTTP responses have. The library never throws them. */
+export type HttpErrorCode =
+  | 'invalid_json'
+  | 'invalid_media_type'
+  | 'body_too_large'
+  | 'malformed_request'
+  | 'missing_credentials'
+  | 'invalid_token'
+  | 'insufficient_scope'
+  | 'route_not_found'
+  | 'plant_not_found'
+  | 'method_not_allowed'
+  | 'request_timeout'
+  | 'header_too_large'
+  | 'internal';
+
+/** The codes of a {@link PlantStoreError}. Compare the code, never the message. */
+export type ErrorCode = Exclude<keyof typeof errorTable, HttpErrorCode>;
 
 /**
- * The only error class of this package. Its message never contains a secret or a detail about the machine, so it can be
+ * The error class of the library. Its message never contains a secret or a detail about the machine, so it can be
  * sent to a client unchanged. Such details are in `cause`.
  */
 export class PlantStoreError extends Error {

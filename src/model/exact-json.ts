@@ -1,5 +1,7 @@
-import { PlantStoreError } from './errors.ts';
 import { int64FromJsonNumber } from './int64.ts';
+
+/** The maximum nesting depth of arrays and objects. Deeper JSON is never a plant. */
+const maxDepth = 256;
 
 /** Matches a fraction or an exponent. A false match inside a string only selects the slower path. */
 const fractionOrExponent = /\d[.eE]/;
@@ -8,17 +10,13 @@ const fractionOrExponent = /\d[.eE]/;
  * Parses JSON (RFC 8259) without losing precision in the top-level member `id`. An integral number in any notation
  * becomes an int64 bigint, or stays a number if that is exact. Any other number becomes NaN.
  *
- * @throws {PlantStoreError} `invalid_json`, also if arrays and objects nest more than `maxDepth` levels.
+ * @throws {SyntaxError} if the text is not JSON.
+ * @throws {RangeError} if arrays and objects nest more than 256 levels.
  */
-export function parseExactJson(text: string, maxDepth: number): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (cause) {
-    throw new PlantStoreError('invalid_json', undefined, { cause });
-  }
+export function parseExactJson(text: string): unknown {
+  const value: unknown = JSON.parse(text);
   if (isExact(value) && isFlat(text) && !fractionOrExponent.test(text)) return value;
-  const literal = findIdLiteral(text, maxDepth);
+  const literal = findIdLiteral(text);
   return literal === undefined ? value : { ...(value as object), id: int64FromJsonNumber(literal) ?? NaN };
 }
 
@@ -38,7 +36,7 @@ function isFlat(text: string): boolean {
  * counts, as in JSON.parse. `text` must be valid JSON. This is a loop because a JSON.parse reviver is called
  * recursively and overflows the stack at about 5,000 levels.
  */
-function findIdLiteral(text: string, maxDepth: number): string | undefined {
+function findIdLiteral(text: string): string | undefined {
   const number = /\s*(-?\d[\d.eE+-]*)/y;
   let literal: string | undefined;
   let depth = 0;
@@ -58,8 +56,7 @@ function findIdLiteral(text: string, maxDepth: number): string | undefined {
         break;
       case '{':
       case '[':
-        if (++depth > maxDepth)
-          throw new PlantStoreError('invalid_json', `The body nests more than ${maxDepth} levels.`);
+        if (++depth > maxDepth) throw new RangeError(`The JSON nests more than ${maxDepth} levels.`);
         break;
       case '}':
       case ']':

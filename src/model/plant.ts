@@ -1,5 +1,6 @@
 import { PlantStoreError } from './errors.ts';
 import { isInt64 } from './int64.ts';
+import { isStorableString } from './storable-string.ts';
 
 /** A plant's identification number: an int64. */
 export type PlantId = bigint;
@@ -66,11 +67,6 @@ function parseString(field: string, input: unknown): string {
     throw new PlantStoreError('invalid_plant', `${field} must not hold U+0000 or an unpaired surrogate.`);
   }
   return input;
-}
-
-/** Checks whether every storage can hold `text`: no U+0000, because of PostgreSQL, and well-formed UTF-16. */
-export function isStorableString(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0');
 }
 
 /** Converts a bigint or a safe integer to an int64; returns `undefined` for any other value. */

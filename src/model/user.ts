@@ -1,4 +1,4 @@
-import { isStorableString } from './plant.ts';
+import { isStorableString } from './storable-string.ts';
 
 /**
  * The maximum length of a user, in UTF-8 bytes. OpenID Connect Core 1.0 §2 limits `sub` to 255 ASCII characters. The
@@ -9,10 +9,7 @@ const maxUserBytes = 255;
 /** The maximum number of UTF-8 bytes per UTF-16 code unit. */
 const maxBytesPerCodeUnit = 3;
 
-/** Describes a valid user in error messages of the form `user must be …`. */
-export const userRule = 'a string of 1 to 255 bytes of UTF-8, without U+0000 and without unpaired surrogates';
-
-/** Checks whether `value` is a valid user. */
+/** Checks whether `value` is a valid user: see the code `invalid_user`. */
 export function isUser(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && isShortEnough(value) && isStorableString(value);
 }

@@ -14,65 +14,69 @@ export interface PageCacheOptions {
 interface UserPages {
   readonly byLimit: Map<number, JsonPage>;
   text: number;
-  /** Whether a page was read since the last eviction check (second chance: as effective as LRU, and cheaper). */
-  isUsed: boolean;
 }
 
 /**
- * Caches the first pages of users' lists, because clients request these repeatedly. {@link forget} removes a user's
- * pages after a write. All pages are removed after another process has changed the storage. With the cache, a response
- * with 20 plants costs half as much, and a response with 1000 plants a fifth.
+ * An LRU cache of the first pages of users' lists, because clients request these repeatedly. {@link forget} removes a
+ * user's pages after a write. All pages are removed after another process has changed the storage. With the cache, a
+ * response with 20 plants costs half as much, and a response with 1000 plants a fifth.
  */
 export class PageCache {
   readonly #options: PageCacheOptions;
+  /** The least recently used user comes first. */
   readonly #users = new Map<string, UserPages>();
   #text = 0;
   #version: number | undefined;
   #isVersionChecked = false;
-
-  /** The number of invalidations so far: see {@link keep}. */
-  forgotten = 0;
+  #invalidations = 0;
 
   constructor(options: PageCacheOptions) {
     this.#options = options;
   }
 
-  /** Returns a first page if it is cached and still valid. */
-  find(user: string, limit: number): JsonPage | undefined {
+  /**
+   * Returns a first page from the cache, or reads it with `load` and caches it. A page is not cached if any page was
+   * invalidated while it was read, because it may be older than a commit.
+   */
+  read(user: string, limit: number, load: () => Promise<JsonPage>): JsonPage | Promise<JsonPage> {
     if (!this.#isVersionChecked) this.#checkVersion();
-    const kept = this.#users.get(user);
-    if (kept === undefined) return undefined;
-    kept.isUsed = true;
-    return kept.byLimit.get(limit);
+    const cached = this.#users.get(user);
+    const page = cached?.byLimit.get(limit);
+    if (cached === undefined || page === undefined) return this.#load(user, limit, load);
+    this.#users.delete(user);
+    this.#users.set(user, cached);
+    return page;
   }
 
-  /**
-   * Caches a first page. `forgotten` is the value of {@link forgotten} before the page was read. If the value has
-   * changed since then, the page is not cached, because it may be older than a commit.
-   */
-  keep(user: string, limit: number, page: JsonPage, forgotten: number): void {
-    if (forgotten !== this.forgotten) return;
-    let kept = this.#users.get(user);
-    if (kept === undefined) {
-      kept = { byLimit: new Map(), text: user.length + overhead, isUsed: false };
-      this.#users.set(user, kept);
-      this.#text += kept.text;
-    }
-    const change = lengthOf(page) - lengthOf(kept.byLimit.get(limit));
+  async #load(user: string, limit: number, load: () => Promise<JsonPage>): Promise<JsonPage> {
+    const invalidations = this.#invalidations;
+    const page = await load();
+    if (invalidations === this.#invalidations) this.#add(user, limit, page);
+    return page;
+  }
+
+  #add(user: string, limit: number, page: JsonPage): void {
+    const cached = this.#users.get(user) ?? { byLimit: new Map<number, JsonPage>(), text: user.length + overhead };
+    const added = lengthOf(page) - lengthOf(cached.byLimit.get(limit));
+    this.#text += this.#users.delete(user) ? added : cached.text + added;
+    cached.text += added;
     // Frozen, because all callers share this object.
-    kept.byLimit.set(limit, Object.freeze(page));
-    kept.text += change;
-    this.#text += change;
-    this.#makeRoom();
+    cached.byLimit.set(limit, Object.freeze(page));
+    this.#users.set(user, cached);
+    for (const [oldest, { text }] of this.#users) {
+      if (this.#text <= this.#options.maxText) return;
+      this.#users.delete(oldest);
+      this.#text -= text;
+    }
   }
 
   /** Removes the pages of a user whose plants have changed, or may have changed. */
   forget(user: string): void {
-    this.forgotten++;
-    const kept = this.#users.get(user);
-    if (kept === undefined) return;
+    this.#invalidations++;
+    const cached = this.#users.get(user);
+    if (cached === undefined) return;
     this.#users.delete(user);
-    this.#text -= kept.text;
+    this.#text -= cached.text;
   }
 
   /**
@@ -84,7 +88,7 @@ export class PageCache {
     const version = this.#options.dataVersion();
     if (version !== this.#version) {
       this.#version = version;
-      this.forgotten++;
+      this.#invalidations++;
       this.#users.clear();
       this.#text = 0;
     }
@@ -92,19 +96,6 @@ export class PageCache {
     setImmediate(() => {
       this.#isVersionChecked = false;
     });
-  }
-
-  #makeRoom(): void {
-    for (const [user, kept] of this.#users) {
-      if (this.#text <= this.#options.maxText) return;
-      this.#users.delete(user);
-      if (kept.isUsed && kept.text <= this.#options.maxText) {
-        kept.isUsed = false;
-        this.#users.set(user, kept);
-      } else {
-        this.#text -= kept.text;
-      }
-    }
   }
 }
 

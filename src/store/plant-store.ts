@@ -9,8 +9,8 @@ import { checkAdapter } from '../storage/check-adapter.ts';
 import { emptyPage, listAsJson } from '../storage/json-page.ts';
 import { listChecked } from '../storage/list-checked.ts';
 import { fullPageEnd, maxPageLength } from '../storage/page-bounds.ts';
-import type { JsonPage, StorageAdapter, Write } from '../storage/storage-adapter.ts';
-import { isUser, userRule } from '../model/user.ts';
+import type { JsonPage, ListRange, StorageAdapter, Write } from '../storage/storage-adapter.ts';
+import { isUser } from '../model/user.ts';
 import { WriteQueue } from './write-queue.ts';
 
 /** Options of a {@link PlantStore}. */
@@ -19,8 +19,6 @@ export interface PlantStoreOptions {
   storage: StorageAdapter;
   /** How many writes may wait for a commit, 1 or more; default 10000. Further writes fail with `saturated`. */
   maxQueuedWrites?: number;
-  /** The maximum number of writes in one commit, 1 or more; default 1000. */
-  maxBatchWrites?: number;
   /**
    * The maximum total size of the cached first pages of lists, in UTF-16 code units of JSON, 0 or more; default
    * 8388608. Applies only if the storage can detect changes by other processes (SqliteStorage and MemoryStorage can).
@@ -31,7 +29,6 @@ export interface PlantStoreOptions {
 const optionNames = {
   storage: true,
   maxQueuedWrites: true,
-  maxBatchWrites: true,
   maxCachedText: true,
 } as const satisfies Record<keyof PlantStoreOptions, true>;
 
@@ -43,15 +40,26 @@ export interface ListOptions {
   limit?: number | undefined;
 }
 
+/** The maximum number of writes in one commit. */
+const maxBatchWrites = 1000;
+
 const listOptionNames = { after: true, limit: true } as const satisfies Record<keyof ListOptions, true>;
+
+/**
+ * Reads one page as JSON, ready to be sent as a response. A page holds up to 1000 plants, fewer if names are very long.
+ * If `hasMore` is true, the next page starts after `last`. It is not a method, because it is not part of the public API.
+ *
+ * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
+ */
+export let plantPageJson: (store: PlantStore, user: string, options?: ListOptions) => Promise<JsonPage>;
 
 /**
  * A collection of plants for each user. A store checks every input, commits concurrent writes together, and keeps the
  * plants in a {@link StorageAdapter}.
  *
  * Every method rejects with a {@link PlantStoreError} `storage_unavailable` if the storage fails (the outcome of a
- * write is then unknown), and with `closed` after {@link close}. It rejects with a TypeError if `user` is not a string
- * of 1 to 255 UTF-8 bytes that every storage can hold.
+ * write is then unknown), with `closed` after {@link close}, and with `invalid_user` if `user` is not a string of 1 to
+ * 255 UTF-8 bytes that every storage can hold.
  */
 export class PlantStore {
   readonly #storage: StorageAdapter;
@@ -61,10 +69,9 @@ export class PlantStore {
 
   constructor(options: PlantStoreOptions) {
     checkOptionNames('PlantStore', options, optionNames);
-    const { storage, maxQueuedWrites = 10_000, maxBatchWrites = 1000, maxCachedText = 8_388_608 } = options;
+    const { storage, maxQueuedWrites = 10_000, maxCachedText = 8_388_608 } = options;
     checkAdapter('storage', storage);
     checkIntegerOption('maxQueuedWrites', maxQueuedWrites, 1);
-    checkIntegerOption('maxBatchWrites', maxBatchWrites, 1);
     checkIntegerOption('maxCachedText', maxCachedText, 0);
     this.#storage = storage;
     this.#writes = new WriteQueue((writes) => this.#commit(writes), { maxQueuedWrites, maxBatchWrites });
@@ -140,13 +147,11 @@ export class PlantStore {
     }
   }
 
-  /**
-   * Reads one page as JSON, ready to be sent as a response. A page holds up to 1000 plants, fewer if names are very
-   * long. If `hasMore` is true, the next page starts after `last`.
-   *
-   * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
-   */
-  async plantPageJson(user: string, options: ListOptions = {}): Promise<JsonPage> {
+  static {
+    plantPageJson = (store, user, options = {}) => store.#pageJson(user, options);
+  }
+
+  async #pageJson(user: string, options: ListOptions): Promise<JsonPage> {
     checkUser(user);
     checkOptionNames('a list', options, listOptionNames);
     const limit = parseLimit(options.limit);
@@ -156,12 +161,9 @@ export class PlantStore {
     const range = { after, limit: Math.min(limit, maxPageLength) };
     const pages = after === undefined ? this.#pages : undefined;
     try {
-      const kept = pages?.find(user, range.limit);
-      if (kept !== undefined) return kept;
-      const forgotten = pages?.forgotten ?? 0;
-      const page = await (this.#storage.listJson?.(user, range) ?? listAsJson(this.#storage, user, range));
-      pages?.keep(user, range.limit, page, forgotten);
-      return page;
+      return await (pages === undefined
+        ? this.#readJson(user, range)
+        : pages.read(user, range.limit, () => this.#readJson(user, range)));
     } catch (error) {
       throw asStorageError(error);
     }
@@ -191,6 +193,10 @@ export class PlantStore {
     return this.close();
   }
 
+  #readJson(user: string, range: ListRange): Promise<JsonPage> {
+    return this.#storage.listJson?.(user, range) ?? listAsJson(this.#storage, user, range);
+  }
+
   async #commit(writes: Write[]): Promise<boolean[]> {
     try {
       return await asStorageWork(() => commitChecked(this.#storage, writes));
@@ -202,7 +208,7 @@ export class PlantStore {
 }
 
 function checkUser(user: string): void {
-  if (!isUser(user)) throw new TypeError(`user must be ${userRule}`);
+  if (!isUser(user)) throw new PlantStoreError('invalid_user');
 }
 
 function parseLimit(limit: number | undefined): number {

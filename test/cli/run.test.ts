@@ -6,7 +6,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
-import { userRule } from '../../src/model/user.ts';
+import { errorTable } from '../../src/model/errors.ts';
 import { runCommand } from '../helpers/command-line.ts';
 import type { Finished } from '../helpers/command-line.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -139,7 +139,11 @@ describe('run', () => {
     const code = `import { run } from '${sourceOf('run.ts')}';
       process.exitCode = await run(['token', 'create', '\\ud800', '--tokens', process.argv[1]]);`;
     const finished = await runNode([tsx, sourceOf('silence-sqlite-warning.ts')], code, path);
-    assert.deepEqual(finished, { code: 2, stdout: '', stderr: `plant-store: USER must be ${userRule}.\n` });
+    assert.deepEqual(finished, {
+      code: 2,
+      stdout: '',
+      stderr: `plant-store: USER is invalid: ${errorTable.invalid_user.message}\n`,
+    });
     assert.ok(!existsSync(path));
   });
 });

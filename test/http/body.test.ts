@@ -32,7 +32,7 @@ function slowRequest(bytes: number): { request: ServiceRequest; arrive: (text: s
 
 describe('JsonBodyReader', () => {
   it('bounds the bodies that are being received, with a quarter for one user', async () => {
-    const reader = new JsonBodyReader({ maxBodyBytes: 100, maxBodyDepth: 5 }, 400);
+    const reader = new JsonBodyReader(100, 400);
     const first = slowRequest(100);
     const adas = reader.read(first.request, 'ada');
     await assert.rejects(reader.read(slowRequest(1).request, 'ada'), { code: 'saturated' });

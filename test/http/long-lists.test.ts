@@ -1,29 +1,41 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
-import { createRequestListener } from '../../src/http.ts';
+import { LongLists } from '../../src/http/long-lists.ts';
 import type { ServiceOptions } from '../../src/http.ts';
+import { plantPageJson } from '../../src/store/plant-store.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { RawConnection } from '../helpers/raw-http.ts';
 import { startService } from '../helpers/service.ts';
 import type { Service } from '../helpers/service.ts';
 import type { HasAfter } from '../helpers/temporary-folder.ts';
 
-/** A service where ada has 5000 plants of 5000 characters, and lists may hold 3000 ids. */
-async function start(t: HasAfter): Promise<Service> {
-  const service = await startService(t, { maxHeldIds: 3000 });
-  const name = 'x'.repeat(5000);
-  await Promise.all(Array.from({ length: 5000 }, (_, id) => service.store.createPlant('ada', { id, name })));
-  return service;
+const oneTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n + 1);
+
+/** Creates a store in which each user has 5000 plants. The name of a plant is its id. */
+async function storeOf(...users: string[]): Promise<PlantStore> {
+  const store = new PlantStore({ storage: new MemoryStorage() });
+  for (const user of users) {
+    await Promise.all(oneTo(5000).map((id) => store.createPlant(user, { id, name: `${id}` })));
+  }
+  return store;
 }
 
-/** A client that asks for a list and does not read it. */
-async function askAndStall(t: HasAfter, { port }: Service, limit: number): Promise<RawConnection> {
-  const connection = await RawConnection.open(t, port);
-  connection.send(`GET /plants?limit=${limit} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ada\r\n\r\n`);
-  await connection.until(/^HTTP\/1\.1 200 /);
-  connection.socket.pause();
-  return connection;
+/** Reads the first page, and prepares the list. */
+async function prepare(
+  store: PlantStore,
+  lists: LongLists,
+  limit: number,
+  user = 'ada',
+): Promise<Awaited<ReturnType<LongLists['prepare']>>> {
+  const first = await plantPageJson(store, user, { limit });
+  return lists.prepare({ user, limit, first, isClientGone: () => false });
+}
+
+async function namesIn(body: AsyncIterable<string>): Promise<number[]> {
+  let json = '';
+  for await (const piece of body) json += piece;
+  return (JSON.parse(json) as { name: string }[]).map(({ name }) => Number(name));
 }
 
 /** Holds the reads of a storage up. */
@@ -73,71 +85,70 @@ async function startCounting(
   return { service, reads, gate };
 }
 
-const statusOf = async (service: Service, limit: number): Promise<number> =>
-  (await service.call('GET', `/plants?limit=${limit}`)).status;
-
-describe('Lists with a limit over one page', () => {
-  it('hold so many ids together, and are refused past that until others have gone', async (t) => {
-    const service = await start(t);
-    const stalled = await askAndStall(t, service, 2000);
-    assert.equal(await statusOf(service, 1001), 503);
-    assert.equal(await statusOf(service, 10), 200, 'a list of one page holds none');
-    stalled.socket.destroy();
-    await eventually(async () => {
-      assert.equal(await statusOf(service, 2000), 200);
+describe('LongLists', () => {
+  for (const [limit, cutAfter] of [
+    [1001, '1001'],
+    [3000, '3000'],
+    [4999, '4999'],
+    [5000, ''],
+    [5001, ''],
+    [2_147_483_647, ''],
+  ] as const) {
+    it(`prepares a list with the limit ${limit}`, async () => {
+      const store = await storeOf('ada');
+      const list = await prepare(store, new LongLists(store), limit);
+      assert.equal(list.cutAfter, cutAfter);
+      assert.deepEqual(await namesIn(list.body), oneTo(Math.min(limit, 5000)));
     });
+  }
+
+  it('sends neither plants that were created nor plants that were deleted after it was prepared', async () => {
+    const store = await storeOf('ada');
+    await store.deletePlant('ada', 1500);
+    const { cutAfter, body } = await prepare(store, new LongLists(store), 2000);
+    assert.equal(cutAfter, '2001');
+    await store.createPlant('ada', { id: 1500, name: '1500' });
+    for (const id of [1400, 2001]) await store.deletePlant('ada', id);
+    const expected = oneTo(2000).filter((id) => id !== 1400 && id !== 1500);
+    assert.deepEqual(await namesIn(body), expected);
   });
 
-  it('are not refused to a client that is alone', async (t) => {
-    const service = await start(t);
-    for (let n = 0; n < 3; n++) assert.equal(await statusOf(service, 4999), 200);
+  it('rejects a list with saturated while other lists of the user hold a quarter of the ids', async () => {
+    const store = await storeOf('ada');
+    const lists = new LongLists(store, 3000);
+    const held = await prepare(store, lists, 2000);
+    await assert.rejects(prepare(store, lists, 1001), { code: 'saturated' });
+    await held.body.return();
+    await prepare(store, lists, 2000);
   });
 
-  it('hold no ids when they are sent', async (t) => {
-    const service = await start(t);
-    for (let n = 0; n < 3; n++) assert.equal(await statusOf(service, 2999), 200);
-    await askAndStall(t, service, 2000);
-    assert.equal(await statusOf(service, 1001), 503);
+  it('accepts any list of a user that holds no ids', async () => {
+    const store = await storeOf('ada');
+    const lists = new LongLists(store, 1000);
+    for (let n = 0; n < 3; n++) await namesIn((await prepare(store, lists, 4999)).body);
   });
 
-  it('hold no ids for a client that left before its list could be sent', async (t) => {
-    const storage = new MemoryStorage();
-    const store = new PlantStore({ storage });
-    const service = await startService(t, { store, maxHeldIds: 3000 });
-    await Promise.all(Array.from({ length: 5000 }, (_, id) => store.createPlant('ada', { id, name: 'Fern' })));
-    const list = storage.list.bind(storage);
-    const [entered, mayGoOn] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
-    storage.list = async (user, range) => {
-      // The last read before the answer: whether the list goes on.
-      if (range.limit === 1) {
-        entered.resolve(undefined);
-        await mayGoOn.promise;
-      }
-      return list(user, range);
-    };
-    const connection = await RawConnection.open(t, service.port);
-    connection.send('GET /plants?limit=2500 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ada\r\n\r\n');
-    await entered.promise;
-    connection.socket.resetAndDestroy();
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    mayGoOn.resolve(undefined);
-    await eventually(async () => {
-      assert.equal(await statusOf(service, 2500), 200);
-    });
+  it('rejects the lists of all users that hold an eighth of the ids when no ids are left', async () => {
+    const store = await storeOf('ada', 'bob', 'eve');
+    const lists = new LongLists(store, 8000);
+    for (const user of ['ada', 'bob']) await prepare(store, lists, 4999, user);
+    await prepare(store, lists, 2000, 'eve');
+    await assert.rejects(prepare(store, lists, 3000, 'bob'), { code: 'saturated' });
   });
 
-  it('take no more than a quarter of the ids from other users', async (t) => {
-    const service = await startService(t, { maxHeldIds: 6000 });
-    const plants = Array.from({ length: 5000 }, (_, id) => ({ id, name: 'x'.repeat(5000) }));
-    for (const user of ['ada', 'bob', 'eve'])
-      await Promise.all(plants.map((plant) => service.store.createPlant(user, plant)));
-    await askAndStall(t, service, 4000);
-    assert.equal(await statusOf(service, 1001), 503, 'the second list of a user who holds more than a quarter');
-    for (const token of ['bob', 'eve', 'bob']) {
-      assert.equal((await service.call('GET', '/plants?limit=4500', { token })).status, 200, token);
-    }
+  it('releases the ids of a list that could not be prepared', async () => {
+    const store = await storeOf('ada');
+    const lists = new LongLists(store, 3000);
+    const first = await plantPageJson(store, 'ada', { limit: 3000 });
+    let checks = 0;
+    const request = { user: 'ada', limit: 3000, first, isClientGone: () => ++checks > 2 };
+    await assert.rejects(lists.prepare(request), { code: 'malformed_request' });
+    await prepare(store, lists, 1700);
+    await prepare(store, lists, 1001);
   });
+});
 
+describe('GET /plants with a limit over one page', () => {
   it('are read for HEAD as far as the first page', async (t) => {
     const { service, reads } = await startCounting(t);
     const answered = await service.call('HEAD', '/plants?limit=4000');
@@ -159,11 +170,7 @@ describe('Lists with a limit over one page', () => {
     await eventually(async () => {
       assert.equal(await get('ada', 2000), 503);
     });
-    assert.equal(
-      reads.filter((after) => after !== undefined).length,
-      0,
-      'of those that wait nothing but the first page is read',
-    );
+    assert.equal(reads.filter((after) => after !== undefined).length, 1, 'waiting lists read only their first page');
     assert.equal(await get('bob', 2000), 200, 'lists of others do not wait');
     gate.open();
     assert.deepEqual(new Set(await Promise.all([first, ...waiting])), new Set([200]));
@@ -219,13 +226,5 @@ describe('Lists with a limit over one page', () => {
     assert.match(final, /^HTTP\/1\.1 200 OK\r\n/);
     assert.match(final, /\r\nLink: <\/plants\?limit=4000&after=3999>; rel="next"\r\n/);
     assert.match(final, /\]\r\n0\r\n\r\n$/);
-  });
-
-  it('have a bound that must be 1 or more', () => {
-    const store = new PlantStore({ storage: new MemoryStorage() });
-    assert.throws(() => createRequestListener(store, { authenticate: () => null, maxHeldIds: 0 }), {
-      name: 'TypeError',
-      message: /maxHeldIds/,
-    });
   });
 });

@@ -4,9 +4,10 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { errorTable } from '../../src/index.ts';
 import { openApiDocument } from '../../src/http.ts';
-import type { JsonObject } from '../../src/http.ts';
 import { routes } from '../../src/http/routes.ts';
 import { startService } from '../helpers/service.ts';
+
+type JsonObject = Readonly<Record<string, unknown>>;
 
 interface ObjectSchema {
   required: string[];
@@ -200,7 +201,11 @@ describe('openApiDocument', () => {
     const { components, paths } = openApiDocument() as Record<string, Record<string, unknown>>;
     const described = [paths, components].flatMap((part) => valuesOf('enum', part)).flat();
     const missing = Object.entries(errorTable).filter(([, { error }]) => !described.includes(error));
-    assert.deepEqual(missing, []);
+    // The user of a request is not part of the request.
+    assert.deepEqual(
+      missing.map(([code]) => code),
+      ['invalid_user'],
+    );
     for (const { name, operation } of operations) {
       for (const [status, response] of Object.entries(operation.responses)) {
         for (const error of valuesOf('enum', response).flat()) {

@@ -4,6 +4,7 @@ import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { StoredPlant } from '../../src/index.ts';
 import { LongLists } from '../../src/http/long-lists.ts';
 import { plantListAnswer } from '../../src/http/plant-list.ts';
+import { plantPageJson } from '../../src/store/plant-store.ts';
 import { RawConnection } from '../helpers/raw-http.ts';
 import { startService } from '../helpers/service.ts';
 import type { Answered, Service } from '../helpers/service.ts';
@@ -240,7 +241,7 @@ describe('A long list', () => {
     await Promise.all(Array.from({ length: 3000 }, (_, id) => store.createPlant('ada', { id, name: '' })));
     const all = { user: 'ada', limit: undefined, after: undefined };
     const request = { ...all, path: '/plants', isHead: false, isClientGone: () => false };
-    const first = await store.plantPageJson('ada');
+    const first = await plantPageJson(store, 'ada');
     const { body = '' } = await plantListAnswer(store, new LongLists(store, 1000), first, request);
     let turns = 0;
     const count = (): void => {

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { createTokenFileAuthenticator, createPlantServer, createRequestListener } from '../../src/http.ts';
 import { issueToken } from '../../src/tokens/issue.ts';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
+import { plantPageJson } from '../../src/store/plant-store.ts';
 import type { ListOptions, PlantStoreOptions } from '../../src/index.ts';
 import { PostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
@@ -51,7 +52,7 @@ describe('Options', () => {
   it('of a list: an unknown one is a TypeError that names it', async () => {
     const expected = { name: 'TypeError', message: 'a list has no option offset. Its options are after, limit' };
     await assert.rejects(store.listPlants('ada', { offset: 5 } as ListOptions), expected);
-    await assert.rejects(store.plantPageJson('ada', { offset: 5 } as ListOptions), expected);
+    await assert.rejects(plantPageJson(store, 'ada', { offset: 5 } as ListOptions), expected);
     await assert.rejects(store.iteratePages('ada', { offset: 5 } as ListOptions).next(), expected);
     await assert.rejects(store.listPlants('ada', null as unknown as ListOptions), { name: 'TypeError' });
   });
@@ -61,7 +62,7 @@ describe('Options', () => {
     const tokens = join(folder, 'tokens.json');
     issueToken(tokens, { user: 'ada' });
     const storage = new SqliteStorage(join(folder, 'a.db'), { busyTimeoutMs: 1 });
-    const all: Required<PlantStoreOptions> = { storage, maxQueuedWrites: 1, maxBatchWrites: 1, maxCachedText: 0 };
+    const all: Required<PlantStoreOptions> = { storage, maxQueuedWrites: 1, maxCachedText: 0 };
     await new PlantStore(all).close();
     new PostgresStorage({ pool: required.pool, schema: undefined, table: 'plants', createTable: false });
     createTokenFileAuthenticator(tokens, { onWarning: () => undefined });

@@ -8,101 +8,112 @@ const all = 1000;
 const pageOf = (json: string): JsonPage => ({ json, count: 1, last: 1n, hasMore: false });
 
 function makeCache({ maxText = 100_000, version = { now: 1 } } = {}): PageCache {
-  const cache = new PageCache({ maxText, dataVersion: () => version.now });
-  cache.find('ada', all);
-  return cache;
+  return new PageCache({ maxText, dataVersion: () => version.now });
 }
 
-function keep(cache: PageCache, user: string, json: string, limit = all): void {
-  cache.keep(user, limit, pageOf(json), cache.forgotten);
+/** Returns the JSON of a cached page, or `undefined` if the page is not cached. */
+async function find(cache: PageCache, user: string, limit = all): Promise<string | undefined> {
+  try {
+    return (await cache.read(user, limit, () => Promise.reject(new Error('not cached')))).json;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads a page into the cache. */
+async function add(cache: PageCache, user: string, json: string, limit = all): Promise<void> {
+  await cache.read(user, limit, () => Promise.resolve(pageOf(json)));
 }
 
 describe('PageCache', () => {
-  it('finds the page of the same user and limit, and no other', () => {
+  it('returns the cached page of the same user and limit, and no other', async () => {
     const cache = makeCache();
-    keep(cache, 'ada', 'first');
-    keep(cache, 'ada', 'one', 1);
-    assert.equal(cache.find('ada', all)?.json, 'first');
-    assert.equal(cache.find('ada', 1)?.json, 'one');
-    assert.equal(cache.find('ada', 2), undefined);
-    assert.equal(cache.find('bob', all), undefined);
+    await add(cache, 'ada', 'first');
+    await add(cache, 'ada', 'one', 1);
+    assert.equal(await find(cache, 'ada'), 'first');
+    assert.equal(await find(cache, 'ada', 1), 'one');
+    assert.equal(await find(cache, 'ada', 2), undefined);
+    assert.equal(await find(cache, 'bob'), undefined);
   });
 
-  it('forgets one user’s pages', () => {
+  it('removes the pages of one user', async () => {
     const cache = makeCache();
-    keep(cache, 'ada', 'a');
-    keep(cache, 'bob', 'b');
+    await add(cache, 'ada', 'a');
+    await add(cache, 'bob', 'b');
     cache.forget('ada');
-    assert.equal(cache.find('ada', all), undefined);
-    assert.equal(cache.find('bob', all)?.json, 'b');
+    assert.equal(await find(cache, 'ada'), undefined);
+    assert.equal(await find(cache, 'bob'), 'b');
   });
 
-  it('does not keep a page that was read before something was forgotten', () => {
+  it('does not cache a page that was being read when pages were removed', async () => {
     const cache = makeCache();
-    const { forgotten } = cache;
+    const loading = Promise.withResolvers<JsonPage>();
+    const page = cache.read('ada', all, () => loading.promise);
     cache.forget('ada');
-    cache.keep('ada', all, pageOf('old'), forgotten);
-    assert.equal(cache.find('ada', all), undefined);
+    loading.resolve(pageOf('old'));
+    assert.equal((await page).json, 'old');
+    assert.equal(await find(cache, 'ada'), undefined);
   });
 
-  it('drops everything in the turn after another process changed the storage', async () => {
+  it('removes all pages in the event loop iteration after another process changed the storage', async () => {
     const version = { now: 1 };
     const cache = makeCache({ version });
-    assert.equal(cache.find('ada', all), undefined);
-    keep(cache, 'ada', 'a');
+    await add(cache, 'ada', 'a');
     await nextTurn();
-    assert.equal(cache.find('ada', all)?.json, 'a');
+    assert.equal(await find(cache, 'ada'), 'a');
     version.now = 2;
     await nextTurn();
-    assert.equal(cache.find('ada', all), undefined);
+    assert.equal(await find(cache, 'ada'), undefined);
   });
 
-  it('keeps no more text than it may, and what was asked for last', () => {
+  it('evicts the least recently used user', async () => {
     const cache = makeCache({ maxText: 3 * (1000 + 3 + 2 * 256) });
     const text = 'x'.repeat(1000);
-    for (const user of ['ada', 'bob', 'eve']) keep(cache, user, text);
-    assert.ok(cache.find('ada', all));
-    keep(cache, 'joe', text);
-    assert.equal(cache.find('bob', all), undefined);
-    for (const user of ['ada', 'eve', 'joe']) assert.ok(cache.find(user, all), user);
+    for (const user of ['ada', 'bob', 'eve']) await add(cache, user, text);
+    assert.equal(await find(cache, 'ada'), text);
+    await add(cache, 'joe', text);
+    assert.equal(await find(cache, 'bob'), undefined);
+    for (const user of ['ada', 'eve', 'joe']) assert.equal(await find(cache, user), text, user);
   });
 
-  it('counts a page that replaces another once, and empty pages too', () => {
+  it('counts a page that is read twice at once only once', async () => {
     const cache = makeCache({ maxText: 5300 });
-    for (let n = 0; n < 50; n++) keep(cache, 'ada', 'x'.repeat(1000));
-    assert.ok(cache.find('ada', all));
-    for (let n = 100; n < 200; n++) keep(cache, `user ${n}`, '');
-    const kept = Array.from({ length: 100 }, (_, n) => cache.find(`user ${n + 100}`, all)).filter(
-      (page) => page !== undefined,
-    );
-    assert.equal(kept.length, Math.floor(5300 / (2 * 256 + 'user 100'.length)));
+    const text = 'x'.repeat(1000);
+    await Promise.all(Array.from({ length: 50 }, () => add(cache, 'ada', text)));
+    assert.equal(await find(cache, 'ada'), text);
+    for (const user of ['bob', 'eve']) await add(cache, user, text);
+    for (const user of ['ada', 'bob', 'eve']) assert.equal(await find(cache, user), text, user);
   });
 
-  it('counts the users whose pages it keeps, once each', () => {
+  it('counts empty pages and the names of users', async () => {
     const cache = makeCache({ maxText: 10 * (255 + 2 * 256) });
     const users = Array.from({ length: 100 }, (_, n) => `${n}`.padStart(255, 'x'));
-    for (const user of users) keep(cache, user, '');
-    assert.equal(users.filter((user) => cache.find(user, all) !== undefined).length, 10);
-    const other = makeCache({ maxText: 10 * 255 + 40 * 256 });
-    for (const user of users.slice(0, 10)) for (const limit of [1, 2, 3]) keep(other, user, '', limit);
-    assert.equal(users.filter((user) => other.find(user, 3) !== undefined).length, 10);
+    for (const user of users) await add(cache, user, '');
+    const cached = await Promise.all(users.map((user) => find(cache, user)));
+    assert.equal(cached.filter((page) => page !== undefined).length, 10);
   });
 
-  it('has room again for what it forgot', () => {
+  it('counts a user with several pages once', async () => {
+    const cache = makeCache({ maxText: 10 * 255 + 40 * 256 });
+    const users = Array.from({ length: 10 }, (_, n) => `${n}`.padStart(255, 'x'));
+    for (const user of users) for (const limit of [1, 2, 3]) await add(cache, user, '', limit);
+    for (const user of users) assert.equal(await find(cache, user, 3), '', user);
+  });
+
+  it('reuses the space of removed pages', async () => {
     const cache = makeCache({ maxText: 3100 });
     const text = 'x'.repeat(1000);
     for (let n = 0; n < 10; n++) {
-      keep(cache, 'ada', text);
+      await add(cache, 'ada', text);
       cache.forget('ada');
     }
-    for (const user of ['ada', 'bob']) keep(cache, user, text);
-    for (const user of ['ada', 'bob']) assert.ok(cache.find(user, all), user);
+    for (const user of ['ada', 'bob']) await add(cache, user, text);
+    for (const user of ['ada', 'bob']) assert.equal(await find(cache, user), text, user);
   });
 
-  it('keeps nothing that is larger than all it may keep', () => {
+  it('does not cache a page that exceeds the maximum size', async () => {
     const cache = makeCache({ maxText: 1400 });
-    keep(cache, 'bob', 'b');
-    keep(cache, 'ada', 'x'.repeat(1001));
-    assert.equal(cache.find('ada', all), undefined);
+    await add(cache, 'ada', 'x'.repeat(1001));
+    assert.equal(await find(cache, 'ada'), undefined);
   });
 });

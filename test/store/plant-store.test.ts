@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { errorTable, MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { NewPlant, StorageAdapter } from '../../src/index.ts';
 import { maxInt64, minInt64 } from '../../src/model/int64.ts';
+import { plantPageJson } from '../../src/store/plant-store.ts';
 
 const newStore = (storage: StorageAdapter = new MemoryStorage()): PlantStore => new PlantStore({ storage });
 
@@ -180,9 +181,9 @@ describe('PlantStore', () => {
       name: 'TypeError',
       message: /maxQueuedWrites/,
     });
-    assert.throws(() => new PlantStore({ storage, maxBatchWrites: 1.5 }), {
+    assert.throws(() => new PlantStore({ storage, maxCachedText: 1.5 }), {
       name: 'TypeError',
-      message: /maxBatchWrites/,
+      message: /maxCachedText/,
     });
   });
 
@@ -192,7 +193,7 @@ describe('PlantStore', () => {
         list: () => Promise.resolve(page),
       }) as unknown as StorageAdapter;
       await assert.rejects(newStore(storage).listPlants('ada'), { code: 'storage_unavailable' });
-      await assert.rejects(newStore(storage).plantPageJson('ada'), { code: 'storage_unavailable' });
+      await assert.rejects(plantPageJson(newStore(storage), 'ada'), { code: 'storage_unavailable' });
       const silent = Object.assign(new MemoryStorage(), {
         commit: () => Promise.resolve(page),
       }) as unknown as StorageAdapter;
@@ -202,7 +203,7 @@ describe('PlantStore', () => {
 
   it('refuses a user that is not a storable string of 1 to 255 bytes', async () => {
     const store = newStore();
-    const problem = { name: 'TypeError', message: /^user must be a string of 1 to 255 bytes of UTF-8/ };
+    const problem = { code: 'invalid_user', message: /^user must be a string of 1 to 255 bytes of UTF-8/ };
     for (const user of ['', 'a\0', '\uD800', 'x'.repeat(256), '\u2698'.repeat(86), null, undefined, 1] as string[]) {
       await assert.rejects(store.createPlant(user, { id: 1, name: '' }), problem);
       await assert.rejects(store.listPlants(user), problem);

@@ -2,9 +2,9 @@ import { resolve } from 'node:path';
 import { backUpDatabase } from '../../storage/sqlite/backup.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
 import type { Command } from '../command.ts';
-import { requireFile, sqliteFile } from '../data-storage.ts';
+import { requireFile } from '../data-storage.ts';
 import { Progress } from '../output/progress.ts';
-import { storageSetting } from '../open-storage.ts';
+import { sqliteFile, storageSetting } from '../open-storage.ts';
 
 const help = `Usage: plant-store backup [--storage sqlite:FILE] TARGET
 
@@ -26,7 +26,7 @@ async function runBackup(args: string[]): Promise<number> {
   if (target === undefined || target === '')
     throw new UsageError('backup needs the TARGET, a file that is to be made.');
   const storage = storageSetting(values.storage);
-  const file = sqliteFile(storage);
+  const file = sqliteFile(storage.text);
   if (file === undefined) throw new UsageError(`${storage.source} must be 'sqlite:FILE' for a backup.`);
   requireFile(file);
 

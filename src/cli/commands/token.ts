@@ -3,7 +3,8 @@ import type { Scope } from '../../model/caller.ts';
 import { readTokenFile } from '../../tokens/token-file.ts';
 import type { TokenRecord } from '../../tokens/token-file.ts';
 import { issueToken, requireTokenFile, revokeToken } from '../../tokens/issue.ts';
-import { isUser, userRule } from '../../model/user.ts';
+import { errorTable } from '../../model/errors.ts';
+import { isUser } from '../../model/user.ts';
 import { parseCommandLine, tokensSetting, UsageError } from '../command.ts';
 import type { Command } from '../command.ts';
 import { printable } from '../output/printable.ts';
@@ -54,7 +55,7 @@ function create(args: string[]): number {
   const { values, positionals } = parseCommandLine(args, options, 1);
   const [user] = positionals;
   if (user === undefined || user === '') throw new UsageError('token create needs a USER.');
-  if (!isUser(user)) throw new UsageError(`USER must be ${userRule}.`);
+  if (!isUser(user)) throw new UsageError(`USER is invalid: ${errorTable.invalid_user.message}`);
   const scopes = values.scope?.map(parseScope);
   const expiresIn = values['expires-in'];
   const issued = issueToken(tokensSetting(values.tokens), {

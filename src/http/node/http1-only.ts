@@ -1,11 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { PlantStoreError } from '../../model/errors.ts';
 import { errorAnswer } from '../answer.ts';
+import { HttpError } from '../http-error.ts';
 import type { AnswerSender } from './send-answer.ts';
 
-const refusal = errorAnswer(
-  new PlantStoreError('malformed_request', 'This service supports HTTP/1.1, but not HTTP/2.'),
-);
+const refusal = errorAnswer(new HttpError('malformed_request', 'This service supports HTTP/1.1, but not HTTP/2.'));
 
 const advice = 'pass the listener to the createServer of node:http or node:https, and put a proxy in front for HTTP/2';
 

@@ -1,9 +1,10 @@
 import { STATUS_CODES } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { errorTable, PlantStoreError } from '../../model/errors.ts';
-import type { ErrorCode } from '../../model/errors.ts';
+import { errorTable } from '../../model/errors.ts';
+import type { HttpErrorCode } from '../../model/errors.ts';
 import { errorBody, jsonHeaders } from '../answer.ts';
+import { HttpError } from '../http-error.ts';
 import { giveUp, lastResponse } from './in-order.ts';
 
 /** How long to drain input after the final response. */
@@ -20,7 +21,7 @@ const closing = new WeakSet<Duplex>();
  * earlier requests are sent first. If the request has a response that has already begun, that response
  * is completed instead.
  */
-export function refuseConnection(socket: Duplex, code: ErrorCode): void {
+export function refuseConnection(socket: Duplex, code: HttpErrorCode): void {
   // After an error, the parser reports another error for every read.
   if (refused.has(socket) || closing.has(socket)) return;
   refused.add(socket);
@@ -70,9 +71,9 @@ export function closeLingering(socket: Duplex, lastWords?: string): void {
 }
 
 /** Returns a complete response as a string, because without a request there is no response object. */
-function rawAnswer(code: ErrorCode): string {
+function rawAnswer(code: HttpErrorCode): string {
   const { status } = errorTable[code];
-  const body = errorBody(new PlantStoreError(code));
+  const body = errorBody(new HttpError(code));
   const headers = [...jsonHeaders, 'Content-Length', `${Buffer.byteLength(body)}`, 'Connection', 'close'];
   const lines = headers.map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('');
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}\r\n${body}`;

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { PlantStoreError } from '../../model/errors.ts';
+import { HttpError } from '../http-error.ts';
 
 /** How much of a refused body is read and discarded, so that the client receives the error response. */
 const maxDrainedBytes = 1_048_576;
@@ -97,7 +97,7 @@ function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> 
     // Without this listener, the promise would never settle after a disconnect.
     const onClose = (): void => {
       settle(() => {
-        reject(new PlantStoreError('malformed_request'));
+        reject(new HttpError('malformed_request'));
       });
     };
     const settle = (outcome: () => void): void => {
@@ -122,6 +122,6 @@ function withChunk(bytes: Buffer, length: number, chunk: Buffer, expected: numbe
   return roomy;
 }
 
-function tooLarge(maxBytes: number): PlantStoreError {
-  return new PlantStoreError('body_too_large', `The body is over ${maxBytes} bytes.`);
+function tooLarge(maxBytes: number): HttpError {
+  return new HttpError('body_too_large', `The body is over ${maxBytes} bytes.`);
 }

@@ -1,9 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { PlantStoreError } from '../../model/errors.ts';
 import type { PlantStore } from '../../store/plant-store.ts';
 import { errorAnswer } from '../answer.ts';
 import type { Answer } from '../answer.ts';
 import { createHandler } from '../handler.ts';
+import { HttpError } from '../http-error.ts';
 import type { ServiceOptions } from '../service-options.ts';
 import { http1Only } from './http1-only.ts';
 import { inOrder } from './in-order.ts';
@@ -16,7 +16,7 @@ import { isMalformed } from './validation.ts';
 /** How many pipelined requests may wait, as a multiple of `maxInFlight`. */
 const maxWaitingFactor = 10;
 
-const malformed = errorAnswer(new PlantStoreError('malformed_request'), ['Connection', 'close']);
+const malformed = errorAnswer(new HttpError('malformed_request'), ['Connection', 'close']);
 
 /**
  * Creates a node:http request listener for the whole service. It can be mounted in an Express-style app under a

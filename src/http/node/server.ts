@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { ErrorCode } from '../../model/errors.ts';
+import type { HttpErrorCode } from '../../model/errors.ts';
 import { checkIntegerOption } from '../../model/options.ts';
 import type { PlantStore } from '../../store/plant-store.ts';
 import { connectionLimit, openFileLimit } from './connection-limit.ts';
@@ -163,7 +163,7 @@ export async function drainServer(server: Server, graceMs: number): Promise<void
 }
 
 /** Maps the code of a node:http error to a code of this package. */
-function clientErrorCode({ code }: NodeJS.ErrnoException): ErrorCode {
+function clientErrorCode({ code }: NodeJS.ErrnoException): HttpErrorCode {
   if (code === 'HPE_HEADER_OVERFLOW') return 'header_too_large';
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
   return 'malformed_request';

@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { userRule } from '../../../src/model/user.ts';
+import { errorTable } from '../../../src/model/errors.ts';
 import { runCommand } from '../../helpers/command-line.ts';
 import type { Finished } from '../../helpers/command-line.ts';
 import { eventually } from '../../helpers/eventually.ts';
@@ -59,9 +59,9 @@ describe('plant-store import', { concurrency: 4 }, () => {
     ['{"user":"ada","id":1', 'it is not JSON, or nests too deep.'],
     ['[]', 'it is not an object with user, id, name and, optionally, tag.'],
     ['{"id":1,"name":"x"}', 'user is required.'],
-    ['{"user":"","id":1,"name":"x"}', `user must be ${userRule}.`],
-    [`{"user":"${'x'.repeat(256)}","id":1,"name":"x"}`, `user must be ${userRule}.`],
-    ['{"user":"\\ud800","id":1,"name":"x"}', `user must be ${userRule}.`],
+    ['{"user":"","id":1,"name":"x"}', errorTable.invalid_user.message],
+    [`{"user":"${'x'.repeat(256)}","id":1,"name":"x"}`, errorTable.invalid_user.message],
+    ['{"user":"\\ud800","id":1,"name":"x"}', errorTable.invalid_user.message],
     ['{"user":"ada","id":1.5,"name":"x"}', 'id must be a number with an integral value from -2^63 to 2^63-1.'],
     [
       '{"user":"ada","id":9223372036854775808,"name":"x"}',
