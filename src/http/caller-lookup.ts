@@ -60,8 +60,9 @@ function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
 }
 
 function checkCaller(caller: unknown): void {
-  if (typeof caller !== 'object')
+  if (typeof caller !== 'object') {
     throw new TypeError(`authenticate must return a Caller or null, not a ${typeof caller}`);
+  }
   const { user, scopes } = caller as Readonly<Record<string, unknown>>;
   if (!isUser(user)) throw new TypeError(`authenticate returned an invalid user: ${errorTable.invalid_user.message}`);
   if (scopes === undefined || (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string'))) return;

@@ -21,7 +21,7 @@ interface Entry {
   readonly resolve: (outcome: boolean) => void;
   readonly reject: (reason: unknown) => void;
   /** The next write to the same plant. */
-  behind: Entry | undefined;
+  next: Entry | undefined;
 }
 
 /**
@@ -60,7 +60,7 @@ export class WriteQueue {
       if (this.#closing !== undefined) throw new PlantStoreError('closed');
       if (this.#waiting >= this.#options.maxQueuedWrites) throw new PlantStoreError('saturated');
       this.#waiting++;
-      this.#enqueue({ write, resolve, reject, behind: undefined });
+      this.#enqueue({ write, resolve, reject, next: undefined });
       this.#schedule();
       // A full batch gains nothing by waiting, and with thousands of clients an iteration can take a second.
       if (this.#next.length === this.#options.maxBatchWrites && !this.#isCommitting) void this.#commitBatch();
@@ -87,7 +87,7 @@ export class WriteQueue {
     const last = lastById.get(id);
     lastById.set(id, entry);
     if (last === undefined) this.#next.push(entry);
-    else last.behind = entry;
+    else last.next = entry;
   }
 
   #schedule(): void {
@@ -141,9 +141,9 @@ export class WriteQueue {
   #takeBatch(): Entry[] {
     const batch = this.#next.slice(0, this.#options.maxBatchWrites);
     this.#next = this.#next.slice(batch.length);
-    for (const { write, behind } of batch) {
-      if (behind === undefined) this.#forget(write);
-      else this.#next.push(behind);
+    for (const { write, next } of batch) {
+      if (next === undefined) this.#forget(write);
+      else this.#next.push(next);
     }
     return batch;
   }

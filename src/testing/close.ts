@@ -33,10 +33,12 @@ export function testClose({ test }: Suite): void {
       storage.list('ada', { after: undefined, limit: 1 }),
       storage.close(),
     ]);
-    if (committed.status === 'fulfilled')
+    if (committed.status === 'fulfilled') {
       expectEqual(committed.value, [true], 'A commit that succeeds during close must return its outcome.');
-    if (listed.status === 'fulfilled')
+    }
+    if (listed.status === 'fulfilled') {
       expect(listed.value.length <= 1, 'A list that succeeds during close must return its page.');
+    }
     const seen = closed.status === 'rejected' ? ` It rejected with ${shown(closed.reason)}.` : '';
     expect(closed.status === 'fulfilled', `close must succeed while work is under way.${seen}`);
   });

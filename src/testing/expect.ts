@@ -53,8 +53,9 @@ export function innermost(error: unknown): unknown {
 
 /** Formats a value on one line, with long strings and arrays truncated. */
 export function shown(value: unknown): string {
-  if (value instanceof Error)
+  if (value instanceof Error) {
     return `${value.name} "${value.message}"${'code' in value ? ` with the code ${String(value.code)}` : ''}`;
+  }
   return inspect(brief(value), { breakLength: Infinity, compact: true, maxArrayLength: maxShownItems });
 }
 

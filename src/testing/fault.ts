@@ -49,8 +49,9 @@ export function testFault(suite: Suite): void {
     neighbours: 'a plant that the storage cannot hold does not fail the 63 creates beside it',
   };
   if (options.makePlantUnstorable === undefined) {
-    for (const title of Object.values(titles))
+    for (const title of Object.values(titles)) {
       skip(`${title}: not proven, because the option makePlantUnstorable is missing`);
+    }
     return;
   }
 
@@ -76,18 +77,19 @@ export function testFault(suite: Suite): void {
     const creates = range(64).map((id) => store.createPlant('ada', { id, name: 'a plant' }));
     const settled = await Promise.allSettled(creates);
     for (const [id, attempt] of creates.entries()) {
-      if (id === 13)
+      if (id === 13) {
         await expectCode(
           attempt,
           'invalid_plant',
           'A create that the storage cannot hold must reject with invalid_plant.',
         );
-      else
+      } else {
         expectEqual(
           settled[id]?.status,
           'fulfilled',
           `The create of plant ${id} must succeed beside one that the storage cannot hold.`,
         );
+      }
     }
     const stored = [...range(64).filter((id) => id !== 13), 1000].map(BigInt);
     expectEqual(

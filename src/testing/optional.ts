@@ -138,9 +138,9 @@ export function testDataVersion({ test, reportMissing, options: { persistent } }
     expectEqual(storage.dataVersion(), before, 'dataVersion must not change with a commit of its own adapter.');
     await other.commit([create('ada', 2n)]);
     const between = storage.dataVersion();
-    if (persistent)
+    if (persistent) {
       expect(between !== before, `dataVersion is still ${before} after a commit of another adapter. It must change.`);
-    else expectEqual(between, before, 'dataVersion must not change with a commit on which list does not depend.');
+    } else expectEqual(between, before, 'dataVersion must not change with a commit on which list does not depend.');
     expectEqual(
       (await all(storage, 'ada')).length,
       persistent ? 2 : 1,

@@ -42,9 +42,10 @@ export function testStorageAdapter<Location extends StorageLocation>(
     'a second adapter on the same location': testSecondAdapter,
   };
   suite.describe(`${name} as a StorageAdapter`, () => {
-    for (const [title, register] of Object.entries(sections))
+    for (const [title, register] of Object.entries(sections)) {
       suite.describe(title, () => {
         register(suite);
       });
+    }
   });
 }

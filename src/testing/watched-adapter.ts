@@ -115,11 +115,11 @@ function checkIds(call: string, ids: readonly unknown[], after: PlantId | undefi
   for (const [index, id] of ids.entries()) {
     expect(typeof id === 'bigint', `${call} returned a plant with the id ${shown(id)}. An id must be a bigint.`);
     if (last === undefined || id > last) last = id;
-    else if (id === last)
+    else if (id === last) {
       fail(`${call} returned ${id} again. Every plant of a page must have a greater id than the one before.`);
-    else if (index === 0)
+    } else if (index === 0) {
       fail(`${call} returned ${id}, which is not greater. It must return only ids greater than after.`);
-    else fail(`${call} returned ${id} after ${last}. Ids must ascend as numbers.`);
+    } else fail(`${call} returned ${id} after ${last}. Ids must ascend as numbers.`);
   }
 }
 

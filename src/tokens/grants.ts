@@ -18,10 +18,10 @@ interface Grant {
 }
 
 /** The state of a tokens file, without its content. */
-type Glimpse =
+type FileState =
   | { readonly kind: 'absent' }
   | { readonly kind: 'failed'; readonly message: string }
-  | { readonly kind: 'file'; readonly signature: string; readonly isOpenToOthers: boolean };
+  | { readonly kind: 'file'; readonly signature: string; readonly isAccessibleToOthers: boolean };
 
 /** The grants of a tokens file. Checks for changes to the file only on lookups, so an unused instance does no work. */
 export class TokenGrants {
@@ -45,10 +45,10 @@ export class TokenGrants {
   constructor(path: string, onWarning: (message: string) => void) {
     this.#path = path;
     this.#onWarning = onWarning;
-    const glimpse = lookAt(path);
+    const state = stateOf(path);
     this.#grants = new Map(readTokenFile(path).map((record) => [record.sha256, grantOf(record)]));
-    this.#signature = glimpse.kind === 'file' ? glimpse.signature : '';
-    this.#warnIfOpen(glimpse);
+    this.#signature = state.kind === 'file' ? state.signature : '';
+    this.#warnIfOpen(state);
     this.#stayFresh();
   }
 
@@ -91,16 +91,16 @@ export class TokenGrants {
   #check(): void {
     if (this.#loading !== undefined) return;
     const startMs = performance.now();
-    const glimpse = lookAt(this.#path);
-    if (glimpse.kind === 'failed') {
-      this.#failToRead(glimpse.message);
-    } else if (glimpse.kind === 'absent') {
+    const state = stateOf(this.#path);
+    if (state.kind === 'failed') {
+      this.#failToRead(state.message);
+    } else if (state.kind === 'absent') {
       if (this.#signature !== 'absent') this.#onWarning(`${this.#path} was removed: no token is accepted.`);
       this.#use('absent', new Map());
-    } else if (glimpse.signature === this.#signature) {
+    } else if (state.signature === this.#signature) {
       this.#noteReadable();
     } else {
-      this.#loading = this.#load(glimpse).finally(() => {
+      this.#loading = this.#load(state).finally(() => {
         this.#loading = undefined;
         this.#checkedAtMs = startMs;
       });
@@ -110,12 +110,12 @@ export class TokenGrants {
   }
 
   /** Reads the file. The old grants stay in force until the new ones are complete. Never rejects. */
-  async #load(glimpse: Glimpse & { readonly kind: 'file' }): Promise<void> {
+  async #load(state: FileState & { readonly kind: 'file' }): Promise<void> {
     const grants = new Map<string, Grant>();
     try {
       await visitTokenFile(this.#path, (record) => grants.set(record.sha256, grantOf(record)));
-      this.#warnIfOpen(glimpse);
-      this.#use(glimpse.signature, grants);
+      this.#warnIfOpen(state);
+      this.#use(state.signature, grants);
     } catch (error) {
       const { message } = error as Error;
       if (isReadFailure(error as Error)) this.#failToRead(message);
@@ -160,8 +160,8 @@ export class TokenGrants {
     this.#isRefusing = false;
   }
 
-  #warnIfOpen(glimpse: Glimpse): void {
-    if (glimpse.kind !== 'file' || !glimpse.isOpenToOthers) return;
+  #warnIfOpen(state: FileState): void {
+    if (state.kind !== 'file' || !state.isAccessibleToOthers) return;
     this.#onWarning(`${this.#path} is open to other users of this machine: make it yours alone (chmod 600).`);
   }
 }
@@ -172,10 +172,14 @@ function grantOf({ user, scopes, expiresAt }: TokenRecord): Grant {
 }
 
 /** Returns the state of a file. The signature changes whenever the file is replaced or written to. */
-function lookAt(path: string): Glimpse {
+function stateOf(path: string): FileState {
   try {
     const { ino, size, mtimeNs, ctimeNs, mode } = statSync(path, { bigint: true });
-    return { kind: 'file', signature: `${ino} ${size} ${mtimeNs} ${ctimeNs}`, isOpenToOthers: (mode & 0o077n) !== 0n };
+    return {
+      kind: 'file',
+      signature: `${ino} ${size} ${mtimeNs} ${ctimeNs}`,
+      isAccessibleToOthers: (mode & 0o077n) !== 0n,
+    };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     return code === 'ENOENT' ? { kind: 'absent' } : { kind: 'failed', message: `${path} cannot be used: ${message}.` };

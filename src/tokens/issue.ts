@@ -45,13 +45,13 @@ export function issueToken(
  */
 export function revokeToken(path: string, id: string): boolean {
   requireTokenFile(path);
-  let wasThere = false;
+  let existed = false;
   changeTokenFile(path, (records) => {
-    const kept = records.filter((record) => record.id !== id);
-    wasThere = kept.length < records.length;
-    return wasThere ? kept : undefined;
+    const remaining = records.filter((record) => record.id !== id);
+    existed = remaining.length < records.length;
+    return existed ? remaining : undefined;
   });
-  return wasThere;
+  return existed;
 }
 
 /** @throws {Error} if the folder of a tokens file does not exist, because creating it would hide a mistyped path. */
@@ -123,17 +123,17 @@ function brokenLock(path: string, cause?: unknown): Error {
 
 /** Replaces a file atomically and durably: writes and syncs a new file, renames it, and syncs the folder. */
 function replaceFile(path: string, text: string): void {
-  const beside = `${path}.new`;
+  const newPath = `${path}.new`;
   // A file that a crashed process left may have other permissions.
-  rmSync(beside, { force: true });
-  writeFileSync(beside, text, { mode: 0o600, flag: 'wx', flush: true });
-  keepOwner(path, beside);
-  renameSync(beside, path);
+  rmSync(newPath, { force: true });
+  writeFileSync(newPath, text, { mode: 0o600, flag: 'wx', flush: true });
+  copyOwner(path, newPath);
+  renameSync(newPath, path);
   syncFolder(dirname(path));
 }
 
 /** Preserves the owner of a file, so that root can create a token for a service that runs as another user. */
-function keepOwner(from: string, to: string): void {
+function copyOwner(from: string, to: string): void {
   const [old, fresh] = [statSync(from, { throwIfNoEntry: false }), statSync(to)];
   if (old !== undefined && (old.uid !== fresh.uid || old.gid !== fresh.gid)) chownSync(to, old.uid, old.gid);
 }

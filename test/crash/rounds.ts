@@ -100,13 +100,14 @@ export async function runCrashRounds({ folder, command, rounds, random }: CrashO
   }
 
   async function stopInTime(server: CrashServer): Promise<void> {
-    const giveUp = setTimeout(() => void server.kill(), stopWithinMs);
+    const cancelWaiting = setTimeout(() => void server.kill(), stopWithinMs);
     const code = await server.kill('SIGTERM');
-    clearTimeout(giveUp);
-    if (code !== 0)
+    clearTimeout(cancelWaiting);
+    if (code !== 0) {
       tally.problems.push(
         `round ${tally.rounds}: the exit code of a stop was ${code ?? 'none in time'}: ${server.stderr()}`,
       );
+    }
   }
 
   async function runRound(kind: RoundKind, first: { server: CrashServer; url: string }): Promise<void> {
@@ -129,8 +130,9 @@ export async function runCrashRounds({ folder, command, rounds, random }: CrashO
   try {
     for (const kind of rounds) {
       tally.rounds++;
-      for (let times = kind === 'kill at start' ? 1 + Math.floor(random() * 3) : 0; times > 0; times--)
+      for (let times = kind === 'kill at start' ? 1 + Math.floor(random() * 3) : 0; times > 0; times--) {
         await killAtStart();
+      }
       const first = await started();
       await compare(first.url);
       await runRound(kind, first);

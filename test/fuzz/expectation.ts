@@ -48,8 +48,12 @@ export function expectation(request: Request): Expectation {
   if (byHeader.operation === undefined && !byHeader.readsBody) return { errors: [...mayBe, ...byHeader.errors] };
   mayBe.push(...byHeader.errors);
   if (request.bodyState !== 'complete') {
-    if (byHeader.readsBody && Number(valuesOf(request.fields, 'content-length')[0] ?? maxBodyBytes + 1) > maxBodyBytes)
+    if (
+      byHeader.readsBody &&
+      Number(valuesOf(request.fields, 'content-length')[0] ?? maxBodyBytes + 1) > maxBodyBytes
+    ) {
       mayBe.push(40008);
+    }
     const { operation } = byHeader;
     // What changes nothing may be answered before the body that nobody asked for is there.
     const mayServe = operation !== undefined && operation.kind !== 'delete';

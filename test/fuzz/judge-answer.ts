@@ -160,11 +160,12 @@ function judgeList(
   if (known(user) === 'roughly') {
     const candidates = new Set(shown(ledger.candidatesOf(user).filter(({ id }) => isAfter(id))).map(textOf));
     rule((listed ?? []).length <= limit, () => `${what} is over its limit`);
-    for (const plant of listed ?? [])
+    for (const plant of listed ?? []) {
       rule(
         candidates.has(textOf(plant)),
         () => `${what} shows ${JSON.stringify(plant)}, which is not one of ${user}'s`,
       );
+    }
     return;
   }
   const all = ledger.plantsOf(user).filter(({ id }) => isAfter(id));

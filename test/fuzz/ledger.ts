@@ -100,8 +100,9 @@ export class Ledger {
     let accounts = this.#accounts.get(user);
     if (accounts === undefined) this.#accounts.set(user, (accounts = new Map<bigint, Account>()));
     let account = accounts.get(id);
-    if (account === undefined)
+    if (account === undefined) {
       accounts.set(id, (account = { candidates: [], balance: 0, openCreates: 0, openDeletes: 0 }));
+    }
     return account;
   }
 }

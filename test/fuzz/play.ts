@@ -85,11 +85,12 @@ export async function play(port: number, { drafts, isStepwise, cuts, ending, end
       },
       () => `no answers to ${wanted} requests`,
     );
-    if (read().answers.at(-1)?.isLast === true)
+    if (read().answers.at(-1)?.isLast === true) {
       await until(
         () => false,
         () => 'no end behind the last answer',
       );
+    }
   };
 
   try {
@@ -112,11 +113,12 @@ export async function play(port: number, { drafts, isStepwise, cuts, ending, end
     if (ending === 'destroys') socket.destroy();
     else if (ending === 'resets') socket.resetAndDestroy();
     else if (!socket.destroyed) socket.end();
-    if (!isLeaving)
+    if (!isLeaving) {
       await until(
         () => false,
         () => 'no end of the connection',
       );
+    }
     return {
       stream: readRequests(state.sent),
       received: read(),

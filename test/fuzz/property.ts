@@ -74,8 +74,9 @@ async function runCase(garden: Garden, { plants, scripts }: Case): Promise<void>
   await garden.rest();
   const ledger = new Ledger([...plants, ...collection.map((plant) => [collector, plant] as const)]);
   const operations = played.map(operationsOf);
-  for (const operation of operations.flat())
+  for (const operation of operations.flat()) {
     if (operation.kind === 'create') ledger.send(operation.user, operation.plant);
+  }
   const usersOfAll = operations.map(
     (all) => new Set(all.flatMap((operation) => ('user' in operation ? [operation.user] : []))),
   );

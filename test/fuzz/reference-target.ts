@@ -16,8 +16,9 @@ export function routeOf(target: string): Place | undefined {
   const origin = target.replace(/^https?:\/\/[^/?]*/i, '');
   const [path = '', ...rest] = origin.split('?');
   const query = rest.join('?');
-  if (path === '/plants')
+  if (path === '/plants') {
     return { kind: 'plants', path, query, methods: ['GET', 'POST'], allow: 'GET, POST, HEAD, OPTIONS' };
+  }
   if (path === '/openapi.json') return { kind: 'openapi', path, query, methods: ['GET'], allow: 'GET, HEAD, OPTIONS' };
   const idText = path.startsWith('/plants/') ? path.slice('/plants/'.length) : '';
   if (idText === '' || idText.includes('/')) return undefined;

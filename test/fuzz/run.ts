@@ -18,8 +18,9 @@ const storages: StorageName[] =
   values.storage === undefined ? ['memory', 'sqlite'] : [values.storage === 'sqlite' ? 'sqlite' : 'memory'];
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 30));
 const ms = (Number(values.minutes) * 60_000) / storages.length;
-if (!Number.isSafeInteger(seed) || !(ms > 0))
+if (!Number.isSafeInteger(seed) || !(ms > 0)) {
   throw new TypeError('--seed must be an integer and --minutes a number over 0');
+}
 
 let count = 0;
 for (const storage of storages) {

@@ -72,8 +72,9 @@ function assertHeaders(what: string, { headers = {} }: Described, received: Head
     const header = reference === undefined ? headerOrRef : document.components.headers[reference];
     const value = received.get(name);
     assert.ok(value !== null || header?.required !== true, `${what} lacks ${name}`);
-    if (value !== null && header?.schema)
+    if (value !== null && header?.schema) {
       assertValid(`${what}: ${name}`, header.schema, /^\d+$/.test(value) ? Number(value) : value);
+    }
   }
   for (const name of received.keys()) assert.ok(known.has(name), `${what} has ${name}, which is not described`);
 }

@@ -78,8 +78,9 @@ export function startModelClients(
     }
     const there = states.filter((state) => state !== undefined);
     if (answer.status === (isCreate ? 200 : 204)) {
-      if (isCreate ? !states.includes(undefined) : there.length === 0)
+      if (isCreate ? !states.includes(undefined) : there.length === 0) {
         problems.push(`${answer.status} for ${key.user} ${key.id}, which is ${describe(states)}`);
+      }
       model.settle(key, [name]);
     } else if (isCreate && answer.status === 400) {
       if (there.length === 0) problems.push(`taken: ${key.user} ${key.id}, which is ${describe(states)}`);
@@ -89,8 +90,9 @@ export function startModelClients(
       model.settle(key, [undefined]);
     } else if (answer.status === 503) {
       model.allow(key, name);
-      if (answer.headers['retry-after'] === undefined || !isError(answer.body, 50300))
+      if (answer.headers['retry-after'] === undefined || !isError(answer.body, 50300)) {
         problems.push(`503 with ${JSON.stringify(answer.headers)} ${answer.body}`);
+      }
     } else {
       problems.push(`${answer.status}: ${answer.body}`);
     }

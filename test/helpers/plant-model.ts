@@ -63,8 +63,9 @@ export class PlantModel {
         continue;
       }
       before = id;
-      if (!this.states({ user, id }).includes(name))
+      if (!this.states({ user, id }).includes(name)) {
         findings.resurrected.push(`${line}, not ${this.states({ user, id }).join(' or ')}`);
+      }
       left.delete(id);
       this.settle({ user, id }, [name]);
     }

@@ -64,10 +64,11 @@ async function startCounting(
     if (range.limit < 1000) return list(user, range);
     reads.push(range.after);
     // The first page of a request has one plant more, to see whether there is another page.
-    if (!isOpen && range.limit === 1000)
+    if (!isOpen && range.limit === 1000) {
       await new Promise<void>((resolve) => {
         waiting.push(resolve);
       });
+    }
     return list(user, range);
   };
   const gate = {

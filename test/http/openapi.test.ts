@@ -178,10 +178,12 @@ describe('openApiDocument', () => {
 
   it('names the scope that each operation needs', () => {
     const scoped = new Map(operations.map(({ name, operation }) => [name, operation.security]));
-    for (const name of ['GET /plants', 'HEAD /plants'])
+    for (const name of ['GET /plants', 'HEAD /plants']) {
       assert.deepEqual(scoped.get(name), [{ bearerAuth: ['plants:read'] }]);
-    for (const name of ['POST /plants', 'DELETE /plants/{id}'])
+    }
+    for (const name of ['POST /plants', 'DELETE /plants/{id}']) {
       assert.deepEqual(scoped.get(name), [{ bearerAuth: ['plants:write'] }]);
+    }
   });
 
   it('gives limit, after and id the types and bounds that the service holds them to', () => {

@@ -84,8 +84,9 @@ describe('GET /plants', () => {
       assert.deepEqual(pages.map(({ length }) => length).slice(0, -1), Array(pages.length - 1).fill(limit));
       assert.deepEqual(pages.flat(), oneTo(2500));
     }
-    for (const limit of [2500, 2501, 2147483647])
+    for (const limit of [2500, 2501, 2147483647]) {
       assert.deepEqual(await follow(service, `/plants?limit=${limit}`), [oneTo(2500)]);
+    }
     assert.deepEqual(names(await service.call('GET', '/plants')), oneTo(2500));
     assert.deepEqual(names(await service.call('GET', '/plants?limit=1500&after=2500')), []);
   });
@@ -107,11 +108,12 @@ describe('GET /plants', () => {
         );
         await Promise.all(fresh);
       }
-      if (reads === 5)
+      if (reads === 5) {
         await storage.commit([
           { kind: 'delete', user, id: 4000n },
           { kind: 'delete', user, id: 5998n },
         ]);
+      }
       return page;
     };
     const pages = await follow(service, '/plants?limit=3000');

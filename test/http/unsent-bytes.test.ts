@@ -48,8 +48,9 @@ describe('UnsentBytes', () => {
       [other, 'bob'],
       [first, 'ada'],
       [second, 'ada'],
-    ] as const)
+    ] as const) {
       unsent.set(response, user, 120);
+    }
     clock.nowMs = 500;
     // The client of the first has taken a piece, so that the second is the slowest.
     unsent.set(first, 'ada', 120);

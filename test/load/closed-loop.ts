@@ -54,7 +54,7 @@ export async function runLoop(options: LoopOptions, control: Control): Promise<L
   );
   const all = Promise.all(clients.map((client) => client.done));
   await Promise.race([all, sleep(milliseconds + graceMs, undefined, { ref: false })]);
-  for (const client of clients) client.giveUp();
+  for (const client of clients) client.cancelWaiting();
   return {
     ...tally.report(),
     created: clients.flatMap((client) => client.created),
@@ -91,7 +91,7 @@ class Client {
   }
 
   /** Counts what is still under way as unanswered. */
-  giveUp(): void {
+  cancelWaiting(): void {
     this.#socket
       .removeAllListeners()
       .on('error', () => undefined)
@@ -138,11 +138,11 @@ class Client {
     this.#id = undefined;
     // On another connection, when this one is closed.
     if (isLast) this.#socket.end();
-    else if (status === 503 && this.#options.isPatient === true)
+    else if (status === 503 && this.#options.isPatient === true) {
       setTimeout(() => {
         this.#sendIfOpen();
       }, retryAfterMs);
-    else this.#send();
+    } else this.#send();
   }
 
   #closed(): void {

@@ -125,8 +125,9 @@ async function untilQuiet({ server }: Scene, start: number): Promise<string> {
     await sleep(500);
     const now = server.watch.cpuSeconds();
     // Where the system does not tell, there is no telling.
-    if (!(now - before > 0.1))
+    if (!(now - before > 0.1)) {
       return `the server was busy filling the readers' connections for ${secondsSince(start)} s at the most`;
+    }
     before = now;
   }
   return `the server was still busy filling the readers' connections after ${secondsSince(start)} s`;

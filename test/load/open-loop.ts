@@ -51,7 +51,7 @@ export async function runOpenLoop(options: OpenLoopOptions, control: Control): P
   }
   const deadline = performance.now() + graceMs;
   while (performance.now() < deadline && lines.some((line) => line.isWaiting)) await sleep(50);
-  for (const line of lines) line.giveUp();
+  for (const line of lines) line.cancelWaiting();
   return { ...tally.report(), offered, heldBack };
 }
 
@@ -95,7 +95,7 @@ class Line {
     return true;
   }
 
-  giveUp(): void {
+  cancelWaiting(): void {
     this.#tally.unanswered += this.#sentAt.length - this.#answered;
     this.#socket
       .removeAllListeners()

@@ -40,8 +40,9 @@ export async function runSteadily(options: SteadyOptions, control: Control): Pro
   const start = performance.now();
   let sent = 0;
   for (let now = start; now < start + milliseconds; now = performance.now()) {
-    for (const due = ((now - start) * perSecond) / 1000; sent < due; sent++)
+    for (const due = ((now - start) * perSecond) / 1000; sent < due; sent++) {
       user.send(works[sent % works.length] ?? 'create');
+    }
     await sleep(tickMs);
   }
   for (const deadline = performance.now() + graceMs; user.isWaiting && performance.now() < deadline;) await sleep(50);

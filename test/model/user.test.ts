@@ -13,7 +13,8 @@ describe('isUser', () => {
   });
 
   it('rejects what no storage can hold', () => {
-    for (const user of ['', 'a\0b', '\uD800', 'a\uDC00b', null, undefined, 7, {}, ['ada']])
+    for (const user of ['', 'a\0b', '\uD800', 'a\uDC00b', null, undefined, 7, {}, ['ada']]) {
       assert.equal(isUser(user), false);
+    }
   });
 });

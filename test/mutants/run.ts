@@ -46,12 +46,13 @@ interface Verdict {
 }
 
 const workspaces: Workspace[] = [];
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     void stopTests()
       .then(tidyUp)
       .then(() => process.exit(1));
   });
+}
 try {
   process.exitCode = await main();
 } finally {
@@ -113,10 +114,11 @@ async function tryWithoutFault(files: readonly string[]): Promise<ReadonlyMap<st
     const start = performance.now();
     const outcome = await runTestFile(workspace, file, baselineLimitMs);
     if (outcome.kind === 'passed') baselines.set(file, performance.now() - start);
-    else
+    else {
       print(
         `${file} does not pass without a fault: ${outcome.kind}${outcome.kind === 'failed' ? `: "${outcome.test}"` : ''}`,
       );
+    }
   });
   print(`${baselines.size} of ${files.length} test files pass without a fault.`);
   return baselines.size === files.length ? baselines : undefined;

@@ -28,8 +28,9 @@ export async function runTestFile({ root, temporary }: Workspace, file: string, 
   });
   running.add(child);
   let output = '';
-  for (const stream of [child.stdout, child.stderr])
+  for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  }
   const limit = new AbortController();
   let isLate = false;
   const stopped = sleep(limitMs, undefined, { signal: limit.signal })

@@ -31,8 +31,9 @@ export async function makeWorkspace(): Promise<Workspace> {
   await mkdir(workspace.temporary);
   // Every user may write there, as in /tmp.
   await chmod(workspace.temporary, 0o1777);
-  for (const name of copied)
+  for (const name of copied) {
     await cp(join(projectRoot, name), join(workspace.root, name), { recursive: true, filter: isSource });
+  }
   await symlink(join(projectRoot, 'node_modules'), join(workspace.root, 'node_modules'));
   return workspace;
 }

@@ -26,12 +26,13 @@ describe('WriteQueue over a storage that cannot hold some plants', { timeout: 30
     );
     for (const [id, outcome] of settled.entries()) {
       if (id !== 5 && id !== 6) assert.deepEqual(outcome, { status: 'fulfilled', value: true });
-      else
+      else {
         assert.deepEqual(reasonOf(outcome), {
           code: 'invalid_plant',
           message: 'The storage cannot hold this plant.',
           cause,
         });
+      }
     }
   });
 
@@ -105,8 +106,9 @@ describe('WriteQueue over a storage that cannot hold some plants', { timeout: 30
               assert.ok(writes.length <= maxBatchWrites);
               await turn();
               underWay--;
-              if (writes.some((write) => write.kind === 'create' && write.plant.name === 'unstorable'))
+              if (writes.some((write) => write.kind === 'create' && write.plant.name === 'unstorable')) {
                 throw new PlantStoreError('invalid_plant');
+              }
               return writes.map((write) => apply(there, write.kind === 'create', String(idOf(write))));
             },
             { maxQueuedWrites: 100, maxBatchWrites },
@@ -118,10 +120,11 @@ describe('WriteQueue over a storage that cannot hold some plants', { timeout: 30
             if (pause) await turn();
           }
           let settled = 0;
-          for (const outcome of outcomes)
+          for (const outcome of outcomes) {
             void outcome.then(() => {
               settled++;
             });
+          }
           await queue.close();
           await turn();
           assert.equal(settled, operations.length);

@@ -127,8 +127,9 @@ describe('testStorageAdapter', { concurrency: 2 }, () => {
       const said = failures.get(test) ?? assert.fail(`The test did not fail.\n${output}`);
       assert.ok(said.includes(sentence), said);
       // A failure must fit on a screen, however much an adapter returns.
-      for (const [name, message] of failures)
+      for (const [name, message] of failures) {
         assert.ok(message.length < 4000, `${name} printed ${message.length} characters`);
+      }
     });
   }
 

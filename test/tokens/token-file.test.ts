@@ -29,8 +29,9 @@ describe('readTokenFile', () => {
     const folder = await temporaryFolder(t);
     const pipe = join(folder, 'pipe');
     spawnSync('mkfifo', [pipe]);
-    for (const path of [pipe, folder])
+    for (const path of [pipe, folder]) {
       assert.throws(() => readTokenFile(path), { message: `${path} cannot be used: it is not a file.` });
+    }
   });
 
   it('refuses what is not JSON, without quoting it', async (t) => {

@@ -23,8 +23,9 @@ export const backup: Command = { help, run: runBackup };
 async function runBackup(args: string[]): Promise<number> {
   const { values, positionals } = parseCommandLine(args, { storage: { type: 'string' } }, 1);
   const [target] = positionals;
-  if (target === undefined || target === '')
+  if (target === undefined || target === '') {
     throw new UsageError('backup needs the TARGET, a file that is to be made.');
+  }
   const storage = storageSetting(values.storage);
   const file = sqliteFile(storage.text);
   if (file === undefined) throw new UsageError(`${storage.source} must be 'sqlite:FILE' for a backup.`);

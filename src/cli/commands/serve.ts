@@ -81,8 +81,9 @@ function parseConfig(args: string[]): ServeConfig {
 }
 
 function parsePort({ text, source }: Setting): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
     throw new UsageError(`${source} must be 0 to 65535, not '${text}'.`);
+  }
   return Number(text);
 }
 
@@ -123,10 +124,11 @@ async function runServer(config: ServeConfig): Promise<number> {
     basePath: config.basePath,
   });
   try {
-    if (config.log !== 'off')
+    if (config.log !== 'off') {
       server.on('request', (request, response) => {
         log.request(request, response);
       });
+    }
     server.on('clientError', (error) => {
       log.refusal(error);
     });

@@ -107,7 +107,8 @@ function parseScope(text: string): Scope {
 function parseExpiry(text: string): string {
   const [, count = '', unit = ''] = /^([1-9]\d*)([smhdw])$/.exec(text) ?? [];
   const time = Date.now() + Number(count) * (unitMs[unit] ?? NaN);
-  if (!(time <= maxTimeMs))
+  if (!(time <= maxTimeMs)) {
     throw new UsageError(`--expires-in must be a number and s, m, h, d or w, as in 30d, not '${text}'.`);
+  }
   return new Date(time).toISOString();
 }

@@ -49,10 +49,11 @@ export class Log {
       this.#repeats.set(key, repeats + 1);
       return;
     }
-    if (this.#repeats.size === 0)
+    if (this.#repeats.size === 0) {
       setTimeout(() => {
         this.#reportRepeats();
       }, repeatMs).unref();
+    }
     this.#repeats.set(key, 0);
     this.#write({ level: 'error', message, error: error === undefined ? undefined : errorText(error) });
   }
@@ -78,8 +79,9 @@ export class Log {
 
   /** Logs the code of an error because of which node:http itself refused a request. Ignores disconnects. */
   refusal({ code = '' }: NodeJS.ErrnoException): void {
-    if (/^HPE_(?!INVALID_EOF_STATE)|^ERR_HTTP_REQUEST_TIMEOUT/.test(code))
+    if (/^HPE_(?!INVALID_EOF_STATE)|^ERR_HTTP_REQUEST_TIMEOUT/.test(code)) {
       this.#write({ level: 'info', message: 'refused', code });
+    }
   }
 
   #reportRepeats(): void {
@@ -91,10 +93,11 @@ export class Log {
 
   #write(entry: LogEntry): void {
     if (this.#format === 'off') return;
-    if (this.#lines === '')
+    if (this.#lines === '') {
       setImmediate(() => {
         this.#writeOut();
       });
+    }
     this.#lines +=
       this.#format === 'json'
         ? `{"time":"${this.#isoTime()}",${JSON.stringify(entry).slice(1)}\n`

@@ -82,8 +82,9 @@ export function lastResponse(socket: Duplex): ServerResponse | undefined {
 /** Emits 'drain' on the pending responses of a connection. */
 export function drainResponses(socket: Duplex): void {
   // Only the response that is being sent has a listener for this event.
-  for (let response = lastResponse(socket); response !== undefined; response = waitsFor.get(response))
+  for (let response = lastResponse(socket); response !== undefined; response = waitsFor.get(response)) {
     response.emit('drain');
+  }
 }
 
 /**
@@ -91,7 +92,7 @@ export function drainResponses(socket: Duplex): void {
  *
  * @returns the response that it waited for; `undefined` if it has already reached the listener.
  */
-export function giveUp(response: ServerResponse): ServerResponse | undefined {
+export function cancelWaiting(response: ServerResponse): ServerResponse | undefined {
   const before = waitsFor.get(response);
   waitsFor.delete(response);
   return before;

@@ -5,7 +5,7 @@ import { errorTable } from '../../model/errors.ts';
 import type { HttpErrorCode } from '../../model/errors.ts';
 import { errorBody, jsonHeaders } from '../answer.ts';
 import { HttpError } from '../http-error.ts';
-import { giveUp, lastResponse } from './in-order.ts';
+import { cancelWaiting, lastResponse } from './in-order.ts';
 
 /** How long to drain input after the final response. */
 const lingerMs = 1000;
@@ -40,7 +40,7 @@ export function refuseConnection(socket: Duplex, code: HttpErrorCode): void {
       closeLingering(socket);
     });
   } else {
-    const before = giveUp(last);
+    const before = cancelWaiting(last);
     if (before === undefined) refuse();
     else after(before, refuse);
   }
@@ -56,13 +56,13 @@ function after(response: ServerResponse, work: () => void): void {
  * and drains input for up to a second. An immediate close would cause a TCP reset, which can overtake
  * the response that gives the reason.
  */
-export function closeLingering(socket: Duplex, lastWords?: string): void {
+export function closeLingering(socket: Duplex, finalResponse?: string): void {
   if (socket.destroyed || closing.has(socket)) return;
   closing.add(socket);
   const destroy = (): void => {
     socket.destroy();
   };
-  if (socket.writable) socket.end(lastWords, socket.readableEnded ? destroy : undefined);
+  if (socket.writable) socket.end(finalResponse, socket.readableEnded ? destroy : undefined);
   const timer = setTimeout(destroy, lingerMs);
   socket.once('end', destroy).once('close', () => {
     clearTimeout(timer);

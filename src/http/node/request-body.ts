@@ -7,11 +7,11 @@ const maxDrainedBytes = 1_048_576;
 /** Past the maximum, a chunk counts as at least this many bytes: 6 MB of one-byte chunks took 1.7 s of CPU time. */
 const minDrainedChunkBytes = 64;
 
-const continueOwed = new WeakMap<IncomingMessage, ServerResponse>();
+const pendingContinue = new WeakMap<IncomingMessage, ServerResponse>();
 
 /** Defers `100 Continue` until the body of a request is read (RFC 9110 §10.1.1). */
-export function oweContinue(request: IncomingMessage, response: ServerResponse): void {
-  continueOwed.set(request, response);
+export function deferContinue(request: IncomingMessage, response: ServerResponse): void {
+  pendingContinue.set(request, response);
 }
 
 function isBodyAnnounced({ headers }: IncomingMessage): boolean {
@@ -52,14 +52,15 @@ export function hasEndlessBody(request: IncomingMessage, maxBytes: number): bool
 /** Returns the body if all of it arrived with the header, as most do. This needs no listener and no promise. */
 function readArrived(request: IncomingMessage, maxBytes: number): Buffer | null {
   const length = request.readableLength;
-  if (length > maxBytes || length !== Number(request.headers['content-length']) || continueOwed.has(request))
+  if (length > maxBytes || length !== Number(request.headers['content-length']) || pendingContinue.has(request)) {
     return null;
+  }
   return request.read() as Buffer | null;
 }
 
 /** Reads a body. A deferred `100 Continue` is sent first, unless Content-Length is already over the maximum. */
 function readAnnounced(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const response = continueOwed.get(request);
+  const response = pendingContinue.get(request);
   if (response !== undefined && Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   response?.writeContinue();
   return readBytes(request, maxBytes);
@@ -83,10 +84,11 @@ function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> 
         return;
       }
       length += Math.max(chunk.length, minDrainedChunkBytes);
-      if (length > maxBytes + maxDrainedBytes)
+      if (length > maxBytes + maxDrainedBytes) {
         settle(() => {
           reject(tooLarge(maxBytes));
         });
+      }
     };
     const onEnd = (): void => {
       settle(() => {

@@ -11,7 +11,7 @@ import { drainResponses, lastResponse } from './in-order.ts';
 import { createRequestListener } from './request-listener.ts';
 import type { ServiceOptions } from '../service-options.ts';
 import { refuseConnection } from './refuse-connection.ts';
-import { oweContinue } from './request-body.ts';
+import { deferContinue } from './request-body.ts';
 
 /** All node:http settings are here and in `serverProperties`. docs/limits.md lists them. */
 const serverOptions: ServerOptions = {
@@ -64,7 +64,7 @@ export function createPlantServer(store: PlantStore, options: ServiceOptions): S
     listener(request, response);
   });
   server.on('checkContinue', (request, response) => {
-    oweContinue(request, response);
+    deferContinue(request, response);
     server.emit('request', request, response);
   });
   // Unknown expectations are ignored: a 417 response is optional (RFC 9110 §10.1.1: MAY).

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Matches an address in brackets or a name, which may be empty, and an optional port (RFC 3986 §3.2.2 and §3.2.3). */
+/** Matches an address in brackets or a name, which may be empty, and a port (RFC 3986 §3.2.2 and §3.2.3). */
 const hostAndPort = /^(?:\[[\da-f:.]+\]|[\w\-.~%!$&'()*+,;=]*)(?::\d*)?$/i;
 
 /**

@@ -40,8 +40,9 @@ async function runBatch(
     return await runStatement(pool, insertAndRemove, [...insertValues(creates), ...removeValues(removes)]);
   } catch (error) {
     const state = sqlState(error);
-    if (isDataError(state))
+    if (isDataError(state)) {
       throw new PlantStoreError('invalid_plant', 'The storage cannot hold a plant of this batch.', { cause: error });
+    }
     // invalid_column_reference: the table has no unique index, so ON CONFLICT fails and ids could repeat.
     if (state !== '42P10') throw error;
     throw new PlantStoreError('storage_unsupported', 'The storage has a table without its primary key.', {

@@ -130,10 +130,10 @@ export class PostgresStorage implements StorageAdapter {
     await this.#tablePrepared;
   }
 
-  #read({ first, behind }: PageStatement, values: unknown[], after: PlantId | undefined): Promise<unknown[]> {
+  #read({ first, next }: PageStatement, values: unknown[], after: PlantId | undefined): Promise<unknown[]> {
     return after === undefined
       ? runStatement(this.#pool, first, values)
-      : runStatement(this.#pool, behind, [...values, String(after)]);
+      : runStatement(this.#pool, next, [...values, String(after)]);
   }
 }
 

@@ -34,7 +34,7 @@ export interface PostgresStatements {
 /** Two forms of a statement, because a single form with `OR` would not use the index. */
 export interface PageStatement {
   readonly first: string;
-  readonly behind: string;
+  readonly next: string;
 }
 
 /** Returns the statements for a table. `table` is the quoted name. */
@@ -47,16 +47,16 @@ export function statementsFor(table: string): PostgresStatements {
     USING unnest(${users}::text[], ${ids}::bigint[]) AS d("user", id)
     WHERE p."user" = d."user" AND p.id = d.id
     RETURNING p."user", p.id::text AS id`;
-  const ofUser = { where: 'WHERE "user" = $2', behind: 'AND id > $3::bigint', order: 'id' };
+  const ofUser = { where: 'WHERE "user" = $2', next: 'AND id > $3::bigint', order: 'id' };
   // Specifies the collation explicitly, for tables that this package did not create.
   const ofAll = {
     where: '',
-    behind: 'WHERE ("user" COLLATE "C", id) > ($2, $3::bigint)',
+    next: 'WHERE ("user" COLLATE "C", id) > ($2, $3::bigint)',
     order: '"user" COLLATE "C", id',
   };
-  const pages = ({ where, behind, ...read }: Pages, select: (read: PageRead) => string): PageStatement => ({
+  const pages = ({ where, next, ...read }: Pages, select: (read: PageRead) => string): PageStatement => ({
     first: select({ ...read, from: `${table} AS p ${where}` }),
-    behind: select({ ...read, from: `${table} AS p ${where} ${behind}` }),
+    next: select({ ...read, from: `${table} AS p ${where} ${next}` }),
   });
   return {
     insert,
@@ -74,7 +74,7 @@ export function statementsFor(table: string): PostgresStatements {
 interface Pages {
   readonly where: string;
   /** The additional condition for a page that starts after a plant. */
-  readonly behind: string;
+  readonly next: string;
   readonly order: string;
 }
 

@@ -58,24 +58,25 @@ export function quotedTable({ schema, table }: PostgresTable): string {
 async function checkEncoding(pool: PostgresPool): Promise<void> {
   const [row] = await runStatement(pool, "SELECT current_setting('server_encoding') AS encoding");
   const { encoding } = row as { encoding: string };
-  if (encoding !== 'UTF8')
+  if (encoding !== 'UTF8') {
     throw unsupported(
       'is a database that cannot hold every Unicode text',
       `Its server_encoding is ${encoding}, not UTF8`,
     );
+  }
 }
 
 /**
  * Makes sure that the table exists. An existing table is only inspected, without a lock that could block other
  * transactions. Any number of servers may create the table concurrently.
  *
- * @throws {PlantStoreError} `storage_unsupported` if the table is missing and `isCreated` is false, if it does not have
+ * @throws {PlantStoreError} `storage_unsupported` if the table is missing and `createIfMissing` is false, if it does not have
  *   the columns of a table of plants, or if the database's encoding is not UTF8.
  */
-export async function prepareTable(pool: PostgresPool, place: PostgresTable, isCreated: boolean): Promise<void> {
+export async function prepareTable(pool: PostgresPool, place: PostgresTable, createIfMissing: boolean): Promise<void> {
   await checkEncoding(pool);
   for (let attempt = 1; !(await isTableThere(pool, place)); attempt++) {
-    if (!isCreated) throw unsupported('has no table for plants', `There is no table ${quotedTable(place)}`);
+    if (!createIfMissing) throw unsupported('has no table for plants', `There is no table ${quotedTable(place)}`);
     try {
       await createTable(pool, place);
     } catch (error) {
@@ -94,8 +95,9 @@ async function isTableThere(pool: PostgresPool, place: PostgresTable): Promise<b
     const [row] = await runStatement(pool, `SELECT concat_ws(', ', ${types.join(', ')}) AS types`);
     const { types: found } = row as { types: string };
     const expected = Object.values(columnTypes).join(', ');
-    if (found !== expected)
+    if (found !== expected) {
       throw unsupported('holds no plants', `The columns of ${table} are ${found}, not ${expected}`);
+    }
     return true;
   } catch (error) {
     const state = sqlState(error);

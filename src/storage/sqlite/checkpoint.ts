@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
  * The maximum wait for readers such as a backup, which can read for minutes. Waiting blocks the event loop, so the next
  * commit tries again instead.
  */
-const maxLogWaitMs = 100;
+const maxReaderWaitMs = 100;
 
 /**
  * Checkpoints the WAL into the database file and truncates the WAL. After a failed fsync, Linux may mark pages as clean
@@ -14,9 +14,9 @@ const maxLogWaitMs = 100;
  *
  * @returns whether the checkpoint was completed; other readers and writers can prevent it.
  */
-export function takeInLog(database: DatabaseSync, busyTimeoutMs: number): boolean {
+export function checkpointLog(database: DatabaseSync, busyTimeoutMs: number): boolean {
   try {
-    database.exec(`PRAGMA busy_timeout = ${Math.min(busyTimeoutMs, maxLogWaitMs)}`);
+    database.exec(`PRAGMA busy_timeout = ${Math.min(busyTimeoutMs, maxReaderWaitMs)}`);
     return Number(database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy']) === 0;
   } finally {
     database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
@@ -29,9 +29,9 @@ export function takeInLog(database: DatabaseSync, busyTimeoutMs: number): boolea
  *
  * @returns whether the WAL is trusted.
  */
-export function tryToTakeInLog(database: DatabaseSync, busyTimeoutMs: number): boolean {
+export function tryToCheckpointLog(database: DatabaseSync, busyTimeoutMs: number): boolean {
   try {
-    takeInLog(database, busyTimeoutMs);
+    checkpointLog(database, busyTimeoutMs);
     return true;
   } catch {
     // The disk may be full, for example. Plants can still be listed.

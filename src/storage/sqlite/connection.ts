@@ -44,7 +44,7 @@ const selectShortJson = `
   )`;
 
 /** The longest wait for a lock inside an SQLite call. It blocks the event loop, which delays signals and lists. */
-export const maxStandstillMs = 100;
+export const maxBlockingMs = 100;
 
 /** A connection to a plant store's file, with all prepared statements. After a fault, the whole object is replaced. */
 export class SqliteConnection {
@@ -60,7 +60,7 @@ export class SqliteConnection {
 
   constructor(database: DatabaseSync, busyTimeoutMs: number) {
     this.database = database;
-    database.exec(`PRAGMA busy_timeout = ${Math.min(busyTimeoutMs, maxStandstillMs)}`);
+    database.exec(`PRAGMA busy_timeout = ${Math.min(busyTimeoutMs, maxBlockingMs)}`);
     this.insert = database.prepare(
       'INSERT INTO plants (user, id, name, tag) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
     );

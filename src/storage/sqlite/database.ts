@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { createPrivateFile, hasLog, identifyFile, isCutShort, unsupported } from './file.ts';
-import { tryToTakeInLog } from './checkpoint.ts';
+import { tryToCheckpointLog } from './checkpoint.ts';
 import { hasResultCode } from './result-code.ts';
 import { describeNeededNode } from './version.ts';
 
@@ -55,7 +55,7 @@ export function openDatabase(file: string, busyTimeoutMs: number): OpenedDatabas
   const database = openChecked(file, busyTimeoutMs, (opened) => {
     setUp(opened, file, busyTimeoutMs);
   });
-  return { database, isLogTrusted: !isLogLeft || tryToTakeInLog(database, busyTimeoutMs) };
+  return { database, isLogTrusted: !isLogLeft || tryToCheckpointLog(database, busyTimeoutMs) };
 }
 
 /**
@@ -126,10 +126,11 @@ function asRefusal(path: string, error: unknown): unknown {
 }
 
 function setUp(database: DatabaseSync, path: string, busyTimeoutMs: number): void {
-  if (readVersion(database, path) < migrations.length)
+  if (readVersion(database, path) < migrations.length) {
     inTransaction(database, () => {
       migrate(database, path);
     });
+  }
   configure(database, busyTimeoutMs);
 }
 

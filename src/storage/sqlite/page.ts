@@ -45,8 +45,9 @@ export function readJson(
 ): JsonPage {
   const row = selectShortJson.get(limit, user, user, from, limit, user, from, limit) as unknown as JsonRow;
   const [count, last, shortPlants, json, hasMore] = row;
-  if (last !== null && json !== null && shortPlants === count)
+  if (last !== null && json !== null && shortPlants === count) {
     return { json, count: Number(count), last, hasMore: hasMore === 1n };
+  }
   return joinRows(selectPlants.iterate(user, from, limit + 1) as unknown as Iterable<Row>, limit);
 }
 

@@ -5,10 +5,10 @@ import { PlantStoreError } from '../../model/errors.ts';
 import { maxInt64, minInt64 } from '../../model/int64.ts';
 import type { StoredPlant } from '../../model/plant.ts';
 import { emptyPage } from '../json-page.ts';
-import { maxStandstillMs, SqliteConnection } from './connection.ts';
+import { maxBlockingMs, SqliteConnection } from './connection.ts';
 import { inTransaction, openDatabase, reopenDatabase } from './database.ts';
 import { identifyFile } from './file.ts';
-import { takeInLog } from './checkpoint.ts';
+import { checkpointLog } from './checkpoint.ts';
 import { readJson, readList, readScan } from './page.ts';
 import { hasResultCode, isFault } from './result-code.ts';
 import { toColumn } from './text.ts';
@@ -163,8 +163,9 @@ export class SqliteStorage implements StorageAdapter {
       );
       this.#reopened++;
       old.close();
-      if (!takeInLog(this.#connection.database, Math.min(this.#busyTimeoutMs, maxStandstillMs)))
+      if (!checkpointLog(this.#connection.database, Math.min(this.#busyTimeoutMs, maxBlockingMs))) {
         throw new Error(`The log of ${this.#path} is in use`);
+      }
       this.#isSuspect = false;
     } catch (error) {
       throw new PlantStoreError('storage_unavailable', undefined, { cause: error });

@@ -58,11 +58,12 @@ describe('plant-store copy', { concurrency: 2 }, () => {
     assert.equal(lines.length, 12, stderr);
     assert.equal(lines[10], 'Further conflicts are only counted.');
     const all = await readAll(join(cwd, 'b.db'));
-    for (const one of [evil, ...others, ...own])
+    for (const one of [evil, ...others, ...own]) {
       assert.deepEqual(
         all.filter(({ user, plant }) => user === one.user && plant.id === one.plant.id),
         [one],
       );
+    }
     const distinct = new Set([...hostilePlants, ...row, ...own].map(({ user, plant }) => `${plant.id} ${user}`));
     assert.equal(all.length, distinct.size);
     assert.match(summary(lines[11] ?? ''), /; \d+ were there already, \d+ conflicts\.$/);

@@ -46,18 +46,20 @@ describe('log of plant-store serve', { concurrency: 3 }, () => {
       const lines = requestLines(token);
       for (const [line] of lines) await send(line);
       const logged = (): string[] => server.stderr().split('\n').slice(0, -1);
-      if (format !== 'off')
+      if (format !== 'off') {
         await eventually(() => {
           assert.equal(logged().length, lines.length, server.stderr());
         });
+      }
       const found = logged().map((line) => (format === 'json' ? fromJson(line) : fromPretty(line)));
       assert.deepEqual(found, format === 'off' ? [] : lines.map(([, method, route]) => [method, route]));
 
       for (const line of otherLines(token)) await send(line);
       assert.equal(await server.stop(), 0);
       const stderr = server.stderr();
-      for (const secret of ['sesame', 'SESAME', 'pst_', token.slice(4, 20)])
+      for (const secret of ['sesame', 'SESAME', 'pst_', token.slice(4, 20)]) {
         assert.ok(!stderr.includes(secret), stderr);
+      }
     });
   }
 });

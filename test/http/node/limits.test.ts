@@ -44,10 +44,12 @@ describe('maxInFlight', () => {
     const service = await startService(t, { maxInFlight: 1 });
     const statuses: number[] = [];
     for (let n = 0; n < 2; n++) {
-      for (let m = 0; m < 2; m++)
+      for (let m = 0; m < 2; m++) {
         statuses.push((await service.call('POST', '/plants', { body: `{"id":${m},"name":"Fern"}` })).status);
-      for (const target of ['/plants', '/plants?limit=1', '/plants?limit=x'])
+      }
+      for (const target of ['/plants', '/plants?limit=1', '/plants?limit=x']) {
         statuses.push((await service.call('GET', target)).status);
+      }
       for (let m = 0; m < 2; m++) statuses.push((await service.call('DELETE', '/plants/1')).status);
     }
     assert.deepEqual(statuses, [200, 200, 200, 200, 400, 204, 404, 400, 200, 200, 200, 400, 204, 404]);

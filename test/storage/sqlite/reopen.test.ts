@@ -181,8 +181,9 @@ describe('SqliteStorage over a log that a crash left', () => {
   async function makeCrashed(t: TestContext): Promise<string> {
     const [from, path] = [join(await temporaryFolder(t), 'plants.db'), join(await temporaryFolder(t), 'plants.db')];
     const storage = new SqliteStorage(from);
-    for (const id of twenty)
+    for (const id of twenty) {
       await storage.commit([{ kind: 'create', user: 'ada', plant: { id: BigInt(id), name: 'long'.repeat(1000) } }]);
+    }
     for (const ending of ['', '-wal']) await copyFile(from + ending, path + ending);
     await storage.close();
     return path;

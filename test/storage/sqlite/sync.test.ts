@@ -60,8 +60,9 @@ describe('A new file of SqliteStorage', () => {
     await storage.commit([{ kind: 'create', user: 'ada', plant: { id: 1n, name: 'Fern' } }]);
     await strace.detach();
     const synced = syncedPaths(await readFile(output, 'utf8'));
-    for (const path of [folder, join(folder, 'new'), join(folder, 'new', 'deeper')])
+    for (const path of [folder, join(folder, 'new'), join(folder, 'new', 'deeper')]) {
       assert.ok(synced.includes(path), path);
+    }
   });
 });
 

@@ -52,8 +52,9 @@ class CommitsCreatesFirst extends MapStorage {
     const outcomes = new Map<Write, boolean>();
     for (const kind of ['create', 'delete']) {
       const part = writes.filter((write) => write.kind === kind);
-      for (const [index, outcome] of (await super.commit(part)).entries())
+      for (const [index, outcome] of (await super.commit(part)).entries()) {
         outcomes.set(part[index] ?? assert.fail(), outcome);
+      }
     }
     return writes.map((write) => outcomes.get(write) === true);
   }
