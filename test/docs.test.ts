@@ -5,11 +5,11 @@ import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { startServer } from './helpers/command-line.ts';
-import { listDocs, readDocument, root } from './helpers/documents.ts';
-import { assertTestsPassed, plainEnvironment, runScript, tsx } from './helpers/run-script.ts';
-import { temporaryFolder } from './helpers/temporary-folder.ts';
-import type { HasAfter } from './helpers/temporary-folder.ts';
+import { startServer } from './support/command-line.ts';
+import { listDocs, readDocument, root } from './support/documents.ts';
+import { assertTestsPassed, plainEnvironment, runScript, tsx } from './support/run-script.ts';
+import { temporaryFolder } from './support/temporary-folder.ts';
+import type { HasAfter } from './support/temporary-folder.ts';
 
 interface Snippet {
   /** The page and the position among the snippets of the page. */

@@ -5,10 +5,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { PostgresCluster } from './helpers/postgres.ts';
-import { assertTestsPassed, runScript, tsx } from './helpers/run-script.ts';
-import { temporaryFolder } from './helpers/temporary-folder.ts';
-import type { HasAfter } from './helpers/temporary-folder.ts';
+import { PostgresCluster } from './support/postgres.ts';
+import { assertTestsPassed, runScript, tsx } from './support/run-script.ts';
+import { temporaryFolder } from './support/temporary-folder.ts';
+import type { HasAfter } from './support/temporary-folder.ts';
 
 const examples = fileURLToPath(new URL('../examples', import.meta.url));
 const tried = ['embed.ts', 'mount.ts', 'own-adapter.ts', 'serve-postgres.ts', 'serve-sqlite.ts'];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, it } from 'node:test';
-import { listDocs, readDocument, root } from './helpers/documents.ts';
+import { listDocs, readDocument, root } from './support/documents.ts';
 
 const docs = await listDocs();
 const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', ...docs];

@@ -8,8 +8,8 @@ import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { temporaryFolder } from './helpers/temporary-folder.ts';
-import type { HasAfter } from './helpers/temporary-folder.ts';
+import { temporaryFolder } from './support/temporary-folder.ts';
+import type { HasAfter } from './support/temporary-folder.ts';
 import { findProgram } from './runtimes/runtimes.ts';
 
 interface Manifest {

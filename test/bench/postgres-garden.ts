@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { PostgresCluster } from '../helpers/postgres.ts';
+import { PostgresCluster } from '../support/postgres.ts';
 import { deletedCount, deletedUser, listedCount, listedUser, otherUsers } from './garden.ts';
 
 /** A PostgreSQL server for the benchmark, with the same plants as the SQLite files have. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { runCrashRounds } from '../crash/rounds.ts';
-import { tsx } from '../helpers/run-script.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { tsx } from '../support/run-script.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 

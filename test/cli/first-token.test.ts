@@ -8,13 +8,13 @@ import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { readTokenFile } from '../../src/tokens/token-file.ts';
-import { runCommand, startServer } from '../helpers/command-line.ts';
-import type { RunningServer } from '../helpers/command-line.ts';
-import { eventually } from '../helpers/eventually.ts';
-import { occupyPort } from '../helpers/occupy-port.ts';
-import { tsx } from '../helpers/run-script.ts';
-import { hasProgram } from '../helpers/system-fault.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { runCommand, startServer } from '../support/command-line.ts';
+import type { RunningServer } from '../support/command-line.ts';
+import { eventually } from '../support/eventually.ts';
+import { occupyPort } from '../support/occupy-port.ts';
+import { tsx } from '../support/run-script.ts';
+import { hasProgram } from '../support/system-fault.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 function curlLine(server: RunningServer): string {
   const line = /^ +(curl .*)$/m.exec(server.stdout())?.[1];

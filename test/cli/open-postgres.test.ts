@@ -7,13 +7,13 @@ import { UsageError } from '../../src/cli/command.ts';
 import type { Setting } from '../../src/cli/command.ts';
 import { openStorage, storageSetting } from '../../src/cli/open-storage.ts';
 import { issueToken } from '../../src/tokens/issue.ts';
-import { runCommand, startServer } from '../helpers/command-line.ts';
-import type { RunningServer } from '../helpers/command-line.ts';
-import { eventually } from '../helpers/eventually.ts';
-import { PostgresCluster } from '../helpers/postgres.ts';
-import { runScript, tsx } from '../helpers/run-script.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import type { HasAfter } from '../helpers/temporary-folder.ts';
+import { runCommand, startServer } from '../support/command-line.ts';
+import type { RunningServer } from '../support/command-line.ts';
+import { eventually } from '../support/eventually.ts';
+import { PostgresCluster } from '../support/postgres.ts';
+import { runScript, tsx } from '../support/run-script.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import type { HasAfter } from '../support/temporary-folder.ts';
 
 let cluster: PostgresCluster;
 before(async () => {

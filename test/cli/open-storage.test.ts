@@ -8,8 +8,8 @@ import type { Setting } from '../../src/cli/command.ts';
 import { openStorage } from '../../src/cli/open-storage.ts';
 import { MemoryStorage } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
-import { runCommand } from '../helpers/command-line.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { runCommand } from '../support/command-line.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const flag = (text: string): Setting => ({ text, source: '--storage' });
 

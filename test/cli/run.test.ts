@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { errorTable } from '../../src/model/errors.ts';
-import { runCommand } from '../helpers/command-line.ts';
-import type { Finished } from '../helpers/command-line.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { runCommand } from '../support/command-line.ts';
+import type { Finished } from '../support/command-line.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const tsx = import.meta.resolve('tsx');
 const sourceOf = (name: string): string => new URL(`../../src/cli/${name}`, import.meta.url).href;

@@ -7,14 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
-import { runCommand, startServer } from '../helpers/command-line.ts';
-import type { RunningServer } from '../helpers/command-line.ts';
-import { eventually } from '../helpers/eventually.ts';
-import { PostgresCluster } from '../helpers/postgres.ts';
-import { createAll, rowOfPlants } from '../helpers/stored-plants.ts';
-import { makeReadOnly } from '../helpers/system-fault.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import type { HasAfter } from '../helpers/temporary-folder.ts';
+import { runCommand, startServer } from '../support/command-line.ts';
+import type { RunningServer } from '../support/command-line.ts';
+import { eventually } from '../support/eventually.ts';
+import { PostgresCluster } from '../support/postgres.ts';
+import { createAll, rowOfPlants } from '../support/stored-plants.ts';
+import { makeReadOnly } from '../support/system-fault.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import type { HasAfter } from '../support/temporary-folder.ts';
 
 let cluster: PostgresCluster;
 before(async () => {

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { issueToken } from '../../src/tokens/issue.ts';
-import { startServer } from '../helpers/command-line.ts';
-import { eventually } from '../helpers/eventually.ts';
-import { listAll, startModelClients } from '../helpers/model-clients.ts';
-import { PlantModel } from '../helpers/plant-model.ts';
-import { hasProgram, limitFileSize } from '../helpers/system-fault.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { startServer } from '../support/command-line.ts';
+import { eventually } from '../support/eventually.ts';
+import { listAll, startModelClients } from '../support/model-clients.ts';
+import { PlantModel } from '../support/plant-model.ts';
+import { hasProgram, limitFileSize } from '../support/system-fault.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 async function startTwo(t: TestContext): Promise<{ urls: string[]; pids: number[]; tokens: Map<string, string> }> {
   const cwd = await temporaryFolder(t);

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueToken } from '../../src/tokens/issue.ts';
-import { listAll, startModelClients } from '../helpers/model-clients.ts';
-import { PlantModel } from '../helpers/plant-model.ts';
+import { listAll, startModelClients } from '../support/model-clients.ts';
+import { PlantModel } from '../support/plant-model.ts';
 import { startCrashServer } from './server.ts';
 import type { CrashServer } from './server.ts';
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { JsonBodyReader } from '../../src/http/body.ts';
 import type { ServiceRequest } from '../../src/http/service-request.ts';
-import { eventually } from '../helpers/eventually.ts';
-import { RawConnection } from '../helpers/raw-http.ts';
-import { startService } from '../helpers/service.ts';
+import { eventually } from '../support/eventually.ts';
+import { RawConnection } from '../support/raw-http.ts';
+import { startService } from '../support/service.ts';
 
 /** A request whose body arrives when the test says so. */
 function slowRequest(bytes: number): { request: ServiceRequest; arrive: (text: string) => void } {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CallerLookup } from '../../src/http/caller-lookup.ts';
 import type { Authenticate, Caller } from '../../src/http.ts';
-import { startService } from '../helpers/service.ts';
+import { startService } from '../support/service.ts';
 
 describe('authenticate', () => {
   it('that returns undefined or null refuses the token', async (t) => {

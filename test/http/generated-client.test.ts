@@ -7,9 +7,9 @@ import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import openapiTS, { astToString } from 'openapi-typescript';
-import { startService } from '../helpers/service.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import type { HasAfter } from '../helpers/temporary-folder.ts';
+import { startService } from '../support/service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import type { HasAfter } from '../support/temporary-folder.ts';
 
 const nodeModules = fileURLToPath(new URL('../../node_modules', import.meta.url));
 const tsc = join(nodeModules, 'typescript/bin/tsc');

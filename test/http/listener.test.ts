@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
 import { createRequestListener } from '../../src/http.ts';
 import type { Authenticate, Caller } from '../../src/http.ts';
-import { parseRawAnswer, RawConnection } from '../helpers/raw-http.ts';
-import { authenticateByName, startService } from '../helpers/service.ts';
-import type { Answered } from '../helpers/service.ts';
+import { parseRawAnswer, RawConnection } from '../support/raw-http.ts';
+import { authenticateByName, startService } from '../support/service.ts';
+import type { Answered } from '../support/service.ts';
 
 const fern = { body: '{"id":1,"name":"Fern"}' };
 const outcome = ({ status, json }: Answered): unknown[] => [status, (json as { error: number }).error];

@@ -4,11 +4,11 @@ import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import { LongLists } from '../../src/http/long-lists.ts';
 import type { ServiceOptions } from '../../src/http.ts';
 import { plantPageJson } from '../../src/store/plant-store.ts';
-import { eventually } from '../helpers/eventually.ts';
-import { RawConnection } from '../helpers/raw-http.ts';
-import { startService } from '../helpers/service.ts';
-import type { Service } from '../helpers/service.ts';
-import type { HasAfter } from '../helpers/temporary-folder.ts';
+import { eventually } from '../support/eventually.ts';
+import { RawConnection } from '../support/raw-http.ts';
+import { startService } from '../support/service.ts';
+import type { Service } from '../support/service.ts';
+import type { HasAfter } from '../support/temporary-folder.ts';
 
 const oneTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n + 1);
 

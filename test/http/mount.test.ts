@@ -8,8 +8,8 @@ import express from 'express';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import { createRequestListener } from '../../src/http.ts';
 import type { ServiceOptions } from '../../src/http.ts';
-import { authenticateByName } from '../helpers/service.ts';
-import type { HasAfter } from '../helpers/temporary-folder.ts';
+import { authenticateByName } from '../support/service.ts';
+import type { HasAfter } from '../support/temporary-folder.ts';
 
 const authorization = 'Bearer ada';
 const jsonHeaders = { authorization, 'content-type': 'application/json' };

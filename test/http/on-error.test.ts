@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MemoryStorage } from '../../src/index.ts';
-import { plainEnvironment, tsx } from '../helpers/run-script.ts';
-import { startService } from '../helpers/service.ts';
+import { plainEnvironment, tsx } from '../support/run-script.ts';
+import { startService } from '../support/service.ts';
 
 const sourceOf = (path: string): string => new URL(`../../src/${path}`, import.meta.url).href;
 

@@ -7,10 +7,10 @@ import { describe, it } from 'node:test';
 import { errorTable, MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
 import { openApiDocument } from '../../src/http.ts';
 import { commonErrors } from '../../src/http/routes.ts';
-import { assertDescribed } from '../helpers/described.ts';
-import type { Received } from '../helpers/described.ts';
-import { authenticateByName, startService } from '../helpers/service.ts';
-import type { Call } from '../helpers/service.ts';
+import { assertDescribed } from '../support/described.ts';
+import type { Received } from '../support/described.ts';
+import { authenticateByName, startService } from '../support/service.ts';
+import type { Call } from '../support/service.ts';
 
 interface Document {
   paths: Record<string, Record<string, { responses: Record<string, Response> }>>;

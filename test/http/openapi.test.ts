@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { errorTable } from '../../src/index.ts';
 import { openApiDocument } from '../../src/http.ts';
 import { routes } from '../../src/http/routes.ts';
-import { startService } from '../helpers/service.ts';
+import { startService } from '../support/service.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 

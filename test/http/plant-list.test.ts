@@ -5,9 +5,9 @@ import type { StoredPlant } from '../../src/index.ts';
 import { LongLists } from '../../src/http/long-lists.ts';
 import { plantListAnswer } from '../../src/http/plant-list.ts';
 import { plantPageJson } from '../../src/store/plant-store.ts';
-import { RawConnection } from '../helpers/raw-http.ts';
-import { startService } from '../helpers/service.ts';
-import type { Answered, Service } from '../helpers/service.ts';
+import { RawConnection } from '../support/raw-http.ts';
+import { startService } from '../support/service.ts';
+import type { Answered, Service } from '../support/service.ts';
 
 /** Gives ada plants with the ids 1 to `count`, named like their ids. */
 async function plant(service: Service, count: number, idOf = (n: number): number => n + 1): Promise<void> {

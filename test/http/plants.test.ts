@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { startService } from '../helpers/service.ts';
-import type { Call, Service } from '../helpers/service.ts';
+import { startService } from '../support/service.ts';
+import type { Call, Service } from '../support/service.ts';
 
 const fern = { body: '{"id":1,"name":"Fern","tag":"indoor"}' };
 const error = (code: number, message: string): object => ({ error: code, message });

@@ -6,11 +6,11 @@ import type { TestContext } from 'node:test';
 import { createRequestListener } from '../../src/http.ts';
 import { UnsentBytes } from '../../src/http/unsent-bytes.ts';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
-import { eventually } from '../helpers/eventually.ts';
-import { RawConnection } from '../helpers/raw-http.ts';
-import { startService } from '../helpers/service.ts';
-import type { Service } from '../helpers/service.ts';
-import type { HasAfter } from '../helpers/temporary-folder.ts';
+import { eventually } from '../support/eventually.ts';
+import { RawConnection } from '../support/raw-http.ts';
+import { startService } from '../support/service.ts';
+import type { Service } from '../support/service.ts';
+import type { HasAfter } from '../support/temporary-folder.ts';
 
 const newResponse = (): ServerResponse => new ServerResponse(new IncomingMessage(new Socket()));
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { errorTable, PlantStoreError } from '../../src/index.ts';
-import { readDocument } from '../helpers/documents.ts';
+import { readDocument } from '../support/documents.ts';
 import type { ErrorCode } from '../../src/index.ts';
 
 interface Row {

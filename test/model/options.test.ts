@@ -8,7 +8,7 @@ import { plantPageJson } from '../../src/store/plant-store.ts';
 import type { ListOptions, PlantStoreOptions } from '../../src/index.ts';
 import { PostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const store = new PlantStore({ storage: new MemoryStorage() });
 const authenticate = (): null => null;

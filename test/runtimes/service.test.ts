@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { parseRawAnswers, RawConnection } from '../helpers/raw-http.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { parseRawAnswers, RawConnection } from '../support/raw-http.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { findProgram } from './runtimes.ts';
 
 const example = fileURLToPath(new URL('../../examples/serve-sqlite.ts', import.meta.url));

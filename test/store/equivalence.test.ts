@@ -7,10 +7,10 @@ import type { StorageAdapter, StoredPlant } from '../../src/index.ts';
 import { maxInt64, minInt64 } from '../../src/model/int64.ts';
 import { PostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
-import { PostgresCluster } from '../helpers/postgres.ts';
-import { startService } from '../helpers/service.ts';
-import type { Service } from '../helpers/service.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { PostgresCluster } from '../support/postgres.ts';
+import { startService } from '../support/service.ts';
+import type { Service } from '../support/service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const users = ['ada', 'bob'] as const;
 type User = (typeof users)[number];

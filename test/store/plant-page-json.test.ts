@@ -6,7 +6,7 @@ import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import { plantPageJson } from '../../src/store/plant-store.ts';
 import type { ListRange, StorageAdapter, StoredPlant, Write } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Counts what is read of it. */
 class CountingStorage extends MemoryStorage {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { PlantStoreError } from '../../src/index.ts';
 import type { Write } from '../../src/index.ts';
 import { WriteQueue } from '../../src/store/write-queue.ts';
-import { apply, Commits, create, idOf, remove, turn } from '../helpers/commits.ts';
+import { apply, Commits, create, idOf, remove, turn } from '../support/commits.ts';
 
 const bounds = { maxQueuedWrites: 100, maxBatchWrites: 10 };
 

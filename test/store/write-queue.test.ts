@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Write } from '../../src/index.ts';
 import { WriteQueue } from '../../src/store/write-queue.ts';
-import { apply, Commits, create, remove, turn } from '../helpers/commits.ts';
+import { apply, Commits, create, remove, turn } from '../support/commits.ts';
 
 const bounds = { maxQueuedWrites: 100, maxBatchWrites: 10 };
 

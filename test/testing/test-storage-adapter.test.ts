@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { plainEnvironment, tsx } from '../helpers/run-script.ts';
+import { plainEnvironment, tsx } from '../support/run-script.ts';
 
 /** Runs the suite on the adapter that ADAPTER names. */
 const program = fileURLToPath(new URL('broken-adapters/run.ts', import.meta.url));

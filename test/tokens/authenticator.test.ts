@@ -10,11 +10,11 @@ import { createTokenFileAuthenticator } from '../../src/http.ts';
 import type { Authenticate } from '../../src/http.ts';
 import { issueToken, revokeToken } from '../../src/tokens/issue.ts';
 import { tokenDigest } from '../../src/tokens/token.ts';
-import { eventually } from '../helpers/eventually.ts';
-import { runScript, tsx } from '../helpers/run-script.ts';
-import { startService } from '../helpers/service.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import type { HasAfter } from '../helpers/temporary-folder.ts';
+import { eventually } from '../support/eventually.ts';
+import { runScript, tsx } from '../support/run-script.ts';
+import { startService } from '../support/service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import type { HasAfter } from '../support/temporary-folder.ts';
 
 /** How soon a change must be noticed. */
 const noticedWithinMs = 1000;

@@ -8,9 +8,9 @@ import { readTokenFile, tokenFileText, visitTokenFile } from '../../src/tokens/t
 import type { TokenRecord } from '../../src/tokens/token-file.ts';
 import { issueToken, revokeToken } from '../../src/tokens/issue.ts';
 import { tokenDigest } from '../../src/tokens/token.ts';
-import { eventually } from '../helpers/eventually.ts';
-import { startService } from '../helpers/service.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { eventually } from '../support/eventually.ts';
+import { startService } from '../support/service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 function copiesOf(record: TokenRecord, count: number): TokenRecord[] {
   return Array.from({ length: count }, (_, n) => ({ ...record, id: `tk_${n}`, sha256: tokenDigest(String(n)) }));

@@ -7,9 +7,9 @@ import { Worker } from 'node:worker_threads';
 import { readTokenFile } from '../../src/tokens/token-file.ts';
 import { issueToken, revokeToken } from '../../src/tokens/issue.ts';
 import { tokenDigest } from '../../src/tokens/token.ts';
-import { runScript, tsx } from '../helpers/run-script.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import type { HasAfter } from '../helpers/temporary-folder.ts';
+import { runScript, tsx } from '../support/run-script.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import type { HasAfter } from '../support/temporary-folder.ts';
 
 const issueModule = new URL('../../src/tokens/issue.ts', import.meta.url).href;
 

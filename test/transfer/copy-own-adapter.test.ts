@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MapStorage } from '../../examples/own-adapter.ts';
 import { copyPlants, MemoryStorage } from '../../src/index.ts';
-import { hostilePlants } from '../helpers/stored-plants.ts';
+import { hostilePlants } from '../support/stored-plants.ts';
 
 describe('copyPlants with an adapter of a third party', () => {
   it('copies all plants to it and from it', async () => {

@@ -5,8 +5,8 @@ import { copyPlants, MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { CopyCounts, CopyPlantsOptions, OwnedPlant, PlantConflict, StorageAdapter } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { scanPages } from '../../src/transfer/scan-pages.ts';
-import { hostilePlants, owned, rowOfPlants } from '../helpers/stored-plants.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { hostilePlants, owned, rowOfPlants } from '../support/stored-plants.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 async function memoryWith(plants: readonly OwnedPlant[]): Promise<MemoryStorage> {
   const storage = new MemoryStorage();

@@ -4,9 +4,9 @@ import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { runCommand, startServer } from '../../helpers/command-line.ts';
-import { createAll, hostilePlants, readAll, rowOfPlants } from '../../helpers/stored-plants.ts';
-import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+import { runCommand, startServer } from '../../support/command-line.ts';
+import { createAll, hostilePlants, readAll, rowOfPlants } from '../../support/stored-plants.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 function integrity(file: string): unknown {
   const database = new DatabaseSync(file);

@@ -4,10 +4,10 @@ import { readdirSync, statSync, symlinkSync } from 'node:fs';
 import { link } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { runCommand, spawnCommand } from '../../helpers/command-line.ts';
-import { eventually } from '../../helpers/eventually.ts';
-import { createAll, hostilePlants, owned, readAll, rowOfPlants } from '../../helpers/stored-plants.ts';
-import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+import { runCommand, spawnCommand } from '../../support/command-line.ts';
+import { eventually } from '../../support/eventually.ts';
+import { createAll, hostilePlants, owned, readAll, rowOfPlants } from '../../support/stored-plants.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const fromTo = ['copy', '--from', 'sqlite:a.db', '--to', 'sqlite:b.db'];
 /** The summary without what differs from run to run. */

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { runCommand, spawnCommand } from '../../helpers/command-line.ts';
-import { createAll, hostilePlants, owned, rowOfPlants } from '../../helpers/stored-plants.ts';
-import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+import { runCommand, spawnCommand } from '../../support/command-line.ts';
+import { createAll, hostilePlants, owned, rowOfPlants } from '../../support/stored-plants.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 describe('plant-store export', { concurrency: 4 }, () => {
   it('writes one JSON object a line, in the order of user and id, with exact ids', async (t) => {

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { errorTable } from '../../../src/model/errors.ts';
-import { runCommand } from '../../helpers/command-line.ts';
-import type { Finished } from '../../helpers/command-line.ts';
-import { eventually } from '../../helpers/eventually.ts';
-import { tsx } from '../../helpers/run-script.ts';
-import { createAll, hostilePlants, owned, readAll, rowOfPlants } from '../../helpers/stored-plants.ts';
-import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+import { runCommand } from '../../support/command-line.ts';
+import type { Finished } from '../../support/command-line.ts';
+import { eventually } from '../../support/eventually.ts';
+import { tsx } from '../../support/run-script.ts';
+import { createAll, hostilePlants, owned, readAll, rowOfPlants } from '../../support/stored-plants.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const main = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
 const summary = (stderr: string): string => stderr.replace(/ in [\d.]+ s( \([\d,.]+ a second\))?/, '');

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { issueToken, revokeToken } from '../../../src/tokens/issue.ts';
-import { startServer } from '../../helpers/command-line.ts';
-import { eventually } from '../../helpers/eventually.ts';
-import { RawConnection } from '../../helpers/raw-http.ts';
-import { hasProgram } from '../../helpers/system-fault.ts';
-import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+import { startServer } from '../../support/command-line.ts';
+import { eventually } from '../../support/eventually.ts';
+import { RawConnection } from '../../support/raw-http.ts';
+import { hasProgram } from '../../support/system-fault.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const body = '{"id":1,"name":"Fern"}';
 

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueToken } from '../../../src/tokens/issue.ts';
-import { startServer } from '../../helpers/command-line.ts';
-import type { RunningServer } from '../../helpers/command-line.ts';
-import { eventually } from '../../helpers/eventually.ts';
-import { parseRawAnswer, RawConnection } from '../../helpers/raw-http.ts';
-import { temporaryFolder } from '../../helpers/temporary-folder.ts';
-import type { HasAfter } from '../../helpers/temporary-folder.ts';
+import { startServer } from '../../support/command-line.ts';
+import type { RunningServer } from '../../support/command-line.ts';
+import { eventually } from '../../support/eventually.ts';
+import { parseRawAnswer, RawConnection } from '../../support/raw-http.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import type { HasAfter } from '../../support/temporary-folder.ts';
 
 const plant = '{"id":1,"name":"Basil"}';
 

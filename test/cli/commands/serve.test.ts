@@ -5,10 +5,10 @@ import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { issueToken, revokeToken } from '../../../src/tokens/issue.ts';
-import { runCommand, startServer } from '../../helpers/command-line.ts';
-import { eventually } from '../../helpers/eventually.ts';
-import { occupyPort } from '../../helpers/occupy-port.ts';
-import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+import { runCommand, startServer } from '../../support/command-line.ts';
+import { eventually } from '../../support/eventually.ts';
+import { occupyPort } from '../../support/occupy-port.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 async function getPlants(url: string, token: string): Promise<number> {
   const response = await fetch(`${url}/plants`, { headers: { authorization: `Bearer ${token}` } });

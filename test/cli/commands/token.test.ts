@@ -7,10 +7,10 @@ import { createTokenFileAuthenticator } from '../../../src/http.ts';
 import type { Caller } from '../../../src/http.ts';
 import { readTokenFile } from '../../../src/tokens/token-file.ts';
 import type { TokenRecord } from '../../../src/tokens/token-file.ts';
-import { runCommand } from '../../helpers/command-line.ts';
-import type { Finished } from '../../helpers/command-line.ts';
-import { temporaryFolder } from '../../helpers/temporary-folder.ts';
-import type { HasAfter } from '../../helpers/temporary-folder.ts';
+import { runCommand } from '../../support/command-line.ts';
+import type { Finished } from '../../support/command-line.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import type { HasAfter } from '../../support/temporary-folder.ts';
 
 interface Desk {
   readonly path: string;

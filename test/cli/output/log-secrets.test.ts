@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { logFormats } from '../../../src/cli/output/log.ts';
 import { issueToken } from '../../../src/tokens/issue.ts';
-import { startServer } from '../../helpers/command-line.ts';
-import { eventually } from '../../helpers/eventually.ts';
-import { RawConnection } from '../../helpers/raw-http.ts';
-import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+import { startServer } from '../../support/command-line.ts';
+import { eventually } from '../../support/eventually.ts';
+import { RawConnection } from '../../support/raw-http.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Request lines with secrets where clients put them by mistake, and what the log says of each. */
 function requestLines(token: string): [line: string, method: string, route: string | number][] {

@@ -7,12 +7,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { issueToken } from '../../../src/tokens/issue.ts';
-import { spawnCommand, startServer } from '../../helpers/command-line.ts';
-import type { RunningServer } from '../../helpers/command-line.ts';
-import { eventually } from '../../helpers/eventually.ts';
-import { RawConnection } from '../../helpers/raw-http.ts';
-import { temporaryFolder } from '../../helpers/temporary-folder.ts';
-import type { HasAfter } from '../../helpers/temporary-folder.ts';
+import { spawnCommand, startServer } from '../../support/command-line.ts';
+import type { RunningServer } from '../../support/command-line.ts';
+import { eventually } from '../../support/eventually.ts';
+import { RawConnection } from '../../support/raw-http.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import type { HasAfter } from '../../support/temporary-folder.ts';
 
 interface Started {
   readonly server: RunningServer;

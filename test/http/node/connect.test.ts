@@ -5,10 +5,10 @@ import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { MemoryStorage } from '../../../src/index.ts';
 import { drainServer } from '../../../src/http.ts';
-import { eventually } from '../../helpers/eventually.ts';
-import { RawConnection } from '../../helpers/raw-http.ts';
-import { head, start } from '../../helpers/raw-service.ts';
-import type { HasAfter } from '../../helpers/temporary-folder.ts';
+import { eventually } from '../../support/eventually.ts';
+import { RawConnection } from '../../support/raw-http.ts';
+import { head, start } from '../../support/raw-service.ts';
+import type { HasAfter } from '../../support/temporary-folder.ts';
 
 describe('A client of CONNECT', () => {
   it('does not end the process by resetting the connection', async (t) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { connectionLimit, limitFromReport, openFileLimit } from '../../../src/http/node/connection-limit.ts';
-import { hasProgram } from '../../helpers/system-fault.ts';
+import { hasProgram } from '../../support/system-fault.ts';
 
 const script = `
   const { MemoryStorage, PlantStore } = await import('./src/index.ts');

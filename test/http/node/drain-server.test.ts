@@ -5,9 +5,9 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { drainServer } from '../../../src/http.ts';
-import { eventually } from '../../helpers/eventually.ts';
-import { RawConnection } from '../../helpers/raw-http.ts';
-import { head, post, start } from '../../helpers/raw-service.ts';
+import { eventually } from '../../support/eventually.ts';
+import { RawConnection } from '../../support/raw-http.ts';
+import { head, post, start } from '../../support/raw-service.ts';
 
 describe('drainServer', () => {
   it('refuses a server that createPlantServer did not make, and a wrong time', async (t) => {

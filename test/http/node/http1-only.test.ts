@@ -10,8 +10,8 @@ import { json } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../../src/index.ts';
 import { createRequestListener } from '../../../src/http.ts';
-import { authenticateByName } from '../../helpers/service.ts';
-import type { HasAfter } from '../../helpers/temporary-folder.ts';
+import { authenticateByName } from '../../support/service.ts';
+import type { HasAfter } from '../../support/temporary-folder.ts';
 
 /** What a server of node:http2 takes, whose types are others. */
 type Http2Listener = NonNullable<Parameters<typeof createServer>[1]>;

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MemoryStorage } from '../../../src/index.ts';
-import { eventually } from '../../helpers/eventually.ts';
-import { RawConnection } from '../../helpers/raw-http.ts';
-import { head, start } from '../../helpers/raw-service.ts';
-import type { HasAfter } from '../../helpers/temporary-folder.ts';
+import { eventually } from '../../support/eventually.ts';
+import { RawConnection } from '../../support/raw-http.ts';
+import { head, start } from '../../support/raw-service.ts';
+import type { HasAfter } from '../../support/temporary-folder.ts';
 
 const listRequest = `GET /plants HTTP/1.1\r\n${head}\r\n`;
 

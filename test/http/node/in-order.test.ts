@@ -7,11 +7,11 @@ import { MemoryStorage } from '../../../src/index.ts';
 import type { StorageAdapter } from '../../../src/index.ts';
 import { drainServer } from '../../../src/http.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
-import { eventually } from '../../helpers/eventually.ts';
-import { heldStorage } from '../../helpers/held-storage.ts';
-import { parseRawAnswers, RawConnection } from '../../helpers/raw-http.ts';
-import { head, post, start } from '../../helpers/raw-service.ts';
-import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+import { eventually } from '../../support/eventually.ts';
+import { heldStorage } from '../../support/held-storage.ts';
+import { parseRawAnswers, RawConnection } from '../../support/raw-http.ts';
+import { head, post, start } from '../../support/raw-service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const list = `GET /plants HTTP/1.1\r\n${head}\r\n`;
 const lastList = `GET /plants HTTP/1.1\r\n${head}Connection: close\r\n\r\n`;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { heldStorage } from '../../helpers/held-storage.ts';
-import { parseRawAnswers, RawConnection } from '../../helpers/raw-http.ts';
-import { head, post, start } from '../../helpers/raw-service.ts';
+import { heldStorage } from '../../support/held-storage.ts';
+import { parseRawAnswers, RawConnection } from '../../support/raw-http.ts';
+import { head, post, start } from '../../support/raw-service.ts';
 
 const list = `GET /plants HTTP/1.1\r\n${head}\r\n`;
 const create = (id: number): string => post(`{"id":${id},"name":"plant ${id}"}`);

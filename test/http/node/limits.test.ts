@@ -6,12 +6,12 @@ import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../../src/index.ts';
 import { createPlantServer, createRequestListener } from '../../../src/http.ts';
 import { connectionLimit, openFileLimit } from '../../../src/http/node/connection-limit.ts';
-import { readDocument } from '../../helpers/documents.ts';
-import { eventually } from '../../helpers/eventually.ts';
-import { heldStorage } from '../../helpers/held-storage.ts';
-import { RawConnection } from '../../helpers/raw-http.ts';
-import { head, start } from '../../helpers/raw-service.ts';
-import { startService } from '../../helpers/service.ts';
+import { readDocument } from '../../support/documents.ts';
+import { eventually } from '../../support/eventually.ts';
+import { heldStorage } from '../../support/held-storage.ts';
+import { RawConnection } from '../../support/raw-http.ts';
+import { head, start } from '../../support/raw-service.ts';
+import { startService } from '../../support/service.ts';
 
 const listRequest = `GET /plants HTTP/1.1\r\n${head}\r\n`;
 

@@ -4,9 +4,9 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { MemoryStorage } from '../../../src/index.ts';
-import { eventually } from '../../helpers/eventually.ts';
-import { parseRawAnswer, parseRawAnswers, RawConnection } from '../../helpers/raw-http.ts';
-import { head, post, start } from '../../helpers/raw-service.ts';
+import { eventually } from '../../support/eventually.ts';
+import { parseRawAnswer, parseRawAnswers, RawConnection } from '../../support/raw-http.ts';
+import { head, post, start } from '../../support/raw-service.ts';
 
 const plant = '{"id":1,"name":"Fern"}';
 

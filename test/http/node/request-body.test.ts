@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 import { readBody } from '../../../src/http/node/request-body.ts';
-import { RawConnection } from '../../helpers/raw-http.ts';
-import { head, post, start } from '../../helpers/raw-service.ts';
+import { RawConnection } from '../../support/raw-http.ts';
+import { head, post, start } from '../../support/raw-service.ts';
 
 describe('readBody', () => {
   it('rejects where the client goes away in the middle, so that nobody waits for the rest', async (t) => {

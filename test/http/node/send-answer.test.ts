@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
 import { MemoryStorage } from '../../../src/index.ts';
-import { eventually } from '../../helpers/eventually.ts';
-import { RawConnection } from '../../helpers/raw-http.ts';
-import { head, start } from '../../helpers/raw-service.ts';
-import { startService } from '../../helpers/service.ts';
+import { eventually } from '../../support/eventually.ts';
+import { RawConnection } from '../../support/raw-http.ts';
+import { head, start } from '../../support/raw-service.ts';
+import { startService } from '../../support/service.ts';
 
 describe('An answer', () => {
   it('is whole where its characters take several bytes', async (t) => {

@@ -5,9 +5,9 @@ import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MemoryStorage } from '../../../src/index.ts';
 import { drainServer } from '../../../src/http.ts';
-import { assertDescribed } from '../../helpers/described.ts';
-import { parseRawAnswer, parseRawAnswers, RawConnection } from '../../helpers/raw-http.ts';
-import { head, post, start } from '../../helpers/raw-service.ts';
+import { assertDescribed } from '../../support/described.ts';
+import { parseRawAnswer, parseRawAnswers, RawConnection } from '../../support/raw-http.ts';
+import { head, post, start } from '../../support/raw-service.ts';
 
 function assertError(text: string, status: number, error: number): void {
   const answer = parseRawAnswer(text);

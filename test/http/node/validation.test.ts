@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseRawAnswer, RawConnection } from '../../helpers/raw-http.ts';
-import { head, post, start } from '../../helpers/raw-service.ts';
+import { parseRawAnswer, RawConnection } from '../../support/raw-http.ts';
+import { head, post, start } from '../../support/raw-service.ts';
 
 const token = 'Authorization: Bearer ada\r\n';
 const plant = '{"id":1,"name":"Fern"}';

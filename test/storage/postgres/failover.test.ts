@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
-import { startCreateLoad } from '../../helpers/create-load.ts';
-import { PostgresCluster, poolOf } from '../../helpers/postgres.ts';
-import { startService } from '../../helpers/service.ts';
-import { startTcpProxy } from '../../helpers/tcp-proxy.ts';
+import { startCreateLoad } from '../../support/create-load.ts';
+import { PostgresCluster, poolOf } from '../../support/postgres.ts';
+import { startService } from '../../support/service.ts';
+import { startTcpProxy } from '../../support/tcp-proxy.ts';
 
 describe('A service over a primary with a synchronous standby', () => {
   it('loses nothing that it acknowledged when the primary is killed and the standby takes over', async (t) => {

@@ -5,11 +5,11 @@ import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PlantStore } from '../../../src/index.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
-import { startCreateLoad } from '../../helpers/create-load.ts';
-import type { LoadResult } from '../../helpers/create-load.ts';
-import { PostgresCluster, poolOf } from '../../helpers/postgres.ts';
-import { startService } from '../../helpers/service.ts';
-import { startTcpProxy } from '../../helpers/tcp-proxy.ts';
+import { startCreateLoad } from '../../support/create-load.ts';
+import type { LoadResult } from '../../support/create-load.ts';
+import { PostgresCluster, poolOf } from '../../support/postgres.ts';
+import { startService } from '../../support/service.ts';
+import { startTcpProxy } from '../../support/tcp-proxy.ts';
 
 let cluster: PostgresCluster;
 before(async () => {

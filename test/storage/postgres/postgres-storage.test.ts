@@ -8,9 +8,9 @@ import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts
 import type { FaultyWrite } from '../../../src/testing/suite.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';
-import { failure, observed } from '../../helpers/observed-pool.ts';
-import { testPageBound } from '../../helpers/page-bound.ts';
-import { PostgresCluster } from '../../helpers/postgres.ts';
+import { failure, observed } from '../../support/observed-pool.ts';
+import { testPageBound } from '../../support/page-bound.ts';
+import { PostgresCluster } from '../../support/postgres.ts';
 
 let cluster: PostgresCluster;
 before(async () => {

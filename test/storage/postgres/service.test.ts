@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
-import { PostgresCluster, poolOf } from '../../helpers/postgres.ts';
-import { startService } from '../../helpers/service.ts';
-import type { Answered, Service } from '../../helpers/service.ts';
+import { PostgresCluster, poolOf } from '../../support/postgres.ts';
+import { startService } from '../../support/service.ts';
+import type { Answered, Service } from '../../support/service.ts';
 
 let cluster: PostgresCluster;
 before(async () => {

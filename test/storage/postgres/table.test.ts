@@ -5,8 +5,8 @@ import { PlantStoreError } from '../../../src/index.ts';
 import type { Write } from '../../../src/index.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';
-import { failure, observed } from '../../helpers/observed-pool.ts';
-import { PostgresCluster, poolOf } from '../../helpers/postgres.ts';
+import { failure, observed } from '../../support/observed-pool.ts';
+import { PostgresCluster, poolOf } from '../../support/postgres.ts';
 
 let cluster: PostgresCluster;
 before(async () => {

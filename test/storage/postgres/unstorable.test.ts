@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { PlantStoreError } from '../../../src/index.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
-import { failure, observed } from '../../helpers/observed-pool.ts';
-import { PostgresCluster, poolOf } from '../../helpers/postgres.ts';
-import { startService } from '../../helpers/service.ts';
+import { failure, observed } from '../../support/observed-pool.ts';
+import { PostgresCluster, poolOf } from '../../support/postgres.ts';
+import { startService } from '../../support/service.ts';
 
 let cluster: PostgresCluster;
 before(async () => {

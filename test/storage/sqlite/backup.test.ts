@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { backUpDatabase } from '../../../src/storage/sqlite/backup.ts';
-import { createAll, owned, readAll } from '../../helpers/stored-plants.ts';
-import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+import { createAll, owned, readAll } from '../../support/stored-plants.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** So many plants that a backup takes several steps. */
 const plants = Array.from({ length: 2000 }, (_, n) => owned('ada', { id: BigInt(n), name: 'x'.repeat(2000) }));

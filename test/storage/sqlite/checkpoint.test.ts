@@ -3,8 +3,8 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
-import { hasProgram, limitFileSize } from '../../helpers/system-fault.ts';
-import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+import { hasProgram, limitFileSize } from '../../support/system-fault.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** What SQLite lets the log grow to before it takes it into the file: 1000 pages, each with a head. */
 const fullLogBytes = 1000 * (4096 + 24);

@@ -3,8 +3,8 @@ import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { inTransaction, openDatabase } from '../../../src/storage/sqlite/database.ts';
-import { holdDatabase } from '../../helpers/hold-database.ts';
-import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+import { holdDatabase } from '../../support/hold-database.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 describe('openDatabase', () => {
   it('lets every commit wait for the disk', async (t) => {

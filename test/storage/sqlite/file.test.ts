@@ -6,8 +6,8 @@ import { describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { PlantStore } from '../../../src/index.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
-import { temporaryFolder } from '../../helpers/temporary-folder.ts';
-import type { HasAfter } from '../../helpers/temporary-folder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import type { HasAfter } from '../../support/temporary-folder.ts';
 
 async function newPath(t: HasAfter): Promise<string> {
   return join(await temporaryFolder(t), 'plants.db');

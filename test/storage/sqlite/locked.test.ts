@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
-import { holdDatabase } from '../../helpers/hold-database.ts';
-import { temporaryFolder } from '../../helpers/temporary-folder.ts';
-import type { HasAfter } from '../../helpers/temporary-folder.ts';
+import { holdDatabase } from '../../support/hold-database.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import type { HasAfter } from '../../support/temporary-folder.ts';
 
 const write = { kind: 'create', user: 'ada', plant: { id: 1n, name: 'Fern' } } as const;
 

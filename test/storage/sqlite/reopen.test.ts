@@ -9,8 +9,8 @@ import { PlantStore } from '../../../src/index.ts';
 import { plantPageJson } from '../../../src/store/plant-store.ts';
 import type { Write } from '../../../src/index.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
-import { hasProgram, limitFileSize } from '../../helpers/system-fault.ts';
-import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+import { hasProgram, limitFileSize } from '../../support/system-fault.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const unavailable = { name: 'PlantStoreError', code: 'storage_unavailable' };
 

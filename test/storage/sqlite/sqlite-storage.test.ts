@@ -4,8 +4,8 @@ import { describe } from 'node:test';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import type { FaultyWrite } from '../../../src/testing/suite.ts';
-import { testPageBound } from '../../helpers/page-bound.ts';
-import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+import { testPageBound } from '../../support/page-bound.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 testStorageAdapter('SqliteStorage', {
   createLocation: async (t) => {

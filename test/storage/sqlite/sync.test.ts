@@ -5,13 +5,13 @@ import { describe, it } from 'node:test';
 import { issueToken } from '../../../src/tokens/issue.ts';
 import { backUpDatabase } from '../../../src/storage/sqlite/backup.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
-import { startServer } from '../../helpers/command-line.ts';
-import { eventually } from '../../helpers/eventually.ts';
-import { startModelClients } from '../../helpers/model-clients.ts';
-import { PlantModel } from '../../helpers/plant-model.ts';
-import { readSyncTrace, syncTraceCalls } from '../../helpers/sync-trace.ts';
-import { attachStrace } from '../../helpers/system-fault.ts';
-import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+import { startServer } from '../../support/command-line.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startModelClients } from '../../support/model-clients.ts';
+import { PlantModel } from '../../support/plant-model.ts';
+import { readSyncTrace, syncTraceCalls } from '../../support/sync-trace.ts';
+import { attachStrace } from '../../support/system-fault.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 describe('An acknowledgement over SQLite', () => {
   for (const clients of [1, 16]) {
