@@ -92,7 +92,7 @@ describe('The bounds of a server', () => {
       'maxConnections',
     ] as const) {
       const [, given = '', unit] =
-        new RegExp(`^\\| [^|]+ \\| ([\\d,]+)( s)? \\| \`server\\.${property}\``, 'm').exec(page) ?? [];
+        new RegExp(`^\\| [^|]+ \\| ([\\d,]+)( s)? +\\| \`server\\.${property}\``, 'm').exec(page) ?? [];
       assert.equal(server[property], Number(given.replace(',', '')) * (unit === undefined ? 1 : 1000), property);
     }
   });
