@@ -4,34 +4,31 @@ import ts from 'typescript';
 import type { Fault } from './fault.ts';
 import { faultyText, projectRoot } from './workspace.ts';
 
-/** "… is declared but never used" and its like: a fault often leaves an import or a name behind. */
+/** "… is declared but never used" and similar diagnostics: a fault often leaves an unused import or name. */
 const unusedCodes: ReadonlySet<number> = new Set([6133, 6138, 6192, 6196, 6198]);
 
 /**
- * What is wrong with the list itself, one sentence each: faults that no longer fit the sources, or
- * whose tests are not there, and those among the chosen ones that the compiler would refuse.
+ * Checks the faults themselves and returns one sentence for each problem: a fault that does not apply
+ * to the sources, whose tests do not exist, or, among the `chosen` ones, that does not compile.
  */
 export function problemsOf(faults: readonly Fault[], chosen: readonly Fault[]): string[] {
   const names = new Set<string>();
   const problems = faults.flatMap((fault) => {
     const isRepeated = names.has(fault.name);
     names.add(fault.name);
-    return (isRepeated ? ['has the name of another one'] : problemsWith(fault)).map((problem) =>
-      sentence(fault, problem),
-    );
+    const found = isRepeated ? ['has the name of another fault'] : problemsWith(fault);
+    return found.map((problem) => sentence(fault, problem));
   });
-  return problems.length > 0 ? problems : refusalsOf(chosen);
+  return problems.length > 0 ? problems : compilerErrorsOf(chosen);
 }
 
-/** What the compiler catches needs no test, and a test that fails for it has caught nothing. */
-function refusalsOf(faults: readonly Fault[]): string[] {
+/** A fault must compile: otherwise every test fails, which proves nothing. */
+function compilerErrorsOf(faults: readonly Fault[]): string[] {
   const compiler = new Compiler();
   return faults.flatMap((fault) => {
     const path = join(projectRoot, fault.file);
-    const refusal = compiler.refusalOf(path, faultyText(fault, readFileSync(path, 'utf8')));
-    return refusal === undefined
-      ? []
-      : [sentence(fault, `would be refused by the compiler: ${refusal.replace(/\.$/, '')}`)];
+    const error = compiler.firstError(path, faultyText(fault, readFileSync(path, 'utf8')));
+    return error === undefined ? [] : [sentence(fault, `does not compile: ${error.replace(/\.$/, '')}`)];
   });
 }
 
@@ -41,16 +38,18 @@ function sentence({ name, file }: Fault, problem: string): string {
 
 function problemsWith({ file, find, replace, tests }: Fault): string[] {
   const path = join(projectRoot, file);
-  if (!file.startsWith('src/') || !existsSync(path)) return ['is in no file of the sources'];
+  if (!file.startsWith('src/') || !existsSync(path)) return ['names a file that is not in src'];
   const text = readFileSync(path, 'utf8');
   const count = text.split(find).length - 1;
-  if (find === '' || count !== 1) return [`is to replace what stands there ${count} times, not once`];
+  if (find === '' || count !== 1) return [`quotes a text that occurs ${count} times, not once`];
   if (find === replace) return ['changes nothing'];
   const missing = tests.filter((test) => !existsSync(join(projectRoot, test)));
-  return tests.length === 0 || missing.length > 0 ? [`names tests that are not there: ${missing.join(', ')}`] : [];
+  return tests.length === 0 || missing.length > 0
+    ? [`names no tests, or tests that do not exist: ${missing.join(', ')}`]
+    : [];
 }
 
-/** Looks at one changed file at a time, in the project as it is otherwise. */
+/** Compiles the project with one changed file at a time. */
 class Compiler {
   readonly #changed = new Map<string, { text: string; version: number }>();
   readonly #service: ts.LanguageService;
@@ -80,13 +79,13 @@ class Compiler {
     });
   }
 
-  /** The compiler's first complaint about a file with this text. */
-  refusalOf(path: string, text: string): string | undefined {
+  /** Returns the first error in the file at `path` if its content is `text`. */
+  firstError(path: string, text: string): string | undefined {
     this.#changed.set(path, { text, version: ++this.#version });
     const found = [...this.#service.getSyntacticDiagnostics(path), ...this.#service.getSemanticDiagnostics(path)];
-    // A new version of the same: the file is again as it is on the disk.
+    // A new version with the content on disk, so that the next file is checked without this change.
     this.#changed.set(path, { text: ts.sys.readFile(path) ?? '', version: ++this.#version });
-    const refusal = found.find(({ code }) => !unusedCodes.has(code));
-    return refusal === undefined ? undefined : ts.flattenDiagnosticMessageText(refusal.messageText, ' ');
+    const error = found.find(({ code }) => !unusedCodes.has(code));
+    return error === undefined ? undefined : ts.flattenDiagnosticMessageText(error.messageText, ' ');
   }
 }

@@ -9,21 +9,21 @@ export type TestOutcome =
   | { readonly kind: 'passed' }
   | { readonly kind: 'failed'; readonly test: string }
   | { readonly kind: 'timed out' }
-  /** It could not be loaded, or ended without saying which test failed. */
+  /** The file could not be loaded, or it ended without naming a failed test. */
   | { readonly kind: 'broken'; readonly output: string };
 
 const running = new Set<ChildProcess>();
 let isStopping = false;
 
-/** Runs one test file of a workspace; after `limitMs` milliseconds it is stopped with all that it started. */
+/** Runs one test file of a workspace. After `limitMs` milliseconds, stops it and every process that it started. */
 export async function runTestFile({ root, temporary }: Workspace, file: string, limitMs: number): Promise<TestOutcome> {
-  // Until the process ends.
+  // Never resolves: the process is about to exit.
   if (isStopping) await new Promise(() => undefined);
   const child = spawn(process.execPath, ['--import', 'tsx', '--test', '--test-reporter=tap', file], {
     cwd: root,
     env: { ...process.env, TMPDIR: temporary, NODE_TEST_CONTEXT: undefined, NODE_OPTIONS: undefined },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A process group of its own, so that the servers that it starts can be stopped with it.
+    // Its own process group, so that the servers that it starts can be stopped with it.
     detached: true,
   });
   running.add(child);
@@ -32,29 +32,29 @@ export async function runTestFile({ root, temporary }: Workspace, file: string, 
     stream.setEncoding('utf8').on('data', (text: string) => (output += text));
   }
   const limit = new AbortController();
-  let isLate = false;
+  let isTimedOut = false;
   const stopped = sleep(limitMs, undefined, { signal: limit.signal })
     .then(async () => {
-      isLate = true;
+      isTimedOut = true;
       await stopGroup(child);
     })
     .catch(() => undefined);
   await once(child, 'exit');
   limit.abort();
   await stopped;
-  // What a test left behind would be in the way of the next one.
+  // Processes that the test left running would disturb the next one.
   signalGroup(child, 'SIGKILL');
   running.delete(child);
-  return outcomeOf(output, file, isLate);
+  return outcomeOf(output, file, isTimedOut);
 }
 
-/** Stops every test that is under way, and starts no more. */
+/** Stops every running test, and starts no more. */
 export async function stopTests(): Promise<void> {
   isStopping = true;
   await Promise.all([...running].map(stopGroup));
 }
 
-/** Asks first: PostgreSQL then takes its shared memory along. */
+/** Sends SIGINT first, so that PostgreSQL can release its shared memory, then SIGKILL. */
 async function stopGroup(child: ChildProcess): Promise<void> {
   signalGroup(child, 'SIGINT');
   await sleep(2000);
@@ -66,19 +66,22 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // Nobody of it is left.
+    // No process of the group is left.
   }
 }
 
-/** Reads node:test's TAP. A suite fails with its tests; a file that fails as a whole stands there as a test with its own path. */
-function outcomeOf(output: string, file: string, isLate: boolean): TestOutcome {
+/**
+ * Reads the TAP output of node:test. Ignores failures of a suite, which repeat those of its tests, and
+ * of a file as a whole, which node:test reports as a test with the path of the file as its name.
+ */
+function outcomeOf(output: string, file: string, isTimedOut: boolean): TestOutcome {
   const failures = [...output.matchAll(/^ *not ok \d+ - (.*)\n( *)---\n([\s\S]*?)^\2\.\.\.$/gm)]
     .filter(([, , , details = '']) => !details.includes("failureType: 'subtestsFailed'"))
     .map(([, name = '']) => name.replace(/\\([\\#])/g, '$1'))
     .filter((name) => !name.endsWith(file));
   const [test] = failures;
   if (test !== undefined) return { kind: 'failed', test };
-  if (isLate) return { kind: 'timed out' };
+  if (isTimedOut) return { kind: 'timed out' };
   const count = (what: string): number => Number(new RegExp(`^# ${what} (\\d+)$`, 'm').exec(output)?.[1]);
   return count('pass') > 0 && count('fail') === 0 && count('cancelled') === 0
     ? { kind: 'passed' }

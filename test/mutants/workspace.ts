@@ -7,7 +7,7 @@ import type { Fault } from './fault.ts';
 /** The root of the project. */
 export const projectRoot: string = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What is copied; node_modules is linked. */
+/** Copied into each workspace. node_modules is a symbolic link. */
 const copied = [
   ...['src', 'test', 'examples', 'docs'],
   ...['package.json', 'tsconfig.json', 'tsconfig.build.json'],
@@ -17,19 +17,19 @@ const copied = [
 /** A copy of the project in a temporary folder, for one fault at a time. */
 export interface Workspace {
   readonly root: string;
-  /** Where its tests put their temporary files, so that what a killed test leaves goes with it. */
+  /** The temporary folder of its tests, removed with the workspace even if a test is killed. */
   readonly temporary: string;
 }
 
-/** Makes a workspace; {@link removeWorkspace} takes it away. */
-export async function makeWorkspace(): Promise<Workspace> {
+/** Creates a workspace; {@link removeWorkspace} removes it. */
+export async function createWorkspace(): Promise<Workspace> {
   const folder = await mkdtemp(join(tmpdir(), 'plant-store-mutants-'));
-  // PostgreSQL runs as another user where root runs the tests.
+  // If root runs the tests, PostgreSQL runs as another user.
   await chmod(folder, 0o755);
   const workspace = { root: join(folder, 'project'), temporary: join(folder, 'tmp') };
   await mkdir(workspace.root);
   await mkdir(workspace.temporary);
-  // Every user may write there, as in /tmp.
+  // Every user may write to it, as to /tmp.
   await chmod(workspace.temporary, 0o1777);
   for (const name of copied) {
     await cp(join(projectRoot, name), join(workspace.root, name), { recursive: true, filter: isSource });
@@ -42,12 +42,12 @@ function isSource(path: string): boolean {
   return !path.endsWith('node_modules');
 }
 
-/** Removes a workspace and what its tests left. */
+/** Removes a workspace and the temporary files of its tests. */
 export async function removeWorkspace({ root }: Workspace): Promise<void> {
   await rm(join(root, '..'), { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** Runs `work` with the fault in the workspace's sources, and takes it out again. */
+/** Runs `work` while the sources of the workspace contain the fault. */
 export async function withFault<T>({ root }: Workspace, fault: Fault, work: () => Promise<T>): Promise<T> {
   const path = join(root, fault.file);
   const text = await readFile(path, 'utf8');
@@ -59,7 +59,7 @@ export async function withFault<T>({ root }: Workspace, fault: Fault, work: () =
   }
 }
 
-/** The text of a file with the fault in it. */
+/** Returns the text of a file with the fault in it. */
 export function faultyText({ find, replace }: Fault, text: string): string {
   return text.replace(find, () => replace);
 }

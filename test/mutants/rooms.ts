@@ -1,0 +1,36 @@
+import type { Fault } from './fault.ts';
+import { cliFaults } from './faults/cli.ts';
+import { commandFaults } from './faults/cli/commands.ts';
+import { outputFaults } from './faults/cli/output.ts';
+import { httpListFaults } from './faults/http/lists.ts';
+import { nodeConnectionFaults } from './faults/http/node/connections.ts';
+import { nodeMessageFaults } from './faults/http/node/messages.ts';
+import { httpRequestFaults } from './faults/http/requests.ts';
+import { modelFaults } from './faults/model.ts';
+import { storageFaults } from './faults/storage.ts';
+import { memoryFaults } from './faults/storage/memory.ts';
+import { postgresFaults } from './faults/storage/postgres.ts';
+import { sqliteFileFaults } from './faults/storage/sqlite/files.ts';
+import { sqlitePlantFaults } from './faults/storage/sqlite/plants.ts';
+import { storeFaults } from './faults/store.ts';
+import { testingFaults } from './faults/testing.ts';
+import { tokenFaults } from './faults/tokens.ts';
+import { transferFaults } from './faults/transfer.ts';
+
+/** All faults, by the folder of `src` that they are in. */
+export const rooms: Readonly<Record<string, readonly Fault[]>> = {
+  model: modelFaults,
+  store: storeFaults,
+  storage: storageFaults,
+  'storage/memory': memoryFaults,
+  'storage/sqlite': [...sqliteFileFaults, ...sqlitePlantFaults],
+  'storage/postgres': postgresFaults,
+  http: [...httpRequestFaults, ...httpListFaults],
+  'http/node': [...nodeConnectionFaults, ...nodeMessageFaults],
+  tokens: tokenFaults,
+  transfer: transferFaults,
+  testing: testingFaults,
+  cli: cliFaults,
+  'cli/commands': commandFaults,
+  'cli/output': outputFaults,
+};
