@@ -127,11 +127,17 @@ export const modelFaults: readonly Fault[] = [
     ],
   ),
   ...faultsIn(
+    'src/model/storable-string.ts',
+    ['test/store/plant-store.test.ts'],
+    [
+      { name: 'storable string: unpaired surrogates are accepted', find: 'text.isWellFormed() && ', replace: '' },
+      { name: 'storable string: U+0000 is accepted', find: ` && !text.includes('\\0')`, replace: '' },
+    ],
+  ),
+  ...faultsIn(
     'src/model/plant.ts',
     ['test/store/plant-store.test.ts'],
     [
-      { name: 'plant: unpaired surrogates are accepted', find: 'text.isWellFormed() && ', replace: '' },
-      { name: 'plant: U+0000 is accepted', find: ` && !text.includes('\\0')`, replace: '' },
       {
         name: 'plant: a null tag is treated as absent',
         find: 'if (tag !== undefined)',

@@ -39,8 +39,8 @@ export const storeFaults: readonly Fault[] = [
       },
       {
         name: 'page cache: a page cached for another limit is returned',
-        find: 'return kept.byLimit.get(limit)',
-        replace: 'return [...kept.byLimit.values()][0]',
+        find: 'cached?.byLimit.get(limit);\n    if',
+        replace: 'cached?.byLimit.values().next().value;\n    if',
       },
       {
         name: 'page cache: commits of other processes are not detected',
@@ -57,12 +57,17 @@ export const storeFaults: readonly Fault[] = [
       },
       {
         name: 'page cache: a page read before a commit is cached after it',
-        find: 'if (forgotten !== this.forgotten) return;',
-        replace: '',
+        find: 'if (invalidations === this.#invalidations) this.#add',
+        replace: 'this.#add',
+      },
+      {
+        name: 'page cache: the most recently used user is evicted',
+        find: 'this.#users.set(user, cached);\n    return page;',
+        replace: 'return page;',
       },
       {
         name: 'page cache: an evicted page still counts towards the maximum size',
-        find: 'this.#users.delete(user);\n    this.#text -= kept.text;',
+        find: 'this.#users.delete(user);\n    this.#text -= cached.text;',
         replace: 'this.#users.delete(user);',
       },
       {
@@ -138,12 +143,6 @@ export const storeFaults: readonly Fault[] = [
           '    } finally {',
         tests: [plantPageJson],
       },
-      {
-        name: 'store: a page read during a commit is cached',
-        find: 'range.limit, page, forgotten)',
-        replace: 'range.limit, page, pages.forgotten)',
-        tests: [plantPageJson],
-      },
     ],
   ),
   ...faultsIn(
@@ -170,7 +169,7 @@ export const storeFaults: readonly Fault[] = [
       },
       {
         name: 'write queue: a batch contains two writes to one plant',
-        find: 'if (last === undefined) this.#next.push(entry);\n    else last.behind = entry;',
+        find: 'if (last === undefined) this.#next.push(entry);\n    else last.next = entry;',
         replace: 'this.#next.push(entry);',
       },
       {
@@ -180,8 +179,8 @@ export const storeFaults: readonly Fault[] = [
       },
       {
         name: 'write queue: a plant is never released after its last write',
-        find: 'if (behind === undefined) this.#forget(write);',
-        replace: 'if (behind === undefined) continue;',
+        find: 'if (next === undefined) this.#forget(write);',
+        replace: 'if (next === undefined) continue;',
       },
       {
         name: 'write queue: two batches are committed at the same time',

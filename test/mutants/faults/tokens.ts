@@ -101,7 +101,7 @@ export const tokenFaults: readonly Fault[] = [
       { name: 'issue: other users can read the tokens file', find: 'mode: 0o600', replace: 'mode: 0o644' },
       {
         name: 'issue: a temporary file left by a killed process is an error',
-        find: 'rmSync(beside, { force: true });',
+        find: 'rmSync(newPath, { force: true });',
         replace: '',
       },
       {
@@ -116,8 +116,8 @@ export const tokenFaults: readonly Fault[] = [
       },
       {
         name: 'issue: revoking an unknown token rewrites the tokens file',
-        find: 'return wasThere ? kept : undefined;',
-        replace: 'return kept;',
+        find: 'return existed ? remaining : undefined;',
+        replace: 'return remaining;',
       },
       { name: 'issue: revoking a token revokes all others', find: 'record.id !== id', replace: 'record.id === id' },
     ],

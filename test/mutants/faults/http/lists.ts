@@ -11,14 +11,14 @@ export const httpListFaults: readonly Fault[] = [
     [
       {
         name: 'long lists: the Link continues in the middle of the page',
-        find: 'last = page.at(-1)?.id;',
-        replace: 'last ??= page.at(-1)?.id;',
+        find: 'ids.findLast((page)',
+        replace: 'ids.find((page)',
         tests: [plantList],
       },
       {
         name: 'long lists: a Link is always sent',
-        find: `more === undefined ? ''`,
-        replace: `more === null ? ''`,
+        find: `read > wanted ? lastOf(ids) : ''`,
+        replace: 'lastOf(ids)',
         tests: [plantList],
       },
       {
@@ -51,8 +51,8 @@ export const httpListFaults: readonly Fault[] = [
       },
       {
         name: 'long lists: a list is prepared after its client has disconnected',
-        find: `        if (isClientGone()) throw new PlantStoreError('malformed_request');\n        held`,
-        replace: '        held',
+        find: `        if (isClientGone()) throw new HttpError('malformed_request');\n        read`,
+        replace: '        read',
       },
     ],
   ),
@@ -80,11 +80,6 @@ export const httpListFaults: readonly Fault[] = [
         name: 'plant list: the first of two after parameters is used',
         find: 'texts.length > 1 || after === undefined',
         replace: 'after === undefined',
-      },
-      {
-        name: 'plant list: the maximum limit is rejected',
-        find: 'Number(text) > maxLimit',
-        replace: 'Number(text) >= maxLimit',
       },
       {
         name: 'plant list: an empty limit is treated as 0',

@@ -15,8 +15,8 @@ export const httpRequestFaults: readonly Fault[] = [
     [
       {
         name: 'answer: a 500 reveals its cause',
-        find: `new PlantStoreError('internal');`,
-        replace: `new PlantStoreError('internal', String(error));`,
+        find: `new HttpError('internal');`,
+        replace: `new HttpError('internal', String(error));`,
       },
       {
         name: 'answer: a 503 has no Retry-After header',
@@ -67,8 +67,8 @@ export const httpRequestFaults: readonly Fault[] = [
     [
       {
         name: 'body: one user may reserve the memory of all',
-        find: 'this.#maxBytes * userShare',
-        replace: 'this.#maxBytes',
+        find: 'this.#maxReceivedBytes * userShare',
+        replace: 'this.#maxReceivedBytes',
         tests: [body],
       },
       {
@@ -79,13 +79,13 @@ export const httpRequestFaults: readonly Fault[] = [
       },
       {
         name: 'body: the memory of all users is not limited',
-        find: 'this.#received.all + bytes > this.#maxBytes',
+        find: 'this.#received.all + bytes > this.#maxReceivedBytes',
         replace: 'this.#received.all < 0',
         tests: [body],
       },
       {
         name: 'body: invalid UTF-8 is accepted',
-        find: `if (!isUtf8(bytes)) throw new PlantStoreError('invalid_json');`,
+        find: `if (!isUtf8(bytes)) throw new HttpError('invalid_json');`,
         replace: '',
       },
       { name: 'body: a media type with the prefix application/json is accepted', find: '\\s*(?:;|$)/i', replace: '/i' },
@@ -109,7 +109,7 @@ export const httpRequestFaults: readonly Fault[] = [
     [
       {
         name: 'caller lookup: an unknown token is accepted',
-        find: `if (caller === null || caller === undefined) throw new PlantStoreError('invalid_token');`,
+        find: `if (caller === null || caller === undefined) throw new HttpError('invalid_token');`,
         replace: `if (caller === null || caller === undefined) return { user: 'nobody' };`,
       },
       {
@@ -154,8 +154,8 @@ export const httpRequestFaults: readonly Fault[] = [
       },
       {
         name: 'handler: a 405 has no Allow header',
-        find: `new PlantStoreError('method_not_allowed'), ['Allow', allow])`,
-        replace: `new PlantStoreError('method_not_allowed'))`,
+        find: `new HttpError('method_not_allowed'), ['Allow', allow])`,
+        replace: `new HttpError('method_not_allowed'))`,
       },
       {
         name: 'handler: a 500 is not reported',
@@ -211,7 +211,7 @@ export const httpRequestFaults: readonly Fault[] = [
     [
       {
         name: 'operations: deleting an absent plant succeeds',
-        find: `throw new PlantStoreError('plant_not_found');`,
+        find: `throw new HttpError('plant_not_found');`,
         replace: 'return { status: 204 };',
         tests: [plants],
       },
@@ -230,7 +230,7 @@ export const httpRequestFaults: readonly Fault[] = [
       },
       {
         name: 'operations: a request takes effect after its connection was closed',
-        find: `if (!isOpen) throw new PlantStoreError('malformed_request');`,
+        find: `if (!isOpen) throw new HttpError('malformed_request');`,
         replace: '',
         tests: [refuseConnection],
       },
@@ -241,8 +241,8 @@ export const httpRequestFaults: readonly Fault[] = [
       },
       {
         name: 'operations: a list stays in flight after its response',
-        find: '(user, range);\n      } finally {\n        inFlight.end(user);',
-        replace: '(user, range);\n      } finally {',
+        find: 'user, range);\n      } finally {\n        inFlight.end(user);',
+        replace: 'user, range);\n      } finally {',
       },
       {
         name: 'operations: a delete stays in flight after its response',
@@ -283,11 +283,6 @@ export const httpRequestFaults: readonly Fault[] = [
         name: 'service options: a body may exceed 64 KiB by one byte',
         find: 'maxBodyBytes = 65_536',
         replace: 'maxBodyBytes = 65_537',
-      },
-      {
-        name: 'service options: a body may nest 257 levels deep',
-        find: 'maxBodyDepth = 256',
-        replace: 'maxBodyDepth = 257',
       },
     ],
   ),

@@ -156,8 +156,8 @@ export const postgresFaults: readonly Fault[] = [
     [
       {
         name: 'PostgreSQL table: the table is created without permission',
-        find: 'if (!isCreated) throw',
-        replace: 'if (!isCreated && attempt > 1) throw',
+        find: 'if (!createIfMissing) throw',
+        replace: 'if (!createIfMissing && attempt > 1) throw',
       },
       {
         name: 'PostgreSQL table: servers that start at the same time fail',

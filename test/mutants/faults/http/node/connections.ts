@@ -255,7 +255,7 @@ export const nodeConnectionFaults: readonly Fault[] = [
       },
       {
         name: 'server: 100 Continue is sent before any check',
-        find: 'oweContinue(request, response);',
+        find: 'deferContinue(request, response);',
         replace: 'response.writeContinue();',
         tests: [refuseConnection],
       },

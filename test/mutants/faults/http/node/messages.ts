@@ -103,7 +103,7 @@ export const nodeMessageFaults: readonly Fault[] = [
       },
       {
         name: 'request body: 100 Continue is not sent if the body arrived already',
-        find: ' || continueOwed.has(request)',
+        find: ' || pendingContinue.has(request)',
         replace: '',
       },
       {
@@ -145,8 +145,8 @@ export const nodeMessageFaults: readonly Fault[] = [
       },
       {
         name: 'request listener: a malformed request does not close its connection',
-        find: `new PlantStoreError('malformed_request'), ['Connection', 'close'])`,
-        replace: `new PlantStoreError('malformed_request'))`,
+        find: `new HttpError('malformed_request'), ['Connection', 'close'])`,
+        replace: `new HttpError('malformed_request'))`,
         tests: [validation],
       },
       {

@@ -112,7 +112,7 @@ export const sqliteFileFaults: readonly Fault[] = [
       },
       {
         name: 'SQLite: a WAL file left by a crash is trusted',
-        find: 'isLogTrusted: !isLogLeft || tryToTakeInLog(database, busyTimeoutMs)',
+        find: 'isLogTrusted: !isLogLeft || tryToCheckpointLog(database, busyTimeoutMs)',
         replace: 'isLogTrusted: true',
         tests: [reopen],
       },
