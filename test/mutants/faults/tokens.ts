@@ -25,7 +25,7 @@ export const tokenFaults: readonly Fault[] = [
         find: '#failToRead(message: string): void {',
         replace:
           '#failToRead(message: string): void {\n' +
-          '    const glimpse = lookAt(this.#path);\n' +
+          '    const glimpse = stateOf(this.#path);\n' +
           `    if (glimpse.kind === 'file') this.#signature = glimpse.signature;`,
       },
       {
