@@ -9,14 +9,14 @@ const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 describe('plant-store serve, killed and started again on one file', () => {
   it('has what it acknowledged, and nothing else', async (t) => {
-    const { rounds, acknowledged, unknown, killedAtStart, integrity, ...faults } = await runCrashRounds({
+    const { rounds, acknowledged, unanswered, killedAtStart, integrity, ...faults } = await runCrashRounds({
       folder: await temporaryFolder(t),
       command: ['--import', tsx, main],
       rounds: ['kill', 'kill at start', 'kill one of two', 'stop', 'kill'],
       random: Math.random,
     });
     t.diagnostic(
-      `${rounds} rounds, ${acknowledged} acknowledged, ${unknown} without an answer, ${killedAtStart} killed at the start`,
+      `${rounds} rounds, ${acknowledged} acknowledged, ${unanswered} without a response, ${killedAtStart} killed during startup`,
     );
     assert.deepEqual(faults, { lost: [], resurrected: [], phantom: [], problems: [] });
     assert.equal(integrity, 'ok');

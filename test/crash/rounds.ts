@@ -7,51 +7,56 @@ import { PlantModel } from '../support/plant-model.ts';
 import { startCrashServer } from './server.ts';
 import type { CrashServer } from './server.ts';
 
-/** How a round ends: one server killed, also while it starts, one of two, or stopped as it should be. */
+/**
+ * What happens in a round: the server is killed; other servers are killed while they start, then this
+ * one; two servers share the file and both are killed; or the server is stopped with SIGTERM.
+ */
 export const roundKinds = ['kill', 'kill at start', 'kill one of two', 'stop'] as const;
 export type RoundKind = (typeof roundKinds)[number];
 
-/** How to crash a server again and again. */
 export interface CrashOptions {
   /** An empty folder. */
   readonly folder: string;
-  /** What Node.js is to run as `plant-store`. */
+  /** What Node.js runs as `plant-store`. */
   readonly command: readonly string[];
   readonly rounds: readonly RoundKind[];
   /** A number from 0 to 1, 1 excluded. */
   readonly random: () => number;
 }
 
-/** What became of the plants. */
-export interface CrashTally {
+/** The result of all rounds. The four lists are empty if the server works. */
+export interface CrashReport {
   rounds: number;
   /** Creates and deletes that were acknowledged. */
   acknowledged: number;
-  /** Creates and deletes without an answer. */
-  unknown: number;
-  /** Servers that were killed before they listened, or the moment they did. */
+  /** Creates and deletes without a response, which may have taken effect. */
+  unanswered: number;
+  /** Servers that were killed before they accepted connections, or just after. */
   killedAtStart: number;
+  /** Plants whose create was acknowledged and that are missing. */
   readonly lost: string[];
+  /** Plants whose delete was acknowledged and that still exist. */
   readonly resurrected: string[];
+  /** Plants that no client created, or that are changed, repeated or out of order. */
   readonly phantom: string[];
-  /** Anything else that must not be. */
+  /** Wrong responses and exit codes. */
   readonly problems: string[];
-  /** What SQLite says of the file in the end: `ok`. */
+  /** The result of SQLite's integrity check at the end: `ok`. */
   integrity: string;
 }
 
 const users = ['ada', 'bob', 'eve'];
 const clients = 8;
-/** The service promises to stop within 10 seconds. */
+/** The service must stop within 10 seconds. */
 const stopWithinMs = 10_000;
 
-/** Runs the rounds on one file; after each, all lists are compared with what the clients were answered. */
-export async function runCrashRounds({ folder, command, rounds, random }: CrashOptions): Promise<CrashTally> {
+/** Runs the rounds on one file. After each, compares all lists with the responses that the clients received. */
+export async function runCrashRounds({ folder, command, rounds, random }: CrashOptions): Promise<CrashReport> {
   const tokens = new Map(users.map((user) => [user, issueToken(join(folder, 'tokens.json'), { user }).token]));
-  const tally: CrashTally = {
+  const report: CrashReport = {
     rounds: 0,
     acknowledged: 0,
-    unknown: 0,
+    unanswered: 0,
     killedAtStart: 0,
     lost: [],
     resurrected: [],
@@ -69,49 +74,46 @@ export async function runCrashRounds({ folder, command, rounds, random }: CrashO
     return server;
   }
 
-  async function started(): Promise<{ server: CrashServer; url: string }> {
+  async function startAndWait(): Promise<{ server: CrashServer; url: string }> {
     const before = performance.now();
     const server = start();
-    const url = await server.listening;
-    if (url === undefined) throw new Error(`Round ${tally.rounds}: the server did not start: ${server.stderr()}`);
+    const url = await server.url;
+    if (url === undefined) throw new Error(`Round ${report.rounds}: the server did not start: ${server.stderr()}`);
     startMs = performance.now() - before;
     return { server, url };
   }
 
   async function killAtStart(): Promise<void> {
     const server = start();
-    if (random() < 0.3) await server.listening;
+    if (random() < 0.3) await server.url;
     else await sleep(random() * startMs);
     await server.kill();
-    tally.killedAtStart++;
+    report.killedAtStart++;
   }
 
   async function compare(url: string): Promise<void> {
     for (const [user, token] of tokens) {
       const { lost, resurrected, phantom } = model.check(user, await listAll(url, token));
       for (const [all, found] of [
-        [tally.lost, lost],
-        [tally.resurrected, resurrected],
-        [tally.phantom, phantom],
+        [report.lost, lost],
+        [report.resurrected, resurrected],
+        [report.phantom, phantom],
       ] as const) {
-        all.push(...found.map((line) => `round ${tally.rounds}: ${line}`));
+        all.push(...found.map((line) => `round ${report.rounds}: ${line}`));
       }
     }
   }
 
   async function stopInTime(server: CrashServer): Promise<void> {
-    const cancelWaiting = setTimeout(() => void server.kill(), stopWithinMs);
+    const timeout = setTimeout(() => void server.kill(), stopWithinMs);
     const code = await server.kill('SIGTERM');
-    clearTimeout(cancelWaiting);
-    if (code !== 0) {
-      tally.problems.push(
-        `round ${tally.rounds}: the exit code of a stop was ${code ?? 'none in time'}: ${server.stderr()}`,
-      );
-    }
+    clearTimeout(timeout);
+    const exit = code === null ? 'no exit in time' : `exit code ${code}`;
+    if (code !== 0) report.problems.push(`round ${report.rounds}: ${exit} after SIGTERM: ${server.stderr()}`);
   }
 
   async function runRound(kind: RoundKind, first: { server: CrashServer; url: string }): Promise<void> {
-    const second = kind === 'kill one of two' ? await started() : undefined;
+    const second = kind === 'kill one of two' ? await startAndWait() : undefined;
     const urls = [first.url, ...(second === undefined ? [] : [second.url])];
     const load = startModelClients(model, { urls, tokens, clients, random: Math.random }, () => kind === 'stop');
     await sleep(20 + random() * 250);
@@ -122,29 +124,29 @@ export async function runCrashRounds({ folder, command, rounds, random }: CrashO
       await second.server.kill();
     }
     await load.stop();
-    tally.acknowledged += load.acknowledged();
-    tally.unknown += load.statuses.get(0) ?? 0;
-    tally.problems.push(...load.problems.map((line) => `round ${tally.rounds}: ${line}`));
+    report.acknowledged += load.acknowledged();
+    report.unanswered += load.statuses.get(0) ?? 0;
+    report.problems.push(...load.problems.map((line) => `round ${report.rounds}: ${line}`));
   }
 
   try {
     for (const kind of rounds) {
-      tally.rounds++;
+      report.rounds++;
       for (let times = kind === 'kill at start' ? 1 + Math.floor(random() * 3) : 0; times > 0; times--) {
         await killAtStart();
       }
-      const first = await started();
+      const first = await startAndWait();
       await compare(first.url);
       await runRound(kind, first);
     }
-    const last = await started();
+    const last = await startAndWait();
     await compare(last.url);
     await stopInTime(last.server);
   } finally {
     await Promise.all(servers.map((server) => server.kill()));
   }
-  tally.integrity = checkIntegrity(join(folder, 'plants.db'));
-  return tally;
+  report.integrity = checkIntegrity(join(folder, 'plants.db'));
+  return report;
 }
 
 /** https://www.sqlite.org/pragma.html#pragma_integrity_check */

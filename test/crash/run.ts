@@ -12,7 +12,7 @@ const { values } = parseArgs({
   },
 });
 
-/** Numbers that a seed decides: https://en.wikipedia.org/wiki/Linear_congruential_generator */
+/** Returns a random number generator for the seed: https://en.wikipedia.org/wiki/Linear_congruential_generator */
 function seeded(seed: number): () => number {
   let state = BigInt(seed);
   return () => {
@@ -27,22 +27,22 @@ const rounds = Array.from(
   () => roundKinds[Math.floor(random() * roundKinds.length)] ?? 'kill',
 );
 const folder = await mkdtemp(join(tmpdir(), 'plant-store-crash-'));
-// Of a crash the seed decides the kinds and the moments; what is under way then is up to the machine.
+// The seed determines the kinds of the rounds and the times of the kills, but not how far the server is then.
 console.log(`seed ${values.seed}`);
 const startedAt = performance.now();
 const command = [fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))];
-const { lost, resurrected, phantom, problems, ...tally } = await runCrashRounds({ folder, command, rounds, random });
-console.log(
-  `${tally.rounds} rounds in ${Math.round((performance.now() - startedAt) / 1000)} s: ${roundKinds.map((kind) => `${rounds.filter((one) => one === kind).length} × ${kind}`).join(', ')}`,
-);
-console.log(`${tally.acknowledged} writes acknowledged`);
-console.log(`${tally.unknown} without an answer`);
-console.log(`${tally.killedAtStart} servers killed while they started`);
+const { lost, resurrected, phantom, problems, ...report } = await runCrashRounds({ folder, command, rounds, random });
+const kinds = roundKinds.map((kind) => `${rounds.filter((each) => each === kind).length} × ${kind}`);
+console.log(`${report.rounds} rounds in ${Math.round((performance.now() - startedAt) / 1000)} s: ${kinds.join(', ')}`);
+console.log(`${report.acknowledged} writes acknowledged`);
+console.log(`${report.unanswered} writes without a response`);
+console.log(`${report.killedAtStart} servers killed during startup`);
 for (const [name, lines] of Object.entries({ lost, resurrected, phantom, 'other problems': problems })) {
   console.log([`${lines.length} ${name}`, ...lines].join('\n  '));
 }
-console.log(`integrity_check: ${tally.integrity}`);
-const isGood = [lost, resurrected, phantom, problems].every((lines) => lines.length === 0) && tally.integrity === 'ok';
-if (isGood) await rm(folder, { recursive: true });
-else console.log(`The files are left in ${folder}`);
-process.exitCode = isGood ? 0 : 1;
+console.log(`integrity check: ${report.integrity}`);
+const isCorrect =
+  [lost, resurrected, phantom, problems].every((lines) => lines.length === 0) && report.integrity === 'ok';
+if (isCorrect) await rm(folder, { recursive: true });
+else console.log(`The files are in ${folder}`);
+process.exitCode = isCorrect ? 0 : 1;
