@@ -22,17 +22,17 @@ const hostileTexts = [
   "';--",
 ];
 
-/** Any text, mostly one that a plant may have. */
+/** Any text, usually a valid name or tag. */
 const anyText: fc.Arbitrary<string> = fc.oneof(
   { weight: 4, arbitrary: fc.string({ unit: 'grapheme', maxLength: 12 }) },
   { weight: 2, arbitrary: fc.constantFrom(...hostileTexts) },
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 12 }) },
 );
 
-/** A JSON string; some with every UTF-16 unit escaped. */
+/** A JSON string, sometimes with every UTF-16 unit escaped. */
 const quoted = fc.tuple(anyText, fc.nat(4)).map(([text, n]) => (n === 0 ? escapeAll(text) : JSON.stringify(text)));
 
-/** A member's value of any kind. */
+/** The value of a member, of any kind. */
 const anyJson = fc.oneof(
   { weight: 2, arbitrary: fc.json({ maxDepth: 3 }) },
   { weight: 1, arbitrary: fc.constantFrom('null', 'true', '{}', '[]', '0', '1e400', '{"id":1.0}', 'undefined') },
@@ -61,7 +61,7 @@ const member = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(fc.constantFrom(...keys), fc.oneof(anyJson, quoted, idLiteral)) },
 );
 
-/** A NewPlant as most clients would send it. */
+/** A NewPlant as most clients send it. */
 export const goodPlant: fc.Arbitrary<string> = fc
   .tuple(
     fc.bigInt({ min: 1n, max: 4n }),
@@ -72,13 +72,14 @@ export const goodPlant: fc.Arbitrary<string> = fc
     asBytes(`{"id":${id},${JSON.stringify({ name: name.replaceAll('\0', ''), tag }).slice(1)}`),
   );
 
-/** An object with the fields of a plant, others, and some of them twice. */
+/** An object with the fields of a plant and others, some of them twice. */
 const nearlyPlant = fc
   .tuple(idLiteral, quoted, fc.array(member, { maxLength: 3 }), fc.nat(9), fc.constantFrom('', ' ', '\n\t ', '\r'))
   .map(([id, name, others, turn, space]) => {
     const members = [['"id"', id], ['"name"', name], ...others];
     const turned = [...members.slice(turn % members.length), ...members.slice(0, turn % members.length)];
-    return `${space}{${turned.map(([key = '', value = '']) => `${space}${key}${space}:${value}`).join(`${space},`)}}${space}`;
+    const texts = turned.map(([key = '', value = '']) => `${space}${key}${space}:${value}`);
+    return `${space}{${texts.join(`${space},`)}}${space}`;
   });
 
 const nested = fc
@@ -111,14 +112,14 @@ const rawOddities = [
   '\\x',
 ];
 
-/** A plant whose name holds bytes that are no text. */
+/** A plant with bytes in its name or tag that may not be valid UTF-8. */
 const withRawBytes = fc.tuple(fc.constantFrom(...rawOddities), fc.nat(2)).map(([odd, place]) => {
   const parts = ['{"id":3,"name":"', '","tag":"t', '"}'];
   parts[place] = place === 1 ? `${odd}${parts[1] ?? ''}` : `${parts[place] ?? ''}${odd}`;
   return parts.join('');
 });
 
-/** A plant with as many bytes as a body may have, or nearly. */
+/** A plant of about the maximum length of a body. */
 const nearlyTooLong = fc.tuple(fc.integer({ min: -2, max: 2 }), fc.boolean()).map(([over, isName]) => {
   const [start, end] = isName ? ['{"id":2,"name":"', '"}'] : ['{"id":2,"name":"long"', '}'];
   return start + (isName ? 'n' : ' ').repeat(maxBodyBytes + over - start.length - end.length) + end;
@@ -133,7 +134,7 @@ const hugeNumber = fc
   )
   .map((id) => `{"id":${id},"name":"huge"}`);
 
-/** Any body, as bytes in latin1: JSON and not, a plant and not. */
+/** Any body, as bytes in latin1: JSON or not, a plant or not. */
 export const anyBody: fc.Arbitrary<string> = fc.oneof(
   { weight: 12, arbitrary: nearlyPlant.map(asBytes) },
   { weight: 3, arbitrary: withRawBytes },
@@ -150,7 +151,7 @@ export const anyBody: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: hugeNumber },
 );
 
-/** UTF-8, as latin1; an unpaired surrogate becomes the three bytes that it would be, which are no UTF-8. */
+/** UTF-8 as latin1. An unpaired surrogate becomes the three bytes of its code point, which are not valid UTF-8. */
 function asBytes(text: string): string {
   return Array.from(text, (character) => {
     const code = character.charCodeAt(0);
@@ -160,5 +161,6 @@ function asBytes(text: string): string {
 }
 
 function escapeAll(text: string): string {
-  return `"${Array.from({ length: text.length }, (_, n) => `\\u${text.charCodeAt(n).toString(16).padStart(4, '0')}`).join('')}"`;
+  const units = Array.from({ length: text.length }, (_, n) => text.charCodeAt(n).toString(16).padStart(4, '0'));
+  return `"${units.map((unit) => `\\u${unit}`).join('')}"`;
 }

@@ -1,15 +1,15 @@
 import type { Authenticate, Caller } from '../../src/http.ts';
 
-/** Whom the requests speak for. */
+/** The users that the requests have tokens for. */
 export const users = ['ada', 'bob', 'cyn'] as const;
-/** Has more plants than a page holds, and a token that only reads. */
+/** A user with more plants than fit on a page, and a token that can only read. */
 export const collector = 'dan';
-/** Nobody holds a token of hers, so nobody may see her plants or change them. */
+/** A user without a token. No client may read or change these plants. */
 export const stranger = 'eve';
-/** In the name of each of her plants. */
+/** Part of the name of each plant of the stranger. */
 export const secret = 'nobody-may-see-this';
 
-/** All tokens there are. */
+/** All tokens, with their callers. */
 export const callers: ReadonlyMap<string, Caller> = new Map<string, Caller>([
   ...users.map((user) => [user, { user }] as const),
   ['ada-reads', { user: 'ada', scopes: ['plants:read'] }],

@@ -1,7 +1,7 @@
-import { readFields } from './fields.ts';
+import { parseFields } from './fields.ts';
 
-/** How much of a body is there, and where it ends. */
-export type BodyRead =
+/** A body as far as it was received, and where it ends. */
+export type ParsedBody =
   | { readonly state: 'complete'; readonly body: string; readonly end: number; readonly doubts: readonly string[] }
   | { readonly state: 'incomplete' | 'broken'; readonly body: string };
 
@@ -9,8 +9,8 @@ const chunkLine = /^([\dA-Fa-f]+)(.*)$/s;
 const token = "[!#$%&'*+.^_`|~\\dA-Za-z-]+";
 const extensions = new RegExp(`^(?:;${token}(?:=(?:${token}|"[^"\\\\\\0-\\x1f\\x7f]*"))?)*$`);
 
-/** Reads a chunked body (RFC 9112 §7.1) that begins at `start`. */
-export function readChunked(text: string, start: number): BodyRead {
+/** Parses a chunked body (RFC 9112 §7.1) that starts at `start`. */
+export function parseChunked(text: string, start: number): ParsedBody {
   const doubts: string[] = [];
   let body = '';
   for (let at = start; ;) {
@@ -26,7 +26,7 @@ export function readChunked(text: string, start: number): BodyRead {
     if (digits.length > 16 || line.length > 1000) doubts.push('long chunk line');
     const size = parseInt(digits, 16);
     at = lineEnd + 2;
-    if (size === 0) return readTrailers(text, at, body, doubts);
+    if (size === 0) return parseTrailers(text, at, body, doubts);
     if (text.length < at + size + 2) {
       const isCut = text.length <= at + size || text.slice(at + size) === '\r';
       return { state: isCut ? 'incomplete' : 'broken', body: body + text.slice(at, at + size) };
@@ -38,13 +38,13 @@ export function readChunked(text: string, start: number): BodyRead {
   }
 }
 
-function readTrailers(text: string, start: number, body: string, doubts: readonly string[]): BodyRead {
+function parseTrailers(text: string, start: number, body: string, doubts: readonly string[]): ParsedBody {
   if (text.startsWith('\r\n', start)) return { state: 'complete', body, end: start + 2, doubts };
   const end = text.indexOf('\r\n\r\n', start);
   if (end === -1) return { state: 'incomplete', body };
-  const trailers = readFields(text.slice(start, end).split('\r\n'));
+  const trailers = parseFields(text.slice(start, end).split('\r\n'));
   if (trailers === undefined) return { state: 'broken', body };
-  // A field that frames or authorises must not be in a trailer (RFC 9110 §6.5.1).
+  // A trailer must not contain a field for framing or authentication (RFC 9110 §6.5.1).
   const isOdd = trailers.fields.some(({ name }) =>
     ['content-length', 'transfer-encoding', 'host', 'authorization'].includes(name),
   );

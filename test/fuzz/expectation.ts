@@ -2,11 +2,11 @@ import type { Scope } from '../../src/http.ts';
 import type { StoredPlant } from '../../src/index.ts';
 import { callers } from './callers.ts';
 import { elementsOf, valuesOf } from './fields.ts';
-import type { Request } from './read-requests.ts';
-import { readPlant } from './reference-plant.ts';
-import { readListQuery, readPathId, routeOf } from './reference-target.ts';
+import type { Request } from './parse-requests.ts';
+import { parsePlant } from './reference-plant.ts';
+import { parseListQuery, parsePathId, routeOf } from './reference-target.ts';
 
-/** What a request asks for. */
+/** What a request does. */
 export type Operation =
   | { readonly kind: 'create'; readonly user: string; readonly plant: StoredPlant }
   | { readonly kind: 'delete'; readonly user: string; readonly id: bigint }
@@ -20,53 +20,54 @@ export type Operation =
   | { readonly kind: 'openapi' }
   | { readonly kind: 'options'; readonly allow: string };
 
-/** How a request may be answered. */
+/** The responses that a request may get. */
 export interface Expectation {
-  /** The integers of the Errors that may refuse it, before anything else happens. */
+  /** The integers of the errors that may refuse it, apart from those that depend on what is stored. */
   readonly errors: readonly number[];
-  /** What it does where it is not refused; without one it has to be refused. */
+  /** What it does if it is not refused. If there is none, it must be refused. */
   readonly operation?: Operation;
 }
 
-/** node:http takes 16 KiB of header; how exactly it counts, and what a field costs besides its text, is left to it. */
-const [surelyShort, surelyLong, maxFieldCost] = [14_000, 17_000, 64];
-/** A field costs nothing besides its text at the least: not the colon, the space and the line's end. */
-const fieldFrame = 4;
+/**
+ * node:http accepts 16 KiB of header. How it counts the bytes of a field beyond its text is not
+ * specified, so a header between the first two sizes may be accepted or refused.
+ */
+const [maxAcceptedBytes, minRefusedBytes, maxFieldOverhead] = [14_000, 17_000, 64];
+/** The colon, the space and the line end of a field, which node:http may not count. */
+const fieldSeparators = 4;
 export const maxBodyBytes = 65_536;
 
-/** How a request may be answered, by the interface and the RFCs, apart from what is stored. */
+/** Returns what the interface and the RFCs allow as the response to a request, apart from what is stored. */
 export function expectation(request: Request): Expectation {
   const mayBe: number[] = request.doubts.length > 0 ? [40009] : [];
   const isLong =
-    request.headLength + request.fields.length * maxFieldCost > surelyShort || request.doubts.includes('long trailers');
+    request.headLength + request.fields.length * maxFieldOverhead > maxAcceptedBytes ||
+    request.doubts.includes('long trailers');
   if (isLong) mayBe.push(43100);
-  if (request.headLength - request.fields.length * fieldFrame > surelyLong) return { errors: mayBe };
+  if (request.headLength - request.fields.length * fieldSeparators > minRefusedBytes) return { errors: mayBe };
   if (request.faults.length > 0) return { errors: [...mayBe, 40009] };
-  const byHeader = checkHeader(request);
-  // Trailers are header, too.
+  const verdict = checkHeader(request);
+  // Trailers count as header.
   if (request.bodyState !== 'complete') mayBe.push(40009, 40800, 43100);
-  if (byHeader.operation === undefined && !byHeader.readsBody) return { errors: [...mayBe, ...byHeader.errors] };
-  mayBe.push(...byHeader.errors);
+  if (verdict.operation === undefined && !verdict.readsBody) return { errors: [...mayBe, ...verdict.errors] };
+  mayBe.push(...verdict.errors);
   if (request.bodyState !== 'complete') {
-    if (
-      byHeader.readsBody &&
-      Number(valuesOf(request.fields, 'content-length')[0] ?? maxBodyBytes + 1) > maxBodyBytes
-    ) {
+    if (verdict.readsBody && Number(valuesOf(request.fields, 'content-length')[0] ?? maxBodyBytes + 1) > maxBodyBytes) {
       mayBe.push(40008);
     }
-    const { operation } = byHeader;
-    // What changes nothing may be answered before the body that nobody asked for is there.
+    const { operation } = verdict;
+    // A request that changes nothing may get its response before a body that it does not need.
     const mayServe = operation !== undefined && operation.kind !== 'delete';
     return mayServe ? { errors: mayBe, operation } : { errors: mayBe };
   }
-  if (!byHeader.readsBody) return { ...byHeader, errors: mayBe };
+  if (!verdict.readsBody) return { ...verdict, errors: mayBe };
   if (request.body.length > maxBodyBytes) return { errors: [...mayBe, 40008] };
-  const plant = readPlant(Buffer.from(request.body, 'latin1'));
+  const plant = parsePlant(Buffer.from(request.body, 'latin1'));
   if (typeof plant === 'number') return { errors: [...mayBe, plant] };
-  return { errors: mayBe, operation: { kind: 'create', user: byHeader.user, plant } };
+  return { errors: mayBe, operation: { kind: 'create', user: verdict.user, plant } };
 }
 
-type ByHeader =
+type HeaderVerdict =
   | (Expectation & { readonly readsBody?: false })
   | {
       readonly readsBody: true;
@@ -75,10 +76,10 @@ type ByHeader =
       readonly operation?: undefined;
     };
 
-/** What can be told before the body: route, method, credentials, scope, media type, in this order. */
-function checkHeader({ method, target, fields }: Request): ByHeader {
+/** Checks what does not depend on the body: route, method, credentials, scope and media type, in this order. */
+function checkHeader({ method, target, fields }: Request): HeaderVerdict {
   const route = routeOf(target);
-  // node:http refuses methods that it does not know, and closes the connection behind a CONNECT.
+  // node:http refuses unknown methods, and closes the connection after a CONNECT.
   const isKnown = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].includes(method);
   const ifUnknown = isKnown ? [] : [40009];
   if (method === 'CONNECT') return { errors: [40401, 40009, 40500] };
@@ -91,7 +92,7 @@ function checkHeader({ method, target, fields }: Request): ByHeader {
   const caller = callerOf(valuesOf(fields, 'authorization'), scope);
   if (typeof caller !== 'string') return { errors: caller };
   if (route.kind === 'plant') {
-    const id = readPathId(route.idText);
+    const id = parsePathId(route.idText);
     return id === undefined ? { errors: [40004] } : { errors: [], operation: { kind: 'delete', user: caller, id } };
   }
   if (wanted === 'POST') {
@@ -99,12 +100,12 @@ function checkHeader({ method, target, fields }: Request): ByHeader {
     if (media === 'wrong') return { errors: [40007, 40009] };
     return { readsBody: true, user: caller, errors: media === 'doubtful' ? [40007] : [] };
   }
-  const query = readListQuery(route.query);
+  const query = parseListQuery(route.query);
   if ('errors' in query) return query;
   return { errors: [], operation: { kind: 'list', user: caller, ...query, path: route.path } };
 }
 
-/** The user, or the integers that refuse the credentials. */
+/** Returns the user, or the integers of the errors for invalid credentials. */
 function callerOf(values: readonly string[], scope: Scope): string | number[] {
   const [value] = values;
   if (value === undefined) return [40101];

@@ -4,22 +4,22 @@ export interface Field {
   readonly value: string;
 }
 
-/** What a block of field lines says, and what is odd about it. */
+/** The fields of a header or trailer section. */
 export interface FieldBlock {
   readonly fields: readonly Field[];
-  /** Why a server may refuse it as well as take it. */
+  /** Reasons why a server may either accept or refuse it. */
   readonly doubts: readonly string[];
 }
 
 const fieldLine = /^([!#$%&'*+.^_`|~\dA-Za-z-]+):[ \t]*(.*?)[ \t]*$/s;
 
-/** Reads the lines of a header or trailer section (RFC 9112 §5); `undefined` where one is malformed. */
-export function readFields(lines: readonly string[]): FieldBlock | undefined {
+/** Parses the lines of a header or trailer section (RFC 9112 §5). Returns `undefined` if one is malformed. */
+export function parseFields(lines: readonly string[]): FieldBlock | undefined {
   const fields: Field[] = [];
   const doubts: string[] = [];
   for (const line of lines) {
     if (/[\0\r\n]/.test(line)) return undefined;
-    // eslint-disable-next-line no-control-regex -- they are what is looked for
+    // eslint-disable-next-line no-control-regex -- the pattern matches control characters
     if (/[\x01-\x08\x0b-\x1f\x7f]/.test(line)) doubts.push('control character in a field');
     const last = fields.at(-1);
     if (/^[ \t]/.test(line)) {
@@ -35,12 +35,12 @@ export function readFields(lines: readonly string[]): FieldBlock | undefined {
   return { fields, doubts };
 }
 
-/** All values of a field, in order. */
+/** Returns all values of a field, in order. */
 export function valuesOf(fields: readonly Field[], wanted: string): string[] {
   return fields.filter(({ name }) => name === wanted).map(({ value }) => value);
 }
 
-/** The elements of all values of a field that is a comma-separated list, in lower case. */
+/** Returns the elements of a comma-separated list field, in lower case. */
 export function elementsOf(fields: readonly Field[], wanted: string): string[] {
   return valuesOf(fields, wanted)
     .flatMap((value) => value.split(','))

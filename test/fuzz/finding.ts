@@ -1,4 +1,4 @@
-/** A rule that the server broke. */
+/** A rule that the server violated. */
 export class Finding extends Error {
   override readonly name = 'Finding';
 }

@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test';
 import { search } from './search.ts';
 import type { StorageName } from './search.ts';
 
-/** FUZZ_SEED and FUZZ_PATH, as a report names them, run that case again. */
+/** FUZZ_SEED and FUZZ_PATH, from a report, repeat one case. */
 const { FUZZ_SEED: seedText, FUZZ_PATH: path } = process.env;
 const seed = seedText === undefined ? Math.floor(Math.random() * 2 ** 30) : Number(seedText);
 const ms = 2500;
@@ -14,12 +14,12 @@ async function assertNothingFound(t: TestContext, storage: StorageName): Promise
   t.diagnostic(`${storage}: ${cases} cases, seeds ${seeds}`);
   const report = found.map(
     ({ message, counterexample, seed, path }) =>
-      `${message}\n${counterexample}\nagain: FUZZ_SEED=${seed} FUZZ_PATH=${path}`,
+      `${message}\n${counterexample}\nTo repeat it: FUZZ_SEED=${seed} FUZZ_PATH=${path}`,
   );
   assert.equal(report.join('\n'), '');
 }
 
-describe('Whatever clients send', () => {
-  it('is answered by the rules, and leaves what was acknowledged, in memory', (t) => assertNothingFound(t, 'memory'));
-  it('is answered by the rules, and leaves what was acknowledged, in SQLite', (t) => assertNothingFound(t, 'sqlite'));
+describe('fuzzed server', () => {
+  it('responds as specified and keeps acknowledged writes, in memory', (t) => assertNothingFound(t, 'memory'));
+  it('responds as specified and keeps acknowledged writes, in SQLite', (t) => assertNothingFound(t, 'sqlite'));
 });

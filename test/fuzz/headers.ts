@@ -24,7 +24,7 @@ const oddCredentials = [
   'Bearer ada, Bearer bob',
 ];
 
-/** A line with credentials, mostly good ones. */
+/** A header line with credentials, usually valid ones. */
 export const goodCredentials: fc.Arbitrary<string> = fc
   .constantFrom(...tokens)
   .map((token) => `Authorization: Bearer ${token}`);
@@ -50,7 +50,7 @@ const oddMedia = [
   `application/json;${' '.repeat(6000)}x`,
 ];
 
-/** Lines that may be put beside those of a correct request, or in the place of their like. */
+/** Lines that are added to those of a correct request, or replace the line with the same name. */
 export const oddLine: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(...oddCredentials).map((credentials) => `Authorization: ${credentials}`),
   goodCredentials,
@@ -237,7 +237,7 @@ const trailerTexts = [
   'X: y\n',
 ];
 
-/** How a body can be put into chunks, correctly for the most part. */
+/** Ways to split a body into chunks, usually correctly. */
 export const chunkedBy: fc.Arbitrary<(body: string) => string> = fc
   .record({
     size: fc.constantFrom(1, 3, 10, 1000, 100_000),
@@ -252,9 +252,10 @@ export const chunkedBy: fc.Arbitrary<(body: string) => string> = fc
     const parts = body.match(new RegExp(`[^]{1,${Math.max(size, Math.ceil(body.length / 50))}}`, 'g')) ?? [];
     const chunks = parts.map((part, n) => {
       const digits = part.length.toString(16);
-      // One odd chunk is enough.
+      // At most one chunk is wrong.
       const isOdd = n === parts.length - 1;
-      return `${isOdd ? prefix : ''}${isUpper ? digits.toUpperCase() : digits}${isOdd ? extension : ''}\r\n${part}${isOdd ? end : '\r\n'}`;
+      const size = isUpper ? digits.toUpperCase() : digits;
+      return isOdd ? `${prefix}${size}${extension}\r\n${part}${end}` : `${size}\r\n${part}\r\n`;
     });
     return `${chunks.join('')}${last}\r\n${trailers}\r\n`;
   });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 type Mutation = (text: string) => string;
 
-/** A place in a text, as a part of its length; near the beginning as often as anywhere. */
+/** A position in a text, as a fraction of its length; often near the start. */
 const place = fc.oneof(fc.nat(1000), fc.nat(100)).map((n) => n / 1000);
 const insertions = [
   '\r\n',
@@ -31,43 +31,43 @@ const insertions = [
 ];
 
 const mutation: fc.Arbitrary<Mutation> = fc.oneof(
-  // One bit of a byte.
+  // Flips one bit.
   fc.tuple(place, fc.nat(7)).map(
     ([part, bit]): Mutation =>
       (text) =>
         splice(text, part, 1, (byte) => String.fromCharCode(byte.charCodeAt(0) ^ (1 << bit))),
   ),
-  // A byte that is another one.
+  // Replaces a byte.
   fc.tuple(place, fc.nat(255)).map(
     ([part, code]): Mutation =>
       (text) =>
         splice(text, part, 1, () => String.fromCharCode(code)),
   ),
-  // Something more.
+  // Inserts a text.
   fc.tuple(place, fc.constantFrom(...insertions)).map(
     ([part, added]): Mutation =>
       (text) =>
         splice(text, part, 0, () => added),
   ),
-  // Something less.
+  // Deletes some bytes.
   fc.tuple(place, fc.integer({ min: 1, max: 8 })).map(
     ([part, count]): Mutation =>
       (text) =>
         splice(text, part, count, () => ''),
   ),
-  // Something twice.
+  // Duplicates some bytes.
   fc.tuple(place, fc.integer({ min: 1, max: 40 })).map(
     ([part, count]): Mutation =>
       (text) =>
         splice(text, part, count, (cut) => cut + cut),
   ),
-  // Nothing from there on.
+  // Truncates the text.
   place.map(
     (part): Mutation =>
       (text) =>
         text.slice(0, Math.floor(part * text.length)),
   ),
-  // One line end, or all of them.
+  // Replaces one line end, or all of them.
   fc.tuple(place, fc.constantFrom('\n', '\r', '\r\r\n', '\r\n ', ' \r\n', '\n\r', '')).map(
     ([part, end]): Mutation =>
       (text) =>
@@ -78,7 +78,7 @@ const mutation: fc.Arbitrary<Mutation> = fc.oneof(
       (text) =>
         text.replaceAll('\r\n', end),
   ),
-  // A space before a colon.
+  // Replaces a colon.
   fc.tuple(place, fc.constantFrom(' :', '\t:', ':\0', ':')).map(
     ([part, colon]): Mutation =>
       (text) =>
@@ -86,7 +86,7 @@ const mutation: fc.Arbitrary<Mutation> = fc.oneof(
   ),
 );
 
-/** Bytes that were changed in one to three places. */
+/** Texts with one to three mutations. */
 export function mutated(texts: fc.Arbitrary<string>): fc.Arbitrary<string> {
   return fc
     .tuple(texts, fc.array(mutation, { minLength: 1, maxLength: 3 }))

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { maxInt64, minInt64 } from '../../src/model/int64.ts';
 
-/** Few ids, so that requests meet, and the edges of int64 and of a double, on both sides. */
+/** Mostly a few small ids, so that requests conflict; also the limits of int64 and of a double. */
 export const anyId: fc.Arbitrary<bigint> = fc.oneof(
   { weight: 8, arbitrary: fc.bigInt({ min: 1n, max: 4n }) },
   {
@@ -70,16 +70,17 @@ const oddLiterals = [
   '',
 ];
 
-/** How JSON may spell a number that has the value of `id`. */
+/** An id as a JSON number with a fraction and an exponent. */
 const spelled = fc.tuple(anyId, fc.nat(25), fc.nat(12)).map(([id, shift, zeros]) => {
   const digits = String(id)
     .replace('-', '')
     .padStart(shift + 1, '0');
   const cut = digits.length - shift;
-  return `${id < 0n ? '-' : ''}${digits.slice(0, cut).replace(/^0+(?=\d)/, '')}.${digits.slice(cut)}${'0'.repeat(zeros + 1)}e${shift}`;
+  const whole = digits.slice(0, cut).replace(/^0+(?=\d)/, '');
+  return `${id < 0n ? '-' : ''}${whole}.${digits.slice(cut)}${'0'.repeat(zeros + 1)}e${shift}`;
 });
 
-/** The text of an id in a body: mostly one, in some spelling. */
+/** The text of an id in a body: usually valid, in various notations. */
 export const idLiteral: fc.Arbitrary<string> = fc.oneof(
   { weight: 8, arbitrary: anyId.map(String) },
   { weight: 3, arbitrary: spelled },

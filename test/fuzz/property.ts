@@ -2,21 +2,20 @@ import fc from 'fast-check';
 import type { StoredPlant } from '../../src/index.ts';
 import { collector, users } from './callers.ts';
 import { rule } from './finding.ts';
-import { collection } from './garden.ts';
-import type { Garden } from './garden.ts';
-import { judgeConnection, operationsOf } from './judge.ts';
-import type { Known } from './judge-answer.ts';
-import { Ledger } from './ledger.ts';
+import { collection } from './fuzzed-server.ts';
+import type { FuzzedServer } from './fuzzed-server.ts';
+import { checkConnection, operationsOf } from './check-connection.ts';
+import { WriteHistory } from './write-history.ts';
 import { anyId } from './numbers.ts';
-import { play } from './play.ts';
-import type { Script } from './play.ts';
+import { runScript } from './client-script.ts';
+import type { Script } from './client-script.ts';
 import { requestBytes } from './request-bytes.ts';
 
-/** What one run of the property does. */
+/** One case that the property is checked with. */
 interface Case {
-  /** What is there before. */
+  /** The plants that exist before. */
   readonly plants: readonly (readonly [user: string, plant: StoredPlant])[];
-  /** Connections that are open at the same time. */
+  /** One for each of the concurrent connections. */
   readonly scripts: readonly Script[];
 }
 
@@ -52,41 +51,38 @@ const anyCase: fc.Arbitrary<Case> = fc.record(
   { noNullPrototype: true },
 );
 
-/** A case may take this long, however busy the machine is. */
+/** The time limit of a case, far above what a busy machine needs. */
 const maxCaseMs = 20_000;
 
-/** Whatever clients send, the server does what the interface says and nothing else. */
+/** The property: whatever clients send, the server behaves as the interface specifies. */
 export function serverProperty(
-  inGarden: (run: (garden: Garden) => Promise<void>) => Promise<void>,
+  withServer: (run: (server: FuzzedServer) => Promise<void>) => Promise<void>,
   onCase: () => void,
 ): fc.IAsyncPropertyWithHooks<[Case]> {
   return fc.asyncProperty(anyCase, async ({ plants, scripts }) => {
     onCase();
     const start = performance.now();
-    await inGarden((garden) => runCase(garden, { plants, scripts }));
-    rule(performance.now() - start < maxCaseMs, () => `this took ${performance.now() - start} ms`);
+    await withServer((server) => runCase(server, { plants, scripts }));
+    rule(performance.now() - start < maxCaseMs, () => `the case took ${performance.now() - start} ms`);
   });
 }
 
-async function runCase(garden: Garden, { plants, scripts }: Case): Promise<void> {
-  await garden.plant(plants);
-  const played = await Promise.all(scripts.map((script) => play(garden.port, script)));
-  await garden.rest();
-  const ledger = new Ledger([...plants, ...collection.map((plant) => [collector, plant] as const)]);
-  const operations = played.map(operationsOf);
+async function runCase(server: FuzzedServer, { plants, scripts }: Case): Promise<void> {
+  await server.reset(plants);
+  const results = await Promise.all(scripts.map((script) => runScript(server.port, script)));
+  await server.checkIdle();
+  const history = new WriteHistory([...plants, ...collection.map((plant) => [collector, plant] as const)]);
+  const operations = results.map(operationsOf);
   for (const operation of operations.flat()) {
-    if (operation.kind === 'create') ledger.send(operation.user, operation.plant);
+    if (operation.kind === 'create') history.addSent(operation.user, operation.plant);
   }
-  const usersOfAll = operations.map(
+  const usersByConnection = operations.map(
     (all) => new Set(all.flatMap((operation) => ('user' in operation ? [operation.user] : []))),
   );
-  for (const [n, connection] of played.entries()) {
-    // Of a user who is spoken for on one connection only, every answer can be foretold.
-    const known = (user: string): Known =>
-      user === collector || usersOfAll.every((others, other) => other === n || !others.has(user))
-        ? 'exactly'
-        : 'roughly';
-    judgeConnection(connection, ledger, known);
+  for (const [n, result] of results.entries()) {
+    const isOrderKnown = (user: string): boolean =>
+      user === collector || usersByConnection.every((others, other) => other === n || !others.has(user));
+    checkConnection(result, history, isOrderKnown);
   }
-  for (const user of users) ledger.check(user, await garden.store.listPlants(user));
+  for (const user of users) history.check(user, await server.store.listPlants(user));
 }

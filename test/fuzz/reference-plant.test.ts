@@ -9,7 +9,7 @@ import { idLiteral } from './numbers.ts';
 import { int64OfSource, parseWithIdSource } from './reference-plant.ts';
 
 const digits = fc.string({ unit: fc.constantFrom('0', '0', '1', '9', '5'), minLength: 1, maxLength: 24 });
-/** Any number as JSON writes it. */
+/** Any JSON number. */
 const jsonNumber = fc
   .tuple(
     fc.constantFrom('', '-'),
@@ -24,11 +24,11 @@ const jsonNumber = fc
       sign + whole.replace(/^0+(?=\d)/, '') + (fraction === null ? '' : `.${fraction}`) + (exponent?.join('') ?? ''),
   );
 
-/** Longer ones are never parsed, and exact arithmetic takes its time. */
+/** The service never parses longer bodies, and exact arithmetic on them is slow. */
 const sendable = anyBody.filter(({ length }) => length <= maxBodyBytes);
 
 describe('int64FromJsonNumber', () => {
-  it('is what exact arithmetic gives', () => {
+  it('returns the same as exact arithmetic', () => {
     fc.assert(
       fc.property(fc.oneof(jsonNumber, idLiteral.filter(isJsonNumber)), (literal) => {
         assert.equal(int64FromJsonNumber(literal), int64OfSource(literal), literal);
@@ -39,7 +39,7 @@ describe('int64FromJsonNumber', () => {
 });
 
 describe('parseExactJson', () => {
-  it('is JSON.parse with access to the source of the id', () => {
+  it('returns the same as JSON.parse with access to the source of the id', () => {
     fc.assert(
       fc.property(sendable, (body) => {
         const text = Buffer.from(body, 'latin1').toString('utf8');

@@ -1,13 +1,13 @@
 import { maxInt64, minInt64 } from '../../src/model/int64.ts';
 import type { StoredPlant } from '../../src/index.ts';
 
-/** What a body comes to: a plant, or the integer of the Error that refuses it. */
+/** A valid body gives a plant; an invalid one gives the integer of the error. */
 export type BodyVerdict = StoredPlant | 40001 | 40002;
 
 const maxDepth = 256;
 
-/** Reads a NewPlant the slow and simple way: JSON.parse with access to the source of each number. */
-export function readPlant(bytes: Uint8Array): BodyVerdict {
+/** Parses a NewPlant in the slow and simple way: JSON.parse with access to the source of each number. */
+export function parsePlant(bytes: Uint8Array): BodyVerdict {
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -25,14 +25,14 @@ export function readPlant(bytes: Uint8Array): BodyVerdict {
   return isText(tag) ? { id, name, tag } : 40002;
 }
 
-/** A JSON value and how the number under its top-level `id` is written; `undefined` where it is no JSON. */
+/** Returns a JSON value and the source of its top-level `id`, or `undefined` if the text is not JSON. */
 export function parseWithIdSource(text: string): { root: unknown; idSource: string | undefined } | undefined {
   try {
     JSON.parse(text);
   } catch {
     return undefined;
   }
-  // Before the reviver, which recurses.
+  // Checked before the reviver is used, because that recurses.
   if (depthOf(text) > maxDepth) return undefined;
   const sources = new WeakMap<object, string>();
   const reviver = function (this: object, key: string, value: unknown, context?: { source?: string }): unknown {
@@ -46,7 +46,7 @@ export function parseWithIdSource(text: string): { root: unknown; idSource: stri
   return { root, idSource: typeof root === 'object' && root !== null ? sources.get(root) : undefined };
 }
 
-/** The int64 that a JSON number is, by exact arithmetic on the whole of it. */
+/** Returns the int64 value of a JSON number, by exact arithmetic; `undefined` if it is not an int64. */
 export function int64OfSource(source: string): bigint | undefined {
   const [mantissa = '', exponentText = '0'] = source.toLowerCase().split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');
@@ -61,7 +61,7 @@ export function int64OfSource(source: string): bigint | undefined {
   return value >= minInt64 && value <= maxInt64 ? value : undefined;
 }
 
-/** How deep the brackets of a JSON text nest. */
+/** Returns how deep a JSON text nests. */
 function depthOf(text: string): number {
   const brackets = text.replace(/"(?:[^"\\]|\\.)*"/g, '').replace(/[^[\]{}]/g, '');
   let depth = 0;

@@ -7,12 +7,12 @@ interface Common {
   readonly allow: string;
 }
 
-/** Where a target leads. */
-export type Place = Common &
+/** The resource of a request target, and its methods. */
+export type Route = Common &
   ({ readonly kind: 'plants' | 'openapi' } | { readonly kind: 'plant'; readonly idText: string });
 
-/** Where a request target leads; `undefined` for nowhere. */
-export function routeOf(target: string): Place | undefined {
+/** Returns the route of a request target, or `undefined` if there is none. */
+export function routeOf(target: string): Route | undefined {
   const origin = target.replace(/^https?:\/\/[^/?]*/i, '');
   const [path = '', ...rest] = origin.split('?');
   const query = rest.join('?');
@@ -25,13 +25,13 @@ export function routeOf(target: string): Place | undefined {
   return { kind: 'plant', path, query, methods: ['DELETE'], allow: 'DELETE, OPTIONS', idText };
 }
 
-/** The int64 that a path segment names. */
-export function readPathId(segment: string): bigint | undefined {
+/** Returns the int64 in a path segment, or `undefined`. */
+export function parsePathId(segment: string): bigint | undefined {
   return int64(decodeEscapes(segment));
 }
 
-/** What a list's query asks for, or the integers that refuse it. */
-export function readListQuery(
+/** Returns the parameters of a list, or the integers of the errors for an invalid query. */
+export function parseListQuery(
   query: string,
 ): { limit: number | undefined; after: bigint | undefined } | { errors: number[] } {
   const pairs = query.split('&').map((pair) => {
@@ -51,7 +51,7 @@ export function readListQuery(
   return errors.length > 0 ? { errors } : { limit: limit === undefined ? undefined : Number(limit), after };
 }
 
-/** Byte by byte; what is no escape stays as it is. */
+/** Decodes byte by byte, and leaves invalid escapes unchanged. */
 function decodeEscapes(text: string): string {
   return text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
 }

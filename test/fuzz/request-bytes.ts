@@ -5,7 +5,7 @@ import { mutated } from './mutations.ts';
 import { anyId } from './numbers.ts';
 import { anyQuery, anyTarget, idSegment } from './targets.ts';
 
-/** A request before it is bytes. */
+/** The parts of a request. */
 interface Draft {
   readonly method: string;
   readonly target: string;
@@ -99,7 +99,7 @@ const versions = [
   'XHTTP/1.1',
 ];
 
-/** What is changed in one place, while the rest stays correct. */
+/** A request that is correct except in one place. */
 const oddInOnePlace: fc.Arbitrary<string> = fc.oneof(
   { weight: 3, arbitrary: fc.tuple(good, anyTarget).map(([draft, target]) => bytesOf({ ...draft, target })) },
   {
@@ -174,7 +174,7 @@ const oddInOnePlace: fc.Arbitrary<string> = fc.oneof(
   },
 );
 
-/** What ends a connection for good; whether the client goes on does not matter. */
+/** A request that ends the use of the connection for HTTP/1.1, sometimes with bytes after it. */
 const tunnel = fc
   .tuple(
     fc.constantFrom(
@@ -217,7 +217,7 @@ const garbage: fc.Arbitrary<string> = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
-/** What a client may send in the place of one request, as bytes in latin1; mostly one, or nearly. */
+/** The bytes of one request, as latin1: usually correct, or almost. */
 export const requestBytes: fc.Arbitrary<string> = fc.oneof(
   { weight: 10, arbitrary: good.map(bytesOf) },
   { weight: 9, arbitrary: oddInOnePlace },
@@ -249,7 +249,7 @@ function bytesOf({ method, target, version, lines, body }: Draft): string {
   return `${[`${method} ${target} ${version}`, ...lines].join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** Puts a line among others, or in the place of its like. */
+/** Inserts a line; `isInPlace` removes the lines with the same name. */
 function withLine(lines: readonly string[], line: string, at: number, isInPlace: boolean): string[] {
   const name = line.split(':')[0]?.toLowerCase();
   const rest = isInPlace ? lines.filter((other) => other.split(':')[0]?.toLowerCase() !== name) : lines;

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { search } from './search.ts';
-import type { Found, StorageName } from './search.ts';
+import type { FoundCase, StorageName } from './search.ts';
 
 const { values } = parseArgs({
   options: {
@@ -11,7 +11,7 @@ const { values } = parseArgs({
   },
 });
 
-/** How many findings are looked for before it ends early. */
+/** The program ends early after this many failed cases. */
 const maxFound = 10;
 
 const storages: StorageName[] =
@@ -19,7 +19,7 @@ const storages: StorageName[] =
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 30));
 const ms = (Number(values.minutes) * 60_000) / storages.length;
 if (!Number.isSafeInteger(seed) || !(ms > 0)) {
-  throw new TypeError('--seed must be an integer and --minutes a number over 0');
+  throw new TypeError('--seed must be an integer and --minutes a positive number');
 }
 
 let count = 0;
@@ -27,14 +27,12 @@ for (const storage of storages) {
   const start = performance.now();
   const { cases, seeds, found } = await search({ storage, seed, path: values.path, ms }, maxFound, report);
   count += found.length;
-  console.log(
-    `${storage}: ${cases} cases in ${Math.round((performance.now() - start) / 1000)} s, seeds ${seeds}, ${found.length} findings`,
-  );
+  const seconds = Math.round((performance.now() - start) / 1000);
+  console.log(`${storage}: ${cases} cases in ${seconds} s, seeds ${seeds}, ${found.length} failed`);
 }
 process.exitCode = count > 0 ? 1 : 0;
 
-function report({ storage, seed, path, message, counterexample }: Found): void {
-  console.log(
-    `\n${message}\n${counterexample}\nagain: npm run fuzz -- --storage ${storage} --seed ${seed} --path ${path}\n`,
-  );
+function report({ storage, seed, path, message, counterexample }: FoundCase): void {
+  const repeat = `npm run fuzz -- --storage ${storage} --seed ${seed} --path ${path}`;
+  console.log(`\n${message}\n${counterexample}\nTo repeat it: ${repeat}\n`);
 }

@@ -4,25 +4,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryStorage } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
-import { Garden } from './garden.ts';
+import { FuzzedServer } from './fuzzed-server.ts';
 import { serverProperty } from './property.ts';
 
-/** Where the server that is searched keeps its plants. */
+/** Where the server stores its plants. */
 export type StorageName = 'memory' | 'sqlite';
 
-/** What to search, and how long. */
-export interface Search {
+export interface SearchOptions {
   readonly storage: StorageName;
-  /** The seed of the first round; those that follow count on from it. */
+  /** The seed of the first round. Each following round adds 1. */
   readonly seed: number;
-  /** Where in the first round to begin, as a report names it; only that case is run then. */
+  /** The path of a case in the first round, from a report. Only that case is run. */
   readonly path?: string | undefined;
-  /** No round begins after this many milliseconds. */
+  /** No round starts after this many milliseconds. */
   readonly ms: number;
 }
 
-/** A case against the rules, shrunk. */
-export interface Found {
+/** A failed case, shrunk. */
+export interface FoundCase {
   readonly storage: StorageName;
   readonly seed: number;
   readonly path: string;
@@ -30,26 +29,25 @@ export interface Found {
   readonly counterexample: string;
 }
 
-/** What came of a search. */
-export interface Searched {
+export interface SearchResult {
   readonly cases: number;
   readonly seeds: string;
-  readonly found: Found[];
+  readonly found: FoundCase[];
 }
 
-/** A round has this many cases; each has a seed of its own, so that any is found again by two numbers. */
+/** The number of cases in a round. Each round has its own seed; a seed and a path identify a case. */
 const casesInRound = 50;
-/** How long one finding may be shrunk. */
+/** The time limit for shrinking a failed case. */
 const maxShrinkMs = 60_000;
 
-/** Runs rounds of cases against a real server, until the time is over or `maxFound` findings are there. */
+/** Runs rounds of cases against a real server until the time is over or `maxFound` cases have failed. */
 export async function search(
-  { storage, seed, path, ms }: Search,
+  { storage, seed, path, ms }: SearchOptions,
   maxFound = 1,
-  onFound: (found: Found) => void = () => undefined,
-): Promise<Searched> {
+  onFound: (found: FoundCase) => void = () => undefined,
+): Promise<SearchResult> {
   const deadline = performance.now() + ms;
-  const found: Found[] = [];
+  const found: FoundCase[] = [];
   let cases = 0;
   let round = seed;
   do {
@@ -67,19 +65,19 @@ async function searchRound(
   seed: number,
   path: string | undefined,
   onCase: () => void,
-): Promise<Found | undefined> {
+): Promise<FoundCase | undefined> {
   const folder = storage === 'sqlite' ? await mkdtemp(join(tmpdir(), 'plant-store-fuzz-')) : undefined;
   let files = 0;
-  const open = (): Promise<Garden> =>
-    Garden.open(folder === undefined ? new MemoryStorage() : new SqliteStorage(join(folder, `${files++}.db`)));
-  let garden = await open();
+  const start = (): Promise<FuzzedServer> =>
+    FuzzedServer.start(folder === undefined ? new MemoryStorage() : new SqliteStorage(join(folder, `${files++}.db`)));
+  let server = await start();
   const property = serverProperty(async (run) => {
     try {
-      await run(garden);
+      await run(server);
     } catch (error) {
-      // What went wrong must not follow into the next case.
-      await garden[Symbol.asyncDispose]();
-      garden = await open();
+      // The next case must not start with the state that this one left.
+      await server[Symbol.asyncDispose]();
+      server = await start();
       throw error;
     }
   }, onCase);
@@ -99,12 +97,12 @@ async function searchRound(
       counterexample: shortened(fc.stringify(result.counterexample[0])),
     };
   } finally {
-    await garden[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** A text in which long repetitions are only counted. */
+/** Replaces long repetitions in a text by their count. */
 function shortened(text: string): string {
   return text.replace(/(.{1,10}?)\1{20,}/gs, (run: string, unit: string) => `${unit}…(× ${run.length / unit.length})`);
 }

@@ -46,7 +46,8 @@ const oddIds = [
   '~',
   '0'.repeat(300) + '1',
 ];
-/** What may stand for the id in a path. */
+
+/** The last segment of the path of a plant, usually an id. */
 export const idSegment: fc.Arbitrary<string> = fc.oneof(
   { weight: 3, arbitrary: anyId.map(String) },
   { weight: 2, arbitrary: fc.constantFrom(...oddIds) },
@@ -113,7 +114,8 @@ const parameter = fc.tuple(
   ),
   fc.constantFrom('=', '=', '=', '=', '', '==', '%3d'),
 );
-/** A query, mostly of `limit` and `after`, without `?`. */
+
+/** A query without `?`, usually of `limit` and `after`. */
 export const anyQuery: fc.Arbitrary<string> = fc
   .tuple(fc.array(parameter, { maxLength: 3 }), fc.constantFrom('&', '&', '&', '&', ';', '&&', '?'))
   .map(([parameters, separator]) =>

@@ -5,9 +5,9 @@ import type { StorageAdapter, StoredPlant } from '../../src/index.ts';
 import { createPlantServer } from '../../src/http.ts';
 import { authenticate, collector, secret, stranger, users } from './callers.ts';
 import { rule } from './finding.ts';
-import { play } from './play.ts';
+import { runScript } from './client-script.ts';
 
-/** More plants than go on two pages. */
+/** The plants of the collector: more than two pages. */
 export const collection: readonly StoredPlant[] = Array.from({ length: 2100 }, (_, n) => ({
   id: BigInt(n) * 3n,
   name: `plant ${n} \u{1F33F}`,
@@ -15,16 +15,16 @@ export const collection: readonly StoredPlant[] = Array.from({ length: 2100 }, (
 }));
 const hidden: readonly StoredPlant[] = [1n, 2n, 3n].map((id) => ({ id, name: `${secret} ${id}` }));
 
-/** How long everything may take to come to rest. */
-const patienceMs = 5000;
+/** How long the server may take to become idle. */
+const maxWaitMs = 5000;
 
-/** A real server over a storage of its own, used by case after case. */
-export class Garden implements AsyncDisposable {
+/** A real server with its own storage, used for many cases. */
+export class FuzzedServer implements AsyncDisposable {
   readonly port: number;
   readonly store: PlantStore;
   readonly #server: ReturnType<typeof createPlantServer>;
   readonly #faults: unknown[];
-  /** What would have ended the process. */
+  /** Records an error that would have ended the process. */
   readonly #onUncaught = (error: Error): void => {
     this.#faults.push(error);
   };
@@ -36,7 +36,7 @@ export class Garden implements AsyncDisposable {
     this.#faults = faults;
   }
 
-  static async open(storage: StorageAdapter): Promise<Garden> {
+  static async start(storage: StorageAdapter): Promise<FuzzedServer> {
     const store = new PlantStore({ storage });
     const faults: unknown[] = [];
     const server = createPlantServer(store, { authenticate, onError: (error) => faults.push(error) });
@@ -46,13 +46,13 @@ export class Garden implements AsyncDisposable {
       ...collection.map((plant) => store.createPlant(collector, plant)),
       ...hidden.map((plant) => store.createPlant(stranger, plant)),
     ]);
-    const garden = new Garden(server, store, faults);
-    process.on('uncaughtException', garden.#onUncaught);
-    return garden;
+    const fuzzed = new FuzzedServer(server, store, faults);
+    process.on('uncaughtException', fuzzed.#onUncaught);
+    return fuzzed;
   }
 
-  /** Begins a case: its users have these plants and no others. */
-  async plant(plants: readonly (readonly [user: string, plant: StoredPlant])[]): Promise<void> {
+  /** Replaces all plants of the users. */
+  async reset(plants: readonly (readonly [user: string, plant: StoredPlant])[]): Promise<void> {
     for (const user of users) {
       const old = await this.store.listPlants(user);
       await Promise.all(old.map(({ id }) => this.store.deletePlant(user, id)));
@@ -60,22 +60,18 @@ export class Garden implements AsyncDisposable {
     await Promise.all(plants.map(([user, plant]) => this.store.createPlant(user, plant)));
   }
 
-  /** Waits until nothing is under way any more, and holds the server against what must be so then. */
-  async rest(): Promise<void> {
-    const deadline = performance.now() + patienceMs;
+  /** Waits until the server is idle, then checks that it works and that no plant of the stranger changed. */
+  async checkIdle(): Promise<void> {
+    const deadline = performance.now() + maxWaitMs;
     while ((await this.#connections()) > 0) {
-      rule(performance.now() < deadline, () => `a connection is there ${patienceMs} ms after its client went away`);
+      rule(performance.now() < deadline, () => `a connection is open ${maxWaitMs} ms after its client closed it`);
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
     await this.#probe();
+    rule(this.#faults.length === 0, () => `faults: ${this.#faults.map(textOf).join('\n')}`);
+    const stored = await this.store.listPlants(stranger);
     rule(
-      this.#faults.length === 0,
-      () =>
-        `faults: ${this.#faults.map((fault) => (fault instanceof Error ? (fault.stack ?? fault.message) : String(fault))).join('\n')}`,
-    );
-    const left = await this.store.listPlants(stranger);
-    rule(
-      left.length === hidden.length && left.every(({ name }) => name.startsWith(secret)),
+      stored.length === hidden.length && stored.every(({ name }) => name.startsWith(secret)),
       () => `the plants of ${stranger} have changed`,
     );
   }
@@ -96,10 +92,10 @@ export class Garden implements AsyncDisposable {
     });
   }
 
-  /** A correct request is answered as ever; its write goes behind all that are under way. */
+  /** Sends a correct request. Its write is committed after all pending ones. */
   async #probe(): Promise<void> {
     const absent = `DELETE /plants/${10n ** 15n} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer cyn\r\n\r\n`;
-    const { received } = await play(this.port, {
+    const { received } = await runScript(this.port, {
       drafts: [absent],
       isStepwise: false,
       cuts: [],
@@ -107,8 +103,12 @@ export class Garden implements AsyncDisposable {
       endsAt: 1,
     });
     rule(
-      received.answers.map(({ status }) => status).join() === '404',
-      () => `a correct request is answered ${JSON.stringify(received)}`,
+      received.responses.map(({ status }) => status).join() === '404',
+      () => `the response to a correct request is ${JSON.stringify(received)}`,
     );
   }
+}
+
+function textOf(fault: unknown): string {
+  return fault instanceof Error ? (fault.stack ?? fault.message) : String(fault);
 }

@@ -2,70 +2,70 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { rule } from './finding.ts';
-import { readAnswers } from './read-answers.ts';
-import type { AnswerStream } from './read-answers.ts';
-import { readRequests } from './read-requests.ts';
-import type { RequestStream } from './read-requests.ts';
+import { parseResponses } from './parse-responses.ts';
+import type { ResponseStream } from './parse-responses.ts';
+import { parseRequests } from './parse-requests.ts';
+import type { RequestStream } from './parse-requests.ts';
 
-/** What a client does on one connection; bytes as latin1. */
+/** What a client sends on one connection, and how it ends. Bytes are latin1. */
 export interface Script {
-  /** Meant as one request each. */
+  /** The bytes of one request each. */
   readonly drafts: readonly string[];
-  /** Whether each draft waits for the answers to those in front of it. */
+  /** Whether each draft is sent only after the responses to those before it. */
   readonly isStepwise: boolean;
-  /** Where the bytes are cut into pieces, as parts of the whole, 0 to 1. */
+  /** Where the bytes are split into separate writes, as fractions of the whole, 0 to 1. */
   readonly cuts: readonly number[];
   readonly ending: 'waits' | 'half-closes' | 'destroys' | 'resets';
-  /** How much is sent before a client destroys or resets the connection, as a part of the whole. */
+  /** How much the client sends before it destroys or resets the connection, as a fraction of the whole. */
   readonly endsAt: number;
 }
 
-/** What came of a script. */
-export interface Played {
+/** What the client sent and received. */
+export interface ScriptResult {
   readonly stream: RequestStream;
-  readonly received: AnswerStream;
-  /** Whether the client stayed to hear all answers. */
+  readonly received: ResponseStream;
+  /** Whether the client waited for all responses. */
   readonly isAwaited: boolean;
-  /** Whether the client went away by itself. */
+  /** Whether the client destroyed or reset the connection. */
   readonly isCut: boolean;
   readonly wasReset: boolean;
-  /** Whether the client closed its half before it had all answers. */
+  /** Whether the client closed its side before it had all responses. */
   readonly isHalfClosed: boolean;
 }
 
-/** How long a client waits for anything: far over what a busy machine takes. */
-const patienceMs = 5000;
+/** How long a client waits for an event: far longer than a busy machine needs. */
+const maxWaitMs = 5000;
 
-/** Plays a script against a server. */
-export async function play(port: number, { drafts, isStepwise, cuts, ending, endsAt }: Script): Promise<Played> {
+/** Runs a script against a server. */
+export async function runScript(
+  port: number,
+  { drafts, isStepwise, cuts, ending, endsAt }: Script,
+): Promise<ScriptResult> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
   const state = { sent: '', text: '', isOver: false, wasReset: false, wake: (): void => undefined };
-  const change = (): void => {
-    state.wake();
-  };
   socket.setEncoding('latin1').on('data', (chunk: string) => {
     state.text += chunk;
-    change();
+    state.wake();
   });
   socket.on('end', () => {
     state.isOver = true;
-    change();
+    state.wake();
   });
   socket.on('close', () => {
     state.isOver = true;
-    change();
+    state.wake();
   });
   socket.on('error', () => {
     state.wasReset = true;
   });
   await once(socket, 'connect');
 
-  const read = (): AnswerStream => readAnswers(state.text, isHeadIn(state.sent), state.isOver);
-  const until = async (isThere: () => boolean, missing: () => string): Promise<void> => {
-    const deadline = performance.now() + patienceMs;
-    while (!state.isOver && !isThere()) {
+  const read = (): ResponseStream => parseResponses(state.text, isHeadIn(state.sent), state.isOver);
+  const until = async (isMet: () => boolean, missing: () => string): Promise<void> => {
+    const deadline = performance.now() + maxWaitMs;
+    while (!state.isOver && !isMet()) {
       const left = deadline - performance.now();
-      rule(left > 0, () => `${missing()} within ${patienceMs} ms, only ${JSON.stringify(state.text)}`);
+      rule(left > 0, () => `${missing()} within ${maxWaitMs} ms; received ${JSON.stringify(state.text)}`);
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, left);
         state.wake = () => {
@@ -76,19 +76,20 @@ export async function play(port: number, { drafts, isStepwise, cuts, ending, end
     }
   };
   const untilAnswered = async (): Promise<void> => {
-    const { requests, rest } = readRequests(state.sent);
-    const wanted = requests.filter(({ bodyState }) => bodyState !== 'incomplete').length + (rest === 'broken' ? 1 : 0);
+    const { requests, rest } = parseRequests(state.sent);
+    const expected =
+      requests.filter(({ bodyState }) => bodyState !== 'incomplete').length + (rest === 'broken' ? 1 : 0);
     await until(
       () => {
-        const { answers } = read();
-        return answers.length >= wanted || answers.at(-1)?.isLast === true;
+        const { responses } = read();
+        return responses.length >= expected || responses.at(-1)?.isLast === true;
       },
-      () => `no answers to ${wanted} requests`,
+      () => `not ${expected} responses`,
     );
-    if (read().answers.at(-1)?.isLast === true) {
+    if (read().responses.at(-1)?.isLast === true) {
       await until(
         () => false,
-        () => 'no end behind the last answer',
+        () => 'no end of the connection after the final response',
       );
     }
   };
@@ -120,7 +121,7 @@ export async function play(port: number, { drafts, isStepwise, cuts, ending, end
       );
     }
     return {
-      stream: readRequests(state.sent),
+      stream: parseRequests(state.sent),
       received: read(),
       isAwaited: ending === 'waits',
       isCut: isLeaving,
@@ -133,7 +134,7 @@ export async function play(port: number, { drafts, isStepwise, cuts, ending, end
 }
 
 function isHeadIn(sent: string): (n: number) => boolean {
-  const { requests, isRestHead } = readRequests(sent);
+  const { requests, isRestHead } = parseRequests(sent);
   return (n) => (n < requests.length ? requests[n]?.method === 'HEAD' : isRestHead);
 }
 
