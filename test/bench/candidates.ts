@@ -1,105 +1,89 @@
-import { writeFile } from 'node:fs/promises';
+import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
-  copyGarden,
+  createDatabases,
   deletedCount,
   deletedUser,
   listedCount,
   listedUser,
-  plantGardens,
   plantNumber,
   tokenMap,
-  tokenOf,
   writeTokenFile,
-} from './garden.ts';
+} from './data-set.ts';
+import { createExchange, plantStoreDialect } from './dialect.ts';
+import type { Dialect } from './dialect.ts';
 import { runLoad } from './load.ts';
-import type { PostgresGarden } from './postgres-garden.ts';
 import { startServerProcess } from './server-process.ts';
 import type { ServerProcess } from './server-process.ts';
 
-/** How a server is talked to. */
-export interface Dialect {
-  readonly limitParameter: string;
-  readonly createdStatus: number;
-  readonly deletedStatus: number;
-  /** Whether what is created is answered as Plant is. */
-  readonly answersPlant: boolean;
-  /** Whether it has a million plants and knows users. */
-  readonly isWhole: boolean;
-}
-
-/** A server that takes part. */
+/** A server that is measured. */
 export interface Candidate {
   readonly name: string;
   readonly dialect: Dialect;
   readonly server: ServerProcess;
 }
 
-const plants: Dialect = {
-  limitParameter: 'limit',
-  createdStatus: 200,
-  deletedStatus: 204,
-  answersPlant: true,
-  isWhole: true,
-};
+/** Which candidates to start, and on what. */
+export interface CandidateOptions {
+  /** A temporary folder for their files. */
+  readonly folder: string;
+  readonly isSelected: (name: string) => boolean;
+  /** Creates a PostgreSQL database with all plants, and returns its connection string. */
+  readonly createPostgresDatabase: () => Promise<string>;
+}
 
-export const floorName = 'bare node:http';
+export const bareName = 'bare node:http';
 export const ownName = 'Plant Store, SQLite';
 
-/** Starts every server, each over data of its own in the folder. */
-export async function startCandidates(
-  folder: string,
-  postgres: PostgresGarden,
-  names: (name: string) => boolean,
-): Promise<Candidate[]> {
-  const { own, peer } = await plantGardens(folder);
+/** Starts the servers, each with its own data. */
+export async function startCandidates(options: CandidateOptions): Promise<Candidate[]> {
+  const { folder, isSelected, createPostgresDatabase } = options;
+  const { own, peer } = await createDatabases(folder);
   const tokens = join(folder, 'tokens.json');
   await writeTokenFile(tokens);
   const env = { BENCH_TOKENS: tokenMap() };
-  const program = (name: string): string => `test/bench/peers/${name}.js`;
   const serve = ['dist/cli/main.js', 'serve', '--port', '0', '--log', 'off', '--tokens', tokens, '--storage'];
-  const onPeerGarden = async (name: string): Promise<ServerProcess> =>
-    startServerProcess([program(name), await copyGarden(peer, join(folder, `${name}.db`))], env);
+  const startOwn = (storage: string): Promise<ServerProcess> => startServerProcess([...serve, storage]);
+  const startPeer = (name: string, data: string): Promise<ServerProcess> =>
+    startServerProcess([`test/bench/peers/${name}.js`, data], env);
+  const copyOf = async (database: string, name: string): Promise<string> => {
+    const path = join(folder, `${name}.db`);
+    await copyFile(database, path);
+    return path;
+  };
+  const startSqlitePeer = async (name: string): Promise<ServerProcess> => startPeer(name, await copyOf(peer, name));
 
+  const few: Dialect = { ...plantStoreDialect, hasAllPlants: false };
+  const jsonServer: Dialect = {
+    limitParameter: '_limit',
+    createdStatus: 201,
+    deletedStatus: 200,
+    returnsPlant: false,
+    hasAllPlants: false,
+  };
   const starts: [string, Dialect, () => Promise<ServerProcess>][] = [
-    [
-      floorName,
-      { ...plants, isWhole: false },
-      async () => startServerProcess([program('floor'), await writeLists(folder)]),
-    ],
-    [
-      'Plant Store, memory',
-      { ...plants, isWhole: false },
-      async () => plantOverHttp(await startServerProcess([...serve, 'memory'])),
-    ],
-    [
-      ownName,
-      plants,
-      async () => startServerProcess([...serve, `sqlite:${await copyGarden(own, join(folder, 'own.db'))}`]),
-    ],
-    ['Fastify + better-sqlite3', plants, () => onPeerGarden('fastify-better-sqlite3')],
-    ['Express + better-sqlite3', plants, () => onPeerGarden('express-better-sqlite3')],
-    ['Hono + node:sqlite', plants, () => onPeerGarden('hono-node-sqlite')],
-    ['Plant Store, PostgreSQL', plants, async () => startServerProcess([...serve, await postgres.makeDatabase()])],
-    [
-      'Fastify + pg',
-      plants,
-      async () => startServerProcess([program('fastify-pg'), await postgres.makeDatabase()], env),
-    ],
+    [bareName, few, async () => startPeer('bare-node-http', await writeLists(folder))],
+    ['Plant Store, memory', few, async () => createPlants(await startOwn('memory'))],
+    [ownName, plantStoreDialect, async () => startOwn(`sqlite:${await copyOf(own, 'own')}`)],
+    ['Fastify + better-sqlite3', plantStoreDialect, () => startSqlitePeer('fastify-better-sqlite3')],
+    ['Express + better-sqlite3', plantStoreDialect, () => startSqlitePeer('express-better-sqlite3')],
+    ['Hono + node:sqlite', plantStoreDialect, () => startSqlitePeer('hono-node-sqlite')],
+    ['Plant Store, PostgreSQL', plantStoreDialect, async () => startOwn(await createPostgresDatabase())],
+    ['Fastify + pg', plantStoreDialect, async () => startPeer('fastify-pg', await createPostgresDatabase())],
     [
       'json-server, 2000 plants, no sync',
-      { limitParameter: '_limit', createdStatus: 201, deletedStatus: 200, answersPlant: false, isWhole: false },
-      async () => startServerProcess([program('json-server'), await writeJsonFile(folder)]),
+      jsonServer,
+      async () => startPeer('json-server', await writeJsonServerFile(folder)),
     ],
   ];
   const candidates: Candidate[] = [];
   for (const [name, dialect, start] of starts) {
-    if (names(name)) candidates.push({ name, dialect, server: await start() });
+    if (isSelected(name)) candidates.push({ name, dialect, server: await start() });
   }
   return candidates;
 }
 
-/** The lists that the floor answers. */
+/** Writes the lists that the bare server returns. */
 async function writeLists(folder: string): Promise<string> {
   const path = join(folder, 'lists.json');
   const list = (count: number): string => JSON.stringify(Array.from({ length: count }, (_, n) => plantNumber(n + 1)));
@@ -107,14 +91,16 @@ async function writeLists(folder: string): Promise<string> {
   return path;
 }
 
-async function writeJsonFile(folder: string): Promise<string> {
+/** Writes the plants of the listed user, and as many more to delete. */
+async function writeJsonServerFile(folder: string): Promise<string> {
   const path = join(folder, 'json-server.json');
-  const listedAndDeleted = Array.from({ length: listedCount * 2 }, (_, n) => ({ id: n + 1, ...plantNumber(n + 1) }));
-  await writeFile(path, JSON.stringify({ plants: listedAndDeleted }));
+  const plants = Array.from({ length: listedCount * 2 }, (_, n) => ({ id: n + 1, ...plantNumber(n + 1) }));
+  await writeFile(path, JSON.stringify({ plants }));
   return path;
 }
 
-async function plantOverHttp(server: ServerProcess): Promise<ServerProcess> {
+/** Creates the plants of the listed and of the deleted user over HTTP. */
+async function createPlants(server: ServerProcess): Promise<ServerProcess> {
   for (const [user, count] of [
     [listedUser, listedCount],
     [deletedUser, deletedCount],
@@ -124,32 +110,8 @@ async function plantOverHttp(server: ServerProcess): Promise<ServerProcess> {
       port: server.port,
       connections: 64,
       milliseconds: Infinity,
-      next: () => (n++ < count ? createRequest(user, n, plantNumber(n), plants) : undefined),
+      next: () => (n++ < count ? createExchange(user, n, plantNumber(n), plantStoreDialect) : undefined),
     });
   }
   return server;
-}
-
-/** A request that creates a plant, and its answer. */
-export function createRequest(
-  user: string,
-  id: number,
-  plant: { name: string; tag: string },
-  dialect: Dialect,
-): {
-  request: string;
-  status: number;
-  body: Buffer | undefined;
-} {
-  const body = JSON.stringify({ id, ...plant });
-  return {
-    request: `${requestHead('POST', '/plants', user)}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-    status: dialect.createdStatus,
-    body: dialect.answersPlant ? Buffer.from(JSON.stringify(plant)) : undefined,
-  };
-}
-
-/** A request without what ends its header. */
-export function requestHead(method: string, target: string, user: string): string {
-  return `${method} ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${tokenOf(user)}\r\n`;
 }

@@ -1,4 +1,4 @@
-// Draws results.json as bars: CPU time a request at 64 connections, without json-server, which is off any scale.
+// Draws results.json as a bar chart: CPU time per request with 64 connections. Omits json-server, which is far slower.
 import { readFile, writeFile } from 'node:fs/promises';
 import * as vega from 'vega';
 import { compile } from 'vega-lite';
@@ -14,7 +14,7 @@ const candidates = [...new Set(values.map(({ candidate }) => candidate))];
 
 const { spec } = compile({
   background: 'white',
-  title: { text: 'CPU time of the server process a request, 64 connections', subtitle: machine, anchor: 'start' },
+  title: { text: 'CPU time of the server process per request, 64 connections', subtitle: machine, anchor: 'start' },
   data: { values },
   facet: { field: 'workload', type: 'nominal', sort: shown, title: null },
   columns: 2,

@@ -1,30 +1,28 @@
-import { connect } from 'node:net';
 import type { Socket } from 'node:net';
+import { openConnections } from './connections.ts';
 
-/** One request and what its answer must be. */
+/** A request, and the response that it must get. */
 export interface Exchange {
   readonly request: string;
   readonly status: number;
-  /** The exact bytes of the answer's body; `undefined` where any will do. */
+  /** The exact body of the response; `undefined` if it is not checked. */
   readonly body?: Buffer | undefined;
 }
 
-/** How a load is put on a server. */
 export interface LoadOptions {
   readonly port: number;
   readonly connections: number;
   readonly milliseconds: number;
-  /** The next request on whatever connection is free; `undefined` where there are no more. */
+  /** Returns the next request, for any connection; `undefined` if there are no more. */
   readonly next: () => Exchange | undefined;
 }
 
-/** What a load measured. */
 export interface LoadResult {
   readonly requests: number;
   readonly requestsPerSecond: number;
-  /** Milliseconds from sending a request to the end of its answer, ascending. */
+  /** Milliseconds from sending a request to the end of its response, in ascending order. */
   readonly latencies: Float64Array;
-  /** How much of the time this process had something to do, 0 to 1. */
+  /** The fraction of the time in which this process was busy, 0 to 1. */
   readonly generatorLoad: number;
 }
 
@@ -32,18 +30,18 @@ const endOfHead = Buffer.from('\r\n\r\n');
 const endOfChunks = Buffer.from('\r\n0\r\n\r\n');
 
 /**
- * Sends requests over a number of connections, each as soon as the answer before is in, for a time,
- * and checks every answer. Raw sockets, because a full HTTP client takes more CPU than the servers
- * that are measured, and would hide their differences.
+ * Sends requests over many connections and checks every response. Each connection sends its next
+ * request when it has received a response. It uses raw sockets, because a full HTTP client takes more
+ * CPU than the servers that are measured, and would hide their differences.
  */
 export async function runLoad({ port, connections, milliseconds, next }: LoadOptions): Promise<LoadResult> {
-  const sockets = await Promise.all(Array.from({ length: connections }, () => open(port)));
+  const sockets = await openConnections(connections, port);
   const latencies: number[] = [];
   const start = performance.now();
-  const idleMs = stayAwake(() => latencies.length);
+  const idleMs = preventSleep(() => latencies.length);
   const end = start + milliseconds;
   try {
-    await Promise.all(sockets.map((socket) => keepBusy(socket, end, next, latencies)));
+    await Promise.all(sockets.map((socket) => sendRequests(socket, end, next, latencies)));
   } finally {
     for (const socket of sockets) socket.destroy();
   }
@@ -57,11 +55,11 @@ export async function runLoad({ port, connections, milliseconds, next }: LoadOpt
 }
 
 /**
- * Keeps this process from sleeping, because on a virtual machine a server pays for waking it: with
- * up to half of the CPU time of a request, and the more, the longer its answers take. The function
- * that is answered ends this and tells for how many milliseconds there was nothing to do.
+ * Keeps this process from sleeping. On a virtual machine, a server pays for waking another process:
+ * up to half of the CPU time of a request, and more for longer responses. Returns a function that
+ * ends this and returns how many milliseconds this process was idle.
  */
-function stayAwake(progress: () => number): () => number {
+function preventSleep(progress: () => number): () => number {
   let idleMs = 0;
   let last = performance.now();
   let seen = progress();
@@ -79,38 +77,27 @@ function stayAwake(progress: () => number): () => number {
   };
 }
 
-function open(port: number): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-    socket
-      .once('connect', () => {
-        resolve(socket);
-      })
-      .once('error', reject);
-  });
-}
-
-/** Resolves when the time is over, or when there are no more requests. */
-function keepBusy(socket: Socket, end: number, next: LoadOptions['next'], latencies: number[]): Promise<void> {
+/** Sends requests on one connection until the time is over or there are no more. */
+function sendRequests(socket: Socket, end: number, next: LoadOptions['next'], latencies: number[]): Promise<void> {
   return new Promise((resolve, reject) => {
     let exchange = next();
     let sentAt = 0;
-    let answer = new Answer();
+    let response = new Response();
     const send = (): void => {
       if (exchange === undefined) {
         resolve();
         return;
       }
-      answer = new Answer();
+      response = new Response();
       sentAt = performance.now();
       socket.write(exchange.request);
     };
     socket.on('data', (chunk: Buffer) => {
-      if (exchange === undefined || !answer.take(chunk)) return;
+      if (exchange === undefined || !response.add(chunk)) return;
       const now = performance.now();
-      const problem = answer.problem(exchange);
+      const problem = response.problem(exchange);
       if (problem !== undefined) {
-        reject(new Error(`${exchange.request.slice(0, 300)}\nwas answered with\n${problem}`));
+        reject(new Error(`${exchange.request.slice(0, 300)}\ngot this response:\n${problem}`));
         return;
       }
       latencies.push(now - sentAt);
@@ -124,15 +111,15 @@ function keepBusy(socket: Socket, end: number, next: LoadOptions['next'], latenc
   });
 }
 
-/** An answer as it comes in. */
-class Answer {
+/** A response, as far as it was received. */
+class Response {
   #received: Buffer[] = [];
   #head: string | undefined;
-  /** How many bytes of the body are to come; NaN where it is chunked. */
+  /** How many bytes of the body are missing; NaN if it is chunked. */
   #missing = 0;
 
-  /** Takes bytes; says whether the answer is complete. */
-  take(chunk: Buffer): boolean {
+  /** Adds a chunk, and returns whether the response is complete. */
+  add(chunk: Buffer): boolean {
     this.#received.push(chunk);
     if (this.#head === undefined) {
       const whole = this.#body();
@@ -147,13 +134,14 @@ class Answer {
     return Number.isNaN(this.#missing) ? chunk.subarray(-endOfChunks.length).equals(endOfChunks) : this.#missing <= 0;
   }
 
+  /** Returns the response as text if it is not the expected one. */
   problem({ status, body }: Exchange): string | undefined {
     const received = this.#body();
-    const isRight =
+    const isExpected =
       this.#head?.slice(9, 12) === String(status) &&
       !(this.#missing < 0) &&
       (body === undefined || body.equals(Number.isNaN(this.#missing) ? unchunk(received) : received));
-    return isRight ? undefined : `${this.#head ?? ''}\n\n${received.toString().slice(0, 300)}`;
+    return isExpected ? undefined : `${this.#head ?? ''}\n\n${received.toString().slice(0, 300)}`;
   }
 
   #body(): Buffer {

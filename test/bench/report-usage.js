@@ -1,4 +1,4 @@
-// Preloaded into every server that is measured: tells its parent what it has used so far.
+// Preloaded into every server that is measured. Reports its resource usage when its parent asks.
 process.on('message', () => {
   const { user, system } = process.cpuUsage();
   process.send({ cpuMicros: user + system, rssBytes: process.memoryUsage.rss() });

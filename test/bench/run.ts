@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { PostgresCluster } from '../support/postgres.ts';
 import { startCandidates } from './candidates.ts';
 import type { Candidate } from './candidates.ts';
 import { runLoad } from './load.ts';
-import { startPostgresGarden } from './postgres-garden.ts';
+import { createPostgresDatabase } from './postgres-data.ts';
 import { describeMachine, median, quantile, tableOf } from './report.ts';
 import type { Measurement } from './report.ts';
 import { workloads } from './workloads.ts';
@@ -17,36 +18,38 @@ import type { Workload } from './workloads.ts';
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
+    /** The time of each candidate in a round. */
     seconds: { type: 'string', default: '1' },
     connections: { type: 'string', default: '1,8,64,256' },
+    /** Regular expressions, which the names must match. */
     workloads: { type: 'string', default: '.' },
     candidates: { type: 'string', default: '.' },
-    /** Where results.json and chart.svg go. */
+    /** The folder for results.json and chart.svg. */
     output: { type: 'string', default: fileURLToPath(new URL('.', import.meta.url)) },
   },
 });
 const rounds = Number(values.rounds);
 const milliseconds = Number(values.seconds) * 1000;
 
-/** One workload at one number of connections: every candidate in every round, one after the other. */
+/** Measures one workload with one number of connections. In each round, the candidates run one after the other. */
 async function measure(
   workload: Workload,
   connections: number,
   candidates: readonly Candidate[],
 ): Promise<Measurement[]> {
-  const taking = await Promise.all(
+  const participants = await Promise.all(
     candidates
-      .filter((candidate) => workload.fits(candidate))
+      .filter((candidate) => workload.supports(candidate))
       .map(async (candidate) => ({ candidate, next: await workload.prepare(candidate), samples: [] as Sample[] })),
   );
   for (let round = -1; round < rounds; round++) {
-    for (const { candidate, next, samples } of taking) {
-      const sample = await sampleOf(candidate, next, connections);
-      // The round before the first one warms up.
+    for (const { candidate, next, samples } of participants) {
+      const sample = await measureOnce(candidate, next, connections);
+      // Round -1 warms up.
       if (round >= 0 && sample !== undefined) samples.push(sample);
     }
   }
-  return taking
+  return participants
     .filter(({ samples }) => samples.length > 0)
     .map(({ candidate, samples }) => ({
       workload: workload.name,
@@ -62,7 +65,7 @@ async function measure(
 
 type Sample = Omit<Measurement, 'workload' | 'connections' | 'candidate'>;
 
-async function sampleOf(
+async function measureOnce(
   { server }: Candidate,
   next: Parameters<typeof runLoad>[0]['next'],
   connections: number,
@@ -80,16 +83,20 @@ async function sampleOf(
   };
 }
 
-const folder = await mkdtemp(join(tmpdir(), 'plant-store-bench-'));
-const matching =
+const matches =
   (pattern: string) =>
   (name: string): boolean =>
     new RegExp(pattern, 'i').test(name);
-const postgres = await startPostgresGarden();
-const candidates = await startCandidates(folder, postgres, matching(values.candidates));
+const folder = await mkdtemp(join(tmpdir(), 'plant-store-bench-'));
+let cluster: PostgresCluster | undefined;
+const candidates = await startCandidates({
+  folder,
+  isSelected: matches(values.candidates),
+  createPostgresDatabase: async () => createPostgresDatabase((cluster ??= await PostgresCluster.start())),
+});
 try {
   const measurements: Measurement[] = [];
-  for (const workload of workloads.filter(({ name }) => matching(values.workloads)(name))) {
+  for (const workload of workloads.filter(({ name }) => matches(values.workloads)(name))) {
     for (const connections of values.connections.split(',').map(Number)) {
       const measured = await measure(workload, connections, candidates);
       process.stdout.write(tableOf(measured));
@@ -109,6 +116,6 @@ try {
   await once(chart, 'exit');
 } finally {
   await Promise.all(candidates.map(({ server }) => server.stop()));
-  await postgres.remove();
+  await cluster?.remove();
   await rm(folder, { recursive: true });
 }

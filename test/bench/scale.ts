@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
-import { createRequest, requestHead } from './candidates.ts';
-import { insertAll, randomId, writeTokenFile } from './garden.ts';
+import { createPlantStoreDatabase, randomId, writeTokenFile } from './data-set.ts';
+import { createExchange, plantStoreDialect } from './dialect.ts';
 import { runLoad } from './load.ts';
 import type { Exchange } from './load.ts';
 import { describeMachine, median, quantile, ratio } from './report.ts';
+import { requestText } from './requests.ts';
 import { startServerProcess } from './server-process.ts';
 import type { ServerProcess } from './server-process.ts';
 import { measureStarts } from './start-time.ts';
@@ -19,32 +19,33 @@ const { values } = parseArgs({
 const sizes = values.sizes.split(',').map(Number);
 const rounds = Number(values.rounds);
 const connections = 64;
-/** So few that the smallest garden stays small: what is created is deleted again. */
+/** Few, so that the smallest database stays small. The plants that are created are deleted later. */
 const requestsPerRound = 4000;
 
-/** Whose plants they all are. */
+/** The owner of all plants. */
 const user = 'ada';
-const plants = { limitParameter: 'limit', createdStatus: 200, deletedStatus: 204, answersPlant: true, isWhole: true };
 
-/** Random ids, kept in the order in which they are deleted. */
-interface Garden {
+/** A server with a given number of plants. */
+interface SizedServer {
   readonly size: number;
   readonly server: ServerProcess;
-  readonly known: number[];
+  /** Ids of stored plants, in random order. */
+  readonly knownIds: number[];
 }
 
 /**
- * Two thirds of the ids in ascending order, then the rest in between: pages of the file are then as
- * full as in a store that grew at random, but it is made in seconds.
+ * Creates a database, and returns some of its ids in random order. It inserts two thirds of the ids in
+ * ascending order, then the rest between them. The pages of the file are then as full as if all ids
+ * had been random, but this takes only seconds.
  */
-function plantGarden(path: string, size: number): number[] {
+async function createDatabase(path: string, size: number): Promise<number[]> {
   const known: number[] = [];
-  insertAll(path, function* () {
+  await createPlantStoreDatabase(path, function* () {
     for (const count of [Math.round((size * 2) / 3), Math.round(size / 3)]) {
       for (let n = 0; n < count; n++) {
         const id = Math.floor((n + Math.random()) * (2 ** 52 / count));
         if (n % Math.ceil(size / 50_000) === 0) known.push(id);
-        yield [user, id, n];
+        yield [user, id, n] as const;
       }
     }
   });
@@ -55,60 +56,58 @@ function plantGarden(path: string, size: number): number[] {
   return known;
 }
 
-const operations: Record<string, (garden: Garden) => () => Exchange | undefined> = {
+const operations: Record<string, (sized: SizedServer) => () => Exchange | undefined> = {
   create:
-    ({ known }) =>
+    ({ knownIds }) =>
     () => {
       const id = randomId();
-      known.push(id);
-      return createRequest(user, id, { name: 'Fern', tag: 'indoor' }, plants);
+      knownIds.push(id);
+      return createExchange(user, id, { name: 'Fern', tag: 'indoor' }, plantStoreDialect);
     },
   'list 20': () => () => ({
-    request: `${requestHead('GET', `/plants?limit=20&after=${randomId()}`, user)}\r\n`,
+    request: requestText('GET', `/plants?limit=20&after=${randomId()}`, user),
     status: 200,
   }),
   delete:
-    ({ known }) =>
+    ({ knownIds }) =>
     () => {
-      const id = known.pop();
-      return id === undefined
-        ? undefined
-        : { request: `${requestHead('DELETE', `/plants/${id}`, user)}\r\n`, status: 204 };
+      const id = knownIds.pop();
+      return id === undefined ? undefined : { request: requestText('DELETE', `/plants/${id}`, user), status: 204 };
     },
 };
 
-async function measureOperation(name: string, gardens: readonly Garden[]): Promise<void> {
-  const taking = gardens.map((garden) => ({
-    garden,
-    next: operations[name]?.(garden),
+async function measureOperation(name: string, servers: readonly SizedServer[]): Promise<void> {
+  const series = servers.map((sized) => ({
+    sized,
+    next: operations[name]?.(sized),
     cpu: [] as number[],
     p99: [] as number[],
   }));
   for (let round = -1; round < rounds; round++) {
-    for (const { garden, next, cpu, p99 } of taking) {
+    for (const { sized, next, cpu, p99 } of series) {
       if (next === undefined) continue;
-      const before = await garden.server.usage();
-      let left = requestsPerRound;
+      const before = await sized.server.usage();
+      let remaining = requestsPerRound;
       const load = await runLoad({
-        port: garden.server.port,
+        port: sized.server.port,
         connections,
         milliseconds: Infinity,
-        next: () => (left-- > 0 ? next() : undefined),
+        next: () => (remaining-- > 0 ? next() : undefined),
       });
-      const after = await garden.server.usage();
+      const after = await sized.server.usage();
       if (round < 0) continue;
       cpu.push((after.cpuMicros - before.cpuMicros) / load.requests);
       p99.push(quantile(load.latencies, 0.99));
     }
   }
-  const smallest = median(taking[0]?.cpu ?? []);
-  for (const { garden, cpu, p99 } of taking) {
+  const smallest = median(series[0]?.cpu ?? []);
+  for (const { sized, cpu, p99 } of series) {
     const figures = [
       `${median(cpu).toFixed(1)} µs`,
       `× ${ratio(median(cpu), smallest)}`,
       `p99 ${median(p99).toFixed(1)} ms`,
     ];
-    console.log(`${name.padEnd(8)} ${String(garden.size).padStart(9)} plants: ${figures.join(', ')}`);
+    console.log(`${name.padEnd(8)} ${String(sized.size).padStart(9)} plants: ${figures.join(', ')}`);
   }
 }
 
@@ -119,18 +118,15 @@ const serve = ['dist/cli/main.js', 'serve', '--port', '0', '--log', 'off', '--to
 try {
   console.log(`${describeMachine()}; ${connections} connections, medians of ${rounds} rounds`);
   await measureStarts({ rounds, folder, serve });
-  const gardens: Garden[] = [];
+  const servers: SizedServer[] = [];
   for (const size of sizes) {
     const path = join(folder, `${size}.db`);
-    await new SqliteStorage(path).close();
-    const known = plantGarden(path, size);
-    gardens.push({ size, known, server: await startServerProcess([...serve, `sqlite:${path}`]) });
+    const knownIds = await createDatabase(path, size);
+    servers.push({ size, knownIds, server: await startServerProcess([...serve, `sqlite:${path}`]) });
   }
-  for (const garden of gardens.filter(({ size }) => size === 1_000_000)) {
-    await measureUnlimitedList(garden.server, user);
-  }
-  for (const name of Object.keys(operations)) await measureOperation(name, gardens);
-  for (const { server } of gardens) await server.stop();
+  for (const sized of servers.filter(({ size }) => size === 1_000_000)) await measureUnlimitedList(sized.server, user);
+  for (const name of Object.keys(operations)) await measureOperation(name, servers);
+  for (const { server } of servers) await server.stop();
 } finally {
   await rm(folder, { recursive: true });
 }

@@ -1,16 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { printedUrl } from './printed-url.ts';
 
-/** What a process has used since it began. */
+/** The resources that a process uses. */
 export interface Usage {
-  /** User and system time of all its threads, in microseconds. */
+  /** User and system time of all its threads since it started, in microseconds. */
   readonly cpuMicros: number;
   /** Its resident memory now, in bytes. */
   readonly rssBytes: number;
 }
 
-/** A server in a process of its own. */
+/** A server in its own process. */
 export interface ServerProcess {
   readonly port: number;
   usage(): Promise<Usage>;
@@ -19,7 +20,7 @@ export interface ServerProcess {
 
 const reportUsage = fileURLToPath(new URL('report-usage.js', import.meta.url));
 
-/** Starts a Node program, in the folder of the project, that prints the URL it listens on. */
+/** Runs a Node.js program in the root of the project, and waits until it prints its URL. */
 export async function startServerProcess(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<ServerProcess> {
   const child = spawn(process.execPath, ['--import', reportUsage, ...args], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
@@ -27,23 +28,14 @@ export async function startServerProcess(args: readonly string[], env: NodeJS.Pr
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const exited = once(child, 'exit');
-  const port = await new Promise<number>((resolve, reject) => {
-    let printed = '';
-    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      printed += text;
-      const found = /http:\/\/[^\s/]+:(\d+)/.exec(printed)?.[1];
-      if (found !== undefined) resolve(Number(found));
-    });
-    child.once('exit', () => {
-      reject(new Error(`${args.join(' ')} did not start: ${printed}`));
-    });
-  });
+  const url = await printedUrl(child);
+  if (url === undefined) throw new Error(`${args.join(' ')} did not start.`);
   return {
-    port,
+    port: Number(new URL(url).port),
     usage: async () => {
-      const answered = once(child, 'message') as Promise<[Usage]>;
+      const reported = once(child, 'message') as Promise<[Usage]>;
       child.send('usage');
-      return (await answered)[0];
+      return (await reported)[0];
     },
     stop: async () => {
       child.kill('SIGTERM');

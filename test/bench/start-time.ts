@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { requestHead } from './candidates.ts';
 import { runLoad } from './load.ts';
 import { median, ratio } from './report.ts';
+import { requestText } from './requests.ts';
 import { startServerProcess } from './server-process.ts';
 
-/** How long it takes from starting a server to its first answer, beside a bare node:http server. */
+/** Measures the time from starting a server to its first response, and compares it with a bare node:http server. */
 export async function measureStarts({
   rounds,
   folder,
@@ -17,17 +17,17 @@ export async function measureStarts({
 }): Promise<void> {
   const lists = join(folder, 'no-lists.json');
   await writeFile(lists, JSON.stringify({ 20: '[]' }));
-  const floor = ['test/bench/peers/floor.js', lists];
+  const bare = ['test/bench/peers/bare-node-http.js', lists];
   const own = [...serve, `sqlite:${join(folder, 'start.db')}`];
-  const times = { floor: [] as number[], own: [] as number[] };
+  const times = { bare: [] as number[], own: [] as number[] };
   for (let round = -1; round < rounds; round++) {
     for (const [name, args] of [
-      ['floor', floor],
+      ['bare', bare],
       ['own', own],
     ] as const) {
       const start = performance.now();
       const server = await startServerProcess(args);
-      const list = { request: `${requestHead('GET', '/plants?limit=20', 'ada')}\r\n`, status: 200 };
+      const list = { request: requestText('GET', '/plants?limit=20', 'ada'), status: 200 };
       let isFirst = true;
       await runLoad({
         port: server.port,
@@ -39,8 +39,7 @@ export async function measureStarts({
       await server.stop();
     }
   }
-  const [floorMs, ownMs] = [median(times.floor), median(times.own)];
-  console.log(
-    `start to first answer: ${ownMs.toFixed(0)} ms, × ${ratio(ownMs, floorMs)} of bare node:http (${floorMs.toFixed(0)} ms)`,
-  );
+  const [bareMs, ownMs] = [median(times.bare), median(times.own)];
+  const compared = `× ${ratio(ownMs, bareMs)} of bare node:http (${bareMs.toFixed(0)} ms)`;
+  console.log(`start to first response: ${ownMs.toFixed(0)} ms, ${compared}`);
 }

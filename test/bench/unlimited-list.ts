@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { requestHead } from './candidates.ts';
-import { tokenOf } from './garden.ts';
+import { tokenOf } from './data-set.ts';
+import { median } from './report.ts';
+import { readWholeList } from './requests.ts';
 import type { ServerProcess } from './server-process.ts';
 
 const rounds = 7;
 
-/** Reads all plants of a user at once, while another client asks for 20 of them every few milliseconds. */
+/** Measures the unlimited list of a user, while another client lists 20 plants every few milliseconds. */
 export async function measureUnlimitedList(server: ServerProcess, user: string): Promise<void> {
   await readAll(server.port, user);
   await sleep(1000);
@@ -25,7 +25,7 @@ export async function measureUnlimitedList(server: ServerProcess, user: string):
     });
     while (!reading.isOver) {
       const start = performance.now();
-      await readSome(server.port, user, agent);
+      await listTwenty(server.port, user, agent);
       waits.push(performance.now() - start);
       peak = Math.max(peak, (await server.usage()).rssBytes);
       await sleep(5);
@@ -33,29 +33,19 @@ export async function measureUnlimitedList(server: ServerProcess, user: string):
     rates.push(await rate);
   }
   agent.destroy();
-  rates.sort((a, b) => a - b);
-  const mebibytes = (bytes: number): string => (bytes / 2 ** 20).toFixed(0);
-  console.log(
-    `unlimited list of all plants: ${(rates[rounds >> 1] ?? NaN).toFixed(0)} MB/s, ${mebibytes(peak - idle)} MiB above idle (${mebibytes(idle)} MiB),`,
-  );
-  console.log(`  another client waited ${Math.max(...waits).toFixed(1)} ms at the longest`);
+  const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+  const memory = `${mebibytes(peak - idle)} of memory above idle (${mebibytes(idle)})`;
+  console.log(`unlimited list of all plants: ${median(rates).toFixed(0)} MB/s, ${memory},`);
+  console.log(`  another client waited ${Math.max(...waits).toFixed(1)} ms at most`);
 }
 
-/** Resolves with the rate in MB a second. */
+/** Returns the rate in MB per second. */
 async function readAll(port: number, user: string): Promise<number> {
   const start = performance.now();
-  const socket = connect(port, '127.0.0.1');
-  socket.write(`${requestHead('GET', '/plants', user)}Connection: close\r\n\r\n`);
-  let last = Buffer.alloc(0);
-  socket.on('data', (chunk) => {
-    last = chunk;
-  });
-  await once(socket, 'close');
-  if (!last.toString('latin1').endsWith(']\r\n0\r\n\r\n')) throw new Error('The list was cut off.');
-  return socket.bytesRead / 1000 / (performance.now() - start);
+  return (await readWholeList(port, '/plants', user)) / 1000 / (performance.now() - start);
 }
 
-async function readSome(port: number, user: string, agent: Agent): Promise<void> {
+async function listTwenty(port: number, user: string, agent: Agent): Promise<void> {
   const headers = { authorization: `Bearer ${tokenOf(user)}` };
   const sent = request({ port, host: '127.0.0.1', path: '/plants?limit=20&after=5', headers, agent }).end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createRequest, floorName, requestHead } from './candidates.ts';
+import { bareName } from './candidates.ts';
 import type { Candidate } from './candidates.ts';
 import {
   creatingUser,
@@ -11,83 +11,82 @@ import {
   plantNumber,
   randomId,
   tokenOf,
-} from './garden.ts';
+} from './data-set.ts';
+import { createExchange } from './dialect.ts';
 import type { Exchange } from './load.ts';
+import { requestText } from './requests.ts';
 
-/** Something that clients do, over and over. */
+/** A request that clients send repeatedly. */
 export interface Workload {
   readonly name: string;
-  /** Whether a candidate can do it at all. */
-  readonly fits: (candidate: Candidate) => boolean;
-  /** Makes what gives one request after the other. */
+  /** Whether a candidate can run it. */
+  readonly supports: (candidate: Candidate) => boolean;
+  /** Returns a function that returns the next request. */
   readonly prepare: (candidate: Candidate) => Promise<() => Exchange | undefined>;
 }
 
-/** As the floor answers it to every create. */
+/** The plant that every create sends: the bare server returns it as a constant. */
 const fern = { name: 'Fern', tag: 'indoor' };
-const anyone = (): string => otherUsers[Math.floor(Math.random() * otherUsers.length)] ?? '';
 
 export const workloads: readonly Workload[] = [
   {
     name: 'create',
-    fits: () => true,
+    supports: () => true,
     prepare:
       async ({ dialect }) =>
       () =>
-        createRequest(creatingUser, randomId(), fern, dialect),
+        createExchange(creatingUser, randomId(), fern, dialect),
   },
-  { name: 'delete', fits: () => true, prepare: prepareDelete },
-  { name: 'list 20', fits: () => true, prepare: (candidate) => prepareList(candidate, 20) },
-  { name: 'list 1000', fits: () => true, prepare: (candidate) => prepareList(candidate, 1000) },
-  { name: 'list 20 anywhere', fits: ({ dialect }) => dialect.isWhole, prepare: prepareListAnywhere },
-  { name: '80 % list 20, 20 % create', fits: () => true, prepare: prepareMixed },
+  { name: 'delete', supports: () => true, prepare: prepareDelete },
+  { name: 'list 20', supports: () => true, prepare: (candidate) => prepareList(candidate, 20) },
+  { name: 'list 1000', supports: () => true, prepare: (candidate) => prepareList(candidate, 1000) },
+  { name: 'list 20 anywhere', supports: ({ dialect }) => dialect.hasAllPlants, prepare: prepareListAnywhere },
+  { name: '80 % list 20, 20 % create', supports: () => true, prepare: prepareMixed },
 ];
 
 async function prepareList({ server, dialect, name }: Candidate, limit: number): Promise<() => Exchange> {
   const target = `/plants?${dialect.limitParameter}=${limit}`;
-  const answered = await fetch(`http://127.0.0.1:${server.port}${target}`, {
+  const response = await fetch(`http://127.0.0.1:${server.port}${target}`, {
     headers: { authorization: `Bearer ${tokenOf(listedUser)}` },
   });
-  const text = await answered.text();
+  const text = await response.text();
   const names = (JSON.parse(text) as { name: string }[]).map((plant) => plant.name);
   assert.deepEqual(
     names,
     Array.from({ length: limit }, (_, n) => plantNumber(n + 1).name),
     name,
   );
-  const exchange = { request: `${requestHead('GET', target, listedUser)}\r\n`, status: 200, body: Buffer.from(text) };
+  const exchange = { request: requestText('GET', target, listedUser), status: 200, body: Buffer.from(text) };
   return () => exchange;
 }
 
-/** Pages of 20 that begin at a random place of a random user's: a million different lists. */
+/** Pages of 20 that start after a random id of a random user: a million different lists. */
 async function prepareListAnywhere({ dialect }: Candidate): Promise<() => Exchange> {
   return () => {
-    const user = anyone();
-    return {
-      request: `${requestHead('GET', `/plants?${dialect.limitParameter}=20&after=${randomId()}`, user)}\r\n`,
-      status: 200,
-    };
+    const user = otherUsers[Math.floor(Math.random() * otherUsers.length)] ?? '';
+    const target = `/plants?${dialect.limitParameter}=20&after=${randomId()}`;
+    return { request: requestText('GET', target, user), status: 200 };
   };
 }
 
-/** In no order; each plant once, over all loads. */
+/** How many plants each candidate has deleted. Each plant is deleted once, in all rounds together. */
 const nextDeletion = new Map<string, number>();
 
 async function prepareDelete({ name, dialect }: Candidate): Promise<() => Exchange | undefined> {
-  const step = 7919; // prime, so that every id comes once
-  const [first, count] = dialect.answersPlant ? [1, deletedCount] : [listedCount + 1, listedCount];
+  const step = 7919; // A prime, so that every id is used once, in no particular order.
+  const [first, count] = dialect.returnsPlant ? [1, deletedCount] : [listedCount + 1, listedCount];
   return () => {
     const n = nextDeletion.get(name) ?? 0;
-    if (n >= count && name !== floorName) return undefined;
+    if (n >= count && name !== bareName) return undefined;
     nextDeletion.set(name, n + 1);
     const id = first + ((n * step) % count);
-    return { request: `${requestHead('DELETE', `/plants/${id}`, deletedUser)}\r\n`, status: dialect.deletedStatus };
+    return { request: requestText('DELETE', `/plants/${id}`, deletedUser), status: dialect.deletedStatus };
   };
 }
 
 async function prepareMixed(candidate: Candidate): Promise<() => Exchange> {
   const list = await prepareList(candidate, 20);
   let n = 0;
-  // Of the same user: what is kept of the list is of no use after the next create.
-  return () => (n++ % 5 === 0 ? createRequest(listedUser, randomId(), fern, candidate.dialect) : list());
+  // The same user, so that each create invalidates the cached list.
+  return () => (n++ % 5 === 0 ? createExchange(listedUser, randomId(), fern, candidate.dialect) : list());
 }

@@ -4,23 +4,24 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { describeMachine } from '../bench/report.ts';
-import { revocation, termination } from './changes.ts';
-import { crowd, offerTenfold } from './crowds.ts';
-import { fewFiles } from './few-files.ts';
-import { connectionFlood } from './floods.ts';
-import { hostileReaders } from './hostile-readers.ts';
-import { largestLimitHeads, largestLimitLeavers, largestLimitTrickle } from './largest-limit.ts';
-import { idleConnections, slowSenders } from './lingerers.ts';
-import { LongLists } from './long-lists.ts';
-import { manyLongLists } from './many-lists.ts';
-import { Stage } from './stage.ts';
+import { ScenarioRunner } from './scenario-runner.ts';
+import { connectionFlood } from './scenarios/connection-flood.ts';
+import { fewFiles } from './scenarios/few-files.ts';
+import { hostileReaders } from './scenarios/hostile-readers.ts';
+import { largestLimitByteRate, largestLimitDisconnects, largestLimitHeads } from './scenarios/largest-limit.ts';
+import { manyClients, tenfoldRate } from './scenarios/many-clients.ts';
+import { manyLongLists } from './scenarios/many-long-lists.ts';
+import { MillionPlants } from './scenarios/million-plants.ts';
+import { revocation } from './scenarios/revocation.ts';
+import { idleConnections, slowSenders } from './scenarios/silent-connections.ts';
+import { termination } from './scenarios/termination.ts';
 import { tableOf } from './table.ts';
 
 const { values } = parseArgs({
   options: {
-    /** Which scenarios. */
+    /** A regular expression; only scenarios whose name matches are run. */
     only: { type: 'string', default: '.' },
-    /** The built package. */
+    /** The folder of the built package. */
     dist: { type: 'string', default: fileURLToPath(new URL('../../dist', import.meta.url)) },
   },
 });
@@ -28,57 +29,57 @@ const { values } = parseArgs({
 const start = performance.now();
 const [loadBefore = NaN] = loadavg();
 const folder = await mkdtemp(join(tmpdir(), 'plant-store-overload-'));
-const stage = new Stage({ dist: resolve(values.dist), folder });
-const lists = new LongLists(stage);
+const runner = new ScenarioRunner({ dist: resolve(values.dist), folder });
+const million = new MillionPlants(runner);
 
-/** Those that wait long for the end of something come first, so that the others go on meanwhile. */
+/** Scenarios with later notes come first, so that the others run meanwhile. */
 const scenarios: Record<string, () => Promise<unknown>> = {
-  baseline: () => stage.baseline(),
-  'idle connections': () => idleConnections(stage, 5000),
-  'slow senders': () => slowSenders(stage, 1000),
-  'slow readers': () => lists.slowReaders(),
-  'crowd 640': () => crowd(stage, 640),
-  'crowd 5000': () => crowd(stage, 5000),
-  'patient crowd': () => crowd(stage, 5000, true),
-  'open loop': () => offerTenfold(stage),
-  'fast reader': () => lists.fastReader('/plants'),
-  'fast reader with a limit': () => lists.fastReader('/plants?limit=1000000'),
-  'connection flood': () => connectionFlood(stage, 20_000),
-  'one pipeliner': () => lists.pipeliners({ connections: 1, requests: 100_000, target: '/plants?limit=20' }),
-  'many pipeliners': () => lists.pipeliners({ connections: 100, requests: 1000, target: '/plants?limit=1000' }),
-  'hostile readers 500': () => hostileReaders(stage, { connections: 500, bytesPerSecond: 0 }),
-  'hostile readers 2000': () => hostileReaders(stage, { connections: 2000, bytesPerSecond: 0 }),
-  'hostile readers 2000 slow': () => hostileReaders(stage, { connections: 2000, bytesPerSecond: 200 }),
-  'largest limit heads': () => largestLimitHeads(stage),
-  'largest limit trickle': () => largestLimitTrickle(stage),
-  'largest limit leavers': () => largestLimitLeavers(stage),
-  'many long lists': () => manyLongLists(stage),
-  'few files 64': () => fewFiles(stage, { maxOpenFiles: 64, idleClients: 200, isStubborn: false }),
-  'few files 64 stubborn': () => fewFiles(stage, { maxOpenFiles: 64, idleClients: 200, isStubborn: true }),
-  'few files 1024': () => fewFiles(stage, { maxOpenFiles: 1024, idleClients: 1200, isStubborn: false }),
-  'few files 1024 stubborn': () => fewFiles(stage, { maxOpenFiles: 1024, idleClients: 1200, isStubborn: true }),
-  revocation: () => revocation(stage),
-  termination: () => termination(stage),
+  baseline: () => runner.baseline(),
+  'idle connections': () => idleConnections(runner, 5000),
+  'slow senders': () => slowSenders(runner, 1000),
+  'slow readers': () => million.slowReaders(),
+  '640 clients': () => manyClients(runner, 640),
+  '5000 clients': () => manyClients(runner, 5000),
+  '5000 patient clients': () => manyClients(runner, 5000, true),
+  'tenfold rate': () => tenfoldRate(runner),
+  'fast reader': () => million.fastReader('/plants'),
+  'fast reader with a limit': () => million.fastReader('/plants?limit=1000000'),
+  'connection flood': () => connectionFlood(runner, 20_000),
+  'one pipelining client': () => million.pipelining({ connections: 1, requests: 100_000, target: '/plants?limit=20' }),
+  '100 pipelining clients': () =>
+    million.pipelining({ connections: 100, requests: 1000, target: '/plants?limit=1000' }),
+  'hostile readers 500': () => hostileReaders(runner, { connections: 500, bytesPerSecond: 0 }),
+  'hostile readers 2000': () => hostileReaders(runner, { connections: 2000, bytesPerSecond: 0 }),
+  'hostile readers 2000 slow': () => hostileReaders(runner, { connections: 2000, bytesPerSecond: 200 }),
+  'largest limit, HEAD': () => largestLimitHeads(runner),
+  'largest limit, byte rate': () => largestLimitByteRate(runner),
+  'largest limit, disconnects': () => largestLimitDisconnects(runner),
+  'many long lists': () => manyLongLists(runner),
+  'few files 64': () => fewFiles(runner, { maxOpenFiles: 64, idleClients: 200, reconnects: false }),
+  'few files 64 reconnect': () => fewFiles(runner, { maxOpenFiles: 64, idleClients: 200, reconnects: true }),
+  'few files 1024': () => fewFiles(runner, { maxOpenFiles: 1024, idleClients: 1200, reconnects: false }),
+  'few files 1024 reconnect': () => fewFiles(runner, { maxOpenFiles: 1024, idleClients: 1200, reconnects: true }),
+  revocation: () => revocation(runner),
+  termination: () => termination(runner),
 };
 
 try {
-  for (const [name, play] of Object.entries(scenarios)) {
+  for (const [name, run] of Object.entries(scenarios)) {
     if (!new RegExp(values.only, 'i').test(name)) continue;
     process.stderr.write(`${name} …\n`);
     try {
-      await play();
+      await run();
     } catch (error) {
-      // As where the system does not allow so many open files.
+      // For example, the system may not allow enough open files.
       process.exitCode = 1;
-      console.error(`${name} could not be played:`, error);
+      console.error(`${name} failed:`, error);
     }
   }
-  process.stderr.write('waiting for connections to be closed …\n');
-  const rows = await stage.rows();
+  process.stderr.write('waiting for the server to close connections …\n');
+  const rows = await runner.rows();
   const minutes = ((performance.now() - start) / 60_000).toFixed(1);
-  console.log(
-    `\n${describeMachine()}; load average ${loadBefore.toFixed(1)} before it; ${minutes} minutes\n\n${tableOf(rows)}`,
-  );
+  const load = `load average ${loadBefore.toFixed(1)} at the start`;
+  console.log(`\n${describeMachine()}; ${load}; ${minutes} minutes\n\n${tableOf(rows)}`);
 } finally {
   await rm(folder, { recursive: true, force: true });
 }

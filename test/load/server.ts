@@ -7,26 +7,26 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { randomId, tokenOf } from '../bench/garden.ts';
-import { ProcessWatch } from './watch.ts';
+import { randomId, tokenOf } from '../bench/data-set.ts';
+import { printedUrl } from '../bench/printed-url.ts';
+import { ProcessWatch } from './process-watch.ts';
 
-/** Where a server runs and on what. */
 export interface ServerOptions {
-  /** The built package. */
+  /** The folder of the built package. */
   readonly dist: string;
-  /** Where the log goes. */
+  /** The folder for the log. */
   readonly folder: string;
   readonly database: string;
   readonly tokens: string;
-  /** The limit of open files, soft and hard; without it the limit of this process holds. */
+  /** The soft and hard limit of open files; by default that of this process. */
   readonly maxOpenFiles?: number | undefined;
 }
 
-/** What a process has of memory, in bytes. */
+/** The memory of a process, in bytes. */
 export interface Memory {
-  /** JavaScript's objects and buffers. */
+  /** JavaScript objects and buffers. */
   readonly usedBytes: number;
-  /** All that the system keeps for it, used or not. */
+  /** Resident memory. */
   readonly residentBytes: number;
 }
 
@@ -38,12 +38,12 @@ export interface Exit {
 }
 
 const collectGarbage = fileURLToPath(new URL('collect-garbage.ts', import.meta.url));
-/** A server that takes longer is as good as gone. */
-export const answerWithinMs = 20_000;
-/** `serve` gives up by itself before. */
-const stopWithinMs = 15_000;
+/** The longest wait for a response in {@link ServerUnderLoad.responseTime}. */
+export const maxResponseMs = 20_000;
+/** Longer than the time after which `serve` stops by force. */
+const maxStopMs = 15_000;
 
-/** `plant-store serve` as it is shipped, in a process of its own, with its log in a file. */
+/** A `plant-store serve` process of the built package, with its log in a file. */
 export class ServerUnderLoad {
   readonly port: number;
   readonly watch: ProcessWatch;
@@ -62,20 +62,10 @@ export class ServerUnderLoad {
   static async start({ dist, folder, database, tokens, maxOpenFiles }: ServerOptions): Promise<ServerUnderLoad> {
     const logPath = join(folder, 'log.ndjson');
     const log = openSync(logPath, 'a');
-    const serve = [
-      join(dist, 'cli/main.js'),
-      'serve',
-      '--port',
-      '0',
-      '--log',
-      'json',
-      '--tokens',
-      tokens,
-      '--storage',
-      `sqlite:${database}`,
-    ];
+    const options = ['--port', '0', '--log', 'json', '--tokens', tokens, '--storage', `sqlite:${database}`];
+    const serve = [join(dist, 'cli/main.js'), 'serve', ...options];
     const node = ['--expose-gc', '--import', collectGarbage, ...serve];
-    // prlimit replaces itself by the program, so the process id stays the same.
+    // prlimit executes the program in its own process, so the process id stays the same.
     const [program, args] =
       maxOpenFiles === undefined
         ? [process.execPath, node]
@@ -85,34 +75,30 @@ export class ServerUnderLoad {
       env: { ...process.env, NODE_ENV: 'production' },
     });
     closeSync(log);
-    const port = await new Promise<number>((resolve, reject) => {
-      child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-        const found = /http:\/\/[^\s/]+:(\d+)/.exec(text)?.[1];
-        if (found !== undefined) resolve(Number(found));
-      });
-      child.once('error', reject).once('exit', () => {
-        reject(new Error(`The server did not start: ${readFileSync(logPath, 'utf8')}`));
-      });
-    });
-    return new ServerUnderLoad(child, port, logPath);
+    const url = await printedUrl(child);
+    if (url === undefined) throw new Error(`The server did not start: ${readFileSync(logPath, 'utf8')}`);
+    return new ServerUnderLoad(child, Number(new URL(url).port), logPath);
   }
 
   get isRunning(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** What it has when its garbage is collected. */
+  /** Measures its memory after a garbage collection. */
   async memory(): Promise<Memory> {
-    const answered = once(this.#child, 'message') as Promise<[number]>;
+    const reported = once(this.#child, 'message') as Promise<[number]>;
     this.#child.send('collect');
-    const [usedBytes] = await Promise.race([answered, sleep(10_000, [NaN], { ref: false })]);
-    // Freed pages go back to the system a little later.
+    const [usedBytes] = await Promise.race([reported, sleep(10_000, [NaN], { ref: false })]);
+    // The process returns freed pages to the system a little later.
     await sleep(500);
     return { usedBytes, residentBytes: this.watch.memory() };
   }
 
-  /** For how long a new client waits for its plant to be created, in milliseconds; throws where it is not within {@link answerWithinMs}. */
-  async answerTime(user: string): Promise<number> {
+  /**
+   * Creates a plant on a new connection, and returns how many milliseconds the response takes. Throws
+   * if it takes longer than {@link maxResponseMs}.
+   */
+  async responseTime(user: string): Promise<number> {
     const start = performance.now();
     const headers = { authorization: `Bearer ${tokenOf(user)}`, 'content-type': 'application/json' };
     const sent = request({
@@ -122,21 +108,21 @@ export class ServerUnderLoad {
       path: '/plants',
       headers,
       agent: false,
-      signal: AbortSignal.timeout(answerWithinMs),
+      signal: AbortSignal.timeout(maxResponseMs),
     });
     sent.end(JSON.stringify({ id: randomId(), name: 'Fern' }));
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
     response.resume();
     await once(response, 'end');
-    if (response.statusCode !== 200) throw new Error(`a good request was answered ${response.statusCode ?? ''}`);
+    if (response.statusCode !== 200) throw new Error(`status ${response.statusCode ?? ''} for a correct request`);
     return performance.now() - start;
   }
 
-  /** Stops it as an administrator would. */
+  /** Stops it with SIGTERM, or with SIGKILL if that takes too long. */
   async stop(): Promise<Exit> {
     const start = performance.now();
     this.#child.kill('SIGTERM');
-    const kill = setTimeout(() => this.#child.kill('SIGKILL'), stopWithinMs);
+    const kill = setTimeout(() => this.#child.kill('SIGKILL'), maxStopMs);
     await this.#exited;
     clearTimeout(kill);
     this.watch.stop();
@@ -147,7 +133,7 @@ export class ServerUnderLoad {
     return { code: this.#child.exitCode, signal: this.#child.signalCode };
   }
 
-  /** The faults in its log: what was said, and how many times. */
+  /** Returns the faults in its log, and how often each occurs. */
   faults(): Map<string, number> {
     const faults = new Map<string, number>();
     for (const line of readFileSync(this.#log, 'utf8').split('\n')) {
@@ -159,7 +145,7 @@ export class ServerUnderLoad {
   }
 }
 
-/** The first line of what a line of the log tells; what is no line of the log stands for itself. */
+/** Returns the message and the first line of the error of a log entry, or the line itself if it is not one. */
 function faultOf(line: string): string {
   try {
     const { message, error = '' } = JSON.parse(line) as { message: string; error?: string };

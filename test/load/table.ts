@@ -1,15 +1,19 @@
-/** What a scenario showed. */
+/** The figures of a scenario. */
 export interface Row {
   readonly scenario: string;
-  /** The most that the server had at once. */
+  /** The maximum number of open connections. */
   readonly connections: number;
-  readonly answered: number;
-  /** What was refused, and how. */
+  /** Requests that got a status under 300. */
+  readonly served: number;
+  /** The other requests, by their status or outcome. */
   readonly refused: string;
-  /** Milliseconds, of the requests that were answered as they should be. */
+  /** Milliseconds to the end of the response, of the requests that were served. */
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Bytes over those of the idle server: resident at the most, resident after it, used after it. */
+  /**
+   * Memory in bytes above that of the idle server: the peak of the resident memory, and the resident
+   * memory and the JavaScript heap after the scenario.
+   */
   readonly peakBytes: number;
   readonly residentBytes: number;
   readonly usedBytes: number;
@@ -19,23 +23,23 @@ export interface Row {
 
 const titles = [
   'Scenario',
-  'Connections',
-  'Answered',
-  'Refused',
+  'Max. connections',
+  'Served',
+  'Not served',
   'p50 ms',
   'p99 ms',
-  'Peak MiB over idle',
-  'Resident MiB over idle after it',
-  'Used MiB over idle after it',
-  'Healthy after it',
+  'Peak memory, MiB above idle',
+  'Memory afterwards, MiB above idle',
+  'Heap afterwards, MiB above idle',
+  'Healthy afterwards',
 ];
 
-/** The rows in Markdown, with what is to be said to each below. */
+/** Formats the rows as a Markdown table, followed by their notes. */
 export function tableOf(rows: readonly Row[]): string {
   const cells = rows.map((row) => [
     row.scenario,
     figure(row.connections),
-    figure(row.answered),
+    figure(row.served),
     row.refused,
     figure(row.p50Ms, 1),
     figure(row.p99Ms, 1),
@@ -54,5 +58,9 @@ export function tableOf(rows: readonly Row[]): string {
 function figure(value: number, digits = 0): string {
   return Number.isNaN(value)
     ? ''
-    : value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+    : value.toLocaleString('en-US', {
+        minimumFractionDigits: digits,
+        maximumFractionDigits: digits,
+        signDisplay: 'negative',
+      });
 }

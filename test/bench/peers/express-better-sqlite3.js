@@ -35,7 +35,7 @@ app.use(express.json());
 app.post('/plants', (req, res) => {
   const { id, name, tag } = req.body ?? {};
   if (!Number.isSafeInteger(id) || typeof name !== 'string' || (tag !== undefined && typeof tag !== 'string')) {
-    return fail(res, 400, 'a plant has an integer id, a name and perhaps a tag');
+    return fail(res, 400, 'a plant has an integer id, a name and an optional tag');
   }
   const { changes } = insert.run(req.user, id, name, tag ?? null);
   if (changes === 0) return fail(res, 400, 'the id is taken');

@@ -1,4 +1,4 @@
-// The plants service on Fastify, with a JSON schema for what comes in and goes out, and better-sqlite3.
+// The plants service on Fastify, with a JSON schema for requests and responses, and better-sqlite3.
 import Database from 'better-sqlite3';
 import fastify from 'fastify';
 

@@ -1,4 +1,4 @@
-// The plants service on Fastify, with a JSON schema for what comes in and goes out, and PostgreSQL through pg.
+// The plants service on Fastify, with a JSON schema for requests and responses, and PostgreSQL through pg.
 import fastify from 'fastify';
 import { Pool } from 'pg';
 

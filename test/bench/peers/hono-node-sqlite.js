@@ -1,4 +1,4 @@
-// The plants service on Hono, by @hono/node-server, and Node's own node:sqlite.
+// The plants service on Hono, @hono/node-server and node:sqlite.
 import { DatabaseSync } from 'node:sqlite';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
@@ -38,7 +38,7 @@ app.post('/plants', async (c) => {
   });
   const { id, name, tag } = body ?? {};
   if (!Number.isSafeInteger(id) || typeof name !== 'string' || (tag !== undefined && typeof tag !== 'string')) {
-    return fail(c, 400, 'a plant has an integer id, a name and perhaps a tag');
+    return fail(c, 400, 'a plant has an integer id, a name and an optional tag');
   }
   const { changes } = insert.run(c.get('user'), id, name, tag ?? null);
   if (changes === 0) return fail(c, 400, 'the id is taken');

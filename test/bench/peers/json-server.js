@@ -1,5 +1,5 @@
-// json-server on a JSON file, with its own routes on /plants: no tokens, and no durability. The parameter that limits a
-// list is called _limit (GET /plants?_limit=20), and _start, or _page, says where it begins.
+// json-server on a JSON file, with its own routes for /plants. It has no tokens, and does not sync the file. The query
+// parameter _limit limits a list (GET /plants?_limit=20); _start or _page selects where it starts.
 import jsonServer from 'json-server';
 
 const server = jsonServer.create();

@@ -1,0 +1,30 @@
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+
+/**
+ * How many connections are opened in parallel. The system queues a few hundred for a server; a
+ * connection that does not fit into this queue is retried only after a second.
+ */
+const maxParallel = 200;
+
+/** Opens `count` connections to a local server. Errors after that only close them. */
+export async function openConnections(count: number, port: number): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  while (sockets.length < count) {
+    const next = Math.min(maxParallel, count - sockets.length);
+    sockets.push(...(await Promise.all(Array.from({ length: next }, () => openConnection(port)))));
+  }
+  return sockets;
+}
+
+/** Opens a connection to a local server. */
+export function openConnection(port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port, noDelay: true });
+    socket.once('connect', () => {
+      socket.off('error', reject).on('error', () => undefined);
+      resolve(socket);
+    });
+    socket.once('error', reject);
+  });
+}

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+
+export interface PlantFields {
+  readonly name: string;
+  readonly tag: string;
+}
+
+/** Has the plants 1 to 1000, which are listed. */
+export const listedUser = 'ada';
+/** Has the plants 1 to 200,000, which are deleted. */
+export const deletedUser = 'eve';
+/** Has no plants at the start, and creates some. */
+export const creatingUser = 'joe';
+/** Have 1000 plants each, with random ids. */
+export const otherUsers: readonly string[] = Array.from({ length: 799 }, (_, n) => `gardener-${n}`);
+
+export const listedCount = 1000;
+export const deletedCount = 200_000;
+const plantsPerUser = 1000;
+
+/** All users. Together they have a million plants. */
+export const users: readonly string[] = [listedUser, deletedUser, creatingUser, ...otherUsers];
+
+/** Returns the plant with the number `n` of a user. */
+export function plantNumber(n: number): PlantFields {
+  return { name: `Fern number ${n}`, tag: 'indoor' };
+}
+
+/** Returns an id that is almost certainly unused, and a safe integer. */
+export function randomId(): number {
+  return 1_000_000 + Math.floor(Math.random() * 2 ** 52);
+}
+
+export function tokenOf(user: string): string {
+  return `pst_benchmark-${user}`;
+}
+
+/** The users by their tokens, as JSON: the peers read it from their environment. */
+export function tokenMap(): string {
+  return JSON.stringify(Object.fromEntries(users.map((user) => [tokenOf(user), user])));
+}
+
+/** The id of a user's token in the tokens file. */
+export function tokenIdOf(user: string): string {
+  return users.indexOf(user).toString(16).padStart(16, '0');
+}
+
+/** Writes a tokens file for Plant Store. */
+export async function writeTokenFile(path: string): Promise<void> {
+  const tokens = users.map((user) => ({
+    id: tokenIdOf(user),
+    user,
+    sha256: createHash('sha256').update(tokenOf(user)).digest('hex'),
+    createdAt: new Date().toISOString(),
+  }));
+  await writeFile(path, JSON.stringify({ version: 1, tokens }), { mode: 0o600 });
+}
+
+/** Creates the SQLite files with all plants: one for Plant Store, and one that each of its peers gets a copy of. */
+export async function createDatabases(folder: string): Promise<{ own: string; peer: string }> {
+  const own = join(folder, 'original-own.db');
+  const peer = join(folder, 'original-peer.db');
+  await createPlantStoreDatabase(own, allPlants);
+  const database = new DatabaseSync(peer);
+  database.exec(`PRAGMA journal_mode = WAL; CREATE TABLE plants (
+    user TEXT NOT NULL, id INTEGER NOT NULL, name TEXT NOT NULL, tag TEXT, PRIMARY KEY (user, id)
+  ) WITHOUT ROWID`);
+  database.close();
+  insertAll(peer, allPlants);
+  return { own, peer };
+}
+
+/** Rows of a user, an id, and the number of the plant. */
+export type Rows = () => Iterable<readonly [user: string, id: number, n: number]>;
+
+/** Creates a file for Plant Store with these plants. */
+export async function createPlantStoreDatabase(path: string, rows: Rows): Promise<void> {
+  await new SqliteStorage(path).close();
+  insertAll(path, rows);
+}
+
+function* allPlants(): Generator<readonly [string, number, number]> {
+  for (let n = 1; n <= listedCount; n++) yield [listedUser, n, n];
+  for (let n = 1; n <= deletedCount; n++) yield [deletedUser, n, n];
+  for (const user of otherUsers) for (let n = 0; n < plantsPerUser; n++) yield [user, randomId(), n];
+}
+
+/** Inserts the rows in one transaction, without syncing. */
+function insertAll(path: string, rows: Rows): void {
+  const database = new DatabaseSync(path);
+  database.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -200000; BEGIN');
+  const insert = database.prepare(
+    'INSERT INTO plants (user, id, name, tag) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+  );
+  for (const [user, id, n] of rows()) {
+    const { name, tag } = plantNumber(n);
+    insert.run(user, id, name, tag);
+  }
+  database.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)');
+  database.close();
+}
