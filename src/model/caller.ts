@@ -6,17 +6,19 @@ export const scopes: readonly Scope[] = ['plants:read', 'plants:write'];
 
 /** The caller that a bearer token identifies. */
 export interface Caller {
-  /** The user whose plants the caller has access to: 1 to 255 bytes of UTF-8. */
+  /** The user whose plants the caller may access: a string of 1 to 255 UTF-8 bytes. */
   readonly user: string;
-  /** What the caller may do; by default everything. Scopes that belong to other services are ignored. */
+  /** The scopes of the caller; by default all scopes. Scopes that belong to other services are ignored. */
   readonly scopes?: readonly Scope[];
 }
 
 /**
- * Returns the caller that a bearer token identifies, or `null` if the token is unknown, expired or revoked (401). If it
- * throws, rejects, or does not settle within 10 seconds, the server reports the error to `onError` and responds with
- * 500, or with 503 if the error is a PlantStoreError `storage_unavailable`. A value that is not a Caller is reported in
- * the same way, as a TypeError.
+ * A function that returns the caller that a bearer token identifies. If the token is unknown, expired or revoked, the
+ * function returns `null` or `undefined`, and the server responds with 401.
+ *
+ * If the function throws, rejects, or does not settle within 10 seconds, the server reports the error to `onError` and
+ * responds with 500, or with 503 if the error is a PlantStoreError `storage_unavailable`. If the function returns a
+ * value that is not a Caller, the server reports a TypeError in the same way.
  * @example
  * const authenticate: Authenticate = (token) => (token === process.env.ADAS_TOKEN ? { user: 'ada' } : null);
  */

@@ -1,11 +1,12 @@
 import { types } from 'node:util';
 
-/** The maximum number of nested causes of an error that are reported. */
+/** How many errors of a chain of causes are reported, not counting the outermost error. */
 const maxCauses = 5;
 
 /**
- * Formats an error for a log: its stack and its codes, then those of its causes. Omits other properties, because they
- * can contain user data: PostgreSQL's `detail` quotes the row, and an HTTP client's error may contain its headers.
+ * Formats an error for a log: the stack and the codes of the error, then those of each cause. Omits all other
+ * properties, because they can contain user data. For example, the `detail` of a PostgreSQL error quotes the row, and
+ * the error of an HTTP client may contain request headers.
  */
 export function errorText(error: unknown): string {
   const texts: string[] = [];
@@ -28,8 +29,8 @@ function causeOf(error: unknown): unknown {
 }
 
 /**
- * Describes a thrown value. Never throws, although the value can be a Proxy, an error whose stack is not a string, or
- * an object that cannot be converted to a string.
+ * Formats a thrown value without its causes. Never throws, even if the value is a Proxy, an error whose stack is not a
+ * string, or an object that cannot be converted to a string.
  */
 function ownText(error: unknown): string {
   try {
@@ -49,7 +50,10 @@ function describe(error: unknown): string {
   return typeof error === 'object' && error !== null ? 'an object that is not an Error' : String(error);
 }
 
-/** Returns the codes of a system, node:sqlite or PostgreSQL error. */
+/**
+ * Formats the codes of a system error, a node:sqlite error or a PostgreSQL error. Returns an empty string if there are
+ * none.
+ */
 function codesOf(error: Error): string {
   const properties = error as Error & Readonly<Record<string, unknown>>;
   const codes = ['code', 'errcode'].flatMap((name) => {
@@ -59,7 +63,10 @@ function codesOf(error: Error): string {
   return codes.length === 0 ? '' : ` (${codes.join(', ')})`;
 }
 
-/** Checks for an Error from any VM context. In Jest, for example, system errors are not `instanceof Error`. */
+/**
+ * Checks whether a value is an Error, including an Error from another VM context. For example, in Jest, system errors
+ * are not `instanceof Error`.
+ */
 function isError(error: unknown): error is Error {
   return error instanceof Error || types.isNativeError(error);
 }

@@ -1,8 +1,8 @@
 /**
- * The only table of error codes. For each code it holds the HTTP status, the integer in the `error` field of a response
- * (status × 100 + n, never renumbered) and the default message.
+ * The table of all error codes. Each row contains the HTTP status, the integer in the `error` field of the response
+ * body (status × 100 + n, never renumbered) and the default message.
  *
- * Several codes share 50300, because a client should react to all of them in the same way: try again later.
+ * Several codes share the integer 50300, because a client should handle all of them in the same way: by retrying later.
  */
 export const errorTable = {
   invalid_json: { status: 400, error: 40001, message: 'The body is not JSON in UTF-8.' },
@@ -19,7 +19,7 @@ export const errorTable = {
     message: 'user must be a string of 1 to 255 bytes of UTF-8, without U+0000 and without unpaired surrogates.',
   },
   malformed_request: { status: 400, error: 40009, message: 'The request is not well-formed HTTP.' },
-  missing_credentials: { status: 401, error: 40101, message: 'An "Authorization: Bearer" header is needed.' },
+  missing_credentials: { status: 401, error: 40101, message: 'An "Authorization: Bearer" header is required.' },
   invalid_token: { status: 401, error: 40102, message: 'The bearer token is malformed, unknown, expired or revoked.' },
   insufficient_scope: { status: 403, error: 40300, message: 'The token lacks the scope this operation needs.' },
   route_not_found: { status: 404, error: 40401, message: 'There is nothing at this path.' },
@@ -33,12 +33,12 @@ export const errorTable = {
   storage_unsupported: {
     status: 500,
     error: 50001,
-    message: 'The storage does not hold a plant store of this version.',
+    message: 'The storage does not contain a plant store of this version.',
   },
   closed: { status: 503, error: 50300, message: 'The store is closed.' },
 } as const;
 
-/** The codes that only HTTP responses have. The library never throws them. */
+/** The codes that only HTTP responses use. The library never throws an error with one of these codes. */
 export type HttpErrorCode =
   | 'invalid_json'
   | 'invalid_media_type'
@@ -54,16 +54,17 @@ export type HttpErrorCode =
   | 'header_too_large'
   | 'internal';
 
-/** The codes of a {@link PlantStoreError}. Compare the code, never the message. */
+/** The codes of a {@link PlantStoreError}. To distinguish errors, compare the code and not the message. */
 export type ErrorCode = Exclude<keyof typeof errorTable, HttpErrorCode>;
 
 /**
- * The error class of the library. Its message never contains a secret or a detail about the machine, so it can be
- * sent to a client unchanged. Such details are in `cause`.
+ * The class of the errors that the library throws. The message never contains a secret. When a method of a PlantStore
+ * rejects, the message does not contain details about the machine either, such as a path, so an application can send it
+ * to a client. Such details are in `cause`.
  */
 export class PlantStoreError extends Error {
   override readonly name = 'PlantStoreError';
-  /** The row of {@link errorTable} that describes the error. */
+  /** Identifies the kind of error: a key of {@link errorTable}. */
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string = errorTable[code].message, options?: ErrorOptions) {

@@ -1,17 +1,24 @@
 import { int64FromJsonNumber } from './int64.ts';
 
-/** The maximum nesting depth of arrays and objects. Deeper JSON is never a plant. */
+/**
+ * The maximum nesting depth of arrays and objects. A NewPlant has only one level. Deeper levels can occur only in
+ * unknown fields, which are ignored.
+ */
 const maxDepth = 256;
 
-/** Matches a fraction or an exponent. A false match inside a string only selects the slower path. */
+/**
+ * Matches a number with a fraction or an exponent. It also matches such text inside a string, which only makes parsing
+ * slower.
+ */
 const fractionOrExponent = /\d[.eE]/;
 
 /**
- * Parses JSON (RFC 8259) without losing precision in the top-level member `id`. An integral number in any notation
- * becomes an int64 bigint, or stays a number if that is exact. Any other number becomes NaN.
+ * Parses JSON (RFC 8259) without rounding the number in the top-level member `id`. If this number is an int64, in any
+ * notation, the result contains it as a bigint, or as a number if that is exact. If it is any other number, `id`
+ * becomes NaN.
  *
  * @throws {SyntaxError} if the text is not JSON.
- * @throws {RangeError} if arrays and objects nest more than 256 levels.
+ * @throws {RangeError} if arrays and objects are nested more than 256 levels deep.
  */
 export function parseExactJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
@@ -20,21 +27,28 @@ export function parseExactJson(text: string): unknown {
   return literal === undefined ? value : { ...(value as object), id: int64FromJsonNumber(literal) ?? NaN };
 }
 
-/** Checks that `id` is exact. An integer literal that a double cannot represent is never parsed as a safe integer. */
+/**
+ * Checks that JSON.parse has not rounded `id`. When it rounds an integer literal, the result is never a safe integer.
+ */
 function isExact(value: unknown): boolean {
   const { id } = (value ?? {}) as { id?: unknown };
   return typeof id !== 'number' || Number.isSafeInteger(id);
 }
 
-/** Checks that the JSON contains at most one object and no array. */
+/**
+ * Checks that the JSON contains no array and at most one object. Also returns `false` if a string contains a bracket or
+ * a second brace, which only makes parsing slower.
+ */
 function isFlat(text: string): boolean {
   return !text.includes('[') && !text.includes('{', text.indexOf('{') + 1);
 }
 
 /**
- * Returns the literal of the top-level member `id` if it is a number. If there are several such members, the last one
- * counts, as in JSON.parse. `text` must be valid JSON. This is a loop because a JSON.parse reviver is called
- * recursively and overflows the stack at about 5,000 levels.
+ * Returns the number literal of the top-level member `id`, or `undefined` if `id` is missing or is not a number. If
+ * there are several members named `id`, the last one is used, as in JSON.parse. `text` must be valid JSON.
+ *
+ * This function scans the text in a loop, because JSON.parse calls a reviver recursively: at about 5,000 levels, the
+ * stack overflows.
  */
 function findIdLiteral(text: string): string | undefined {
   const number = /\s*(-?\d[\d.eE+-]*)/y;
@@ -56,7 +70,8 @@ function findIdLiteral(text: string): string | undefined {
         break;
       case '{':
       case '[':
-        if (++depth > maxDepth) throw new RangeError(`The JSON nests more than ${maxDepth} levels.`);
+        if (++depth > maxDepth)
+          throw new RangeError(`Arrays and objects are nested more than ${maxDepth} levels deep.`);
         break;
       case '}':
       case ']':
@@ -68,7 +83,7 @@ function findIdLiteral(text: string): string | undefined {
   return literal;
 }
 
-/** Returns the index after the string that begins at `start`. */
+/** Returns the index after the closing quote of the string literal that begins at `start`. */
 function stringEnd(text: string, start: number): number {
   let at = start + 1;
   while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;

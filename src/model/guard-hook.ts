@@ -1,8 +1,9 @@
 import { errorText } from './error-text.ts';
 
 /**
- * Wraps the application's reporting hook, so that the process survives if the hook throws or its promise rejects. In
- * that case the hook's error is written to standard error, and the report is passed to `fallback`.
+ * Wraps a reporting hook of the application, such as `onError`, so that a failure of the hook does not end the process.
+ * If the hook throws or its promise rejects, this error is printed to standard error, and the report is passed to
+ * `fallback`.
  */
 export function guardHook<Report extends unknown[]>(
   name: string,

@@ -3,7 +3,9 @@ export const minInt64: bigint = -(2n ** 63n);
 /** The largest int64, 2^63 − 1. */
 export const maxInt64: bigint = 2n ** 63n - 1n;
 
-/** The maximum number of digits in an int64. Longer numbers are rejected before BigInt() spends time on them. */
+/**
+ * The maximum number of digits in an int64. Longer numbers are rejected before BigInt() parses them, which can be slow.
+ */
 const maxDigits = 19;
 
 /** Checks whether `value` is in the int64 range. */
@@ -12,23 +14,24 @@ export function isInt64(value: bigint): boolean {
 }
 
 /**
- * Parses a decimal string (`-?digits`) as an int64. Returns `undefined` for any other string, such as one with `+`, a
- * space, a decimal point, an exponent or hexadecimal digits.
+ * Parses a decimal string (`-?digits`) as an int64. Returns `undefined` if the number is out of range or the string has
+ * any other format: for example, if it contains `+`, a space, a decimal point, an exponent or hexadecimal digits.
  */
 export function int64FromText(text: string): bigint | undefined {
   return /^-?\d+$/.test(text) ? int64FromJsonNumber(text) : undefined;
 }
 
 /**
- * Converts a JSON number literal (RFC 8259 §6) to an int64, exactly. `1.0` and `1e3` are integers. Returns `undefined`
- * for other numbers, such as `1.5` and 2^63. The run time is linear in the literal's length, whatever its value.
+ * Converts a JSON number literal (RFC 8259 §6) to an int64 without rounding. Accepts every notation of an integer, such
+ * as `1.0` and `1e3`. Returns `undefined` for all other numbers, such as `1.5` (not an integer) and 2^63 (out of
+ * range). The run time is linear in the length of the literal, even if the exponent is very large.
  */
 export function int64FromJsonNumber(literal: string): bigint | undefined {
   const parts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(literal);
   if (parts === null) return undefined;
   const [, sign = '', whole = '', fraction = '', exponentText = '0'] = parts;
 
-  // value = significant × 10^exponent; `significant` neither begins nor ends with a 0
+  // value = significant × 10^exponent. `significant` has no zero at its start or end.
   const digits = whole + fraction;
   let start = 0;
   let end = digits.length;

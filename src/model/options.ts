@@ -3,7 +3,8 @@
  *
  * @param owner the class or function that has these options, such as `PlantStore`
  * @param known an object whose keys are the names of all options
- * @throws {TypeError} if an option is unknown; the message names the first one and lists the known options.
+ * @throws {TypeError} if `options` is not an object, or if an option is unknown; the message then names the unknown
+ *   option and lists the known options.
  */
 export function checkOptionNames(owner: string, options: unknown, known: Readonly<Record<string, true>>): void {
   if (typeof options !== 'object' || options === null) {
@@ -18,7 +19,7 @@ export function checkOptionNames(owner: string, options: unknown, known: Readonl
 /**
  * Checks that an option is an integer from `min` to `max`.
  *
- * @throws {TypeError} if it is not; the message names the option and its range.
+ * @throws {TypeError} if the option has any other value; the message names the option and its range.
  */
 export function checkIntegerOption(
   name: string,
@@ -34,7 +35,7 @@ export function checkIntegerOption(
 /**
  * Checks that an option is a function.
  *
- * @throws {TypeError} if it is not; the message names the option.
+ * @throws {TypeError} if the option is not a function; the message names the option.
  */
 export function checkFunctionOption(name: string, value: unknown): void {
   if (typeof value !== 'function') throw new TypeError(`${name} must be a function`);

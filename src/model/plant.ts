@@ -2,41 +2,41 @@ import { PlantStoreError } from './errors.ts';
 import { isInt64 } from './int64.ts';
 import { isStorableString } from './storable-string.ts';
 
-/** A plant's identification number: an int64. */
+/** The identification number of a plant, an int64. */
 export type PlantId = bigint;
 
 /** A plant as the service returns it. */
 export interface Plant {
-  /** The name: any Unicode string without U+0000 or unpaired surrogates; may be empty. */
+  /** The name: any Unicode string without U+0000 and without unpaired surrogates. May be empty. */
   name: string;
-  /** The type of the plant; optional. The same rules apply as for the name. */
+  /** The tag, which specifies the type of the plant; optional. The same rules apply as for the name. */
   tag?: string;
 }
 
-/** A plant and the id under which it is stored. */
+/** A plant with its id. */
 export interface StoredPlant extends Plant {
   id: PlantId;
 }
 
-/** The input for a new plant. A `number` is accepted as `id` if it is a safe integer. */
+/** The plant to create. If `id` is a `number`, it must be a safe integer. */
 export interface NewPlant {
   id: PlantId | number;
   name: string;
   tag?: string | undefined;
 }
 
-/** Returns a plant as JSON, without its id, and without `tag` if the plant does not have one. */
+/** Returns a plant as JSON. Omits the id, and omits `tag` if the plant does not have a tag. */
 export function plantJson({ name, tag }: Plant): string {
   return JSON.stringify({ name, tag });
 }
 
-/** The largest `limit`, 2^31 − 1: the API defines it as an int32. */
+/** The largest allowed `limit`, 2^31 − 1, because the API defines `limit` as an int32. */
 export const maxLimit = 2_147_483_647;
 
 /**
- * Validates an unknown value and returns it as a new plant. Unknown fields are ignored.
+ * Validates a value of unknown type and returns it as a new plant. Ignores unknown fields.
  *
- * @throws {PlantStoreError} `invalid_plant`, with a message that names the field.
+ * @throws {PlantStoreError} `invalid_plant`; the message names the invalid field if there is one.
  */
 export function parseNewPlant(input: unknown): StoredPlant {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
@@ -64,12 +64,12 @@ function parseString(field: string, input: unknown): string {
   if (input === undefined) throw new PlantStoreError('invalid_plant', `${field} is required.`);
   if (typeof input !== 'string') throw new PlantStoreError('invalid_plant', `${field} must be a string.`);
   if (!isStorableString(input)) {
-    throw new PlantStoreError('invalid_plant', `${field} must not hold U+0000 or an unpaired surrogate.`);
+    throw new PlantStoreError('invalid_plant', `${field} must not contain U+0000 or an unpaired surrogate.`);
   }
   return input;
 }
 
-/** Converts a bigint or a safe integer to an int64; returns `undefined` for any other value. */
+/** Converts a bigint or a safe integer to an int64. Returns `undefined` for any other value. */
 export function toInt64(input: unknown): bigint | undefined {
   if (typeof input === 'number' && Number.isSafeInteger(input)) return BigInt(input);
   return typeof input === 'bigint' && isInt64(input) ? input : undefined;

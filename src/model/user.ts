@@ -1,15 +1,19 @@
 import { isStorableString } from './storable-string.ts';
 
 /**
- * The maximum length of a user, in UTF-8 bytes. OpenID Connect Core 1.0 §2 limits `sub` to 255 ASCII characters. The
- * user is part of every plant's key in a database, and the size of a key is limited (2704 bytes in PostgreSQL).
+ * The maximum length of a user, in UTF-8 bytes. OpenID Connect Core 1.0 §2 limits `sub` to 255 ASCII characters. A
+ * limit is also necessary because databases limit the size of a key (2704 bytes in PostgreSQL), and the user is part of
+ * the key of each plant.
  */
 const maxUserBytes = 255;
 
 /** The maximum number of UTF-8 bytes per UTF-16 code unit. */
 const maxBytesPerCodeUnit = 3;
 
-/** Checks whether `value` is a valid user: see the code `invalid_user`. */
+/**
+ * Checks whether `value` is a valid user: a string of 1 to 255 UTF-8 bytes without U+0000 and without unpaired
+ * surrogates.
+ */
 export function isUser(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && isShortEnough(value) && isStorableString(value);
 }
