@@ -3,7 +3,7 @@ import type { StorageAdapter } from './storage-adapter.ts';
 const methods = ['commit', 'list', 'scan', 'close'] as const satisfies (keyof StorageAdapter)[];
 
 /**
- * Checks that a value has the methods of a storage adapter.
+ * Checks that a value has the required methods of a storage adapter.
  *
  * @throws {TypeError} if a method is missing; the message names the argument and the method.
  */

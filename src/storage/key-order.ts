@@ -8,8 +8,9 @@ export function compareOwned(a: OwnedPlant, b: OwnedPlant): number {
 }
 
 /**
- * Compares users by their UTF-8 bytes, which is the order of code points. JavaScript's `<` compares UTF-16 code units
- * instead, and surrogates are less than U+E000 to U+FFFF.
+ * Compares users by their UTF-8 bytes, which is the same as the order of their code points. The operator `<` cannot be
+ * used, because it compares UTF-16 code units. In that order, the surrogates that encode U+10000 and above come before
+ * U+E000 to U+FFFF.
  */
 export function compareUsers(a: string, b: string): number {
   if (a === b) return 0;
@@ -21,6 +22,7 @@ export function compareUsers(a: string, b: string): number {
   return a.length - b.length;
 }
 
+/** Maps surrogates to values above all other code units. */
 function rank(codeUnit: number): number {
   return codeUnit >= 0xd800 && codeUnit <= 0xdfff ? codeUnit + 0x10000 : codeUnit;
 }

@@ -1,7 +1,10 @@
 import type { StoredPlant } from '../model/plant.ts';
 import type { ListRange, StorageAdapter } from './storage-adapter.ts';
 
-/** Calls an adapter's `list`. Throws if it does not return an array, because adapters can be plain JavaScript. */
+/**
+ * Calls an adapter's `list`. Throws a TypeError if the result is not an array, which can happen if the adapter is
+ * written in JavaScript.
+ */
 export async function listChecked(
   storage: Pick<StorageAdapter, 'list'>,
   user: string,
@@ -9,5 +12,7 @@ export async function listChecked(
 ): Promise<StoredPlant[]> {
   const page: unknown = await storage.list(user, range);
   if (Array.isArray(page)) return page as StoredPlant[];
-  throw new TypeError(`list of the storage returned ${page === null ? 'null' : typeof page} instead of an array`);
+  throw new TypeError(
+    `list of the storage adapter returned ${page === null ? 'null' : typeof page} instead of an array`,
+  );
 }

@@ -1,26 +1,28 @@
 import type { Plant } from '../model/plant.ts';
 
-/** The maximum number of plants in one read. */
+/** The maximum number of plants in one page, which is the result of one read. */
 export const maxPageLength = 1000;
 
 /**
- * The size of a full page, in UTF-8 bytes. A page ends with the plant that brings its JSON to this size or more. This
- * limits the memory that a list needs, however long the names are: see `StorageAdapter.list`.
+ * The size at which a page is full, in UTF-8 bytes of its JSON. A page ends with the plant that makes it reach this
+ * size, so that a page needs little memory even if names are very long. See `StorageAdapter.list`.
  */
 export const maxPageBytes = 262_144;
 
-/** The sizes in bytes of `{"name":""}` and `{"name":"","tag":""}`: a plant's JSON without the text of name and tag. */
+/** The size of `{"name":""}` in bytes: the JSON of a plant without a tag, except for the text of the name. */
 export const untaggedBytes = 11;
+/** The size of `{"name":"","tag":""}` in bytes: the JSON of a plant with a tag, except for the text of name and tag. */
 export const taggedBytes = 20;
 
-/** The maximum number of JSON bytes per UTF-16 code unit, as in `\u0001`. */
+/** The maximum number of bytes of JSON per UTF-16 code unit. For example, U+0001 becomes the six bytes `\u0001`. */
 const maxCodeUnitBytes = 6;
 
 /**
- * Returns the index after the plant that fills a page, or `undefined` if these plants do not fill one.
+ * Returns the number of plants up to and including the plant that makes a page full, or `undefined` if these plants do
+ * not make a page full.
  *
- * First adds up the largest size that each plant's JSON can have. Builds and measures the JSON only if these sizes fill
- * the page. For a thousand plants with short names this takes 3 µs; measuring each plant would take 93 µs.
+ * First adds up an upper bound of the size of each plant's JSON. Builds and measures the JSON only if the sum reaches
+ * the size of a full page. This takes 3 µs for a thousand plants with short names; to measure each plant takes 93 µs.
  */
 export function fullPageEnd(plants: readonly Plant[]): number | undefined {
   let measured = 0;
@@ -29,7 +31,7 @@ export function fullPageEnd(plants: readonly Plant[]): number | undefined {
   let end = 0;
   for (const plant of plants) {
     end++;
-    estimatedBytes += mostBytes(plant);
+    estimatedBytes += maxJsonBytes(plant);
     if (measuredBytes + estimatedBytes < maxPageBytes) continue;
     measuredBytes += jsonBytes(plants.slice(measured, end));
     if (measuredBytes >= maxPageBytes) return end;
@@ -39,7 +41,8 @@ export function fullPageEnd(plants: readonly Plant[]): number | undefined {
   return undefined;
 }
 
-function mostBytes({ name, tag }: Plant): number {
+/** Returns an upper bound of the size of a plant's JSON, in bytes. */
+function maxJsonBytes({ name, tag }: Plant): number {
   return tag === undefined
     ? untaggedBytes + name.length * maxCodeUnitBytes
     : taggedBytes + (name.length + tag.length) * maxCodeUnitBytes;

@@ -1,25 +1,25 @@
 import type { PlantId, StoredPlant } from '../model/plant.ts';
 
-/** Creates a plant for a user, unless the user already has one with the same id. */
+/** A write that creates a plant for a user, unless the user already has a plant with the same id. */
 export interface CreateWrite {
   readonly kind: 'create';
   readonly user: string;
   readonly plant: Readonly<StoredPlant>;
 }
 
-/** Deletes a user's plant. */
+/** A write that deletes a user's plant, if it exists. */
 export interface DeleteWrite {
   readonly kind: 'delete';
   readonly user: string;
   readonly id: PlantId;
 }
 
-/** One change to one plant of one user. */
+/** A write, which creates or deletes one plant. */
 export type Write = CreateWrite | DeleteWrite;
 
-/** The part of a user's plants to read. */
+/** Selects which of a user's plants to read. */
 export interface ListRange {
-  /** Read only plants with an id greater than this one; `undefined` reads from the smallest id. */
+  /** Read only plants with an id greater than this one. If `undefined`, start at the smallest id. */
   readonly after: PlantId | undefined;
   /** The maximum number of plants to return, 1 to 2147483647. */
   readonly limit: number;
@@ -37,9 +37,12 @@ export interface OwnedPlant {
   readonly plant: StoredPlant;
 }
 
-/** The part of the plants of all users to read. */
+/** Selects which plants to read from the plants of all users. */
 export interface ScanRange {
-  /** Read only plants after this key, even if no plant has it; `undefined` reads from the first plant. */
+  /**
+   * Read only plants whose key is greater than this one; no plant needs to have this key. If `undefined`, start at the
+   * first plant.
+   */
   readonly after: PlantKey | undefined;
   /** The maximum number of plants to return, 1 to 2147483647. */
   readonly limit: number;
@@ -47,61 +50,73 @@ export interface ScanRange {
 
 /** A page of a user's plants as JSON. */
 export interface JsonPage {
-  /** A JSON array of Plant (`{"name":…,"tag":…}`, no id) in ascending order of id, without white space. */
+  /**
+   * The plants as a JSON array in ascending order of id, without white space between tokens. Each element is
+   * `{"name":…,"tag":…}`, without the id.
+   */
   readonly json: string;
   /** The number of plants in the page. */
   readonly count: number;
   /** The id of the last plant; `undefined` if the page is empty. */
   readonly last: PlantId | undefined;
-  /** Whether the user has plants with a greater id. */
+  /** Whether the user has more plants, with ids greater than `last`. */
   readonly hasMore: boolean;
 }
 
 /**
- * Stores plants. To write an adapter, implement the four required methods and test them with `testStorageAdapter` from
- * `plant-store/testing`.
+ * Stores plants. To write an adapter, implement the four required methods and test the adapter with
+ * `testStorageAdapter` from `plant-store/testing`.
  *
- * A plant's key is (user, id), so two users may use the same id. Arguments are checked before a method is called.
- * Methods return new plain objects, which the caller may change. On failure they reject with a PlantStoreError if one
- * applies, with any other error if the storage itself failed, and with the code `closed` after `close()`.
+ * The key of a plant is (user, id), so two users may use the same id. An adapter does not need to check arguments,
+ * because its callers do so. Methods return new plain objects, which the caller may change.
+ *
+ * After `close()`, methods reject with a PlantStoreError `closed`. If the storage fails, methods may reject with any
+ * error, which a PlantStore converts to `storage_unavailable`. If another code of PlantStoreError describes the
+ * failure, methods reject with that code.
  */
 export interface StorageAdapter {
   /**
-   * Applies a batch, all or nothing. When the promise resolves, the batch is as durable as the storage can make it, and
-   * every later `list` shows it. Returns one boolean for each write, in order: for a create, whether the plant was
-   * added (`false` means that the id is taken and nothing has changed); for a delete, whether the plant existed.
+   * Applies a batch of writes atomically: either all of them or none. When the promise resolves, the batch is as
+   * durable as the storage can make it, and every later `list` shows the result. The promise resolves with one boolean
+   * for each write, in the order of the batch. For a create, it is `true` if the plant was added, and `false` if the id
+   * is taken and the stored plant is unchanged. For a delete, it is `true` if the plant existed.
    *
-   * A batch contains at most one write for each (user, id), so the order of its writes does not matter. PlantStore has
-   * at most one commit in flight. A rejection means that the outcome is unknown, with one exception: a PlantStoreError
-   * with the code `invalid_plant` means that nothing was written, because the storage cannot hold a plant of the batch.
-   * PlantStore then commits the batch in halves, so that only that plant is rejected.
+   * A batch contains at most one write for each (user, id), so an adapter may apply the writes in any order. A
+   * PlantStore has at most one commit in flight.
+   *
+   * A rejection means that the outcome is unknown: the batch may or may not have been applied. The only exception is a
+   * PlantStoreError `invalid_plant`, which means that nothing was written because the storage cannot store a plant in
+   * the batch. A PlantStore then splits the batch and commits the halves, until only the writes of such plants are
+   * rejected.
    */
   commit(writes: readonly Write[]): Promise<boolean[]>;
 
   /**
-   * Returns a user's plants in the range, in ascending order of id, up to the limit. An adapter may end the page early,
-   * with the plant whose JSON (`{"name":…,"tag":…}`) brings the page to 262144 UTF-8 bytes or more. It should do so if
-   * it reads pages into memory.
+   * Returns a user's plants in the range, in ascending order of id, up to the limit.
+   *
+   * An adapter may end the page before the limit, but only with the plant that makes the size of the page's JSON reach
+   * 262144 UTF-8 bytes. The JSON of a plant is `{"name":…,"tag":…}`. An adapter should do so if it holds a whole page
+   * in memory.
    */
   list(user: string, range: ListRange): Promise<StoredPlant[]>;
 
   /**
-   * Returns the plants of all users in the range, ordered by the user's UTF-8 bytes and then by id, up to the limit.
-   * Like `list`, it may return fewer plants, but at least one if the range is not empty. Used to copy plants to another
-   * storage adapter.
+   * Returns the plants of all users in the range, up to the limit. Plants are ordered by the UTF-8 bytes of the user,
+   * then by id. An adapter may return fewer plants than the limit, but must return at least one if the range is not
+   * empty. This method is used to copy and export plants.
    */
   scan(range: ScanRange): Promise<OwnedPlant[]>;
 
   /**
-   * Optional, for storage that can build JSON directly. Returns the same plants as `list`, for limits up to 1000,
-   * without creating an object for each plant.
+   * Optional, for storage that can build JSON without creating an object for each plant. Returns the same plants as
+   * `list`, as JSON. The limit is at most 1000.
    */
   listJson?(user: string, range: ListRange): Promise<JsonPage>;
 
   /**
-   * Optional, for storage that can cheaply detect changes by other processes. Returns a number that changes when
-   * anything but this adapter's own `commit` has changed the result of `list`. A PlantStore caches lists only if this
-   * method exists.
+   * Optional, for storage that can detect changes by other processes at low cost. Returns a number that changes
+   * whenever the result of `list` changes for any reason other than this adapter's own `commit`. A PlantStore caches
+   * pages only if this method exists.
    */
   dataVersion?(): number;
 
