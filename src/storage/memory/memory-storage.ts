@@ -13,17 +13,21 @@ import type {
   Write,
 } from '../storage-adapter.ts';
 
-/** Stores plants in memory, for tests and throw-away state. Closing the adapter deletes the plants. */
+/** Stores plants in memory, for tests and temporary data. Closing the adapter deletes the plants. */
 export class MemoryStorage implements StorageAdapter {
   readonly #plantsByUser = new Map<string, SortedPlants>();
-  /** The users in the order of a scan. Built by a scan, and cleared when a user is added or removed. */
+  /**
+   * The users in the order of `scan`. `undefined` after a user was added or removed, until the next scan sorts the
+   * users again.
+   */
   #sortedUsers: string[] | undefined;
   #isClosed = false;
 
   /** See {@link StorageAdapter}. */
   async commit(writes: readonly Write[]): Promise<boolean[]> {
     this.#refuseIfClosed();
-    // The batch is all or nothing, because copying is the only step that can fail and precedes any change.
+    // Copies all writes before it applies the first one. Only copying can fail, for example if a getter throws, so a
+    // failed batch changes nothing.
     return writes.map(copyOf).map((write) => (write.kind === 'create' ? this.#create(write) : this.#delete(write)));
   }
 
@@ -50,7 +54,9 @@ export class MemoryStorage implements StorageAdapter {
     return page.slice(0, fullPageEnd(page.map(({ plant }) => plant)));
   }
 
-  /** See {@link StorageAdapter}. The number never changes, because only `commit` changes the plants. */
+  /**
+   * See {@link StorageAdapter}. The number never changes, because only this adapter's `commit` can change the plants.
+   */
   dataVersion(): number {
     return 0;
   }
@@ -74,12 +80,12 @@ export class MemoryStorage implements StorageAdapter {
 
   #delete({ user, id }: DeleteWrite): boolean {
     const plants = this.#plantsByUser.get(user);
-    const wasThere = plants?.remove(id) ?? false;
+    const existed = plants?.remove(id) ?? false;
     if (plants?.isEmpty) {
       this.#plantsByUser.delete(user);
       this.#sortedUsers = undefined;
     }
-    return wasThere;
+    return existed;
   }
 
   #refuseIfClosed(): void {

@@ -1,18 +1,24 @@
 import type { PlantId, StoredPlant } from '../../model/plant.ts';
 
-/** A longer chunk is split in two. With 512, inserting one plant into a million takes a few microseconds. */
+/**
+ * The maximum number of plants in a chunk. A longer chunk is split in two. With 512, adding a plant to a million others
+ * takes a few microseconds.
+ */
 const maxChunkLength = 512;
 
-/** Keeps plants in ascending order of id, in a sorted array that is split into short chunks for fast inserts. */
+/**
+ * Keeps plants in ascending order of id. The plants are divided into short sorted arrays, called chunks, so that an
+ * insertion moves only a few plants.
+ */
 export class SortedPlants {
-  /** No chunk is ever empty. */
+  /** The chunks, in ascending order of id. A chunk is never empty. */
   readonly #chunks: StoredPlant[][] = [];
 
   get isEmpty(): boolean {
     return this.#chunks.length === 0;
   }
 
-  /** Adds the plant unless its id exists. Returns whether the plant was added. */
+  /** Adds a plant, unless a plant with the same id exists. Returns whether the plant was added. */
   add(plant: StoredPlant): boolean {
     const chunkIndex = this.#chunkIndexFor(plant.id);
     const chunk = this.#chunks[chunkIndex];
@@ -41,7 +47,7 @@ export class SortedPlants {
     return true;
   }
 
-  /** Returns up to `limit` plants with an id greater than `after`. They are the stored objects, not copies. */
+  /** Returns up to `limit` plants with an id greater than `after`. Returns the stored objects, not copies. */
   slice(after: PlantId | undefined, limit: number): StoredPlant[] {
     const found: StoredPlant[] = [];
     let chunkIndex = after === undefined ? 0 : this.#chunkIndexFor(after);
@@ -53,7 +59,10 @@ export class SortedPlants {
     return found;
   }
 
-  /** Returns the index of the chunk for `id`: the last chunk whose first id is not greater than `id`, or else 0. */
+  /**
+   * Returns the index of the chunk to which `id` belongs: the last chunk whose first id is not greater than `id`. If
+   * there is no such chunk, returns 0.
+   */
   #chunkIndexFor(id: PlantId): number {
     let low = 0;
     let high = this.#chunks.length - 1;
@@ -67,7 +76,7 @@ export class SortedPlants {
   }
 }
 
-/** Returns the index of the first plant with an id of at least `id`. */
+/** Returns the index of the first plant with an id of at least `id`, or the number of plants if there is none. */
 function firstNotBelow(plants: readonly StoredPlant[], id: PlantId): number {
   let low = 0;
   let high = plants.length;
