@@ -1,26 +1,29 @@
-/** Maps each user to the lists that wait for their next page, in order of arrival. The first user is served next. */
+/** The list requests that wait to read their next page, by user, in order of arrival. The first user is served next. */
 const waiting = new Map<string, (() => void)[]>();
 
 /**
- * Resolves when a long list of this user may read its next page. Only one page is read per event loop iteration: with
- * one page per list, 200 lists of a million plants would make an iteration take 150 ms. Users are served round-robin,
- * and so are the lists of each user, so that one user with many lists does not slow down other users.
+ * Resolves when a long list request from this user may read its next page. Only one page is read per event loop
+ * iteration. If each request read a page in every iteration, 200 requests for lists of a million plants would make an
+ * iteration take 150 ms.
+ *
+ * Users are served round-robin, and so are the requests from each user. A user with many list requests therefore does
+ * not slow down other users.
  */
 export function pageTurn(user: string): Promise<void> {
   return new Promise((resolve) => {
     if (waiting.size === 0) setImmediate(giveTurn);
-    const lists = waiting.get(user);
-    if (lists === undefined) waiting.set(user, [resolve]);
-    else lists.push(resolve);
+    const requests = waiting.get(user);
+    if (requests === undefined) waiting.set(user, [resolve]);
+    else requests.push(resolve);
   });
 }
 
 function giveTurn(): void {
-  for (const [user, lists] of waiting) {
-    // Deleting a user and setting it again moves the user to the end of the map.
+  for (const [user, requests] of waiting) {
+    // Deleting and adding a user moves the user to the end of the map.
     waiting.delete(user);
-    const resume = lists.shift();
-    if (lists.length > 0) waiting.set(user, lists);
+    const resume = requests.shift();
+    if (requests.length > 0) waiting.set(user, requests);
     resume?.();
     break;
   }

@@ -1,11 +1,17 @@
 import type { JsonPage } from '../storage/storage-adapter.ts';
 
-/** The size in code units that a page or a user counts in addition to its text. It also limits empty pages. */
+/**
+ * The size that is counted for each page and each user in addition to the text, in UTF-16 code units. It also limits
+ * the number of cached empty pages.
+ */
 const overhead = 256;
 
 /** Options of a {@link PageCache}. */
 export interface PageCacheOptions {
-  /** The maximum total size of all pages and users, in UTF-16 code units. The least recently used users are evicted. */
+  /**
+   * The maximum total size of all pages and users, in UTF-16 code units. If it is exceeded, the least recently used
+   * users are evicted with all their pages.
+   */
   readonly maxText: number;
   /** See `StorageAdapter.dataVersion`. */
   readonly dataVersion: () => number;
@@ -17,13 +23,13 @@ interface UserPages {
 }
 
 /**
- * An LRU cache of the first pages of users' lists, because clients request these repeatedly. {@link forget} removes a
- * user's pages after a write. All pages are removed after another process has changed the storage. With the cache, a
- * response with 20 plants costs half as much, and a response with 1000 plants a fifth.
+ * An LRU cache of the first pages of users' lists, because clients request first pages repeatedly. {@link forget}
+ * removes the pages of one user after a write. If another process has changed the storage, all pages are removed. With
+ * the cache, a response with 20 plants costs half as much CPU time, and a response with 1000 plants a fifth as much.
  */
 export class PageCache {
   readonly #options: PageCacheOptions;
-  /** The least recently used user comes first. */
+  /** The pages of each user. The least recently used user is first. */
   readonly #users = new Map<string, UserPages>();
   #text = 0;
   #version: number | undefined;
@@ -35,8 +41,8 @@ export class PageCache {
   }
 
   /**
-   * Returns a first page from the cache, or reads it with `load` and caches it. A page is not cached if any page was
-   * invalidated while it was read, because it may be older than a commit.
+   * Returns the first page of a user's list from the cache, or reads the page with `load` and caches it. The page is
+   * not cached if the pages of any user were removed during `load`, because it may have been read before a commit.
    */
   read(user: string, limit: number, load: () => Promise<JsonPage>): JsonPage | Promise<JsonPage> {
     if (!this.#isVersionChecked) this.#checkVersion();
@@ -60,7 +66,7 @@ export class PageCache {
     const added = lengthOf(page) - lengthOf(cached.byLimit.get(limit));
     this.#text += this.#users.delete(user) ? added : cached.text + added;
     cached.text += added;
-    // Frozen, because all callers share this object.
+    // The page is frozen because all callers share this object.
     cached.byLimit.set(limit, Object.freeze(page));
     this.#users.set(user, cached);
     for (const [oldest, { text }] of this.#users) {
@@ -70,7 +76,7 @@ export class PageCache {
     }
   }
 
-  /** Removes the pages of a user whose plants have changed, or may have changed. */
+  /** Removes a user's pages. Call this when the user's plants have changed or may have changed. */
   forget(user: string): void {
     this.#invalidations++;
     const cached = this.#users.get(user);
@@ -81,8 +87,9 @@ export class PageCache {
 
   /**
    * Clears the cache if another process has changed the storage. A check costs a third as much as reading a page, so it
-   * runs at most once per event loop iteration. This is enough: a client that has learned of another process's commit
-   * sends its request in a later iteration.
+   * runs at most once per event loop iteration. One check per iteration is sufficient: a client that knows of a commit
+   * by another process sends its request after that commit, so the request arrives in a later iteration than the last
+   * check before the commit.
    */
   #checkVersion(): void {
     const version = this.#options.dataVersion();

@@ -15,13 +15,17 @@ import { WriteQueue } from './write-queue.ts';
 
 /** Options of a {@link PlantStore}. */
 export interface PlantStoreOptions {
-  /** Where plants are stored. The store owns it: nothing else may write through it, and `close()` closes it. */
+  /** The storage adapter. The store owns the adapter: no other code may write through it, and `close()` closes it. */
   storage: StorageAdapter;
-  /** How many writes may wait for a commit, 1 or more; default 10000. Further writes fail with `saturated`. */
+  /**
+   * The maximum number of pending writes, 1 or more; default 10000. A write is pending until its commit completes.
+   * Further writes reject with `saturated`.
+   */
   maxQueuedWrites?: number;
   /**
-   * The maximum total size of the cached first pages of lists, in UTF-16 code units of JSON, 0 or more; default
-   * 8388608. Applies only if the storage can detect changes by other processes (SqliteStorage and MemoryStorage can).
+   * The maximum size of the page cache, in UTF-16 code units of JSON, 0 or more; default 8388608. The cache contains
+   * the first pages of users' lists. It is used only if the adapter has a `dataVersion` method, as SqliteStorage and
+   * MemoryStorage do.
    */
   maxCachedText?: number;
 }
@@ -32,9 +36,9 @@ const optionNames = {
   maxCachedText: true,
 } as const satisfies Record<keyof PlantStoreOptions, true>;
 
-/** The part of a user's plants to list. */
+/** Selects which of a user's plants to list. */
 export interface ListOptions {
-  /** List only ids greater than this one (keyset pagination). */
+  /** List only plants with an id greater than this one (keyset pagination). */
   after?: PlantId | number | undefined;
   /** The maximum number of plants to list, 0 to 2147483647; by default all of them. */
   limit?: number | undefined;
@@ -46,20 +50,21 @@ const maxBatchWrites = 1000;
 const listOptionNames = { after: true, limit: true } as const satisfies Record<keyof ListOptions, true>;
 
 /**
- * Reads one page as JSON, ready to be sent as a response. A page holds up to 1000 plants, fewer if names are very long.
- * If `hasMore` is true, the next page starts after `last`. It is not a method, because it is not part of the public API.
+ * Reads one page of a user's plants as JSON, ready to be sent as a response body. A page contains up to 1000 plants, or
+ * fewer if names are very long. If `hasMore` is true, pass `last` as `after` to read the next page. This is a function
+ * and not a method of PlantStore, because it is not part of the public API.
  *
  * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
  */
 export let plantPageJson: (store: PlantStore, user: string, options?: ListOptions) => Promise<JsonPage>;
 
 /**
- * A collection of plants for each user. A store checks every input, commits concurrent writes together, and keeps the
- * plants in a {@link StorageAdapter}.
+ * Stores the plants of users in a {@link StorageAdapter}. A store validates every input and commits concurrent writes
+ * together.
  *
- * Every method rejects with a {@link PlantStoreError} `storage_unavailable` if the storage fails (the outcome of a
- * write is then unknown), with `closed` after {@link close}, and with `invalid_user` if `user` is not a string of 1 to
- * 255 UTF-8 bytes that every storage can hold.
+ * Methods reject with a {@link PlantStoreError} `storage_unavailable` if the storage fails; the outcome of a write is
+ * then unknown. They reject with `closed` after {@link close}, and with `invalid_user` if `user` is not a string of 1
+ * to 255 UTF-8 bytes or contains U+0000 or an unpaired surrogate.
  */
 export class PlantStore {
   readonly #storage: StorageAdapter;
@@ -83,9 +88,9 @@ export class PlantStore {
   /**
    * Creates a plant for a user. When the promise resolves, the plant is as durable as the storage can make it.
    *
-   * @returns the plant as it was stored.
-   * @throws {PlantStoreError} `invalid_plant` if it is invalid or the storage cannot hold it; `id_taken` if the user
-   *   already has a plant with this id (that plant stays unchanged); `saturated`.
+   * @returns the stored plant.
+   * @throws {PlantStoreError} `invalid_plant` if the plant is invalid or the storage cannot store it; `id_taken` if the
+   *   user already has a plant with this id, which stays unchanged; `saturated` if too many writes are pending.
    */
   async createPlant(user: string, newPlant: NewPlant): Promise<StoredPlant> {
     checkUser(user);
@@ -96,8 +101,8 @@ export class PlantStore {
   }
 
   /**
-   * Lists a user's plants in ascending order of id. Without a limit, returns all of them in one array. For long lists
-   * use {@link iteratePages}, which needs constant memory.
+   * Lists a user's plants in ascending order of id, as one array. Without a limit, the array contains all of them. For
+   * long lists use {@link iteratePages}, which needs constant memory.
    *
    * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
    */
@@ -108,8 +113,8 @@ export class PlantStore {
   }
 
   /**
-   * Iterates over a user's plants in ascending order of id, one at a time, in constant memory. Reads them page by page:
-   * see {@link iteratePages}.
+   * Iterates over a user's plants in ascending order of id, one at a time, in constant memory. Reads the plants with
+   * {@link iteratePages}, so the same guarantees apply to concurrent changes.
    *
    * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
    * @example
@@ -120,21 +125,23 @@ export class PlantStore {
   }
 
   /**
-   * Iterates over a user's plants in ascending order of id, page by page, in constant memory. A page holds 1 to 1000
-   * plants, fewer if names are very long, and is read on demand. A plant that is created or deleted during the
-   * iteration may or may not be returned. Every other plant is returned exactly once.
+   * Iterates over a user's plants in ascending order of id, page by page, in constant memory. Each page is read on
+   * demand. It contains at least one plant and at most 1000, or fewer if names are very long.
+   *
+   * A plant that is created or deleted during the iteration may or may not be returned. Every other plant is returned
+   * exactly once.
    *
    * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
    */
   async *iteratePages(user: string, options: ListOptions = {}): AsyncGenerator<StoredPlant[], void, undefined> {
     checkUser(user);
-    checkOptionNames('a list', options, listOptionNames);
+    checkOptionNames('a list request', options, listOptionNames);
     let left = parseLimit(options.limit);
     let after = parseAfter(options.after);
     while (left > 0) {
       if (this.#closing !== undefined) throw new PlantStoreError('closed');
       const range = { after, limit: Math.min(left, maxPageLength) };
-      const page = await asStorageWork(() => listChecked(this.#storage, user, range));
+      const page = await callStorage(() => listChecked(this.#storage, user, range));
       const last = page.at(-1);
       if (last === undefined) return;
       after = last.id;
@@ -142,7 +149,7 @@ export class PlantStore {
       const isLastPage = left === 0 || (page.length < range.limit && fullPageEnd(page) === undefined);
       yield page;
       if (isLastPage) return;
-      // A synchronous storage would otherwise block the event loop until the end of the list.
+      // Without this wait, an adapter that reads synchronously would block the event loop until the end of the list.
       await pageTurn(user);
     }
   }
@@ -153,7 +160,7 @@ export class PlantStore {
 
   async #pageJson(user: string, options: ListOptions): Promise<JsonPage> {
     checkUser(user);
-    checkOptionNames('a list', options, listOptionNames);
+    checkOptionNames('a list request', options, listOptionNames);
     const limit = parseLimit(options.limit);
     const after = parseAfter(options.after);
     if (this.#closing !== undefined) throw new PlantStoreError('closed');
@@ -173,7 +180,7 @@ export class PlantStore {
    * Deletes a user's plant.
    *
    * @returns whether the plant existed.
-   * @throws {PlantStoreError} `invalid_id`; `saturated`.
+   * @throws {PlantStoreError} `invalid_id` if `id` is not an int64; `saturated` if too many writes are pending.
    */
   async deletePlant(user: string, id: PlantId | number): Promise<boolean> {
     checkUser(user);
@@ -182,13 +189,13 @@ export class PlantStore {
     return this.#writes.add({ kind: 'delete', user, id: int64 });
   }
 
-  /** Rejects new work, completes the accepted writes, then closes the storage. */
+  /** Rejects new calls, completes the writes that were accepted, then closes the storage adapter. */
   close(): Promise<void> {
     this.#closing ??= this.#writes.close().then(() => this.#storage.close());
     return this.#closing;
   }
 
-  /** The same as {@link close}, for `await using`. */
+  /** Calls {@link close}. Allows `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
@@ -199,9 +206,9 @@ export class PlantStore {
 
   async #commit(writes: Write[]): Promise<boolean[]> {
     try {
-      return await asStorageWork(() => commitChecked(this.#storage, writes));
+      return await callStorage(() => commitChecked(this.#storage, writes));
     } finally {
-      // This is also necessary after a failed commit, because its outcome is unknown.
+      // After a failed commit, the plants may have changed too, because its outcome is unknown.
       if (this.#pages !== undefined) for (const { user } of writes) this.#pages.forget(user);
     }
   }
@@ -224,17 +231,20 @@ function parseAfter(after: PlantId | number | undefined): PlantId | undefined {
   return id;
 }
 
-/** Commits a batch. Throws if the adapter returns too few outcomes, because some write's outcome would be unknown. */
+/**
+ * Commits a batch. Throws if the adapter does not return one outcome for each write, because the outcome of some writes
+ * would then be unknown.
+ */
 async function commitChecked(storage: StorageAdapter, writes: Write[]): Promise<boolean[]> {
   const outcomes = await storage.commit(writes);
   if (outcomes.length === writes.length) return outcomes;
-  throw new Error(`The storage returned ${outcomes.length} outcomes for ${writes.length} writes`);
+  throw new Error(`The storage adapter returned ${outcomes.length} outcomes for ${writes.length} writes`);
 }
 
-/** Converts any error from a storage adapter to an error of this package. */
-async function asStorageWork<T>(work: () => Promise<T>): Promise<T> {
+/** Calls a storage adapter. Converts every error to a PlantStoreError. */
+async function callStorage<T>(call: () => Promise<T>): Promise<T> {
   try {
-    return await work();
+    return await call();
   } catch (error) {
     throw asStorageError(error);
   }

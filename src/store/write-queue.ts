@@ -3,16 +3,19 @@ import type { Write } from '../storage/storage-adapter.ts';
 
 /** The limits of a {@link WriteQueue}. */
 export interface WriteQueueOptions {
-  /** How many writes may wait for a commit; further writes fail with `saturated`. */
+  /**
+   * The maximum number of pending writes. A write is pending until its commit completes. Further writes reject with
+   * `saturated`.
+   */
   readonly maxQueuedWrites: number;
   /** The maximum number of writes in one commit. */
   readonly maxBatchWrites: number;
 }
 
 /**
- * The maximum number of event loop iterations that a batch waits while more writes keep arriving. With 64 clients, one
- * fsync then covers 60 writes instead of 43, which saves a tenth of the CPU time per create. A single write does not
- * wait for others.
+ * The maximum number of additional event loop iterations that a batch waits while new writes keep arriving. Larger
+ * batches need fewer fsyncs: with 64 clients, one fsync covers 60 writes instead of 43, which saves a tenth of the CPU
+ * time per create. If an iteration brings no new write, the batch is committed immediately.
  */
 const maxWaitTurns = 4;
 
@@ -20,24 +23,26 @@ interface Entry {
   readonly write: Write;
   readonly resolve: (outcome: boolean) => void;
   readonly reject: (reason: unknown) => void;
-  /** The next write to the same plant. */
+  /** The next waiting write to the same plant. */
   next: Entry | undefined;
 }
 
 /**
  * Implements group commit: writes that arrive during a commit, or in the same event loop iteration, are committed as
- * one batch, so that one fsync or one round trip covers all of them.
+ * one batch. One fsync or one round trip then covers all of them.
  *
  * At most one batch is in flight. A batch contains at most one write for each (user, id). A second write to the same
- * plant waits for the next batch, so that writes to one plant keep their order of arrival. If a batch fails, all of its
- * writes fail, and no others. If it fails with `invalid_plant`, only the writes that the storage cannot hold fail.
+ * plant waits for the next batch, so that writes to a plant are applied in order of arrival.
+ *
+ * If a commit fails, every write of its batch is rejected, and other writes are not affected. If the commit fails with
+ * `invalid_plant`, only the writes of plants that the storage cannot store are rejected.
  */
 export class WriteQueue {
   readonly #commit: (writes: Write[]) => Promise<boolean[]>;
   readonly #options: WriteQueueOptions;
-  /** The writes for the next batches, at most one per plant, in order of arrival. */
+  /** The waiting writes in order of arrival, with only the first write to each plant. `Entry.next` links the others. */
   #next: Entry[] = [];
-  /** The last waiting write to each plant, by user and id. Nested maps avoid a combined key. */
+  /** For each user and id, the last waiting write. The maps are nested so that no combined key has to be built. */
   readonly #lastByPlant = new Map<string, Map<bigint, Entry>>();
   #waiting = 0;
   #isScheduled = false;
@@ -51,9 +56,10 @@ export class WriteQueue {
   }
 
   /**
-   * Adds a write. Resolves with its outcome after the commit.
+   * Adds a write to the queue. The promise resolves with the outcome of the write after its commit.
    *
-   * @throws {PlantStoreError} `saturated`, `closed`, or the error of the commit.
+   * @throws {PlantStoreError} `saturated` if too many writes are pending; `closed` after {@link close}; otherwise the
+   *   error of the commit.
    */
   add(write: Write): Promise<boolean> {
     return new Promise((resolve, reject) => {
@@ -62,12 +68,13 @@ export class WriteQueue {
       this.#waiting++;
       this.#enqueue({ write, resolve, reject, next: undefined });
       this.#schedule();
-      // A full batch gains nothing by waiting, and with thousands of clients an iteration can take a second.
+      // A full batch cannot become larger, so waiting only delays it: with thousands of clients, an event loop
+      // iteration can take a second.
       if (this.#next.length === this.#options.maxBatchWrites && !this.#isCommitting) void this.#commitBatch();
     });
   }
 
-  /** Rejects new writes from now on. Resolves when all accepted writes are settled. */
+  /** Rejects new writes. The promise resolves when all accepted writes are settled. */
   close(): Promise<void> {
     this.#closing ??= new Promise((resolve) => {
       this.#onDrained = resolve;
@@ -96,7 +103,10 @@ export class WriteQueue {
     this.#commitWhenQuiet(maxWaitTurns);
   }
 
-  /** Commits after an event loop iteration without new writes, or after the maximum number of iterations. */
+  /**
+   * Commits the waiting writes after the first event loop iteration without new writes, at the latest after `turns`
+   * additional iterations.
+   */
   #commitWhenQuiet(turns: number): void {
     const before = this.#waiting;
     setImmediate(() => {
@@ -118,8 +128,9 @@ export class WriteQueue {
   }
 
   /**
-   * Commits a batch and settles its writes. If the storage cannot hold a plant of the batch, commits the batch again in
-   * halves, so that no other write fails. n such plants among m writes require about 2n · log2(m) more commits.
+   * Commits a batch and settles its writes. If the storage rejects the batch with `invalid_plant`, splits the batch and
+   * commits the halves, so that only the writes of plants that the storage cannot store fail. If there are n of them
+   * among m writes, this requires about 2n · log2(m) more commits.
    */
   async #settle(batch: readonly Entry[]): Promise<void> {
     try {
@@ -163,7 +174,7 @@ function idOf(write: Write): bigint {
   return write.kind === 'create' ? write.plant.id : write.id;
 }
 
-/** Checks whether the storage rejected a commit because it cannot hold a plant. In this case nothing was written. */
+/** Checks whether a commit failed because the storage cannot store a plant. Such a commit has written nothing. */
 function isUnstorable(error: unknown): boolean {
   return error instanceof PlantStoreError && error.code === 'invalid_plant';
 }

@@ -50,7 +50,10 @@ describe('Options', () => {
   });
 
   it('of a list: an unknown one is a TypeError that names it', async () => {
-    const expected = { name: 'TypeError', message: 'a list has no option offset. Its options are after, limit' };
+    const expected = {
+      name: 'TypeError',
+      message: 'a list request has no option offset. Its options are after, limit',
+    };
     await assert.rejects(store.listPlants('ada', { offset: 5 } as ListOptions), expected);
     await assert.rejects(plantPageJson(store, 'ada', { offset: 5 } as ListOptions), expected);
     await assert.rejects(store.iteratePages('ada', { offset: 5 } as ListOptions).next(), expected);

@@ -12,8 +12,8 @@ export const storeFaults: readonly Fault[] = [
     [
       {
         name: 'list scheduler: all long lists read a page in the same turn',
-        find: 'lists === undefined) waiting',
-        replace: 'lists === undefined) setImmediate(resolve); else if (lists.length > 1e9) waiting',
+        find: 'requests === undefined) waiting',
+        replace: 'requests === undefined) setImmediate(resolve); else if (requests.length > 1e9) waiting',
       },
       {
         name: 'list scheduler: a second long list never reads a page',
@@ -23,7 +23,7 @@ export const storeFaults: readonly Fault[] = [
       {
         name: 'list scheduler: all lists of one user are read before those of others',
         find: 'waiting.delete(user);\n',
-        replace: 'if (lists.length === 1) waiting.delete(user);\n',
+        replace: 'if (requests.length === 1) waiting.delete(user);\n',
       },
     ],
   ),
@@ -134,10 +134,10 @@ export const storeFaults: readonly Fault[] = [
         name: 'store: a failed commit does not evict pages',
         find:
           '    try {\n' +
-          '      return await asStorageWork(() => commitChecked(this.#storage, writes));\n' +
+          '      return await callStorage(() => commitChecked(this.#storage, writes));\n' +
           '    } finally {',
         replace:
-          '    const outcomes = await asStorageWork(() => commitChecked(this.#storage, writes));\n' +
+          '    const outcomes = await callStorage(() => commitChecked(this.#storage, writes));\n' +
           '    try {\n' +
           '      return outcomes;\n' +
           '    } finally {',
