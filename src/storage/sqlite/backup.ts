@@ -4,33 +4,35 @@ import { backup } from 'node:sqlite';
 import { openExisting } from './database.ts';
 import { syncFolder } from './file.ts';
 
-/** How many pages of 4096 bytes are copied per step. */
+/** The number of database pages, of 4096 bytes each, that one step of the backup copies. */
 const pagesPerStep = 256;
 
-/** The progress of a backup. */
+/** The progress of a backup, in database pages. */
 export interface BackupStep {
+  /** The number of pages that have been copied. */
   readonly pages: number;
+  /** The number of pages in the database. */
   readonly totalPages: number;
 }
 
 /**
- * Copies a snapshot of a plant store's file to a new file that only its owner can read. Other processes can write to
- * the original file in the meantime and never wait for the backup.
+ * Copies a snapshot of a plant store's SQLite file to a new file that only its owner can access. During the backup,
+ * other processes can write to the original file without waiting.
  *
- * @returns the number of pages.
- * @throws {Error} if `target` already exists (it is left unchanged); PlantStoreError `storage_unsupported` if `file` is
- *   not a plant store.
+ * @returns the number of pages that were copied.
+ * @throws {Error} if `target` already exists; the existing file stays unchanged.
+ * @throws {PlantStoreError} `storage_unsupported` if `file` is not a plant store.
  */
 export async function backUpDatabase(
   file: string,
   target: string,
   onStep: (step: BackupStep) => void,
 ): Promise<number> {
-  refuseExisting(target);
+  throwIfExists(target);
   const partial = `${target}.${process.pid}.partial`;
   const database = openExisting(file, 5000);
   try {
-    // Without this transaction, every write of another process would restart the backup.
+    // This read transaction defines the snapshot. Without it, the backup would restart whenever another process writes.
     database.exec('BEGIN');
     database.prepare('SELECT 1 FROM plants LIMIT 1').get();
     closeSync(openSync(partial, 'wx', 0o600));
@@ -40,9 +42,9 @@ export async function backUpDatabase(
         onStep({ pages: totalPages - remainingPages, totalPages });
       },
     });
-    refuseExisting(target);
+    throwIfExists(target);
     renameSync(partial, target);
-    // Makes the new name as durable as the content.
+    // Makes the new file name durable, as the content already is.
     syncFolder(dirname(target));
     return pages;
   } finally {
@@ -51,8 +53,8 @@ export async function backUpDatabase(
   }
 }
 
-function refuseExisting(path: string): void {
+function throwIfExists(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
-    throw new Error(`There is something at ${path} already: a backup never overwrites a file.`);
+    throw new Error(`${path} already exists: a backup never overwrites a file.`);
   }
 }

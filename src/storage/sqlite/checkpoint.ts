@@ -1,18 +1,20 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 /**
- * The maximum wait for readers such as a backup, which can read for minutes. Waiting blocks the event loop, so the next
- * commit tries again instead.
+ * The maximum time that a checkpoint waits for readers, in milliseconds. The wait blocks the event loop, and a reader
+ * such as a backup can take minutes. After a fault, the next commit tries to checkpoint again.
  */
 const maxReaderWaitMs = 100;
 
 /**
- * Checkpoints the WAL into the database file and truncates the WAL. After a failed fsync, Linux may mark pages as clean
- * that are not on the disk. The next fsync of the WAL then succeeds without writing them. After a crash, the WAL would
- * end at the missing pages, and later commits would be lost although they were acknowledged. See
+ * Checkpoints the write-ahead log (WAL): copies its content to the database file and truncates the WAL.
+ *
+ * This is necessary after a failed fsync. Linux may then mark pages of the WAL as clean although they are not on the
+ * disk, so the next fsync succeeds without writing them. After a power failure, the WAL would end at the missing pages.
+ * The commits that follow them in the WAL would be lost, although they were acknowledged. See
  * https://wiki.postgresql.org/wiki/Fsync_Errors and https://www.sqlite.org/pragma.html#pragma_wal_checkpoint.
  *
- * @returns whether the checkpoint was completed; other readers and writers can prevent it.
+ * @returns whether the checkpoint was completed. Readers and writers on other connections can prevent it.
  */
 export function checkpointLog(database: DatabaseSync, busyTimeoutMs: number): boolean {
   try {
@@ -24,17 +26,18 @@ export function checkpointLog(database: DatabaseSync, busyTimeoutMs: number): bo
 }
 
 /**
- * Checkpoints a WAL that existed at startup, because its history is unknown: an fsync may have failed. If other
- * connections prevent the checkpoint, they also keep the WAL index, so SQLite does not rebuild the index from the WAL.
+ * Checkpoints a WAL that existed before the file was opened, because an fsync of this WAL may have failed in an earlier
+ * process. If other connections prevent the checkpoint, the WAL can still be used: these connections keep the WAL
+ * index, so SQLite does not rebuild the index from the WAL.
  *
- * @returns whether the WAL is trusted.
+ * @returns `true` if the WAL can be used for commits; `false` if the checkpoint failed with an error.
  */
 export function tryToCheckpointLog(database: DatabaseSync, busyTimeoutMs: number): boolean {
   try {
     checkpointLog(database, busyTimeoutMs);
     return true;
   } catch {
-    // The disk may be full, for example. Plants can still be listed.
+    // For example, the disk may be full. Plants can still be listed.
     return false;
   }
 }

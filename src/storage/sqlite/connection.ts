@@ -1,37 +1,60 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../page-bounds.ts';
 
-/** The size in bytes of a plant's JSON. SQLite can tell it without reading the text, which is stored in JSON form. */
+/**
+ * SQL for the size of a plant's JSON in bytes. The columns store text as it is written in JSON (see text.ts), so SQLite
+ * can compute the size without reading the text.
+ */
 const jsonBytes = `octet_length(name) + ifnull(octet_length(tag) + ${taggedBytes}, ${untaggedBytes})`;
 
-/** A page never becomes full if its plants have at most this many bytes each. */
+/**
+ * The maximum size of the JSON of a short plant, in bytes. A page of 1000 short plants never reaches the size at which
+ * a page is full, so all of its rows can be read at once.
+ */
 const maxShortBytes = Math.floor(maxPageBytes / maxPageLength);
+/** SQL that checks whether a plant is short. */
 const isShort = `${jsonBytes} <= ${maxShortBytes}`;
 
-/** How many plants to probe before a page of short plants is read. The page is discarded if a later plant is longer. */
+/**
+ * The number of plants at the start of a range that are checked before a page of short plants is read. If one of them
+ * is not short, the page is not read as a page of short plants. This check saves work, because a page of short plants
+ * is discarded if it contains even one plant that is not short.
+ */
 const probedPlants = 32;
 
-/** Selects a user's plants, starting at an id. */
+/** SQL that selects a user's plants, starting at an id. */
 const ofUser = 'FROM plants WHERE user = ? AND id >= ? ORDER BY id LIMIT';
 
-/** Selects the plants of all users after a key. */
+/** SQL that selects the plants of all users, starting after a key. */
 const ofAll = 'FROM plants WHERE (user, id) > (?, ?) ORDER BY user, id LIMIT';
 
-/** Without `+ 0`, node:sqlite recompiles a `LIMIT ?` statement at every run, a fifth of the CPU time of a list. */
+/**
+ * Without `+ 0`, the statement would be recompiled for every run because of `LIMIT ?`, which takes a fifth of the CPU
+ * time of a list request.
+ */
 const selectPlants = `SELECT id, name, tag ${ofUser} ? + 0`;
 const selectOwned = `SELECT id, name, tag, user ${ofAll} ? + 0`;
 
-/** The limit for a page of short plants: 0 if a probed plant is not short. The probe adds 1 % to a page of 1000. */
+/**
+ * SQL for the limit of a page of short plants: 0 if one of the first plants is not short. This check adds 1 % to the
+ * time for a page of 1000 plants. It is omitted if the limit is at most `probedPlants`.
+ */
 const limitIfShort = (range: string): string => `
   CASE WHEN ? > ${probedPlants} AND EXISTS (SELECT 1 FROM (SELECT ${isShort} AS short ${range} ${probedPlants}) WHERE NOT short)
     THEN 0 ELSE ? + 0 END`;
 
-/** Selects NULL as the name if the plant is not short, and NULL as a tag that is longer than any in a short plant. */
+/**
+ * SQL for the name and tag of a short plant. SQLite does not read the text of a long column: it returns NULL as the
+ * name if the plant is not short, and NULL as the tag if the tag alone is too long for a short plant.
+ */
 const shortColumns = `CASE WHEN ${isShort} THEN name END, CASE WHEN octet_length(tag) <= ${maxShortBytes} THEN tag END`;
 const selectShortPlants = `SELECT id, ${shortColumns} ${ofUser} ${limitIfShort(ofUser)}`;
 const selectShortOwned = `SELECT id, ${shortColumns}, user ${ofAll} ${limitIfShort(ofAll)}`;
 
-/** Selects a page as one row. Building the JSON in SQL takes half as long as in JavaScript. */
+/**
+ * SQL that selects a page of short plants as one row. If `shorts` is less than `count`, some plants are not short and
+ * are missing from `json`. Building the JSON in SQL takes half as long as building it in JavaScript.
+ */
 const selectShortJson = `
   SELECT count, last, shorts, json, count = ? AND EXISTS (SELECT 1 FROM plants WHERE user = ? AND id > last)
   FROM (
@@ -43,10 +66,13 @@ const selectShortJson = `
     )
   )`;
 
-/** The longest wait for a lock inside an SQLite call. It blocks the event loop, which delays signals and lists. */
+/**
+ * The maximum time that one SQLite call waits for a lock, in milliseconds. The wait blocks the event loop, which delays
+ * list requests and signals.
+ */
 export const maxBlockingMs = 100;
 
-/** A connection to a plant store's file, with all prepared statements. After a fault, the whole object is replaced. */
+/** A connection to a plant store's file, with all prepared statements. After a fault, a new object replaces it. */
 export class SqliteConnection {
   readonly database: DatabaseSync;
   readonly insert: StatementSync;
@@ -76,7 +102,7 @@ export class SqliteConnection {
 
 function prepareSelect(database: DatabaseSync, sql: string): StatementSync {
   const statement = database.prepare(sql);
-  // These are not options of prepare(), because Node 22 ignores them there.
+  // The options of prepare() are not used, because Node.js 22 ignores them.
   statement.setReadBigInts(true);
   statement.setReturnArrays(true);
   return statement;

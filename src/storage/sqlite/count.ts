@@ -1,6 +1,6 @@
 import { openExisting } from './database.ts';
 
-/** Counts the plants in a file. Reads the whole file, at about ten million plants per second. */
+/** Counts the plants in a plant store's SQLite file. Reads the whole file, at about ten million plants per second. */
 export function countPlants(file: string): number {
   const database = openExisting(file, 5000);
   try {

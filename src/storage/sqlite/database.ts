@@ -5,12 +5,15 @@ import { tryToCheckpointLog } from './checkpoint.ts';
 import { hasResultCode } from './result-code.ts';
 import { describeNeededNode } from './version.ts';
 
-/** "PLNT" in ASCII. It distinguishes a plant store from other SQLite files. */
+/**
+ * The application ID in the header of the file, "PLNT" in ASCII. It distinguishes a plant store from other SQLite
+ * files.
+ */
 const applicationId = 0x504c4e54;
 
 /**
  * The schema migrations. Entry n migrates a database from version n to n + 1. Never change an entry after its release.
- * The columns name and tag hold a string in the form that it has inside a JSON string: see text.ts.
+ * The columns `name` and `tag` contain text as it is written inside a JSON string: see text.ts.
  */
 const migrations = [
   `CREATE TABLE plants (
@@ -22,10 +25,13 @@ const migrations = [
    ) STRICT, WITHOUT ROWID`,
 ];
 
-/** If opening a file fails with one of these result codes, its content is damaged. */
+/** If opening a file fails with one of these result codes, the file is damaged. */
 const damageCodes = ['error', 'corrupt'] as const;
 
-/** Checks SQLite's version. Queries SQLite, because `process.versions.sqlite` may be wrong with a shared library. */
+/**
+ * Throws if SQLite has a version that can corrupt a file. Queries SQLite for its version, because
+ * `process.versions.sqlite` may be wrong if Node.js uses a shared library.
+ */
 function requireSoundSqlite(): void {
   const database = new DatabaseSync(':memory:');
   const version = String(database.prepare('SELECT sqlite_version() AS version').get()?.['version']);
@@ -34,19 +40,19 @@ function requireSoundSqlite(): void {
   if (needed !== undefined) throw new Error(`SqliteStorage needs ${needed}.`);
 }
 
-/** An opened database. */
+/** The result of {@link openDatabase}. */
 export interface OpenedDatabase {
   readonly database: DatabaseSync;
-  /** Whether the database can accept commits; `false` if it has a WAL whose content may not be on the disk. */
+  /** Whether commits can use the WAL. `false` if the database has a WAL whose content may not be on the disk. */
   readonly isLogTrusted: boolean;
 }
 
 /**
- * Opens a plant store's SQLite file in WAL mode and with `synchronous=FULL`. A missing file is created.
+ * Opens a plant store's SQLite file in WAL mode with `synchronous=FULL`. Creates the file if it is missing.
  *
  * @throws {PlantStoreError} `storage_unsupported` if the file is not a plant store, is damaged, or was written by a
  *   newer version of this package; the file stays unchanged.
- * @throws {Error} if this Node.js bundles an SQLite that can corrupt the file.
+ * @throws {Error} if this Node.js includes a version of SQLite that can corrupt the file.
  */
 export function openDatabase(file: string, busyTimeoutMs: number): OpenedDatabase {
   requireSoundSqlite();
@@ -59,19 +65,21 @@ export function openDatabase(file: string, busyTimeoutMs: number): OpenedDatabas
 }
 
 /**
- * Reopens a plant store's SQLite file after a fault.
+ * Reopens a plant store's SQLite file after a fault. Never creates the file, because an empty file would look like data
+ * loss.
  *
- * @throws {Error} if the file is missing or is not the file that was open before, because an empty new file would look
- *   like data loss; otherwise the same errors as {@link openDatabase}.
+ * @throws {Error} if the file is missing or was replaced by another file.
+ * @throws {PlantStoreError} `storage_unsupported` if the file is no longer a plant store of this version.
  */
 export function reopenDatabase(file: string, identity: string, busyTimeoutMs: number): DatabaseSync {
-  if (identifyFile(file) !== identity) throw new Error(`${file} is another file than before`);
-  // The mode rw does not create a file: https://www.sqlite.org/uri.html#urimode
+  if (identifyFile(file) !== identity) throw new Error(`${file} was replaced by another file`);
+  // `mode=rw` prevents SQLite from creating the file: https://www.sqlite.org/uri.html#urimode
   const url = pathToFileURL(file);
   url.search = '?mode=rw';
   const database = new DatabaseSync(url, { timeout: busyTimeoutMs });
   try {
-    if (readVersion(database, file) !== migrations.length) throw unsupported(file, 'is not what it was');
+    if (readVersion(database, file) !== migrations.length)
+      throw unsupported(file, 'no longer has the expected schema version');
     configure(database, busyTimeoutMs);
     return database;
   } catch (error) {
@@ -81,10 +89,10 @@ export function reopenDatabase(file: string, identity: string, busyTimeoutMs: nu
 }
 
 /**
- * Opens an existing plant store's SQLite file for reading, without migrating its schema.
+ * Opens an existing plant store's SQLite file for reading. Does not migrate the schema.
  *
- * @throws {PlantStoreError} `storage_unsupported` in the same cases as {@link openDatabase}.
- * @throws {Error} if this Node.js bundles an SQLite that can corrupt the file.
+ * @throws {PlantStoreError} `storage_unsupported` if the file is empty, and in the same cases as {@link openDatabase}.
+ * @throws {Error} if this Node.js includes a version of SQLite that can corrupt the file.
  */
 export function openExisting(file: string, busyTimeoutMs: number): DatabaseSync {
   requireSoundSqlite();
@@ -106,8 +114,9 @@ function openChecked(file: string, busyTimeoutMs: number, check: (database: Data
 }
 
 /**
- * Checks a file that has a WAL before the file is opened for writing. Closing the last read-write connection
- * checkpoints the WAL, but another application's file must stay unchanged.
+ * Checks that a file with a WAL is a plant store, before the file is opened for writing. Closing the last read-write
+ * connection to a file checkpoints its WAL, so a read-only connection is used: another application's file must stay
+ * unchanged.
  */
 function checkReadOnly(path: string, busyTimeoutMs: number): void {
   const database = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
@@ -137,17 +146,17 @@ function setUp(database: DatabaseSync, path: string, busyTimeoutMs: number): voi
 function configure(database: DatabaseSync, busyTimeoutMs: number): void {
   enterWalMode(database, busyTimeoutMs);
   database.exec('PRAGMA synchronous = FULL');
-  // Compiling this statement checks that the table has these columns.
+  // To compile this statement, SQLite checks that the table has these columns.
   database.prepare('SELECT user, id, name, tag FROM plants');
 }
 
-/** Returns the file's schema version, or 0 if the file is new. */
+/** Checks that the file is a plant store or is new. Returns its schema version, or 0 if the file is new. */
 function readVersion(database: DatabaseSync, path: string): number {
   const version = readPragma(database, 'user_version');
   if (version > migrations.length) {
     throw unsupported(
       path,
-      `has schema version ${version}; this version of plant-store knows up to ${migrations.length}`,
+      `has schema version ${version}; this version of plant-store supports versions up to ${migrations.length}`,
     );
   }
   if (version === 0 && database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) return 0;
@@ -160,16 +169,21 @@ function readVersion(database: DatabaseSync, path: string): number {
   return version;
 }
 
-/** Migrates the schema. Runs under the write lock, so that only one of several starting processes does the work. */
+/**
+ * Migrates the schema to the latest version. The caller holds the write lock, so that if several processes start at the
+ * same time, only one of them migrates.
+ */
 function migrate(database: DatabaseSync, path: string): void {
   for (const step of migrations.slice(readVersion(database, path))) database.exec(step);
   database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${migrations.length}`);
 }
 
 /**
- * Enters WAL mode. This step follows the migration, so that the file's header is complete before any content is only in
- * the WAL. If several processes enter WAL mode concurrently, SQLite sometimes fails without waiting for the lock (seen
- * once in 1,200 starts), so this function waits instead.
+ * Enters WAL mode. Call this after the migration, so that the header of the file is complete before the WAL contains
+ * any commit.
+ *
+ * If several processes enter WAL mode concurrently, SQLite sometimes fails without waiting for the lock (seen once in
+ * 1,200 starts). This function therefore retries until `busyTimeoutMs` has passed.
  */
 function enterWalMode(database: DatabaseSync, busyTimeoutMs: number): void {
   const deadline = Date.now() + busyTimeoutMs;
@@ -184,8 +198,12 @@ function enterWalMode(database: DatabaseSync, busyTimeoutMs: number): void {
   }
 }
 
+/**
+ * Runs `work` in a transaction and returns its result. If `work` or the commit fails, rolls back and throws the error.
+ */
 export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
-  // IMMEDIATE acquires the write lock now. Acquiring it after a read can fail without waiting.
+  // IMMEDIATE acquires the write lock at the start. If a transaction acquires the lock after a read, SQLite can fail
+  // without waiting for the lock.
   database.exec('BEGIN IMMEDIATE');
   try {
     const result = work();
@@ -195,7 +213,8 @@ export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
     try {
       if (database.isTransaction) database.exec('ROLLBACK');
     } catch {
-      // The first error is more informative. `isTransaction` shows that the transaction is still open.
+      // The first error is more informative than the error of the rollback, so it is thrown. `database.isTransaction`
+      // shows that the rollback failed.
     }
     throw error;
   }

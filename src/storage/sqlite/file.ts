@@ -3,12 +3,12 @@ import { dirname, resolve } from 'node:path';
 import { PlantStoreError } from '../../model/errors.ts';
 
 /**
- * Creates the folder and an empty file if they are missing, accessible only to their owner. SQLite creates its -wal and
- * -shm files with the same permissions.
+ * Creates the folder and an empty file if they are missing, accessible only to their owner. SQLite gives its `-wal` and
+ * `-shm` files the same permissions as the database file.
  *
  * Never opens an existing file, not even for reading. Closing the file would release every lock that this process holds
- * on it through SQLite (https://www.sqlite.org/howtocorrupt.html, section 2.2), and another process could then delete a
- * WAL that is in use.
+ * on it through SQLite (https://www.sqlite.org/howtocorrupt.html, section 2.2). Another process could then delete a WAL
+ * that is in use.
  */
 export function createPrivateFile(path: string): void {
   makeFolder(dirname(resolve(path)));
@@ -20,16 +20,19 @@ export function createPrivateFile(path: string): void {
   }
 }
 
-/** Creates missing folders and syncs the parent of each one. SQLite itself syncs only the folder of its files. */
+/**
+ * Creates a folder and its missing parents, and syncs the parent of each new folder. SQLite syncs only the folder that
+ * contains its files.
+ */
 function makeFolder(path: string): void {
   const first = mkdirSync(path, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
   for (let folder = path; folder.length >= resolve(first).length; folder = dirname(folder)) syncFolder(dirname(folder));
 }
 
-/** Syncs a folder, so that the file names in it are durable. */
+/** Syncs a folder to the disk, so that the names of its files are durable. */
 export function syncFolder(path: string): void {
-  // Windows cannot open a folder, and makes file names durable by itself.
+  // On Windows, folders cannot be opened, and the file system itself makes file names durable.
   if (process.platform === 'win32') return;
   const folder = openSync(path, 'r');
   try {
@@ -39,23 +42,29 @@ export function syncFolder(path: string): void {
   }
 }
 
-/** Checks whether the file is shorter than it should be. With a WAL, a short file is normal. */
+/**
+ * Checks whether the file is shorter than its header states. Always returns `false` for a file with a WAL, because the
+ * missing pages may be in the WAL.
+ */
 export function isCutShort(path: string, expectedBytes: number): boolean {
   return !hasLog(path) && statSync(path).size < expectedBytes;
 }
 
-/** Checks whether the file has a write-ahead log (WAL) that is not empty. The WAL's content may exist nowhere else. */
+/**
+ * Checks whether the file has a write-ahead log (WAL) that is not empty. Such a WAL may contain commits that are not
+ * yet in the file.
+ */
 export function hasLog(path: string): boolean {
   return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
-/** Returns an identifier that is unique to the file and independent of its name. */
+/** Returns an identifier of the file that does not depend on its name. It changes if another file takes its place. */
 export function identifyFile(path: string): string {
   const { dev, ino } = statSync(path, { bigint: true });
   return `${dev}:${ino}`;
 }
 
-/** Returns a PlantStoreError for a file that this package refuses to use. */
+/** Returns the error for a file that cannot be used as a plant store. */
 export function unsupported(path: string, what: string, cause?: unknown): PlantStoreError {
   return new PlantStoreError('storage_unsupported', `${path} ${what}. It was left as it is.`, { cause });
 }

@@ -6,15 +6,15 @@ import type { SqliteConnection } from './connection.ts';
 import { fromColumn } from './text.ts';
 import type { JsonPage, OwnedPlant, PlantKey } from '../storage-adapter.ts';
 
-/** A plant in the form of the table's columns. A scan adds the user. */
+/** A row that contains a plant, as stored in the columns of the table. The rows of a scan also contain the user. */
 type Row = readonly [id: bigint, name: string, tag: string | null, user?: string];
 
-/** A row returned by a statement for short plants. The name is `null` if the plant is not short. */
+/** A row of a statement for short plants (see connection.ts). The name is `null` if the plant is not short. */
 type ShortRow = Row | readonly [id: bigint, name: null, ...unknown[]];
 
 type JsonRow = readonly [count: bigint, last: bigint | null, shortPlants: bigint, json: string | null, hasMore: bigint];
 
-/** Reads a page of a user's plants with an id of at least `from`. */
+/** Reads a page of a user's plants, starting at the id `from`. */
 export function readList(
   { selectShortPlants, selectPlants }: SqliteConnection,
   user: string,
@@ -24,7 +24,7 @@ export function readList(
   return readPage(selectShortPlants, selectPlants, [user, from], limit, toPlant);
 }
 
-/** Reads a page of the plants of all users after a key. */
+/** Reads a page of the plants of all users, starting after a key. */
 export function readScan(
   { selectShortOwned, selectOwned }: SqliteConnection,
   { user, id }: PlantKey,
@@ -36,7 +36,7 @@ export function readScan(
   }));
 }
 
-/** Reads the same page as `readList`, as JSON. */
+/** Reads the same page as {@link readList}, as JSON. */
 export function readJson(
   { selectShortJson, selectPlants }: SqliteConnection,
   user: string,
@@ -52,8 +52,11 @@ export function readJson(
 }
 
 /**
- * Reads a page in one statement, and so from one snapshot. If all plants are short, they cannot fill a page, so all
- * rows are read at once, in half the time. Otherwise rows are read one by one, so that no row after the page is read.
+ * Reads a page. All plants of the page come from the same statement, so the page is a snapshot.
+ *
+ * First runs the statement for short plants, which reads all rows at once, in half the time. If it finds a plant that
+ * is not short, the page could become full before the limit. The rows are then read one by one with the other
+ * statement, until the page is full.
  */
 function readPage<Item>(
   short: StatementSync,
@@ -76,7 +79,10 @@ function readPage<Item>(
   return items;
 }
 
-/** Converts rows to items. Returns `undefined` if there are no rows or if a plant is not short. */
+/**
+ * Converts rows of a statement for short plants to items. Returns `undefined` if a plant is not short, or if there are
+ * no rows, because the statement also returns no rows if one of the first plants is not short.
+ */
 function mapShort<Item>(rows: readonly ShortRow[], toItem: (row: Row) => Item): Item[] | undefined {
   const items: Item[] = [];
   for (const row of rows) {
@@ -94,7 +100,7 @@ function toPlant([id, name, tag]: Row): StoredPlant {
   return tag === null ? { id, name: fromColumn(name) } : { id, name: fromColumn(name), tag: fromColumn(tag) };
 }
 
-/** Builds the JSON of rows up to the limit. A row after the limit is not included, but sets `hasMore`. */
+/** Builds a page as JSON from at most `limit` rows. If there is another row, sets `hasMore` and leaves out this row. */
 function joinRows(rows: Iterable<Row>, limit: number): JsonPage {
   const plants: string[] = [];
   let last: bigint | undefined;
@@ -115,7 +121,7 @@ function joinRows(rows: Iterable<Row>, limit: number): JsonPage {
   return last === undefined ? emptyPage : pageOf(false);
 }
 
-/** Returns the size in bytes of a plant's JSON. The columns hold strings in their JSON form. */
+/** Returns the size of a plant's JSON in bytes. The columns contain text as it is written inside a JSON string. */
 function bytesOf([, name, tag]: Row): number {
   return Buffer.byteLength(name) + (tag === null ? untaggedBytes : Buffer.byteLength(tag) + taggedBytes);
 }

@@ -1,4 +1,4 @@
-/** SQLite's primary result codes: https://www.sqlite.org/rescode.html */
+/** The primary result codes of SQLite that this package distinguishes: https://www.sqlite.org/rescode.html */
 const resultCode = {
   error: 1,
   busy: 5,
@@ -11,17 +11,23 @@ const resultCode = {
 };
 
 /**
- * If a commit fails with one of these codes, its outcome is unknown, or the connection cannot commit again. After a
- * lock timeout (5) and on a full disk (13), SQLite rolls back by itself.
+ * The result codes of a fault. If a commit fails with one of them, its outcome is unknown, or the connection can no
+ * longer commit. A lock timeout (5) and a full disk (13) are not faults, because SQLite then rolls back the transaction
+ * itself.
  */
 const faultCodes = ['readOnly', 'ioError', 'corrupt', 'cannotOpen', 'notADatabase'] as const;
 
-/** Checks whether an error from a commit means that the connection must not be used for another commit. */
+/**
+ * Checks whether an error of a commit is a fault, which means that the connection must not be used for another commit.
+ */
 export function isFault(error: unknown): boolean {
   return faultCodes.some((name) => hasResultCode(error, name));
 }
 
-/** Checks the primary result code, the low byte of node:sqlite's `errcode`: https://www.sqlite.org/rescode.html#pve */
+/**
+ * Checks whether an error has a primary result code, which is the low byte of `errcode` in an error of node:sqlite:
+ * https://www.sqlite.org/rescode.html#pve
+ */
 export function hasResultCode(error: unknown, name: keyof typeof resultCode): boolean {
   return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === resultCode[name];
 }

@@ -25,45 +25,45 @@ import type {
 /** Options of a {@link SqliteStorage}. */
 export interface SqliteStorageOptions {
   /**
-   * How long a commit waits for another process's lock, in milliseconds, 0 to 2147483647; default 5000. The wait blocks
-   * the event loop for at most 100 ms at a time, with other work in between.
+   * The maximum time that a commit waits for another process's lock, in milliseconds, 0 to 2147483647; default 5000.
+   * The wait blocks the event loop for at most 100 ms at a time, and other work can run in between.
    */
   busyTimeoutMs?: number;
 }
 
-/** The delay before a commit is retried because the file was locked. */
+/** The delay before a commit is retried because the file was locked, in milliseconds. */
 const retryAfterMs = 10;
 
-/** A key that is less than the key of every plant, because no user is empty. */
+/** A key that is less than the key of every plant, because a user is never an empty string. */
 const beforeAll: PlantKey = { user: '', id: minInt64 };
 
 /**
- * Stores plants in an SQLite file, through Node's own `node:sqlite`. A commit is on the disk when its promise resolves
- * (write-ahead log, `synchronous=FULL`). If the disk fails during a commit, the file is reopened before the next
- * commit, and reads continue. Several processes on one machine can share a file, but the file must not be on a network
- * file system.
+ * Stores plants in an SQLite file, through the built-in module `node:sqlite`. A commit is on the disk when its promise
+ * resolves (write-ahead log, `synchronous=FULL`). If the disk fails during a commit, the file is reopened before the
+ * next commit; plants can still be listed. Several processes on one machine can share a file, but the file must not be
+ * on a network file system.
  */
 export class SqliteStorage implements StorageAdapter {
   readonly #path: string;
   readonly #busyTimeoutMs: number;
   readonly #identity: string;
   #connection: SqliteConnection;
-  /** Whether the file must be reopened before the next commit. */
-  #isSuspect: boolean;
-  /** How many times the file was reopened. */
+  /** Whether the file must be reopened before the next commit, because of a fault or an untrusted WAL. */
+  #mustReopen: boolean;
+  /** The number of times that the file was reopened. */
   #reopened = 0;
   #isClosed = false;
 
   /**
-   * Opens the file. A missing file is created, readable only by its owner.
+   * Opens the file. Creates it if it is missing, accessible only to its owner.
    *
    * @throws {PlantStoreError} `storage_unsupported` if the file is not a plant store, is damaged, or was written by a
    *   newer version of this package; the file stays unchanged.
-   * @throws {Error} if this Node.js bundles an SQLite that can corrupt a file that several processes use.
+   * @throws {Error} if this Node.js includes a version of SQLite that can corrupt a file that several processes use.
    */
   constructor(path: string, options: SqliteStorageOptions = {}) {
     if (typeof path !== 'string' || path === '' || path === ':memory:') {
-      throw new TypeError('path must name a file (for plants in memory use MemoryStorage)');
+      throw new TypeError('path must name a file (to store plants in memory, use MemoryStorage)');
     }
     checkOptionNames('SqliteStorage', options, { busyTimeoutMs: true } satisfies Record<
       keyof SqliteStorageOptions,
@@ -74,7 +74,7 @@ export class SqliteStorage implements StorageAdapter {
     this.#path = resolve(path);
     this.#busyTimeoutMs = busyTimeoutMs;
     const { database, isLogTrusted } = openDatabase(this.#path, busyTimeoutMs);
-    this.#isSuspect = !isLogTrusted;
+    this.#mustReopen = !isLogTrusted;
     this.#connection = new SqliteConnection(database, busyTimeoutMs);
     this.#identity = identifyFile(this.#path);
   }
@@ -82,7 +82,7 @@ export class SqliteStorage implements StorageAdapter {
   /**
    * See {@link StorageAdapter}.
    *
-   * @throws {PlantStoreError} `invalid_plant` if a plant is larger than SQLite can hold (SQLITE_TOOBIG).
+   * @throws {PlantStoreError} `invalid_plant` if a plant is too large for SQLite (SQLITE_TOOBIG).
    */
   async commit(writes: readonly Write[]): Promise<boolean[]> {
     const deadline = performance.now() + this.#busyTimeoutMs;
@@ -98,13 +98,13 @@ export class SqliteStorage implements StorageAdapter {
   }
 
   #commitNow(writes: readonly Write[]): boolean[] {
-    if (this.#isSuspect) this.#reopen();
+    if (this.#mustReopen) this.#reopen();
     const connection = this.#connection;
     try {
       return inTransaction(connection.database, () => writes.map((write) => apply(connection, write)));
     } catch (error) {
-      this.#isSuspect = isFault(error) || connection.database.isTransaction;
-      if (this.#isSuspect || !hasResultCode(error, 'tooBig')) throw error;
+      this.#mustReopen = isFault(error) || connection.database.isTransaction;
+      if (this.#mustReopen || !hasResultCode(error, 'tooBig')) throw error;
       throw new PlantStoreError('invalid_plant', 'The storage cannot hold a plant of this batch.', { cause: error });
     }
   }
@@ -130,8 +130,9 @@ export class SqliteStorage implements StorageAdapter {
   }
 
   /**
-   * See {@link StorageAdapter}. SQLite counts separately for each connection and always starts at the same number, so
-   * the number of reopenings is added: https://www.sqlite.org/pragma.html#pragma_data_version
+   * See {@link StorageAdapter}. Combines SQLite's `data_version` with the number of times that the file was reopened.
+   * `data_version` alone is not sufficient, because it begins with the same number on each connection:
+   * https://www.sqlite.org/pragma.html#pragma_data_version
    */
   dataVersion(): number {
     this.#refuseIfClosed();
@@ -147,12 +148,15 @@ export class SqliteStorage implements StorageAdapter {
   }
 
   /**
-   * Replaces the connection and checkpoints the WAL. The old connection stays open until the new one exists, because an
-   * open connection keeps the WAL index, which does not include the failed commit. Without it, the next process that
-   * opens the file would rebuild the index from the WAL and treat the failed commit as committed
-   * (https://www.sqlite.org/walformat.html#recovery). Closing the old connection releases its locks.
+   * Replaces the connection and checkpoints the WAL.
    *
-   * @throws {PlantStoreError} `storage_unavailable`; reads continue, and the next commit tries again.
+   * The old connection stays open until the new one exists, because SQLite keeps its WAL index only while a connection
+   * is open. This index does not include the failed commit. Without it, the next process that opens the file would
+   * rebuild the index from the WAL and treat the failed commit as committed
+   * (https://www.sqlite.org/walformat.html#recovery). The old connection is then closed to release its locks.
+   *
+   * @throws {PlantStoreError} `storage_unavailable` if a step fails; plants can still be listed, and the next commit
+   *   retries.
    */
   #reopen(): void {
     try {
@@ -164,9 +168,9 @@ export class SqliteStorage implements StorageAdapter {
       this.#reopened++;
       old.close();
       if (!checkpointLog(this.#connection.database, Math.min(this.#busyTimeoutMs, maxBlockingMs))) {
-        throw new Error(`The log of ${this.#path} is in use`);
+        throw new Error(`The write-ahead log of ${this.#path} is in use`);
       }
-      this.#isSuspect = false;
+      this.#mustReopen = false;
     } catch (error) {
       throw new PlantStoreError('storage_unavailable', undefined, { cause: error });
     }
@@ -184,7 +188,7 @@ function apply(connection: SqliteConnection, write: Write): boolean {
   return Number(changes) === 1;
 }
 
-/** Returns the smallest id greater than `after`, or `undefined` if there is none. */
+/** Returns the smallest id greater than `after`, or `undefined` if no id is greater. */
 function idAfter(after: bigint | undefined): bigint | undefined {
   if (after === undefined) return minInt64;
   return after === maxInt64 ? undefined : after + 1n;

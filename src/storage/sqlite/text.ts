@@ -3,14 +3,14 @@
 const needsEscape = /["\\\u0000-\u001f]/;
 
 /**
- * Converts a string to the form in which a column holds it: its JSON without the quotes. Most strings stay the same.
- * This form allows the JSON of a list to be built by concatenation.
+ * Converts a string to the form in which a column stores it: as it is written in JSON, but without the quotes. Most
+ * strings stay the same. With this form, SQL can build the JSON of a page by concatenation.
  */
 export function toColumn(text: string): string {
   return needsEscape.test(text) ? JSON.stringify(text).slice(1, -1) : text;
 }
 
-/** Converts a string from its column form back to the original. */
+/** Converts the text of a column back to the original string. */
 export function fromColumn(column: string): string {
   return column.includes('\\') ? (JSON.parse(`"${column}"`) as string) : column;
 }

@@ -1,25 +1,29 @@
-/** The Node.js releases whose SQLite does not have the WAL-reset bug, the same range as `engines` in package.json. */
+/**
+ * The Node.js releases whose SQLite does not have the WAL-reset bug. This must be the same range as `engines` in
+ * package.json.
+ */
 const supportedNode = 'Node.js 22.22.3 or a later 22, 24.15.0 or a later 24, or 26 or newer';
 
 /**
- * Checks whether a version of SQLite can corrupt a file in WAL mode when one connection writes while another
- * checkpoints: 3.7.0 to 3.51.2, except for the maintenance releases 3.44.6 and 3.50.7. See
- * https://www.sqlite.org/wal.html#the_wal_reset_bug
+ * Checks whether a version of SQLite has the WAL-reset bug, which can corrupt a file in WAL mode if one connection
+ * writes while another checkpoints. The versions 3.7.0 to 3.51.2 have the bug, except for the maintenance releases
+ * 3.44.6 and 3.50.7. See https://www.sqlite.org/wal.html#the_wal_reset_bug
  */
 export function hasWalResetBug(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
   const number = (major * 1000 + minor) * 1000 + patch;
   const isFixedIn344 = number >= 3_044_006 && number < 3_045_000;
   const isFixedIn350 = number >= 3_050_007 && number < 3_051_000;
-  // A version that is not numeric results in NaN and is treated as affected.
+  // If the version is not numeric, `number` is NaN, and the version is treated as affected.
   return !(number >= 3_051_003 || isFixedIn344 || isFixedIn350);
 }
 
 /**
- * Describes the required Node.js version if this Node.js does not include SQLite, or if its SQLite has the bug. This
- * module does not import `node:sqlite`, so that it can be loaded if Node.js does not have that module.
+ * Describes the required Node.js version if this Node.js does not include SQLite or includes a version with the
+ * WAL-reset bug. This module does not import `node:sqlite`, so that it can be loaded even if Node.js does not have that
+ * module.
  *
- * @returns the words after "needs" in a sentence, without a full stop; `undefined` if this version is supported.
+ * @returns a phrase that follows "needs" in a sentence, without a full stop; `undefined` if this version is supported.
  */
 export function describeNeededNode(sqliteVersion: string | undefined): string | undefined {
   if (sqliteVersion !== undefined && !hasWalResetBug(sqliteVersion)) return undefined;

@@ -80,10 +80,7 @@ describe('plant-store backup', { concurrency: 4 }, () => {
     for (const target of ['letter.txt', 'link', '.', 'plants.db']) {
       const { code, stderr } = await runCommand(['backup', target], { cwd });
       assert.equal(code, 1);
-      assert.equal(
-        stderr,
-        `plant-store: There is something at ${join(cwd, target)} already: a backup never overwrites a file.\n`,
-      );
+      assert.equal(stderr, `plant-store: ${join(cwd, target)} already exists: a backup never overwrites a file.\n`);
     }
     assert.equal(readFileSync(join(cwd, 'letter.txt'), 'utf8'), 'Dear Ada');
     assert.deepEqual(await readdir(cwd), ['letter.txt', 'link', 'plants.db']);

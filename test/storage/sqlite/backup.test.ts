@@ -38,7 +38,7 @@ describe('backUpDatabase', () => {
       writeFileSync(target, 'Dear Ada');
     });
     await assert.rejects(backup, {
-      message: `There is something at ${target} already: a backup never overwrites a file.`,
+      message: `${target} already exists: a backup never overwrites a file.`,
     });
     assert.equal(await readFile(target, 'utf8'), 'Dear Ada');
     assert.deepEqual(await readdir(folder), ['copy.db', 'plants.db']);

@@ -140,7 +140,7 @@ describe('SqliteStorage and its file', () => {
     const path = await newPath(t);
     await makeStore(path);
     execute(path, 'PRAGMA user_version = 2');
-    await assertRefused(path, /schema version 2; this version of plant-store knows up to 1/);
+    await assertRefused(path, /schema version 2; this version of plant-store supports versions up to 1/);
   });
 
   it('refuses a file that was cut short', async (t) => {

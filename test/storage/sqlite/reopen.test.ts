@@ -126,7 +126,7 @@ describe('SqliteStorage after a commit for which the disk failed', () => {
     });
     reader.exec('BEGIN; SELECT * FROM plants');
     await assert.rejects(storage.commit([create(21)]), (error: Error) => {
-      assert.match(String(error.cause), /The log of .* is in use/);
+      assert.match(String(error.cause), /The write-ahead log of .* is in use/);
       return 'code' in error && error.code === 'storage_unavailable';
     });
     reader.exec('ROLLBACK');

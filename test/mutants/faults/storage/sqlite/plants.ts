@@ -71,7 +71,7 @@ export const sqlitePlantFaults: readonly Fault[] = [
     [
       {
         name: 'SQLite: the connection is reused after a failed commit',
-        find: 'this.#isSuspect = isFault(error) || connection.database.isTransaction;',
+        find: 'this.#mustReopen = isFault(error) || connection.database.isTransaction;',
         replace: '',
         tests: [reopen],
       },
