@@ -5,11 +5,14 @@ import { isReadFailure, readTokenFile, visitTokenFile } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
 import { tokenDigest } from './token.ts';
 
-/** The minimum time between two checks of the file. */
+/** The minimum time between two checks of the file, in milliseconds. */
 const checkIntervalMs = 500;
-/** If the last check is older than this and the file has changed, requests wait until the file has been read. */
+/**
+ * The maximum age of the last check, in milliseconds. If the check is older and the file has changed, lookups wait
+ * until the file has been read.
+ */
 const maxAgeMs = 1000;
-/** How long old tokens stay in force while a changed file cannot be read. */
+/** How long the last valid tokens stay in force while a changed file cannot be read, in milliseconds. */
 const unreadableGraceMs = 5000;
 
 interface Grant {
@@ -17,31 +20,39 @@ interface Grant {
   readonly expiresAtMs: number;
 }
 
-/** The state of a tokens file, without its content. */
+/** The state of a tokens file, not including its content. */
 type FileState =
   | { readonly kind: 'absent' }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'file'; readonly signature: string; readonly isAccessibleToOthers: boolean };
 
-/** The grants of a tokens file. Checks for changes to the file only on lookups, so an unused instance does no work. */
+/**
+ * Maps the tokens of a tokens file to callers. Checks whether the file has changed only when a token is looked up, so
+ * an instance that is not used does no work.
+ */
 export class TokenGrants {
   readonly #path: string;
   readonly #onWarning: (message: string) => void;
   #grants: ReadonlyMap<string, Grant>;
-  /** Maps tokens to grants, so that each valid token is hashed only once. Has at most one entry per grant. */
+  /**
+   * The grants of tokens that were looked up before, so that each valid token is hashed only once. Has at most one
+   * entry per grant.
+   */
   readonly #verified = new Map<string, Grant>();
-  /** The signature of the file that the grants were read from; `absent` if it was removed. */
+  /** The signature of the file version from which the grants were read; `absent` if the file was removed. */
   #signature: string;
   #isFresh = false;
-  /** The start time of the last completed check. */
+  /** The start time of the last completed check, from `performance.now()`. */
   #checkedAtMs = performance.now();
   #loading: Promise<void> | undefined;
   #unreadableSinceMs: number | undefined;
   #isRefusing = false;
-  /** The last reported problem with the file's content. */
+  /**
+   * The last problem with the content of the file that was reported. The same problem is not reported twice in a row.
+   */
   #reported = '';
 
-  /** @throws {Error} if the file is missing or invalid when the instance is created. */
+  /** @throws {Error} if the file is missing or invalid. */
   constructor(path: string, onWarning: (message: string) => void) {
     this.#path = path;
     this.#onWarning = onWarning;
@@ -53,10 +64,10 @@ export class TokenGrants {
   }
 
   /**
-   * Returns the caller that a token identifies, or `null`.
+   * Returns the caller that a token identifies, or `null` if the token is unknown or expired.
    *
-   * @throws {PlantStoreError} `storage_unavailable` if a changed file could not be read for 5 seconds,
-   *   because the change may be a revocation.
+   * @throws {PlantStoreError} `storage_unavailable` if a changed file could not be read for 5 seconds, because the
+   *   change may be a revocation.
    */
   callerOf(token: string): Caller | null | Promise<Caller | null> {
     if (!this.#isFresh) {
@@ -80,7 +91,10 @@ export class TokenGrants {
     return grant.expiresAtMs > Date.now() ? grant.caller : null;
   }
 
-  /** Skips checks for `checkIntervalMs`. Uses a timer, because reading the clock for each request costs more. */
+  /**
+   * Prevents further checks for `checkIntervalMs`. A timer is used because reading the clock for each request costs
+   * more.
+   */
   #stayFresh(): void {
     this.#isFresh = true;
     setTimeout(() => {
@@ -109,7 +123,7 @@ export class TokenGrants {
     this.#checkedAtMs = startMs;
   }
 
-  /** Reads the file. The old grants stay in force until the new ones are complete. Never rejects. */
+  /** Reads the file. The old grants stay in force until all new ones have been read. Never rejects. */
   async #load(state: FileState & { readonly kind: 'file' }): Promise<void> {
     const grants = new Map<string, Grant>();
     try {
@@ -133,12 +147,12 @@ export class TokenGrants {
   }
 
   /**
-   * Reports that the content cannot be used. Does not store the signature, so that the next check reads the file again:
-   * the problem may disappear without a change to the file.
+   * Reports that the content of the file is invalid. Does not store the signature, so that the next check reads the
+   * file again: the problem may disappear although the signature stays the same.
    */
   #failToUse(message: string): void {
     this.#noteReadable();
-    const problem = `${message} The tokens read before stay in force.`;
+    const problem = `${message} The last valid tokens stay in force.`;
     if (problem !== this.#reported) this.#onWarning(problem);
     this.#reported = problem;
   }
@@ -147,10 +161,10 @@ export class TokenGrants {
     const now = performance.now();
     if (this.#unreadableSinceMs === undefined) {
       this.#unreadableSinceMs = now;
-      this.#onWarning(`${message} The tokens read before stay in force for ${unreadableGraceMs / 1000} seconds.`);
+      this.#onWarning(`${message} The last valid tokens stay in force for ${unreadableGraceMs / 1000} seconds.`);
     } else if (!this.#isRefusing && now - this.#unreadableSinceMs >= unreadableGraceMs) {
       this.#isRefusing = true;
-      this.#onWarning(`${message} Requests with a token are refused with 503 until it can be read.`);
+      this.#onWarning(`${message} Requests with a token are rejected with 503 until the file can be read.`);
     }
   }
 
@@ -162,7 +176,9 @@ export class TokenGrants {
 
   #warnIfOpen(state: FileState): void {
     if (state.kind !== 'file' || !state.isAccessibleToOthers) return;
-    this.#onWarning(`${this.#path} is open to other users of this machine: make it yours alone (chmod 600).`);
+    this.#onWarning(
+      `${this.#path} can be accessed by other users of this machine: change its permissions (chmod 600).`,
+    );
   }
 }
 

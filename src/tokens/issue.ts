@@ -10,15 +10,18 @@ import { mintToken, randomBase62, tokenDigest } from './token.ts';
 /** The properties of a new token. */
 export type TokenGrant = Pick<TokenRecord, 'user' | 'scopes' | 'expiresAt'>;
 
-/** How long to wait while another process changes the file. A change takes milliseconds. */
+/**
+ * How long to wait for the lock while another process changes the file, in milliseconds. A change takes only
+ * milliseconds.
+ */
 const lockTimeoutMs = 5000;
 
 /**
- * Adds a token to the file and returns the token. A missing file is created, readable only by its owner.
- * The token itself is not stored.
+ * Adds a token to the file and returns the token. Creates the file if it is missing, accessible only to its owner. The
+ * file contains the SHA-256 of the token, not the token itself.
  *
  * @throws {Error} if the folder of the file does not exist.
- * @throws {TypeError} if the grant would make the file invalid.
+ * @throws {TypeError} if the user, the scopes or the expiry time is invalid.
  */
 export function issueToken(
   path: string,
@@ -39,7 +42,7 @@ export function issueToken(
 }
 
 /**
- * Removes a token from the file. Returns whether the file contained it.
+ * Removes a token from the file. Returns whether the file contained the token.
  *
  * @throws {Error} if the file does not exist.
  */
@@ -54,7 +57,10 @@ export function revokeToken(path: string, id: string): boolean {
   return existed;
 }
 
-/** @throws {Error} if the folder of a tokens file does not exist, because creating it would hide a mistyped path. */
+/**
+ * @throws {Error} if the folder of a tokens file does not exist. The folder is not created, because this would hide a
+ *   mistyped path.
+ */
 export function requireTokenFolder(path: string): void {
   const folder = dirname(resolve(path));
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
@@ -68,10 +74,13 @@ export function requireTokenFile(path: string): void {
   if (!existsSync(path)) throw new Error(`There is no tokens file ${resolve(path)}.`);
 }
 
-/** Changes the file under a lock, so that no concurrent change is lost. A result of `undefined` means no change. */
+/**
+ * Changes the file while holding the lock, so that no concurrent change is lost. If `change` returns `undefined`, the
+ * file stays unchanged.
+ */
 function changeTokenFile(given: string, change: (records: TokenRecord[]) => TokenRecord[] | undefined): void {
   requireTokenFolder(given);
-  // All symbolic links to a file share one lock.
+  // The lock belongs to the real path, so that all symbolic links to a file share one lock.
   const path = existsSync(given) ? realpathSync(given) : given;
   underLock(`${path}.lock`, () => {
     const changed = change(existsSync(path) ? readTokenFile(path) : []);
@@ -80,9 +89,10 @@ function changeTokenFile(given: string, change: (records: TokenRecord[]) => Toke
 }
 
 /**
- * Runs `work` while holding an exclusive lock. This is SQLite's lock on an empty file. The operating system
- * releases it when the process dies, whereas a lock file that only has to exist would remain.
- * `work` is synchronous, so no other code of this process runs in between.
+ * Runs `work` while holding an exclusive lock: the lock of SQLite on an empty file. The operating system releases this
+ * lock when the process dies. A lock that consists only of the existence of a file would remain after a crash.
+ *
+ * `work` is synchronous, so no other code of this process runs while the lock is held.
  */
 function underLock(path: string, work: () => void): void {
   const lock = takeLock(path);
@@ -94,9 +104,9 @@ function underLock(path: string, work: () => void): void {
 }
 
 /**
- * Acquires the lock. Closing the returned database releases it.
+ * Acquires the lock. Closing the returned database releases the lock.
  *
- * @throws {Error} if another process holds the lock or the file is not a lock file; the message names the file.
+ * @throws {Error} if another process holds the lock or the file cannot be used as a lock; the message names the file.
  */
 function takeLock(path: string): DatabaseSync {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw brokenLock(path);
@@ -121,10 +131,10 @@ function brokenLock(path: string, cause?: unknown): Error {
   return new Error(`${path} ${what}: move it away.`, { cause });
 }
 
-/** Replaces a file atomically and durably: writes and syncs a new file, renames it, and syncs the folder. */
+/** Replaces a file atomically and durably: writes and syncs a new file, renames it to `path`, and syncs the folder. */
 function replaceFile(path: string, text: string): void {
   const newPath = `${path}.new`;
-  // A file that a crashed process left may have other permissions.
+  // If a process has crashed, its unfinished file may still exist and have other permissions.
   rmSync(newPath, { force: true });
   writeFileSync(newPath, text, { mode: 0o600, flag: 'wx', flush: true });
   copyOwner(path, newPath);
@@ -132,7 +142,10 @@ function replaceFile(path: string, text: string): void {
   syncFolder(dirname(path));
 }
 
-/** Preserves the owner of a file, so that root can create a token for a service that runs as another user. */
+/**
+ * Gives a file the owner and group of another file, so that root can create a token for a service that runs as another
+ * user.
+ */
 function copyOwner(from: string, to: string): void {
   const [old, fresh] = [statSync(from, { throwIfNoEntry: false }), statSync(to)];
   if (old !== undefined && (old.uid !== fresh.uid || old.gid !== fresh.gid)) chownSync(to, old.uid, old.gid);

@@ -8,31 +8,32 @@ import type { Scope } from '../model/caller.ts';
 
 /** An entry of the tokens file. */
 export interface TokenRecord {
-  /** Identifies the token in lists and for revocation. Not a secret. */
+  /** Identifies the token when tokens are listed or revoked. The id is not a secret. */
   readonly id: string;
   /** The user that the token authenticates. */
   readonly user: string;
   /** The SHA-256 of the token, as 64 hexadecimal digits. */
   readonly sha256: string;
-  /** The scopes of the token; if absent, the token has all scopes. */
+  /** The scopes of the token. If absent, the token has all scopes. */
   readonly scopes?: readonly Scope[];
   /** The creation time, in a format that `Date.parse` accepts. */
   readonly createdAt: string;
-  /** The expiry time, in a format that `Date.parse` accepts; if absent, the token never expires. */
+  /** The expiry time, in a format that `Date.parse` accepts. If absent, the token never expires. */
   readonly expiresAt?: string;
 }
 
-/** How many records an asynchronous reader visits before it yields to the event loop. They take about 5 ms. */
+/** How many records to visit before yielding to the event loop. Visiting them takes about 5 ms. */
 const sliceLength = 2000;
 
 /**
  * Reads a tokens file.
  *
- * @throws {Error} if the file cannot be used. The message is one sentence and does not quote the content.
+ * @throws {Error} if the file cannot be read or is invalid. The message is one sentence, which does not quote the
+ *   content of the file.
  */
 export function readTokenFile(path: string): TokenRecord[] {
   try {
-    // Opening a pipe would block until another process writes to it.
+    // If the path names a pipe, opening it would block until another process writes to the pipe.
     requireRegularFile(statSync(path));
     return [...recordsOf(readFileSync(path, 'utf8'))];
   } catch (cause) {
@@ -41,8 +42,8 @@ export function readTokenFile(path: string): TokenRecord[] {
 }
 
 /**
- * Reads a tokens file asynchronously. Only parsing the JSON blocks the event loop. Calls `visit` with each
- * record. If a record is invalid, `visit` has already been called with the records before it.
+ * Reads a tokens file asynchronously. Calls `visit` with each record, in order. Only parsing the JSON blocks the event
+ * loop. If a record is invalid, `visit` is called with the records before it, and then the promise rejects.
  *
  * @throws {Error} in the same cases as {@link readTokenFile}.
  */
@@ -59,7 +60,10 @@ export async function visitTokenFile(path: string, visit: (record: TokenRecord) 
   }
 }
 
-/** Returns `true` if a tokens file could not be read, and `false` if its content was read but is invalid. */
+/**
+ * Checks an error that was thrown for a tokens file. Returns `true` if the file could not be read, and `false` if the
+ * file was read but its content is invalid.
+ */
 export function isReadFailure({ cause }: Error): boolean {
   return cause instanceof Error && 'errno' in cause;
 }
@@ -72,7 +76,7 @@ function unusable(path: string, cause: unknown): Error {
   return new Error(`${path} cannot be used: ${(cause as Error).message}.`, { cause });
 }
 
-/** Returns the content of a tokens file with these records. */
+/** Returns the content of a tokens file that contains these records. */
 export function tokenFileText(tokens: readonly TokenRecord[]): string {
   return `${JSON.stringify({ version: 1, tokens }, null, 2)}\n`;
 }
@@ -96,7 +100,7 @@ function parseTokens(text: string): unknown[] {
   try {
     content = JSON.parse(text);
   } catch {
-    // The message of a SyntaxError would quote the content.
+    // The SyntaxError is not set as the cause, because its message quotes the content of the file.
     throw new Error('it is not JSON');
   }
   const { version, tokens } = (content ?? {}) as Record<string, unknown>;
@@ -104,13 +108,16 @@ function parseTokens(text: string): unknown[] {
   return tokens;
 }
 
-/** Returns the id of a record, or its index if the id could make a message misleading. */
+/**
+ * Returns a name of a record for a message: its id, or its index if the id has an unusual length or characters that
+ * could make the message misleading.
+ */
 function nameOf(tokens: readonly unknown[], index: number): string {
   const { id } = tokens[index] as TokenRecord;
   return /^[\w-]{1,64}$/.test(id) ? id : `entry ${index}`;
 }
 
-/** Checks whether a value is a valid record. */
+/** Checks whether a value is a valid record of a tokens file. */
 export function isTokenRecord(value: unknown): value is TokenRecord {
   if (typeof value !== 'object' || value === null) return false;
   const { id, user, sha256, scopes, createdAt, expiresAt } = value as Record<string, unknown>;

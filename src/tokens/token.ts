@@ -3,26 +3,26 @@ import { crc32 } from 'node:zlib';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** The number of random digits: log2(62^30) = 178 bits. */
+/** The number of random base62 digits in a token. They contain log2(62^30) = 178 bits. */
 const secretLength = 30;
-/** The number of digits for the CRC-32: 62^6 > 2^32. */
+/** The number of base62 digits for the CRC-32. Six digits are sufficient, because 62^6 > 2^32. */
 const checksumLength = 6;
 
 /**
- * Returns a new bearer token: `pst_`, 30 random base62 digits (178 bits), and their CRC-32 as 6 base62
- * digits. A secret scanner can use the CRC-32 to recognize real tokens.
+ * Returns a new bearer token: `pst_`, 30 random base62 digits (178 bits), and the CRC-32 of these digits as 6 base62
+ * digits. With the CRC-32, a secret scanner can distinguish tokens from similar text.
  */
 export function mintToken(): string {
   const secret = randomBase62(secretLength);
   return `pst_${secret}${base62(crc32(secret)).padStart(checksumLength, '0')}`;
 }
 
-/** Returns random base62 digits. */
+/** Returns a string of random base62 digits. */
 export function randomBase62(length: number): string {
   return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
 }
 
-/** Returns the SHA-256 of a token in hexadecimal. Only this digest is stored. */
+/** Returns the SHA-256 of a token as hexadecimal digits. Only this digest is stored. */
 export function tokenDigest(token: string): string {
   return hash('sha256', token, 'hex');
 }

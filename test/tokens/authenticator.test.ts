@@ -97,7 +97,7 @@ describe('createTokenFileAuthenticator', () => {
     await writeFile(path, good.slice(0, -10));
     await eventually(async () => {
       assert.deepEqual(await authenticate(token), { user: 'ada' });
-      assert.deepEqual(problems, [`${path} cannot be used: it is not JSON. The tokens read before stay in force.`]);
+      assert.deepEqual(problems, [`${path} cannot be used: it is not JSON. The last valid tokens stay in force.`]);
     }, noticedWithinMs);
     // Long enough that the next request waits until the file has been read again.
     await sleep(1100);
@@ -163,7 +163,7 @@ describe('createTokenFileAuthenticator', () => {
   for (const [who, mode] of Object.entries({ 'the group': 0o640, 'all others': 0o604 })) {
     it(`warns where ${who} can read the file, at the start and later, and uses it all the same`, async (t) => {
       const { path, token, authenticate, problems } = await authenticateAda(t);
-      const warning = `${path} is open to other users of this machine: make it yours alone (chmod 600).`;
+      const warning = `${path} can be accessed by other users of this machine: change its permissions (chmod 600).`;
       await chmod(path, mode);
       await eventually(async () => {
         assert.deepEqual(await authenticate(token), { user: 'ada' });
@@ -187,7 +187,10 @@ describe('createTokenFileAuthenticator', () => {
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
     const exited = once(child, 'exit') as Promise<[number | null]>;
     const [stderr, [code]] = await Promise.all([text(child.stderr), exited]);
-    assert.equal(stderr, `${path} is open to other users of this machine: make it yours alone (chmod 600).\n`);
+    assert.equal(
+      stderr,
+      `${path} can be accessed by other users of this machine: change its permissions (chmod 600).\n`,
+    );
     assert.equal(code, 0);
   });
 

@@ -47,8 +47,8 @@ describe('grants of a tokens file', { concurrency: 4 }, () => {
     await becomes(200);
     const cause = `${path} cannot be used: ELOOP: too many symbolic links encountered, stat '${path}'.`;
     assert.deepEqual(problems, [
-      `${cause} The tokens read before stay in force for 5 seconds.`,
-      `${cause} Requests with a token are refused with 503 until it can be read.`,
+      `${cause} The last valid tokens stay in force for 5 seconds.`,
+      `${cause} Requests with a token are rejected with 503 until the file can be read.`,
       `${path} can be read again.`,
     ]);
   });

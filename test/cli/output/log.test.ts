@@ -136,7 +136,7 @@ describe('the log of plant-store serve', { concurrency: 4 }, () => {
   it('reports what is wrong with the tokens file', async (t) => {
     const { server, cwd, get } = await start(t, '--storage', 'memory', '--log', 'json');
     await chmod(join(cwd, 'tokens.json'), 0o644);
-    const warning = 'tokens.json is open to other users of this machine: make it yours alone (chmod 600).';
+    const warning = 'tokens.json can be accessed by other users of this machine: change its permissions (chmod 600).';
     await eventually(async () => {
       await get('/plants');
       assert.ok(linesOf(server).some(({ level, message }) => level === 'error' && message === warning));
@@ -148,7 +148,7 @@ describe('the log of plant-store serve', { concurrency: 4 }, () => {
     await chmod(join(cwd, 'tokens.json'), 0o644);
     await eventually(async () => {
       assert.equal(await get(`/plants?access_token=${token}`), 200);
-      assert.match(server.stderr(), /^\d\d:\d\d:\d\d ERROR tokens\.json is open to other users/m);
+      assert.match(server.stderr(), /^\d\d:\d\d:\d\d ERROR tokens\.json can be accessed by other users/m);
     });
     assert.equal(await server.stop(), 0);
     assert.match(server.stderr(), /^\d\d:\d\d:\d\d GET \/plants 200 [\d.]+ ms\n/m);
