@@ -3,7 +3,7 @@ import { compareOwned } from '../storage/key-order.ts';
 import type { OwnedPlant, StorageAdapter } from '../storage/storage-adapter.ts';
 import { PlantFinder } from './plant-finder.ts';
 
-/** A plant that was not added, because a different plant of the same user has the same id. */
+/** A plant that was not added, because the user already has a different plant with the same id. */
 export interface PlantConflict {
   /** The user of both plants. */
   readonly user: string;
@@ -13,21 +13,24 @@ export interface PlantConflict {
   readonly existing: StoredPlant;
 }
 
-/** Counts the results of adding plants. */
+/** Counts the plants that were added, that existed already, or that conflict with a stored plant. */
 export interface PlantTally {
   added: number;
-  /** How many plants existed already, with the same name and tag. */
+  /** The number of plants that existed already, with the same name and tag. */
   present: number;
-  /** Counts a conflict. */
+  /** Called for each conflict. */
   conflict(conflict: PlantConflict): void;
 }
 
-/** The maximum number of rounds. More are needed only if a client keeps deleting and creating the same plants. */
+/**
+ * The maximum number of attempts to add the plants of a batch. More attempts are necessary only if other clients delete
+ * and create the same plants again and again.
+ */
 const maxRounds = 10;
 
 /**
- * Adds plants with distinct keys to a storage adapter, in one batch. If a plant's id is taken, the stored plant stays
- * unchanged. The plant is then counted as present, or as a conflict if the two plants differ.
+ * Adds plants with distinct keys to a storage adapter, in one batch. If the id of a plant is taken, the stored plant
+ * stays unchanged. The new plant is counted as present if the two plants are equal, and as a conflict if they differ.
  */
 export async function addPlants(
   storage: StorageAdapter,
@@ -36,16 +39,17 @@ export async function addPlants(
 ): Promise<void> {
   let pending = plants;
   for (let round = 0; pending.length > 0; round++) {
-    if (round === maxRounds) throw new Error('The storage rejects plants as existing, but does not return them.');
+    if (round === maxRounds) throw new Error('The storage reports that plants exist, but does not return them.');
     const outcomes = await storage.commit(pending.map(({ user, plant }) => ({ kind: 'create', user, plant })));
-    const refused = pending.filter((_, index) => outcomes[index] !== true).sort(compareOwned);
-    tally.added += pending.length - refused.length;
-    // If a plant was refused but is not found, it was deleted in the meantime.
-    pending = await withoutPresent(new PlantFinder(storage), refused, tally);
+    const notAdded = pending.filter((_, index) => outcomes[index] !== true).sort(compareOwned);
+    tally.added += pending.length - notAdded.length;
+    // If the id of a plant was taken but the stored plant is not found, it was deleted in the meantime. The next round
+    // adds the plant.
+    pending = await withoutPresent(new PlantFinder(storage), notAdded, tally);
   }
 }
 
-/** Counts the plants whose id is taken, and returns the others. */
+/** Counts the plants whose ids are taken, as present or as conflicts. Returns the other plants. */
 export async function withoutPresent(
   finder: PlantFinder,
   plants: readonly OwnedPlant[],

@@ -7,19 +7,21 @@ import { forEachOverlapped } from './overlapped.ts';
 import { PlantFinder } from './plant-finder.ts';
 import { scanPages } from './scan-pages.ts';
 
-/** The number of plants that {@link copyPlants} has processed. */
+/** The result of {@link copyPlants}. */
 export interface CopyCounts {
-  /** How many plants were added to the target. */
+  /** The number of plants that were added to the target. */
   readonly added: number;
-  /** How many plants the target already had, with the same name and tag. */
+  /** The number of plants that the target already contained, with the same name and tag. */
   readonly present: number;
-  /** How many plants were not copied, because the target has a different plant with the same user and id. */
+  /**
+   * The number of plants that were not copied, because the target contains a different plant with the same user and id.
+   */
   readonly conflicts: number;
 }
 
 /** The callbacks of {@link copyPlants}. If a callback throws, `copyPlants` stops and rejects with that error. */
 export interface CopyPlantsOptions {
-  /** Called with the counts so far after each page of at most 1000 plants. */
+  /** Called after each page of at most 1000 plants, with the counts so far. */
   onProgress?: ((counts: CopyCounts) => void) | undefined;
   /** Called once for each conflict. */
   onConflict?: ((conflict: PlantConflict) => void) | undefined;
@@ -29,10 +31,10 @@ const optionNames = { onProgress: true, onConflict: true } as const satisfies Re
 
 /**
  * Copies the plants of all users from one storage adapter to another, in constant memory. Never overwrites a plant: if
- * the target already has a plant with the same user and id, the plant is counted as present, or as a conflict if the
- * two differ. To continue an interrupted copy, run it again. Both adapters stay open.
+ * the target already contains a plant with the same user and id, the plant is counted as present if the two plants are
+ * equal, and as a conflict if they differ. To continue an interrupted copy, run it again. Does not close the adapters.
  *
- * @returns the counts; the copy is complete if there are no conflicts.
+ * @returns the counts. The copy is complete if there are no conflicts.
  * @throws {TypeError} if `from` or `to` is not a storage adapter, if both are the same adapter, or if an option is
  *   invalid or unknown; the message names the option.
  * @example
@@ -54,7 +56,7 @@ export async function copyPlants(
   const tally = new CopyTally(onConflict);
   const finder = new PlantFinder(to);
   await forEachOverlapped(scanPages(from), async (page) => {
-    // Plants are looked up before they are created, so that a repeated copy writes nothing.
+    // The target is searched for the plants before they are created, so that a repeated copy writes nothing.
     await addPlants(to, await withoutPresent(finder, page, tally), tally);
     onProgress?.(tally.counts);
   });

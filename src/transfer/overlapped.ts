@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Processes the items in order, one at a time, while the next item is being read. */
+/** Processes items in order, one at a time. Reads the next item while the current one is being processed. */
 export async function forEachOverlapped<Item>(
   items: AsyncIterable<Item>,
   work: (item: Item) => Promise<void>,
@@ -8,9 +8,10 @@ export async function forEachOverlapped<Item>(
   const iterator = items[Symbol.asyncIterator]();
   let next = await iterator.next();
   while (next.done !== true) {
-    const working = work(next.value);
-    // Reads one event loop iteration later, so that `work` can send its request before reading blocks the event loop.
-    const making = nextTurn().then(() => iterator.next());
-    [next] = await Promise.all([making, working]);
+    const processing = work(next.value);
+    // The next item is read one event loop iteration later. `work` can then send its request before reading, which may
+    // be synchronous, blocks the event loop.
+    const reading = nextTurn().then(() => iterator.next());
+    [next] = await Promise.all([reading, processing]);
   }
 }

@@ -4,27 +4,28 @@ import { compareOwned } from '../storage/key-order.ts';
 import { maxPageLength } from '../storage/page-bounds.ts';
 import type { OwnedPlant, StorageAdapter } from '../storage/storage-adapter.ts';
 
-/** The minimum number of plants in one read. */
+/** The minimum limit of a read, in plants. */
 const minReadPlants = 16;
 
 /**
- * Finds the stored plants with the given keys, in ascending order. Reads ahead, with larger reads while the plants read
- * ahead are useful: a million consecutive plants require a thousand reads, and a few plants among millions of others
- * require one short read each.
+ * Finds the stored plants with given keys, which must be in ascending order. Each read also fetches the plants that
+ * follow. Reads become larger while many lookups need only plants that were already read, and smaller otherwise. For
+ * example, a million consecutive plants require a thousand reads, and a few plants among millions of others require one
+ * short read each.
  */
 export class PlantFinder {
   readonly #storage: StorageAdapter;
   #page: OwnedPlant[] = [];
   #at = 0;
   #limit = minReadPlants;
-  #answeredByPage = 0;
+  #lookupsInPage = 0;
   #isAtEnd = false;
 
   constructor(storage: StorageAdapter) {
     this.#storage = storage;
   }
 
-  /** Returns the stored plant for each key, or `undefined`. Keys must ascend, even from one call to the next. */
+  /** Returns the stored plant for each key, or `undefined` if it does not exist. Keys must ascend across calls too. */
   async findAll(plants: readonly OwnedPlant[]): Promise<(StoredPlant | undefined)[]> {
     const found: (StoredPlant | undefined)[] = [];
     for (const wanted of plants) {
@@ -40,7 +41,7 @@ export class PlantFinder {
   }
 
   #take(wanted: OwnedPlant): StoredPlant | undefined {
-    this.#answeredByPage++;
+    this.#lookupsInPage++;
     const owned = this.#page[this.#at];
     return owned !== undefined && compareOwned(owned, wanted) === 0 ? owned.plant : undefined;
   }
@@ -51,15 +52,15 @@ export class PlantFinder {
       plant: { id },
     } = wanted;
     if (id === minInt64) {
-      // A scan cannot start right before the smallest id, because no id precedes it.
+      // `scan` starts after a key, and no id is less than the smallest id, so this plant is read with `list`.
       const [first] = await this.#storage.list(user, { after: undefined, limit: 1 });
       return first?.id === id ? first : undefined;
     }
-    const wasOfUse = this.#answeredByPage * 4 >= this.#page.length;
-    this.#limit = wasOfUse ? Math.min(this.#limit * 2, maxPageLength) : Math.max(this.#limit >> 2, minReadPlants);
+    const wasUseful = this.#lookupsInPage * 4 >= this.#page.length;
+    this.#limit = wasUseful ? Math.min(this.#limit * 2, maxPageLength) : Math.max(this.#limit >> 2, minReadPlants);
     this.#page = await this.#storage.scan({ after: { user, id: id - 1n }, limit: this.#limit });
     this.#at = 0;
-    this.#answeredByPage = 0;
+    this.#lookupsInPage = 0;
     this.#isAtEnd = this.#page.length === 0;
     return this.#take(wanted);
   }

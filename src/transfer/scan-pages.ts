@@ -1,7 +1,7 @@
 import { maxPageLength } from '../storage/page-bounds.ts';
 import type { OwnedPlant, PlantKey, StorageAdapter } from '../storage/storage-adapter.ts';
 
-/** Yields all the plants in a storage adapter in key order, page by page. */
+/** Yields all plants in a storage adapter, page by page, ordered by user and then by id. */
 export async function* scanPages(storage: StorageAdapter): AsyncGenerator<OwnedPlant[], void, undefined> {
   for (let after: PlantKey | undefined; ;) {
     const page = await storage.scan({ after, limit: maxPageLength });

@@ -29,8 +29,8 @@ export const transferFaults: readonly Fault[] = [
         replace: 'else tally.present++;',
       },
       {
-        name: 'add plants: refused plants are counted as added',
-        find: 'pending.length - refused.length',
+        name: 'add plants: plants that were not added are counted as added',
+        find: 'pending.length - notAdded.length',
         replace: 'pending.length',
       },
     ],
@@ -63,8 +63,8 @@ export const transferFaults: readonly Fault[] = [
     [
       {
         name: 'overlapped: the work on the last item is not awaited',
-        find: '[next] = await Promise.all([making, working]);',
-        replace: 'void working.catch(() => undefined);\n    next = await making;',
+        find: '[next] = await Promise.all([reading, processing]);',
+        replace: 'void processing.catch(() => undefined);\n    next = await reading;',
       },
     ],
   ),
