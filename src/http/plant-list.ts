@@ -77,7 +77,8 @@ export function parseListQuery(query: string): ListQuery {
   if (query === '') return { limit: undefined, after: undefined };
   const plain = plainQuery.exec(query);
   if (plain !== null) return { limit: Number(plain[1]), after: plain[2] === undefined ? undefined : BigInt(plain[2]) };
-  const parameters = new URLSearchParams(query);
+  // URLSearchParams drops a leading `?`, which here belongs to the name of the first parameter.
+  const parameters = new URLSearchParams(`?${query}`);
   return { limit: parseLimit(parameters.getAll('limit')), after: parseAfter(parameters.getAll('after')) };
 }
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { StoredPlant } from '../../src/index.ts';
 import { LongLists } from '../../src/http/long-lists.ts';
-import { plantListAnswer } from '../../src/http/plant-list.ts';
+import { parseListQuery, plantListAnswer } from '../../src/http/plant-list.ts';
 import { plantPageJson } from '../../src/store/plant-store.ts';
 import { RawConnection } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
@@ -281,5 +281,12 @@ describe('A long list', () => {
     assert.deepEqual(service.faults.map(String), ['PlantStoreError: The storage failed. Try again shortly.']);
     const answered = await service.call('GET', '/plants?limit=5');
     assert.deepEqual([answered.status, answered.headers.get('retry-after')], [503, '1']);
+  });
+});
+
+describe('parseListQuery', () => {
+  it('ignores a parameter whose name begins with a question mark', () => {
+    assert.deepEqual(parseListQuery('?limit=1'), { limit: undefined, after: undefined });
+    assert.deepEqual(parseListQuery('?limit=1&limit=2'), { limit: 2, after: undefined });
   });
 });
