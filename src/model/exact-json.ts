@@ -70,8 +70,7 @@ function findIdLiteral(text: string): string | undefined {
         break;
       case '{':
       case '[':
-        if (++depth > maxDepth)
-          throw new RangeError(`Arrays and objects are nested more than ${maxDepth} levels deep.`);
+        if (++depth > maxDepth) throw new RangeError(`The JSON is nested more than ${maxDepth} levels deep.`);
         break;
       case '}':
       case ']':

@@ -78,8 +78,7 @@ export function reopenDatabase(file: string, identity: string, busyTimeoutMs: nu
   url.search = '?mode=rw';
   const database = new DatabaseSync(url, { timeout: busyTimeoutMs });
   try {
-    if (readVersion(database, file) !== migrations.length)
-      throw unsupported(file, 'no longer has the expected schema version');
+    if (readVersion(database, file) !== migrations.length) throw unsupported(file, 'no longer has its schema version');
     configure(database, busyTimeoutMs);
     return database;
   } catch (error) {
