@@ -5,12 +5,12 @@ import type { Suite } from './suite.ts';
 
 /** Registers the tests for `close`. */
 export function testClose({ test }: Suite): void {
-  test('close makes every later call reject with the code closed', async ({ open }) => {
+  test('every call after close rejects with the code closed', async ({ open }) => {
     const storage = await open();
     await storage.commit([create('ada', 1n)]);
     await storage.close();
     const contract = (method: string): string =>
-      `After close, ${method} must reject with a PlantStoreError of the code closed.`;
+      `After close, ${method} must reject with a PlantStoreError that has the code closed.`;
     await expectCode(storage.commit([create('ada', 2n)]), 'closed', contract('commit'));
     await expectCode(storage.list('ada', { after: undefined, limit: 1 }), 'closed', contract('list'));
     await expectCode(storage.scan({ after: undefined, limit: 1 }), 'closed', contract('scan'));
@@ -18,15 +18,15 @@ export function testClose({ test }: Suite): void {
     if (listJson !== undefined) await expectCode(listJson, 'closed', contract('listJson'));
   });
 
-  test('close may be called twice', async ({ open }) => {
+  test('a second call to close does nothing', async ({ open }) => {
     const storage = await open();
     await storage.close();
     const [second] = await Promise.allSettled([storage.close()]);
     const seen = second.status === 'rejected' ? ` It rejected with ${shown(second.reason)}.` : '';
-    expect(second.status === 'fulfilled', `A second close must do nothing.${seen}`);
+    expect(second.status === 'fulfilled', `A second call to close must do nothing.${seen}`);
   });
 
-  test('close may be called while work is under way: a commit is then done or rejected', async ({ open }) => {
+  test('close may be called during a commit and a list call, which then succeed or reject', async ({ open }) => {
     const storage = await open();
     const [committed, listed, closed] = await Promise.allSettled([
       storage.commit([create('ada', 1n)]),
@@ -37,23 +37,26 @@ export function testClose({ test }: Suite): void {
       expectEqual(committed.value, [true], 'A commit that succeeds during close must return its outcome.');
     }
     if (listed.status === 'fulfilled') {
-      expect(listed.value.length <= 1, 'A list that succeeds during close must return its page.');
+      expect(
+        listed.value.length <= 1,
+        'A list call that succeeds during close must return at most as many plants as its limit.',
+      );
     }
     const seen = closed.status === 'rejected' ? ` It rejected with ${shown(closed.reason)}.` : '';
-    expect(closed.status === 'fulfilled', `close must succeed while work is under way.${seen}`);
+    expect(closed.status === 'fulfilled', `close must succeed during a commit and a list call.${seen}`);
   });
 }
 
-/** Registers the tests for what the option `persistent` promises. */
+/** Registers the tests for the option `persistent`: whether adapters on the same location share their plants. */
 export function testSecondAdapter({ test, options: { persistent } }: Suite): void {
   const promise = persistent
-    ? 'With persistent, all adapters on one location hold the same plants.'
-    : 'Without persistent, every adapter begins empty.';
+    ? 'If persistent is true, all adapters on the same location must share the same plants.'
+    : 'If persistent is false, every adapter must have its own plants and must be empty when it is opened.';
 
   test(
     persistent
-      ? 'a second adapter finds the plants of one that was closed'
-      : 'a second adapter begins empty after one was closed',
+      ? 'an adapter returns the plants of a closed adapter on its location'
+      : 'an adapter is empty when it is opened, even if a closed adapter on its location had plants',
     async ({ createLocation, open }) => {
       const location = await createLocation();
       const first = await open(location);
@@ -68,8 +71,8 @@ export function testSecondAdapter({ test, options: { persistent } }: Suite): voi
 
   test(
     persistent
-      ? 'a second adapter shows at once what the first one commits'
-      : 'a second adapter shows nothing that the first one commits',
+      ? 'a commit of one adapter is immediately visible to another adapter'
+      : 'a commit of one adapter is never visible to another adapter',
     async ({ createLocation, open }) => {
       const location = await createLocation();
       const [first, second] = [await open(location), await open(location)];
@@ -82,7 +85,9 @@ export function testSecondAdapter({ test, options: { persistent } }: Suite): voi
   );
 
   test(
-    persistent ? 'one of two concurrent creates of an id succeeds' : 'two adapters have ids of their own',
+    persistent
+      ? 'of two concurrent creates of the same plant, exactly one succeeds'
+      : 'two adapters can create plants with the same id',
     async ({ createLocation, open }) => {
       const location = await createLocation();
       const [first, second] = [await open(location), await open(location)];
@@ -93,7 +98,7 @@ export function testSecondAdapter({ test, options: { persistent } }: Suite): voi
         expectEqual(
           wins,
           persistent ? 2 : 4,
-          `${promise} Two adapters created the same two plants at once: this many creates returned true.`,
+          `${promise} Two adapters concurrently created the same two plants. This is how many creates returned true.`,
         );
       }
       expectEqual((await all(first, 'ada')).length, 50, 'The first adapter must list the 50 plants that were created.');

@@ -5,9 +5,7 @@ import type { StorageAdapter, Write } from '../storage/storage-adapter.ts';
 
 /** Registers the tests for `commit`. */
 export function testCommit({ test }: Suite): void {
-  test('a create returns true for a new plant, and false for a taken id, whose plant stays as it is', async ({
-    open,
-  }) => {
+  test('a create returns true for a new id; for a taken id, it returns false and changes nothing', async ({ open }) => {
     const storage = await open();
     expectEqual(
       await storage.commit([create('ada', 1n, 'Fern', 'indoor')]),
@@ -32,11 +30,13 @@ export function testCommit({ test }: Suite): void {
     expectEqual(
       await storage.commit([create('ada', 1n, 'again')]),
       [true],
-      'The id of a deleted plant must be free again.',
+      'After a delete, a create with the same id must return true.',
     );
   });
 
-  test('a batch returns its outcomes in its own order, for creates and deletes of several users', async ({ open }) => {
+  test('commit returns the outcomes in the order of the writes, for creates and deletes of several users', async ({
+    open,
+  }) => {
     const storage = await open();
     await storage.commit([create('ada', 1n), create('bob', 2n)]);
     const batch = [
@@ -53,46 +53,53 @@ export function testCommit({ test }: Suite): void {
       outcomes,
       'commit must return one outcome for each write, in the order of the batch.',
     );
-    expectEqual(ids(await all(storage, 'ada')), [1n, 2n], 'The creates of a batch must reach their own user.');
-    expectEqual(await all(storage, 'bob'), [], 'The deletes of a batch must reach their own user.');
-    expectEqual(ids(await all(storage, 'eve')), [1n], 'The creates of a batch must reach their own user.');
+    expectEqual(
+      ids(await all(storage, 'ada')),
+      [1n, 2n],
+      'A create must add the plant only to the plants of its user.',
+    );
+    expectEqual(await all(storage, 'bob'), [], 'A delete must delete only the plant of its user.');
+    expectEqual(ids(await all(storage, 'eve')), [1n], 'A create must add the plant only to the plants of its user.');
   });
 
-  test('a batch may be empty, or have a thousand writes', async ({ open }) => {
+  test('a batch may be empty or contain a thousand writes', async ({ open }) => {
     const storage = await open();
-    expectEqual(await storage.commit([]), [], 'An empty batch must return an empty array.');
+    expectEqual(await storage.commit([]), [], 'commit of an empty batch must return an empty array.');
     const batch = range(1000).map((n) => create(`user ${n % 7}`, BigInt(n)));
     expectEqual(
       await storage.commit(batch),
       batch.map(() => true),
-      'A batch of a thousand creates must return true for each.',
+      'commit of a thousand creates of new plants must return true for each create.',
     );
   });
 
-  test('a commit copies the objects of its caller', async ({ open }) => {
+  test('commit copies the objects that it is given', async ({ open }) => {
     const storage = await open();
     const plant = { id: 1n, name: 'Fern' };
     await storage.commit([{ kind: 'create', user: 'ada', plant }]);
     plant.name = 'changed';
-    const contract = 'A stored plant must not change when the caller changes its own object after the commit.';
+    const contract = 'A stored plant must not change when the caller changes an object that it passed to commit.';
     expectEqual(await all(storage, 'ada'), [{ id: 1n, name: 'Fern' }], contract);
   });
 
   for (const position of [3, 6]) {
-    test(`a batch is all or nothing if its write ${position + 1} of 7 cannot be read`, async ({ open }) => {
+    test(`a batch is all or nothing if its write ${position + 1} of 7 throws when it is read`, async ({ open }) => {
       const storage = await open();
       await storage.commit(storedBefore);
       const batch = batchWith(unreadableCreate, position);
-      await rejectionOf(storage.commit(batch), 'commit must reject a batch of which it cannot read a write.');
+      await rejectionOf(
+        storage.commit(batch),
+        'commit must reject a batch if one of its writes throws when it is read.',
+      );
       await expectNothingWritten([storage]);
     });
   }
 }
 
-/** The writes that are committed before the failing batch. */
+/** The writes that a test commits before the batch that fails. */
 export const storedBefore: readonly Write[] = [create('ada', 1n), create('ada', 2n), create('bob', 1n)];
 
-/** Returns a batch with the failing write at `position`. No other write is for the id 13 or 2 of ada. */
+/** Returns a batch with the failing write at `position`. The other writes do not use the ids 2 and 13 of ada. */
 export function batchWith(failing: Write, position: number): Write[] {
   const others = [
     create('ada', 11n),
@@ -105,11 +112,11 @@ export function batchWith(failing: Write, position: number): Write[] {
   return [...others.slice(0, position), failing, ...others.slice(position)];
 }
 
-/** Asserts that a failed batch changed nothing and that every adapter can still commit. */
+/** Asserts that a failed batch changed nothing, and that each of these adapters can still commit. */
 export async function expectNothingWritten(storages: readonly StorageAdapter[]): Promise<void> {
   for (const [index, storage] of storages.entries()) {
     const where = index === 0 ? 'same adapter' : 'second adapter on the same location';
-    const contract = `A commit is all or nothing: after one that failed, the ${where} must show none of its writes.`;
+    const contract = `A commit is all or nothing: after a failed commit, the ${where} must show none of its writes.`;
     for (const { user, before } of [
       { user: 'ada', before: [1n, 2n] },
       { user: 'bob', before: [1n] },
@@ -127,20 +134,23 @@ export async function expectNothingWritten(storages: readonly StorageAdapter[]):
     expectEqual(keys, ['ada 1', 'ada 2', 'bob 1'], `${contract} These are the plants that scan returned.`);
   }
   for (const storage of storages) {
-    const contract = 'The commit after one that failed must succeed.';
+    const contract = 'A commit after a failed commit must succeed.';
     expectEqual(await storage.commit([create('ada', 15n), remove('ada', 1n)]), [true, true], contract);
     expectEqual(await storage.commit([remove('ada', 15n), create('ada', 1n)]), [true, true], contract);
   }
 }
 
-/** A create whose `name` cannot be read. It fails in the middle of a batch if an adapter reads writes one by one. */
+/**
+ * A create that throws when its `name` is read. An adapter that reads and applies writes one by one fails in the middle
+ * of the batch.
+ */
 const unreadableCreate: Write = {
   kind: 'create',
   user: 'ada',
   plant: {
     id: 13n,
     get name(): string {
-      throw new Error('The suite makes this write unreadable on purpose.');
+      throw new Error('The test suite intentionally throws this error when the name of this plant is read.');
     },
   },
 };

@@ -2,32 +2,43 @@ import assert from 'node:assert/strict';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import type { ErrorCode } from '../model/errors.ts';
 
-/** The maximum length of an array that is shown in full. For a longer one, only its first difference is shown. */
+/**
+ * The maximum length of an array that messages show in full. For longer arrays, they show only the first difference.
+ */
 const maxShownItems = 8;
-/** The maximum length of a string that is shown in full. For a longer one, only its beginning is shown. */
+/** The maximum length of a string that messages show in full. For longer strings, they show only the beginning. */
 const maxShownText = 60;
 
-/** A violation of the contract. The adapter's author can understand the message without reading the suite. */
+/**
+ * Thrown if an adapter violates the contract. The message must be clear to an author of an adapter who has not read the
+ * suite.
+ */
 export class ContractError extends Error {
   override readonly name = 'ContractError';
 }
 
 /** Throws a ContractError with this message. */
-export function fail(sentence: string, cause?: unknown): never {
-  throw new ContractError(sentence, cause === undefined ? undefined : { cause });
+export function fail(message: string, cause?: unknown): never {
+  throw new ContractError(message, cause === undefined ? undefined : { cause });
 }
 
-/** Throws a ContractError with this message unless the condition is true. */
-export function expect(condition: boolean, sentence: string): asserts condition {
-  if (!condition) fail(sentence);
+/** Throws a ContractError with this message if the condition is false. */
+export function expect(condition: boolean, message: string): asserts condition {
+  if (!condition) fail(message);
 }
 
-/** Throws a ContractError with this rule of the contract and a short diff unless the values are strictly deep-equal. */
+/**
+ * Throws a ContractError if the values are not strictly deep-equal. The message is the violated rule, `contract`,
+ * followed by a short diff.
+ */
 export function expectEqual(actual: unknown, expected: unknown, contract: string): void {
   if (!isDeepStrictEqual(actual, expected)) fail(`${contract}\n${difference(actual, expected)}`);
 }
 
-/** Throws a ContractError with this rule of the contract unless `work` rejects with a PlantStoreError of this code. */
+/**
+ * Throws a ContractError with the violated rule, `contract`, if `work` does not reject with a PlantStoreError that has
+ * this code.
+ */
 export async function expectCode(work: Promise<unknown>, code: ErrorCode, contract: string): Promise<void> {
   const error = await rejectionOf(work, contract);
   const isExpected =
@@ -35,7 +46,10 @@ export async function expectCode(work: Promise<unknown>, code: ErrorCode, contra
   if (!isExpected) fail(`${contract} It rejected with ${shown(error)}.`, error);
 }
 
-/** Returns the error that `work` rejects with. Throws a ContractError with this rule of the contract if it resolves. */
+/**
+ * Returns the error that `work` rejects with. If `work` resolves, throws a ContractError with the violated rule,
+ * `contract`.
+ */
 export async function rejectionOf(work: Promise<unknown>, contract: string): Promise<unknown> {
   const outcome = await work.then(
     (value) => ({ value }),
@@ -46,12 +60,15 @@ export async function rejectionOf(work: Promise<unknown>, contract: string): Pro
   return outcome.error;
 }
 
-/** Returns the ContractError inside a PlantStoreError, because it is more informative; otherwise the error itself. */
+/**
+ * Returns the ContractError that is the cause of an error, because it is more informative. Returns any other error
+ * unchanged.
+ */
 export function innermost(error: unknown): unknown {
   return error instanceof Error && error.cause instanceof ContractError ? error.cause : error;
 }
 
-/** Formats a value on one line, with long strings and arrays truncated. */
+/** Formats a value as one line, in which long strings and arrays are truncated. */
 export function shown(value: unknown): string {
   if (value instanceof Error) {
     return `${value.name} "${value.message}"${'code' in value ? ` with the code ${String(value.code)}` : ''}`;
@@ -59,12 +76,12 @@ export function shown(value: unknown): string {
   return inspect(brief(value), { breakLength: Infinity, compact: true, maxArrayLength: maxShownItems });
 }
 
-/** Returns node:assert's diff of the part in which the values differ. */
+/** Returns a diff by node:assert. If the values are long arrays, the diff starts at the first difference. */
 function difference(actual: unknown, expected: unknown): string {
   const [left, right, where] = firstDifference(actual, expected);
   try {
     assert.deepEqual(brief(left), brief(right));
-    return `${where}They differ within a long text.`;
+    return `${where}The values differ only in a part of a long string that is not shown.`;
   } catch (error) {
     return `${where}${error instanceof Error ? error.message : String(error)}`;
   }
@@ -76,8 +93,8 @@ function firstDifference(actual: unknown, expected: unknown): [unknown, unknown,
   if (Math.max(seen.length, due.length) <= maxShownItems) return [seen, due, ''];
   const found = due.findIndex((item, index) => !isDeepStrictEqual(item, seen[index]));
   const from = found === -1 ? due.length : found;
-  const counts = `It returned ${seen.length} items of an expected ${due.length}.`;
-  const where = `${counts} From the first difference, at index ${from}: `;
+  const counts = `Expected ${due.length} items and received ${seen.length}.`;
+  const where = `${counts} The first difference is at index ${from}: `;
   return [seen.slice(from, from + 3), due.slice(from, from + 3), where];
 }
 

@@ -10,12 +10,14 @@ const failingWrites: readonly { readonly key: FaultyWrite; readonly write: Write
   { key: { kind: 'delete', user: 'ada', id: 2n }, write: remove('ada', 2n) },
 ];
 
-/** Registers the tests for failing commits. The options `makeWriteFail` and `makePlantUnstorable` make them fail. */
+/**
+ * Registers the tests for commits that fail. The options `makeWriteFail` and `makePlantUnstorable` make commits fail.
+ */
 export function testFault(suite: Suite): void {
   const { test, skip, options } = suite;
   const { persistent } = options;
 
-  /** Stores the plants of `storedBefore`. Returns the adapters that must not show any write of a failed batch. */
+  /** Commits `storedBefore`. Returns the adapters that must not return any change of a failed batch. */
   async function openWithPlants(
     { open }: SuiteTest,
     location: StorageLocation,
@@ -28,7 +30,7 @@ export function testFault(suite: Suite): void {
   for (const { key, write } of failingWrites) {
     const title = `a batch is all or nothing if the storage fails at a ${key.kind} in the middle`;
     if (options.makeWriteFail === undefined) {
-      skip(`${title}: not proven, because the option makeWriteFail is missing`);
+      skip(`${title}: not tested, because the option makeWriteFail is missing`);
       continue;
     }
     test(title, async (t) => {
@@ -37,20 +39,19 @@ export function testFault(suite: Suite): void {
       await t.settle('makeWriteFail', () => options.makeWriteFail?.(location, key));
       await rejectionOf(
         storages[0].commit(batchWith(write, 3)),
-        'commit must reject a batch that holds the write of makeWriteFail.',
+        'commit must reject a batch that contains the write passed to makeWriteFail.',
       );
       await expectNothingWritten(storages);
     });
   }
 
   const titles = {
-    batch:
-      'a batch with a plant that the storage cannot hold is rejected with invalid_plant, and nothing of it is written',
-    neighbours: 'a plant that the storage cannot hold does not fail the 63 creates beside it',
+    batch: 'if the storage cannot hold a plant of a batch, commit rejects with invalid_plant and writes nothing',
+    neighbours: 'a plant that the storage cannot hold does not make the other 63 creates fail',
   };
   if (options.makePlantUnstorable === undefined) {
     for (const title of Object.values(titles)) {
-      skip(`${title}: not proven, because the option makePlantUnstorable is missing`);
+      skip(`${title}: not tested, because the option makePlantUnstorable is missing`);
     }
     return;
   }
@@ -61,8 +62,7 @@ export function testFault(suite: Suite): void {
     await t.settle('makePlantUnstorable', () =>
       options.makePlantUnstorable?.(location, { kind: 'create', user: 'ada', id: 13n }),
     );
-    const contract =
-      'A commit with a plant that the storage cannot hold must reject with a PlantStoreError invalid_plant.';
+    const contract = 'A commit with a plant that the storage cannot hold must reject with the code invalid_plant.';
     await expectCode(storages[0].commit(batchWith(create('ada', 13n), 3)), 'invalid_plant', contract);
     await expectNothingWritten(storages);
   });
@@ -81,13 +81,13 @@ export function testFault(suite: Suite): void {
         await expectCode(
           attempt,
           'invalid_plant',
-          'A create that the storage cannot hold must reject with invalid_plant.',
+          'A create of a plant that the storage cannot hold must reject with invalid_plant.',
         );
       } else {
         expectEqual(
           settled[id]?.status,
           'fulfilled',
-          `The create of plant ${id} must succeed beside one that the storage cannot hold.`,
+          `The create of plant ${id} must succeed, although the storage cannot hold another plant.`,
         );
       }
     }
@@ -95,7 +95,7 @@ export function testFault(suite: Suite): void {
     expectEqual(
       ids(await store.listPlants('ada')),
       stored,
-      'The list must hold every plant but the one that the storage cannot hold.',
+      'The list must contain every plant except the one that the storage cannot hold.',
     );
   });
 }

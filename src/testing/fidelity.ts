@@ -7,9 +7,9 @@ const texts = [
   ...['\uFEFF', '\uFFFD', '\uFFFF', '\t\r\n', '0', '1e3', 'null'],
 ];
 
-/** Registers the tests that names, tags and users are stored unchanged. */
+/** Registers the tests that check that names, tags and users are stored unchanged. */
 export function testFidelity({ test }: Suite): void {
-  test('every Unicode character but U+0000 is stored as it is', async ({ open }) => {
+  test('every Unicode character except U+0000 is stored unchanged', async ({ open }) => {
     const storage = await open();
     const planes = range(0x110).map((block) =>
       range(0x1000)
@@ -19,14 +19,12 @@ export function testFidelity({ test }: Suite): void {
     const names = planes.filter((points) => points.length > 0).map((points) => String.fromCodePoint(...points));
     await storage.commit(names.map((name, n) => create('ada', BigInt(n), name, name)));
     const plants = names.map((name, n) => ({ id: BigInt(n), name, tag: name }));
-    expectEqual(
-      await all(storage, 'ada'),
-      plants,
-      'list must return names and tags with every character that was stored.',
-    );
+    expectEqual(await all(storage, 'ada'), plants, 'list must return every character of names and tags unchanged.');
   });
 
-  test('names and tags are stored exactly, the empty ones too, and an absent tag stays absent', async ({ open }) => {
+  test('names and tags are stored unchanged, including empty ones, and a missing tag stays missing', async ({
+    open,
+  }) => {
     const storage = await open();
     const plants = texts.flatMap((text, n) => [
       { id: BigInt(n), name: text },
@@ -35,11 +33,11 @@ export function testFidelity({ test }: Suite): void {
     ]);
     await storage.commit(plants.map((plant) => ({ kind: 'create', user: 'ada', plant })));
     const byId = plants.toSorted((a, b) => Number(a.id - b.id));
-    const contract = `list must return names and tags exactly: '' is a tag, and a plant without a tag has no key tag.`;
+    const contract = `list must return names and tags unchanged: '' is a tag, and an absent tag is not a property.`;
     expectEqual(await all(storage, 'ada'), byId, contract);
   });
 
-  test('users are different if they differ in anything, up to 255 bytes of UTF-8', async ({ open }) => {
+  test('users of up to 255 UTF-8 bytes are distinguished by every byte', async ({ open }) => {
     const storage = await open();
     const users = [
       ...texts.filter((text) => text !== ''),
@@ -52,11 +50,11 @@ export function testFidelity({ test }: Suite): void {
     expectEqual(
       outcomes,
       users.map(() => true),
-      'Every user must be able to have a plant with the same id.',
+      'commit must return true for every create, because the users are different.',
     );
     await storage.commit([remove('a', 7n)]);
     for (const [n, user] of users.entries()) {
-      const contract = `list must tell the user ${JSON.stringify(user)} apart from every other user.`;
+      const contract = `list must return only the plants of the user ${JSON.stringify(user)}.`;
       expectEqual(await all(storage, user), user === 'a' ? [] : [{ id: 7n, name: `plant ${n}` }], contract);
     }
   });

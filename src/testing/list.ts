@@ -9,16 +9,16 @@ export function testList({ test }: Suite): void {
   test('list returns nothing for a user without plants', async ({ open }) => {
     const storage = await open();
     await storage.commit([create('ada', 1n)]);
-    expectEqual(await all(storage, 'nobody'), [], 'list must return only the plants of the user that it is given.');
+    expectEqual(await all(storage, 'nobody'), [], 'list must return only the plants of the given user.');
   });
 
-  test('list sorts ids as numbers, over all of int64', async ({ open }) => {
+  test('list sorts ids as numbers, in the whole int64 range', async ({ open }) => {
     const storage = await open();
     const sorted = [
       ...[minInt64, minInt64 + 1n, -9007199254740993n, -10n, -9n, -1n, 0n, 1n, 9n, 10n],
       ...[2n ** 53n, 2n ** 53n + 1n, maxInt64 - 1n, maxInt64],
     ];
-    const contract = 'list must return every id exactly as it was stored, in ascending order.';
+    const contract = 'list must return every id unchanged, in ascending order.';
     await storage.commit(shuffled(sorted).map((id) => create('ada', id)));
     expectEqual(ids(await all(storage, 'ada')), sorted, contract);
     expectEqual(ids(await storage.list('ada', { after: undefined, limit: 50 })), sorted, contract);
@@ -29,7 +29,7 @@ export function testList({ test }: Suite): void {
     await storage.commit([10n, 20n, 30n].map((id) => create('ada', id)));
     const expectList = async (after: bigint | undefined, limit: number, expected: bigint[]): Promise<void> => {
       const call = `list(after: ${after ?? 'undefined'}, limit: ${limit})`;
-      const contract = `${call} of the ids 10, 20 and 30 must return ${expected.join(', ') || 'nothing'}.`;
+      const contract = `If the stored ids are 10, 20 and 30, ${call} must return ${expected.join(', ') || 'nothing'}.`;
       expectEqual(ids(await storage.list('ada', { after, limit })), expected, contract);
     };
     await expectList(undefined, 2, [10n, 20n]);
@@ -41,7 +41,7 @@ export function testList({ test }: Suite): void {
     await expectList(maxInt64, 5, []);
   });
 
-  test('list pages through 5000 plants without losing or repeating one, while others change', async ({ open }) => {
+  test('list returns each of 5000 plants exactly once, page by page, while other plants change', async ({ open }) => {
     const storage = await open();
     const kept = range(5000).map((n) => BigInt(n) * 3n);
     const writes = shuffled(kept).map((id) => create('ada', id));
@@ -56,52 +56,62 @@ export function testList({ test }: Suite): void {
       if (after === undefined) break;
       await storage.commit([create('ada', after - 1n), remove('ada', after - 2n), create('bob', after)]);
     }
-    expectEqual(seen, kept, 'Page by page, list must return every plant exactly once if it is stored all the time.');
+    expectEqual(
+      seen,
+      kept,
+      'When paging, list must return every plant that is stored during the whole test exactly once.',
+    );
     const page = await storage.list('ada', { after: undefined, limit: 1500 });
-    expectEqual(page.length, 1500, 'list must return as many plants as its limit allows if their text is short.');
+    expectEqual(page.length, 1500, 'If names and tags are short, list must return as many plants as the limit allows.');
   });
 
-  test('list may stop before the limit only with the plant by which the JSON reaches 262144 bytes', async ({
-    open,
-  }) => {
+  test('list returns fewer plants than the limit only if their JSON reaches 262144 bytes', async ({ open }) => {
     const storage = await open();
-    // In JSON, these characters need one, three and six bytes.
+    // These characters take one, three and six bytes in JSON.
     for (const letter of ['x', '\u2698', '\u0001']) {
       const plants = range(20).map((n) => ({ id: BigInt(n), name: letter.repeat(20_000), tag: letter.repeat(10_000) }));
       await storage.commit(plants.map((plant) => ({ kind: 'create', user: letter, plant })));
       const page = await storage.list(letter, { after: undefined, limit: 1000 });
       const bytes = Buffer.byteLength(page.map(plantJson).join(''));
-      const rule = 'It may stop before the limit only when it has reached 262144 bytes.';
+      const rule = 'list may return fewer plants than the limit only if their JSON has at least 262144 bytes.';
       expect(
         page.length === 20 || bytes >= 262_144,
-        `list stopped after ${page.length} plants, whose JSON has ${bytes} bytes. ${rule}`,
+        `list returned ${page.length} of 20 plants, and their JSON has ${bytes} bytes. ${rule}`,
       );
-      expectEqual(page, plants.slice(0, page.length), 'A page that stops before the limit must hold the first plants.');
+      expectEqual(
+        page,
+        plants.slice(0, page.length),
+        'If list returns fewer plants than the limit, it must return the first ones.',
+      );
       expectEqual(
         await all(storage, letter),
         plants,
-        'The pages after one that stopped early must return the other plants.',
+        'If a page has fewer plants than the limit, the pages that follow must contain the other plants.',
       );
       const few = await storage.list(letter, { after: undefined, limit: 2 });
-      expectEqual(few.length, 2, 'list must return 2 plants of less than 262144 bytes of JSON each if its limit is 2.');
+      expectEqual(
+        few.length,
+        2,
+        'If the limit is 2 and the JSON of the first plant has less than 262144 bytes, list must return 2 plants.',
+      );
     }
   });
 
-  test('list returns fresh plain objects, which the caller may change', async ({ open }) => {
+  test('list returns new plain objects, which the caller may change', async ({ open }) => {
     const storage = await open();
     await storage.commit([create('ada', 1n, 'Fern')]);
     const [plant] = await all(storage, 'ada');
     expect(plant !== undefined, 'list must return the plant that was stored. It returned nothing.');
     expect(
       Object.getPrototypeOf(plant) === Object.prototype,
-      'list must return plain objects. Its plant has another prototype.',
+      'list must return plain objects. The prototype of its plant is not Object.prototype.',
     );
     plant.name = 'changed';
     const contract = 'A stored plant must not change when the caller changes an object that list returned.';
     expectEqual(await all(storage, 'ada'), [{ id: 1n, name: 'Fern' }], contract);
   });
 
-  test('list shows every commit that has resolved, also while another commit is under way', async ({ open }) => {
+  test('list returns the plants of every resolved commit, even during another commit', async ({ open }) => {
     const storage = await open();
     for (const n of range(50)) {
       const earlier = BigInt(n) * 2n;
@@ -110,13 +120,9 @@ export function testList({ test }: Suite): void {
       expect(
         ids(listed).includes(earlier),
         `list did not return plant ${earlier}, although its commit had resolved. ` +
-          'A commit must resolve only when every later list shows it.',
+          'When a commit resolves, every later list must return its plants.',
       );
     }
-    expectEqual(
-      (await all(storage, 'ada')).length,
-      100,
-      'list must return all plants of 100 commits that have resolved.',
-    );
+    expectEqual((await all(storage, 'ada')).length, 100, 'list must return the plants of all 100 resolved commits.');
   });
 }

@@ -8,9 +8,12 @@ import type { JsonPage, StorageAdapter } from '../storage/storage-adapter.ts';
 type ListJson = NonNullable<StorageAdapter['listJson']>;
 type NamedPlant = [id: PlantId, name: string, tag?: string | undefined];
 
-/** Registers the tests for the optional `listJson`, which returns the same plants as `list`, as JSON. */
+/** Registers the tests for the optional method `listJson`, which returns the same plants as `list`, as JSON. */
 export function testListJson({ test, reportMissing }: Suite): void {
-  /** Opens an adapter with these plants and returns its `listJson`, or `undefined` if it does not have this method. */
+  /**
+   * Opens an adapter and stores these plants. Returns its `listJson`, or `undefined` if the adapter does not have this
+   * method.
+   */
   async function withPlants({ open }: SuiteTest, plants: NamedPlant[]): Promise<ListJson | undefined> {
     const storage = await open();
     if (storage.listJson === undefined) {
@@ -21,11 +24,11 @@ export function testListJson({ test, reportMissing }: Suite): void {
     return storage.listJson.bind(storage);
   }
 
-  test('listJson returns an empty array if there is nothing', async (t) => {
+  test('listJson returns an empty array if the range contains no plant', async (t) => {
     const listJson = await withPlants(t, [[1n, 'Fern']]);
     if (listJson === undefined) return;
     const empty: JsonPage = { json: '[]', count: 0, last: undefined, hasMore: false };
-    const contract = 'listJson must return an empty array, and no last id, if the range holds no plant.';
+    const contract = 'If the range contains no plant, listJson must return an empty array, and last must be undefined.';
     expectEqual(await listJson('nobody', { after: undefined, limit: 10 }), empty, contract);
     expectEqual(await listJson('ada', { after: 1n, limit: 10 }), empty, contract);
     expectEqual(await listJson('ada', { after: maxInt64, limit: 10 }), empty, contract);
@@ -50,7 +53,7 @@ export function testListJson({ test, reportMissing }: Suite): void {
     await expectPage(0n, 1, { json: `[${c}]`, count: 1, last: maxInt64, hasMore: false });
   });
 
-  test('listJson neither shows the plants of other users nor counts them as more', async ({ open }) => {
+  test('listJson ignores the plants of other users, and so does hasMore', async ({ open }) => {
     const storage = await open();
     if (storage.listJson === undefined) {
       reportMissing('listJson');
@@ -67,14 +70,14 @@ export function testListJson({ test, reportMissing }: Suite): void {
     for (const limit of [count, 1000]) {
       const page = await storage.listJson('ada', { after: undefined, limit });
       const contract =
-        'listJson must return only the plants of its user, and hasMore must be false after the last of them.';
+        'listJson must return only the plants of the given user, and hasMore must be false after the last one.';
       expectEqual(page, { json, count, last: BigInt(count - 1), hasMore: false }, contract);
     }
     const { hasMore } = await storage.listJson('ada', { after: undefined, limit: count - 1 });
-    expectEqual(hasMore, true, 'hasMore must be true if the limit leaves out a plant.');
+    expectEqual(hasMore, true, 'hasMore must be true if the user has more plants than the limit allows.');
   });
 
-  test('listJson writes every character as JSON requires', async (t) => {
+  test('listJson escapes every character that JSON requires to be escaped', async (t) => {
     const texts = range(0x800)
       .filter((point) => point > 0)
       .map((point) => String.fromCodePoint(point));
@@ -86,28 +89,32 @@ export function testListJson({ test, reportMissing }: Suite): void {
     expectEqual(
       await readAllJson(listJson),
       expected,
-      'The JSON of listJson must parse to the names and tags that were stored.',
+      'When the JSON is parsed, names and tags must be the same as those that were stored.',
     );
   });
 
-  test('listJson may stop before the limit if names are very long, and then says that there are more', async (t) => {
+  test('listJson may return fewer plants than the limit if names are very long, with hasMore set', async (t) => {
     const plants = range(30).map((n): NamedPlant => [BigInt(n), `${n}`.repeat(20_000)]);
     const listJson = await withPlants(t, plants);
     if (listJson === undefined) return;
     const page = await listJson('ada', { after: undefined, limit: 1000 });
     expect(
       page.count >= 9,
-      `listJson stopped after ${page.count} plants of at most 40000 code units each. It must return at least 9.`,
+      `listJson returned ${page.count} plants of at most 40000 code units each. It must return at least 9.`,
     );
-    expectEqual(page.hasMore, page.count < 30, 'hasMore must say whether the user has plants after this page.');
+    expectEqual(
+      page.hasMore,
+      page.count < 30,
+      'hasMore must be true if and only if the user has plants after this page.',
+    );
     expectEqual(
       await readAllJson(listJson),
       plants.map(([, name]) => ({ name })),
-      'The pages of listJson must hold every plant once.',
+      'The pages of listJson must contain every plant exactly once.',
     );
   });
 
-  test('listJson leaves out no plant if some names are long and some are not', async (t) => {
+  test('listJson returns every plant if some names are long and others are short', async (t) => {
     const nameOf = (n: number): string => 'x'.repeat(n % 7 === 3 ? 1000 : 5);
     const plants = range(50).map((n): NamedPlant => [
       BigInt(n),
@@ -117,13 +124,13 @@ export function testListJson({ test, reportMissing }: Suite): void {
     const listJson = await withPlants(t, plants);
     if (listJson === undefined) return;
     const expected = plants.map(([, name, tag]) => (tag === undefined ? { name } : { name, tag }));
-    expectEqual(await readAllJson(listJson), expected, 'The pages of listJson must hold every plant once.');
+    expectEqual(await readAllJson(listJson), expected, 'The pages of listJson must contain every plant exactly once.');
   });
 }
 
-/** Registers the tests for the optional `dataVersion`. */
+/** Registers the tests for the optional method `dataVersion`. */
 export function testDataVersion({ test, reportMissing, options: { persistent } }: Suite): void {
-  test('dataVersion stays the same over commits of its own adapter, and changes with those of another one', async ({
+  test('dataVersion changes with a commit of another adapter, but not with one of its own adapter', async ({
     createLocation,
     open,
   }) => {
@@ -139,12 +146,15 @@ export function testDataVersion({ test, reportMissing, options: { persistent } }
     await other.commit([create('ada', 2n)]);
     const between = storage.dataVersion();
     if (persistent) {
-      expect(between !== before, `dataVersion is still ${before} after a commit of another adapter. It must change.`);
-    } else expectEqual(between, before, 'dataVersion must not change with a commit on which list does not depend.');
+      expect(
+        between !== before,
+        `dataVersion is still ${before} after a commit of another adapter. It must have changed.`,
+      );
+    } else expectEqual(between, before, 'dataVersion must not change if list does not change.');
     expectEqual(
       (await all(storage, 'ada')).length,
       persistent ? 2 : 1,
-      'list must return what dataVersion reports as changed.',
+      'list must return exactly the plants that exist when dataVersion is called.',
     );
     await storage.commit([remove('ada', 1n)]);
     expectEqual(storage.dataVersion(), between, 'dataVersion must not change with a commit of its own adapter.');

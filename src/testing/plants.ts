@@ -2,7 +2,10 @@ import type { Plant, PlantId, StoredPlant } from '../model/plant.ts';
 import { expect, expectEqual } from './expect.ts';
 import type { OwnedPlant, PlantKey, StorageAdapter, Write } from '../storage/storage-adapter.ts';
 
-/** More plants than any test stores. An adapter that returns more than this returns plants that do not exist. */
+/**
+ * An upper bound for the number of plants that a test stores. An adapter that returns more plants returns plants that
+ * do not exist, or returns plants repeatedly.
+ */
 const maxPlants = 20_000;
 
 export function create(user: string, id: bigint, name = 'a plant', tag?: string): Write {
@@ -13,7 +16,10 @@ export function remove(user: string, id: bigint): Write {
   return { kind: 'delete', user, id };
 }
 
-/** Returns all of a user's plants. With long names a page may be shorter than the limit; an empty page is the end. */
+/**
+ * Returns all of a user's plants. Reads pages until one is empty, because with long names a page may contain fewer
+ * plants than the limit.
+ */
 export async function all(storage: StorageAdapter, user: string): Promise<StoredPlant[]> {
   const plants: StoredPlant[] = [];
   for (;;) {
@@ -24,7 +30,10 @@ export async function all(storage: StorageAdapter, user: string): Promise<Stored
   }
 }
 
-/** Returns the plants of all users. A page may be shorter than the limit; an empty page is the end. */
+/**
+ * Returns the plants of all users. Reads pages until one is empty, because a page may contain fewer plants than the
+ * limit.
+ */
 export async function scanAll(storage: StorageAdapter, limit: number): Promise<OwnedPlant[]> {
   const found: OwnedPlant[] = [];
   for (let after: PlantKey | undefined; ;) {
@@ -37,7 +46,7 @@ export async function scanAll(storage: StorageAdapter, limit: number): Promise<O
   }
 }
 
-/** Returns all of ada's plants, read as JSON. */
+/** Returns all plants of the user ada, as parsed from the JSON of `listJson`. */
 export async function readAllJson(listJson: NonNullable<StorageAdapter['listJson']>): Promise<Plant[]> {
   const plants: Plant[] = [];
   for (let after: PlantId | undefined, hasMore = true; hasMore;) {
@@ -63,14 +72,20 @@ export function range(length: number): number[] {
   return Array.from({ length }, (_, n) => n);
 }
 
-/** Returns the items in a shuffled order that is the same in every run. */
+/** Returns the items in shuffled order. The order is the same in every run. */
 export function shuffled<T>(items: readonly T[]): T[] {
   return range(items.length)
     .toSorted((a, b) => ((a * 7919) % 104_729) - ((b * 7919) % 104_729))
     .flatMap((n) => items.slice(n, n + 1));
 }
 
-/** Throws if paging has returned more plants than any test stores. Otherwise a faulty adapter could page forever. */
+/**
+ * Throws a ContractError if the pages contain more plants in total than any test stores. Without this check, a loop
+ * that reads pages from a faulty adapter might never end.
+ */
 export function expectEnd(method: string, count: number): void {
-  expect(count <= maxPlants, `${method} has returned ${count} plants, page by page, which is more than were stored.`);
+  expect(
+    count <= maxPlants,
+    `The pages of ${method} contain ${count} plants in total, which is more than were stored.`,
+  );
 }

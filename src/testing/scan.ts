@@ -4,7 +4,10 @@ import { all, create, expectEnd, keyOf, range, remove, scanAll } from './plants.
 import type { Suite } from './suite.ts';
 import type { PlantKey } from '../storage/storage-adapter.ts';
 
-/** Users, sorted by their UTF-8 bytes. This order differs from UTF-16 order and from dictionary order. */
+/**
+ * Users in the order of their UTF-8 bytes, which differs from the order of UTF-16 code units and from alphabetical
+ * order.
+ */
 const sortedUsers = [
   ...[' ', '%', "'", 'A', 'B', 'B ', 'a', 'aa', 'b', '\u007f', 'é', 'ü', '\ud7ff', '\ue000', '\uFFFD', '\uFFFF'],
   ...['\u{10000}', '\u{1F33F}', '\u{10FFFF}'],
@@ -15,7 +18,7 @@ export function testScan({ test }: Suite): void {
   test('scan returns nothing if nothing is stored', async ({ open }) => {
     const storage = await open();
     const everything = { after: undefined, limit: 10 };
-    expectEqual(await storage.scan(everything), [], 'scan of an empty storage must return nothing.');
+    expectEqual(await storage.scan(everything), [], 'If nothing is stored, scan must return an empty array.');
     await storage.commit([create('ada', 1n)]);
     expectEqual((await storage.scan(everything)).length, 1, 'scan must return the plant that was stored.');
     await storage.commit([remove('ada', 1n)]);
@@ -23,21 +26,21 @@ export function testScan({ test }: Suite): void {
     expectEqual(
       await storage.scan({ after: { user: 'ada', id: 1n }, limit: 10 }),
       [],
-      'scan after a deleted plant must return nothing.',
+      'If nothing is stored, scan must return an empty array, even after the key of a deleted plant.',
     );
   });
 
-  test('scan sorts by the bytes of the UTF-8 of the user, then by id over all of int64', async ({ open }) => {
+  test('scan sorts by the UTF-8 bytes of the user, then by id in the whole int64 range', async ({ open }) => {
     const storage = await open();
     const ids = [minInt64, -(2n ** 53n) - 1n, -1n, 0n, 9n, 10n, 2n ** 53n + 1n, maxInt64];
     const sorted = sortedUsers.flatMap((user) => ids.map((id) => ({ user, id })));
-    const contract = 'scan must return all plants of all users, by the bytes of the UTF-8 of the user and then by id.';
+    const contract = 'scan must return the plants of all users, sorted by the UTF-8 bytes of the user and then by id.';
     await storage.commit(sorted.toReversed().map(({ user, id }) => create(user, id)));
     expectEqual((await storage.scan({ after: undefined, limit: 1000 })).map(keyOf), sorted, contract);
     expectEqual((await scanAll(storage, 7)).map(keyOf), sorted, contract);
   });
 
-  test('scan returns the plants after a key, stored or not, up to the limit', async ({ open }) => {
+  test('scan returns the plants after a key, which need not exist, up to the limit', async ({ open }) => {
     const storage = await open();
     await storage.commit([create('ada', 10n), create('ada', 20n), create('bob', minInt64), create('eve', 5n)]);
     const [a10, a20, b, e5] = ['ada 10', 'ada 20', `bob ${minInt64}`, 'eve 5'];
@@ -62,10 +65,10 @@ export function testScan({ test }: Suite): void {
     await expectScan('eve', 5n, []);
     await expectScan('\u{10FFFF}', maxInt64, []);
     const page = await storage.scan({ after: undefined, limit: 2_147_483_647 });
-    expectEqual(page.length, 4, 'scan must return all plants if its limit is 2147483647.');
+    expectEqual(page.length, 4, 'If the limit is 2147483647, scan must return all plants.');
   });
 
-  test('scan pages through 6000 plants without losing or repeating one, while others change', async ({ open }) => {
+  test('scan returns each of 6000 plants exactly once, page by page, while other plants change', async ({ open }) => {
     const storage = await open();
     const kept = range(6000).map((n) => ({ user: `user ${n % 3}`, id: BigInt(n) * 3n }));
     for (let at = 0; at < kept.length; at += 1000) {
@@ -80,17 +83,22 @@ export function testScan({ test }: Suite): void {
       after = page.at(-1);
       if (after === undefined) break;
       const { user, id } = after;
-      // Adds no user after one that was added here: with a new user ahead on every page, the scan would never end.
+      // If the last plant of the page belongs to a user that this test has added, no further user is added. Otherwise
+      // every page would add a user that follows, and the scan would never end.
       const others = user.endsWith('!')
         ? []
         : [create(user, id - 1n), create('user', id - 1n), create(`${user}!`, id - 1n)];
       await storage.commit([remove(user, id - 2n), ...others]);
     }
     const sorted = range(3).flatMap((n) => kept.filter(({ user }) => user === `user ${n}`));
-    expectEqual(seen, sorted, 'Page by page, scan must return every plant exactly once if it is stored all the time.');
+    expectEqual(
+      seen,
+      sorted,
+      'When paging, scan must return every plant that is stored during the whole test exactly once.',
+    );
   });
 
-  test('scan returns at least one plant a page, however long names are', async ({ open }) => {
+  test('scan returns at least one plant per page, even if names are very long', async ({ open }) => {
     const storage = await open();
     const owned = range(12).map((n) => ({
       user: `user ${n % 2}`,
@@ -99,12 +107,12 @@ export function testScan({ test }: Suite): void {
     for (const { user, plant } of owned) await storage.commit([{ kind: 'create', user, plant }]);
     const sorted = range(2).flatMap((n) => owned.filter(({ user }) => user === `user ${n}`));
     const contract =
-      'scan must return every plant, also one with a name of 440000 code units: only an empty page is the end.';
+      'scan must return every plant, even with a name of 440000 code units. Only an empty page may mean the end.';
     expectEqual(await scanAll(storage, 1000), sorted, contract);
     expectEqual(await scanAll(storage, 1), sorted, contract);
   });
 
-  test('scan returns the same plants as list: texts exactly, and no tag if there is none', async ({ open }) => {
+  test('scan returns the same plants as list, with unchanged names and tags', async ({ open }) => {
     const storage = await open();
     const texts = ['', ' ', '"', '\\', '\\u0041', '\t\r\n\u0001\u007f\u0085\u2028', '\u{1F33F}', '\uFEFF', 'null'];
     const owned = texts.flatMap((text, n) => [
@@ -113,7 +121,11 @@ export function testScan({ test }: Suite): void {
     ]);
     await storage.commit(owned.map(({ user, plant }) => ({ kind: 'create', user, plant })));
     const found = await storage.scan({ after: undefined, limit: 1000 });
-    expectEqual(found, owned, 'scan must return names and tags exactly as they were stored.');
+    expectEqual(
+      found,
+      owned,
+      'scan must return names and tags unchanged, and no property tag for a plant without a tag.',
+    );
     expectEqual(
       await all(storage, 'ada'),
       owned.map(({ plant }) => plant),
@@ -121,13 +133,13 @@ export function testScan({ test }: Suite): void {
     );
   });
 
-  test('scan returns fresh plain objects, which the caller may change', async ({ open }) => {
+  test('scan returns new plain objects, which the caller may change', async ({ open }) => {
     const storage = await open();
     await storage.commit([create('ada', 1n, 'Fern')]);
     const [owned] = await scanAll(storage, 10);
     expect(owned !== undefined, 'scan must return the plant that was stored. It returned nothing.');
     const arePlain = [owned, owned.plant].every((value) => Object.getPrototypeOf(value) === Object.prototype);
-    expect(arePlain, 'scan must return plain objects. One of its objects has another prototype.');
+    expect(arePlain, 'scan must return plain objects. The prototype of one of its objects is not Object.prototype.');
     owned.plant.name = 'changed';
     const contract = 'A stored plant must not change when the caller changes an object that scan returned.';
     expectEqual(await scanAll(storage, 10), [{ user: 'ada', plant: { id: 1n, name: 'Fern' } }], contract);

@@ -10,10 +10,9 @@ import { makeSuite } from './suite.ts';
 import type { StorageAdapterTestOptions, StorageLocation, Suite } from './suite.ts';
 
 /**
- * Registers the tests for a storage adapter, which cover the whole contract of `StorageAdapter`. Call
- * it at the top level of a test file. It works with every test runner that has `describe` and `it`;
- * the default is node:test, and the option `runner` selects another.
- *
+ * Registers tests that check a storage adapter against the whole contract of `StorageAdapter`. Call this function at
+ * the top level of a test file. The default test runner is node:test. The option `runner` selects another test runner,
+ * which must have `describe` and `it`.
  * @example
  * testStorageAdapter('MyStorage', {
  *   createLocation: async (t) => {
@@ -31,13 +30,13 @@ export function testStorageAdapter<Location extends StorageLocation>(
   const suite = makeSuite(name, options);
   const sections: Record<string, (suite: Suite) => void> = {
     commit: testCommit,
-    'a commit that fails': testFault,
+    'a failing commit': testFault,
     list: testList,
     scan: testScan,
-    'what is stored': testFidelity,
-    'under a PlantStore': testUnderPlantStore,
-    'listJson, if there is one': testListJson,
-    'dataVersion, if there is one': testDataVersion,
+    'stored names, tags and users': testFidelity,
+    'a PlantStore that uses the adapter': testUnderPlantStore,
+    'listJson, if implemented': testListJson,
+    'dataVersion, if implemented': testDataVersion,
     close: testClose,
     'a second adapter on the same location': testSecondAdapter,
   };

@@ -5,21 +5,25 @@ import type { Suite } from './suite.ts';
 
 /** Registers the tests for a PlantStore that uses the adapter. */
 export function testUnderPlantStore({ test }: Suite): void {
-  test('a PlantStore lets exactly one of many concurrent creates of an id succeed', async ({ open }) => {
+  test('of many concurrent creates of the same plant, exactly one succeeds', async ({ open }) => {
     const store = new PlantStore({ storage: await open() });
     const attempts = range(40).flatMap((id) => range(10).map((n) => store.createPlant('ada', { id, name: `${n}` })));
     const settled = await Promise.allSettled(attempts);
     for (const [index, outcome] of settled.entries()) {
-      const contract = 'A create must succeed, or reject with id_taken.';
+      const contract = 'A create must succeed or reject with id_taken.';
       const attempt = attempts[index];
       if (outcome.status === 'rejected' && attempt !== undefined) await expectCode(attempt, 'id_taken', contract);
     }
     const created = settled.filter(({ status }) => status === 'fulfilled').length;
-    expectEqual(created, 40, 'Of ten concurrent creates of each of 40 ids, one must succeed.');
+    expectEqual(
+      created,
+      40,
+      'If each of 40 plants is created ten times concurrently, exactly one create of each plant must succeed.',
+    );
     expectEqual(
       ids(await store.listPlants('ada')),
       range(40).map(BigInt),
-      'The list must hold each of the 40 ids once.',
+      'The list must contain each of the 40 plants exactly once.',
     );
     const deletes = await Promise.all(
       range(40).flatMap((id) => [store.deletePlant('ada', id), store.deletePlant('ada', id)]),
@@ -27,7 +31,7 @@ export function testUnderPlantStore({ test }: Suite): void {
     expectEqual(
       deletes.filter(Boolean).length,
       40,
-      'Of two concurrent deletes of each of 40 ids, one must return true.',
+      'If each of 40 plants is deleted twice concurrently, exactly one delete of each plant must return true.',
     );
   });
 }

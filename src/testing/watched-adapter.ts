@@ -5,10 +5,10 @@ import { compareUsers } from '../storage/key-order.ts';
 import type { JsonPage, ListRange, PlantKey, ScanRange, StorageAdapter } from '../storage/storage-adapter.ts';
 
 /** The timeout of a method that has timed out before, in milliseconds. */
-const shortPatienceMs = 100;
+const shortTimeoutMs = 100;
 
-/** Waits for an adapter's promises, with a timeout. */
-export class Patience {
+/** Calls an adapter's methods with a timeout. */
+export class CallTimeouts {
   readonly #timeoutMs: number;
   readonly #hung = new Set<string>();
 
@@ -17,12 +17,12 @@ export class Patience {
   }
 
   /**
-   * Calls an adapter's method and waits for its promise. Throws a ContractError after a timeout. A method that
-   * has timed out once gets a much shorter timeout from then on, so that the whole suite ends soon.
+   * Calls a function and waits for its promise. Throws a ContractError after a timeout. If a function with the same
+   * name has timed out before, the timeout is much shorter, so that the whole suite ends soon.
    */
   async settle<T>(name: string, call: () => T | Promise<T>): Promise<T> {
     const hasHung = this.#hung.has(name);
-    const timeoutMs = hasHung ? Math.min(shortPatienceMs, this.#timeoutMs) : this.#timeoutMs;
+    const timeoutMs = hasHung ? Math.min(shortTimeoutMs, this.#timeoutMs) : this.#timeoutMs;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
@@ -39,10 +39,10 @@ export class Patience {
   }
 }
 
-/** Wraps an adapter. Checks for every call what the contract requires of all calls. */
-export function watched(storage: StorageAdapter, patience: Patience): StorageAdapter {
+/** Wraps an adapter. The wrapper checks the result of every call against the rules that apply to all calls. */
+export function watched(storage: StorageAdapter, timeouts: CallTimeouts): StorageAdapter {
   const called = async <T>(name: string, call: () => Promise<T>): Promise<T> =>
-    patience.settle(name, () => promiseOf(name, call));
+    timeouts.settle(name, () => promiseOf(name, call));
   return {
     commit: async (writes) => {
       const outcomes = await called('commit', () => storage.commit(writes));
@@ -82,7 +82,7 @@ export function watched(storage: StorageAdapter, patience: Patience): StorageAda
   };
 }
 
-/** Calls a method and checks that it returns a promise: it must not throw or return anything else. */
+/** Calls a method and checks that it returns a promise. The method must not throw or return any other value. */
 function promiseOf<T>(name: string, call: () => Promise<T>): Promise<T> {
   let returned: unknown;
   try {
@@ -109,17 +109,20 @@ function checkLength(call: string, page: unknown, limit: number): void {
   expect(page.length <= limit, `${call} returned ${page.length} plants, which is more than its limit.`);
 }
 
-/** Checks that the ids of a page ascend and are greater than `after`. Otherwise paging could repeat a page forever. */
+/**
+ * Checks that the ids of a page are in ascending order and greater than `after`. Otherwise a loop over the pages could
+ * repeat a page forever.
+ */
 function checkIds(call: string, ids: readonly unknown[], after: PlantId | undefined): void {
   let last = after;
   for (const [index, id] of ids.entries()) {
     expect(typeof id === 'bigint', `${call} returned a plant with the id ${shown(id)}. An id must be a bigint.`);
     if (last === undefined || id > last) last = id;
     else if (id === last) {
-      fail(`${call} returned ${id} again. Every plant of a page must have a greater id than the one before.`);
+      fail(`${call} returned ${id} again. The id of every plant must be greater than the id of the plant before it.`);
     } else if (index === 0) {
-      fail(`${call} returned ${id}, which is not greater. It must return only ids greater than after.`);
-    } else fail(`${call} returned ${id} after ${last}. Ids must ascend as numbers.`);
+      fail(`${call} returned ${id}, which is not greater than after. It must return only ids greater than after.`);
+    } else fail(`${call} returned ${id} after ${last}. Ids must be in ascending numerical order.`);
   }
 }
 
@@ -132,11 +135,14 @@ function checkKeys(call: string, keys: readonly PlantKey[], { after }: ScanRange
     );
     const order = last === undefined ? 1 : compareUsers(key.user, last.user) || compareIds(key.id, last.id);
     const [seen, before] = [keyText(key), keyText(last)];
-    expect(order !== 0, `${call} returned (${seen}) again. Every plant of a page must come after the one before.`);
+    expect(
+      order !== 0,
+      `${call} returned (${seen}) again. The key of every plant must be greater than the key of the plant before it.`,
+    );
     expect(
       order > 0,
       `${call} returned (${seen}) after (${before}). ` +
-        'Users must ascend by the bytes of their UTF-8, and ids as numbers.',
+        'Plants must be sorted by the UTF-8 bytes of the user, and then by id as a number.',
     );
     last = key;
   }
@@ -147,7 +153,10 @@ function checkJsonPage(call: string, page: Partial<JsonPage> | undefined, { afte
   const isPage = typeof json === 'string' && typeof count === 'number' && typeof hasMore === 'boolean';
   expect(isPage, `${call} resolved with ${shown(page)}. It must resolve with { json, count, last, hasMore }.`);
   expect(count <= limit, `${call} returned ${count} plants, which is more than its limit.`);
-  expect(count > 0 || !hasMore, `${call} returned no plant, but says that there are more. A page must move on.`);
+  expect(
+    count > 0 || !hasMore,
+    `${call} returned no plant, but hasMore is true. A page with hasMore must contain at least one plant.`,
+  );
   if (count > 0) {
     expect(
       typeof last === 'bigint',
@@ -170,7 +179,7 @@ function keyText(key: PlantKey | undefined): string {
   return key === undefined ? 'after: undefined' : `user: ${visible(key.user)}, id: ${key.id}`;
 }
 
-/** Escapes all characters but printable ASCII, because the characters that differ are often invisible. */
+/** Escapes all characters except printable ASCII. Otherwise users that differ could look the same in a message. */
 function visible(user: string): string {
   return shown(user).replaceAll(
     /[^\x20-\x7e]/gu,

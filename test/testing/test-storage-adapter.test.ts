@@ -43,33 +43,33 @@ const broken: readonly [adapter: string, test: string, sentence: string][] = [
   [
     'MixesUsers',
     'list returns nothing for a user without plants',
-    'list must return only the plants of the user that it is given.',
+    'list must return only the plants of the given user.',
   ],
-  ['RoundsIds', 'list sorts ids as numbers, over all of int64', 'returned -9223372036854775808 again.'],
+  ['RoundsIds', 'list sorts ids as numbers, in the whole int64 range', 'returned -9223372036854775808 again.'],
   [
     'CommitsEachWrite',
-    'a batch is all or nothing if its write 4 of 7 cannot be read',
-    'A commit is all or nothing: after one that failed, the same adapter must show none of its writes.',
+    'a batch is all or nothing if its write 4 of 7 throws when it is read',
+    'A commit is all or nothing: after a failed commit, the same adapter must show none of its writes.',
   ],
   [
     'CommitsEachStatement',
     'a batch is all or nothing if the storage fails at a create in the middle',
-    'A commit is all or nothing: after one that failed, the same adapter must show none of its writes.',
+    'A commit is all or nothing: after a failed commit, the same adapter must show none of its writes.',
   ],
   [
     'CommitsCreatesFirst',
     'a batch is all or nothing if the storage fails at a delete in the middle',
-    'A commit is all or nothing: after one that failed, the same adapter must show none of its writes.',
+    'A commit is all or nothing: after a failed commit, the same adapter must show none of its writes.',
   ],
   [
     'FailsNeighbours',
-    'a plant that the storage cannot hold does not fail the 63 creates beside it',
-    'The create of plant 0 must succeed beside one that the storage cannot hold.',
+    'a plant that the storage cannot hold does not make the other 63 creates fail',
+    'The create of plant 0 must succeed, although the storage cannot hold another plant.',
   ],
   [
     'HidesFailure',
-    'a batch is all or nothing if its write 7 of 7 cannot be read',
-    'commit must reject a batch of which it cannot read a write.',
+    'a batch is all or nothing if its write 7 of 7 throws when it is read',
+    'commit must reject a batch if one of its writes throws when it is read.',
   ],
   [
     'IgnoresLimit',
@@ -78,28 +78,32 @@ const broken: readonly [adapter: string, test: string, sentence: string][] = [
   ],
   [
     'LosesEmptyTag',
-    'names and tags are stored exactly, the empty ones too, and an absent tag stays absent',
+    'names and tags are stored unchanged, including empty ones, and a missing tag stays missing',
     "'' is a tag",
   ],
-  ['SortsIdsAsText', 'list sorts ids as numbers, over all of int64', 'Ids must ascend as numbers.'],
+  [
+    'SortsIdsAsText',
+    'list sorts ids as numbers, in the whole int64 range',
+    'Ids must be in ascending numerical order.',
+  ],
   [
     'AcknowledgesEarly',
-    'list shows every commit that has resolved, also while another commit is under way',
+    'list returns the plants of every resolved commit, even during another commit',
     'list did not return plant 0, although its commit had resolved.',
   ],
   [
     'ClosesOnce',
-    'close may be called twice',
-    'A second close must do nothing. It rejected with Error "The database is not open.".',
+    'a second call to close does nothing',
+    'A second call to close must do nothing. It rejected with Error "The database is not open.".',
   ],
   [
     'SortsUsersByUtf16',
-    'scan sorts by the bytes of the UTF-8 of the user, then by id over all of int64',
+    'scan sorts by the UTF-8 bytes of the user, then by id in the whole int64 range',
     String.raw`returned (user: '\u{e000}', id: -9223372036854775808) after (user: '\u{10ffff}', id: `,
   ],
   [
     'NeverSettles',
-    'a create returns true for a new plant, and false for a taken id, whose plant stays as it is',
+    'a create returns true for a new id; for a taken id, it returns false and changes nothing',
     'commit did not settle within 1 second.',
   ],
   [
@@ -107,14 +111,10 @@ const broken: readonly [adapter: string, test: string, sentence: string][] = [
     'list returns nothing for a user without plants',
     'resolved with undefined. It must resolve with an array.',
   ],
-  [
-    'ThrowsAtOnce',
-    'close makes every later call reject with the code closed',
-    'It must return a promise that rejects.',
-  ],
+  ['ThrowsAtOnce', 'every call after close rejects with the code closed', 'It must return a promise that rejects.'],
   [
     'ListsForever',
-    'list shows every commit that has resolved, also while another commit is under way',
+    'list returns the plants of every resolved commit, even during another commit',
     'which is more than were stored.',
   ],
 ];
@@ -140,10 +140,10 @@ describe('testStorageAdapter', { concurrency: 2 }, () => {
     assert.match(output, /^ℹ skipped 4$/m);
     assert.match(
       output,
-      /a batch is all or nothing if .* at a create .*: not proven, because the option makeWriteFail is missing/,
+      /a batch is all or nothing if .* at a create .*: not tested, because the option makeWriteFail is missing/,
     );
-    assert.match(output, /^MapStorage has no listJson: the tests of listJson prove nothing\.$/m);
-    assert.match(output, /^MapStorage has no dataVersion: the tests of dataVersion prove nothing\.$/m);
+    assert.match(output, /^MapStorage has no listJson: the tests of listJson pass without testing anything\.$/m);
+    assert.match(output, /^MapStorage has no dataVersion: the tests of dataVersion pass without testing anything\.$/m);
   });
 
   it('passes with its faults on a correct adapter that has both', async () => {
