@@ -58,9 +58,9 @@ export type HttpErrorCode =
 export type ErrorCode = Exclude<keyof typeof errorTable, HttpErrorCode>;
 
 /**
- * The class of the errors that the library throws. The message never contains a secret. When a method of a PlantStore
- * rejects, the message does not contain details about the machine either, such as a path, so an application can send it
- * to a client. Such details are in `cause`.
+ * The class of the errors that the library throws. The message never contains a secret. If a method of a PlantStore
+ * rejects, the message can be sent to a client: it contains no details about the machine, such as paths. Such details
+ * are in `cause`.
  */
 export class PlantStoreError extends Error {
   override readonly name = 'PlantStoreError';

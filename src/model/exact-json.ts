@@ -28,7 +28,8 @@ export function parseExactJson(text: string): unknown {
 }
 
 /**
- * Checks that JSON.parse has not rounded `id`. When it rounds an integer literal, the result is never a safe integer.
+ * Checks that JSON.parse has not rounded `id`. If JSON.parse rounds an integer literal, the result is never a safe
+ * integer.
  */
 function isExact(value: unknown): boolean {
   const { id } = (value ?? {}) as { id?: unknown };

@@ -20,7 +20,7 @@ export function pageTurn(user: string): Promise<void> {
 
 function giveTurn(): void {
   for (const [user, requests] of waiting) {
-    // Deleting and adding a user moves the user to the end of the map.
+    // Deleting a user and adding it again moves the user to the end of the map.
     waiting.delete(user);
     const resume = requests.shift();
     if (requests.length > 0) waiting.set(user, requests);

@@ -1,7 +1,7 @@
 import type { JsonPage } from '../storage/storage-adapter.ts';
 
 /**
- * The size that is counted for each page and each user in addition to the text, in UTF-16 code units. It also limits
+ * The size that is counted for each page and each user in addition to the text, in UTF-16 code units. This also limits
  * the number of cached empty pages.
  */
 const overhead = 256;
@@ -41,8 +41,8 @@ export class PageCache {
   }
 
   /**
-   * Returns the first page of a user's list from the cache, or reads the page with `load` and caches it. The page is
-   * not cached if the pages of any user were removed during `load`, because it may have been read before a commit.
+   * Returns the first page of a user's list from the cache, or reads the page with `load` and caches it. If the pages
+   * of any user were removed during `load`, the page is not cached, because a commit may have made it out of date.
    */
   read(user: string, limit: number, load: () => Promise<JsonPage>): JsonPage | Promise<JsonPage> {
     if (!this.#isVersionChecked) this.#checkVersion();

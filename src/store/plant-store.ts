@@ -126,7 +126,7 @@ export class PlantStore {
 
   /**
    * Iterates over a user's plants in ascending order of id, page by page, in constant memory. Each page is read on
-   * demand. It contains at least one plant and at most 1000, or fewer if names are very long.
+   * demand. A page contains 1 to 1000 plants. If names are very long, pages contain fewer plants.
    *
    * A plant that is created or deleted during the iteration may or may not be returned. Every other plant is returned
    * exactly once.
@@ -208,7 +208,7 @@ export class PlantStore {
     try {
       return await callStorage(() => commitChecked(this.#storage, writes));
     } finally {
-      // After a failed commit, the plants may have changed too, because its outcome is unknown.
+      // The plants may have changed even if the commit has failed, because its outcome is then unknown.
       if (this.#pages !== undefined) for (const { user } of writes) this.#pages.forget(user);
     }
   }

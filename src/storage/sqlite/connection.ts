@@ -16,9 +16,9 @@ const maxShortBytes = Math.floor(maxPageBytes / maxPageLength);
 const isShort = `${jsonBytes} <= ${maxShortBytes}`;
 
 /**
- * The number of plants at the start of a range that are checked before a page of short plants is read. If one of them
- * is not short, the page is not read as a page of short plants. This check saves work, because a page of short plants
- * is discarded if it contains even one plant that is not short.
+ * The number of plants at the start of a page that are checked before the page is read as a page of short plants. If
+ * one of them is not short, the page is read row by row instead. The check saves work, because a page of short plants
+ * is discarded if a later plant is not short.
  */
 const probedPlants = 32;
 

@@ -145,7 +145,7 @@ function setUp(database: DatabaseSync, path: string, busyTimeoutMs: number): voi
 function configure(database: DatabaseSync, busyTimeoutMs: number): void {
   enterWalMode(database, busyTimeoutMs);
   database.exec('PRAGMA synchronous = FULL');
-  // To compile this statement, SQLite checks that the table has these columns.
+  // Preparing this statement fails if the table does not have these columns.
   database.prepare('SELECT user, id, name, tag FROM plants');
 }
 

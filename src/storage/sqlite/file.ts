@@ -58,7 +58,10 @@ export function hasLog(path: string): boolean {
   return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
-/** Returns an identifier of the file that does not depend on its name. It changes if another file takes its place. */
+/**
+ * Returns an identifier of the file that does not depend on the file's name. If another file replaces the file, the
+ * identifier changes.
+ */
 export function identifyFile(path: string): string {
   const { dev, ino } = statSync(path, { bigint: true });
   return `${dev}:${ino}`;

@@ -54,9 +54,9 @@ export function readJson(
 /**
  * Reads a page. All plants of the page come from the same statement, so the page is a snapshot.
  *
- * First runs the statement for short plants, which reads all rows at once, in half the time. If it finds a plant that
- * is not short, the page could become full before the limit. The rows are then read one by one with the other
- * statement, until the page is full.
+ * The statement for short plants runs first. It reads all rows at once, in half the time. If the page contains a plant
+ * that is not short, the page could become full before the limit. In this case the other statement reads the rows one
+ * by one until the page is full.
  */
 function readPage<Item>(
   short: StatementSync,
