@@ -6,7 +6,7 @@ const floors = [
   ['^src/[^/]+\\.ts$'],
   ['^src/cli/'],
   ['^src/http/node/'],
-  ['^src/http/[^/]+\\.ts$', '^src/tokens/', '^src/testing/', '^src/transfer/'],
+  ['^src/http/[^/]+\\.ts$', '^src/tokens/', '^src/testing/', '^src/transfer/', '^src/check/'],
   ['^src/store/'],
   ['^src/storage/memory/', '^src/storage/sqlite/', '^src/storage/postgres/'],
   ['^src/storage/[^/]+\\.ts$'],

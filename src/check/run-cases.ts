@@ -1,0 +1,62 @@
+import type { CheckCase } from './check-case.ts';
+import type { CheckClient } from './check-client.ts';
+import { NoResponseError } from './exchange.ts';
+import type { Exchange } from './exchange.ts';
+import { CheckFailure } from './expect.ts';
+import { NotRun } from './not-run.ts';
+
+/** After this many checks in a row without a response, the others are not run: each could last until its timeout. */
+const maxUnanswered = 3;
+
+/** Why a check has failed. */
+interface FailedCheck {
+  readonly outcome: 'failed';
+  /** Completes the sentence "The check expects …". */
+  readonly expected: string;
+  /** What there was instead. */
+  readonly received: string;
+  /** The exchange that breaks the rule; missing if there was no complete response, or if there are `details`. */
+  readonly exchange?: Exchange;
+  /** Further lines of explanation. */
+  readonly details?: readonly string[];
+}
+
+/** What one check has found. */
+export type CheckResult = { readonly check: Pick<CheckCase, 'id' | 'level' | 'name' | 'source'> } & (
+  { readonly outcome: 'passed' } | FailedCheck | { readonly outcome: 'not run'; readonly reason: string }
+);
+
+/** Runs checks one after another, and removes the plants of each check before the next one. */
+export async function* runCases(
+  cases: readonly CheckCase[],
+  client: CheckClient,
+): AsyncGenerator<CheckResult, void, undefined> {
+  let unanswered = 0;
+  for (const check of cases) {
+    if (unanswered === maxUnanswered) {
+      yield { check, outcome: 'not run', reason: 'The server did not respond to earlier checks.' };
+      continue;
+    }
+    const result = await runCase(check, client);
+    unanswered = result.outcome === 'failed' && result.exchange === undefined ? unanswered + 1 : 0;
+    yield result;
+  }
+}
+
+async function runCase(check: CheckCase, client: CheckClient): Promise<CheckResult> {
+  client.beginCase();
+  try {
+    await check.run(client);
+    return { check, outcome: 'passed' };
+  } catch (error) {
+    if (error instanceof NotRun) return { check, outcome: 'not run', reason: error.message };
+    if (error instanceof NoResponseError) {
+      return { check, outcome: 'failed', expected: 'a complete response', received: error.message };
+    }
+    if (!(error instanceof CheckFailure)) throw error;
+    const { expected, exchange } = error;
+    return { check, outcome: 'failed', expected, received: `status ${exchange.response.status}`, exchange };
+  } finally {
+    await client.cleanUp();
+  }
+}

@@ -1,0 +1,76 @@
+import { NoResponseError } from './exchange.ts';
+import type { CheckRequest, CheckResponse, Send } from './exchange.ts';
+
+/** How long a complete response may take, in milliseconds. */
+const defaultTimeoutMs = 10_000;
+
+/** The maximum size of a response body in bytes. */
+const defaultMaxBodyBytes = 33_554_432;
+
+/** The settings of {@link sendByFetch}. */
+export interface SendByFetchOptions {
+  /** Performs a request; default the global `fetch`. A function that handles requests in this process works as well. */
+  readonly fetch?: (request: Request) => Promise<Response>;
+  /** How long a complete response may take, in milliseconds; default 10000. */
+  readonly timeoutMs?: number;
+  /** The maximum size of a response body in bytes; default 33554432. */
+  readonly maxBodyBytes?: number;
+}
+
+/**
+ * Returns a function that sends requests to the server at `baseUrl`. Redirects are not followed, so a check receives
+ * the redirect itself.
+ */
+export function sendByFetch(baseUrl: string, options: SendByFetchOptions = {}): Send {
+  const { fetch: perform = (request: Request) => fetch(request) } = options;
+  const { timeoutMs = defaultTimeoutMs, maxBodyBytes = defaultMaxBodyBytes } = options;
+  return async (request) => {
+    const timeout = AbortSignal.timeout(timeoutMs);
+    try {
+      const response = await perform(toRequest(baseUrl, request, timeout));
+      return { status: response.status, headers: response.headers, text: await readText(response, maxBodyBytes) };
+    } catch (error) {
+      if (error instanceof NoResponseError) throw error;
+      const text = timeout.aborted ? `No complete response arrived within ${timeoutMs / 1000} seconds.` : reason(error);
+      throw new NoResponseError(text, { cause: error });
+    }
+  };
+}
+
+function toRequest(baseUrl: string, { method, target, headers, body }: CheckRequest, signal: AbortSignal): Request {
+  // A body that is a string would get a Content-Type header that the check did not ask for.
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+  const content = bytes === undefined ? {} : { body: bytes };
+  return new Request(baseUrl + target, { method, headers, redirect: 'manual', signal, ...content });
+}
+
+async function readText(response: Response, maxBytes: number): Promise<CheckResponse['text']> {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  let text = '';
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    const bytes = chunk as Uint8Array;
+    size += bytes.length;
+    if (size > maxBytes) throw new NoResponseError(`The response body is longer than ${maxBytes} bytes.`);
+    text += decode(decoder, bytes);
+  }
+  return text + decode(decoder);
+}
+
+/** RFC 8259 §8.1 requires UTF-8. */
+function decode(decoder: InstanceType<typeof TextDecoder>, bytes?: Uint8Array): string {
+  try {
+    return decoder.decode(bytes, { stream: bytes !== undefined });
+  } catch (cause) {
+    throw new NoResponseError('The response body is not valid UTF-8.', { cause });
+  }
+}
+
+/** Returns the reason why `fetch` failed. The message of its own error is always "fetch failed". */
+function reason(error: unknown): string {
+  const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (!(inner instanceof Error)) return String(inner);
+  const errors: unknown[] = inner instanceof AggregateError ? inner.errors : [];
+  const texts = errors.filter((each) => each instanceof Error).map(({ message }) => message);
+  return texts.length > 0 ? texts.join('; ') : inner.message;
+}
