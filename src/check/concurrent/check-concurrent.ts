@@ -1,0 +1,64 @@
+import { plantStore } from '../check-case.ts';
+import type { CheckClient } from '../check-client.ts';
+import { NoResponseError } from '../exchange.ts';
+import { CheckFailure, expectList } from '../expect.ts';
+import type { CheckResult } from '../run-cases.ts';
+import { findContradiction } from './contradiction.ts';
+import { describeContradiction } from './describe.ts';
+import { checkLinearizable } from './linearizable.ts';
+import { operationsPerClient, recordRound } from './record-round.ts';
+
+/** A list of more plants is not an atomic snapshot, so it says nothing about the order of operations. */
+const maxAtomicPlants = 500;
+
+const check: CheckResult['check'] = {
+  id: 'concurrent-linearizable',
+  level: 'MUST',
+  name: 'MUST process concurrent requests as if they were sent one after another',
+  source: plantStore('consistency'),
+};
+
+/** The extent of {@link checkConcurrent}. */
+export interface ConcurrentOptions {
+  /** How many requests are in flight at a time, 1 or more. */
+  readonly clients: number;
+  /** How many requests are sent in total, 1 or more. The number is rounded up to whole rounds. */
+  readonly operations: number;
+}
+
+/**
+ * Checks that the operations on the plants of a user are linearizable. Clients send random requests at the same time,
+ * in rounds. Then a search looks for an order of the requests of each round that explains all responses.
+ */
+export async function checkConcurrent(
+  client: CheckClient,
+  { clients, operations }: ConcurrentOptions,
+): Promise<CheckResult> {
+  const rounds = Math.ceil(operations / (clients * operationsPerClient));
+  let undecided = 0;
+  try {
+    const listsAll = expectList(await client.a.list(`limit=${maxAtomicPlants + 1}`)).length <= maxAtomicPlants;
+    for (let number = 0; number < rounds; number++) {
+      const round = await recordRound(client, clients, listsAll);
+      const verdict = checkLinearizable(round.operations);
+      if (verdict === 'not linearizable') {
+        const details = describeContradiction(findContradiction(round.operations), round.ids);
+        const expected = 'an order of the requests that explains all responses';
+        return { check, outcome: 'failed', expected, received: 'a contradiction', details };
+      }
+      if (verdict === 'undecided') undecided++;
+      await client.cleanUp();
+    }
+  } catch (error) {
+    if (error instanceof NoResponseError) {
+      return { check, outcome: 'failed', expected: 'a complete response', received: error.message };
+    }
+    if (!(error instanceof CheckFailure)) throw error;
+    const { expected, exchange } = error;
+    return { check, outcome: 'failed', expected, received: `status ${exchange.response.status}`, exchange };
+  } finally {
+    await client.cleanUp();
+  }
+  if (undecided === 0) return { check, outcome: 'passed' };
+  return { check, outcome: 'not run', reason: `The search gave up in ${undecided} of ${rounds} rounds.` };
+}

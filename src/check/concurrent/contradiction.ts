@@ -1,0 +1,77 @@
+import { historyOf, historyUntil, isRead } from './history.ts';
+import type { Content, Operation } from './history.ts';
+import { checkLinearizable } from './linearizable.ts';
+
+/** A short history that is not linearizable, taken from a longer one. */
+export interface Contradiction {
+  /** In the order in which they began. */
+  readonly operations: readonly Operation[];
+  /** The operation whose response no order of the operations explains. */
+  readonly culprit: Operation;
+  /** What the response could have said instead; empty for a list of several ids. */
+  readonly possible: readonly string[];
+}
+
+/**
+ * Reduces a history that is not linearizable: to the first response that cannot be explained, to one key if that is
+ * enough, and to the reads that matter.
+ */
+export function findContradiction(operations: readonly Operation[]): Contradiction {
+  const culprit = firstUnexplained(operations);
+  let history = historyUntil(operations, culprit.respondedMs);
+  const keys = new Set(operations.flatMap((operation) => (operation.kind === 'list' ? [] : [operation.key])));
+  const projected = [...keys].map((key) => historyOf(history, key)).find(isContradictory);
+  history = projected ?? history;
+  for (const operation of history) {
+    if (!isRead(operation) || operation.invokedMs === culprit.invokedMs) continue;
+    const shorter = history.filter((other) => other !== operation);
+    if (isContradictory(shorter)) history = shorter;
+  }
+  const reduced = history.find(({ invokedMs, client }) => invokedMs === culprit.invokedMs && client === culprit.client);
+  const last = reduced ?? culprit;
+  return {
+    operations: history.toSorted((one, other) => one.invokedMs - other.invokedMs),
+    culprit: last,
+    possible: possibleOutcomes(history, last),
+  };
+}
+
+function isContradictory(history: readonly Operation[]): boolean {
+  return checkLinearizable(history) === 'not linearizable';
+}
+
+/** Returns the operation whose response is the first that makes the history contradictory. */
+function firstUnexplained(operations: readonly Operation[]): Operation {
+  const answered = operations.filter(({ respondedMs }) => respondedMs !== Infinity);
+  const inOrder = answered.toSorted((one, other) => one.respondedMs - other.respondedMs);
+  const found = inOrder.find(({ respondedMs }) => isContradictory(historyUntil(operations, respondedMs)));
+  if (found === undefined) throw new TypeError('The history must not be linearizable');
+  return found;
+}
+
+/** Returns descriptions of the outcomes that could be explained instead; none for a list of several keys. */
+function possibleOutcomes(history: readonly Operation[], culprit: Operation): string[] {
+  return otherOutcomes(history, culprit).flatMap(({ operation, text }) => {
+    const changed = history.map((other) => (other === culprit ? operation : other));
+    return checkLinearizable(changed) === 'linearizable' ? [text] : [];
+  });
+}
+
+function otherOutcomes(history: readonly Operation[], culprit: Operation): { operation: Operation; text: string }[] {
+  switch (culprit.kind) {
+    case 'create':
+      return (['created', 'taken'] as const).map((outcome) => ({ operation: { ...culprit, outcome }, text: outcome }));
+    case 'delete':
+      return (['deleted', 'absent'] as const).map((outcome) => ({ operation: { ...culprit, outcome }, text: outcome }));
+    case 'list': {
+      const [key, ...others] = [...(culprit.outcome?.keys() ?? [])];
+      if (key === undefined || others.length > 0) return [];
+      const names = history.flatMap((operation) => (operation.kind === 'create' ? [operation.name] : []));
+      const contents: Content[] = [undefined, ...names];
+      return contents.map((content) => ({
+        operation: { ...culprit, outcome: new Map([[key, content]]) },
+        text: content ?? 'no plant',
+      }));
+    }
+  }
+}
