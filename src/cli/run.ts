@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { backup } from './commands/backup.ts';
+import { check } from './commands/check.ts';
 import { UsageError } from './command.ts';
 import type { Command } from './command.ts';
 import { copy } from './commands/copy.ts';
@@ -15,6 +16,7 @@ const commands: ReadonlyMap<string, Command> = new Map([
   ['export', exportPlants],
   ['import', importPlants],
   ['backup', backup],
+  ['check', check],
 ]);
 
 const help = `Usage: plant-store COMMAND [OPTIONS]
@@ -28,6 +30,7 @@ Commands:
   export   write all plants to standard output, one JSON object per line
   import   create plants from standard input, one JSON object per line
   backup   copy the file of a storage while a server uses it
+  check    check that a server implements the Plant Store interface
 
 Options:
   --help      show this help, or the help of a command

@@ -31,6 +31,7 @@ describe('plant-store', { concurrency: 4 }, () => {
     export: ['--storage', '--help'],
     import: ['--storage', '--strict', '--help'],
     backup: ['--storage', '--help'],
+    check: ['--token', '--read-only-token', '--concurrent', '--clients', '--operations', '--json', '--help'],
   };
 
   it('shows help, with every command in it', async (t) => {

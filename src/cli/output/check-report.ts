@@ -1,0 +1,104 @@
+import type { CheckClient } from '../../check/check-client.ts';
+import { curlCommand } from '../../check/curl.ts';
+import type { CheckResult } from '../../check/run-cases.ts';
+import { printable } from './printable.ts';
+import { counted } from './progress.ts';
+
+/** The longest body in UTF-16 code units that is shown in full. */
+const maxShownBody = 300;
+
+/** The headers of a response that a check can be about. */
+const shownHeaders = ['content-type', 'www-authenticate', 'allow', 'link', 'location', 'cache-control'];
+
+/** How many checks ended in which way. */
+export interface CheckCounts {
+  readonly passed: number;
+  /** Failed checks of the level MUST. */
+  readonly failed: number;
+  /** Failed checks of the level SHOULD. */
+  readonly warnings: number;
+  readonly notRun: number;
+}
+
+/** Counts results. */
+export function countResults(results: readonly CheckResult[]): CheckCounts {
+  const count = (isCounted: (result: CheckResult) => boolean): number => results.filter(isCounted).length;
+  return {
+    passed: count(({ outcome }) => outcome === 'passed'),
+    failed: count(({ outcome, check }) => outcome === 'failed' && check.level === 'MUST'),
+    warnings: count(({ outcome, check }) => outcome === 'failed' && check.level === 'SHOULD'),
+    notRun: count(({ outcome }) => outcome === 'not run'),
+  };
+}
+
+/** The response of a failed check, as a report shows it. */
+interface ReceivedResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The beginning of the body. */
+  readonly body: string;
+}
+
+/** One result in the JSON report. */
+interface ReportedResult {
+  readonly id: string;
+  readonly level: string;
+  readonly name: string;
+  readonly source: string;
+  readonly outcome: CheckResult['outcome'];
+  /** Why the check was not run. */
+  readonly reason?: string;
+  readonly expected?: string;
+  /** The response, or a sentence that says what there was instead. */
+  readonly received?: ReceivedResponse | string;
+  readonly details?: readonly string[];
+  /** A command that repeats the request. */
+  readonly curl?: string;
+}
+
+/** Returns the entry of a result in the JSON report. It contains no token. */
+export function reportedResult(client: CheckClient, result: CheckResult): ReportedResult {
+  const { id, level, name, source } = result.check;
+  const base = { id, level, name, source, outcome: result.outcome };
+  if (result.outcome === 'passed') return base;
+  if (result.outcome === 'not run') return { ...base, reason: result.reason };
+  const { expected, received, exchange, details } = result;
+  const hide = (text: string): string => client.redact(text, (token) => `$${token}`);
+  if (exchange === undefined) return { ...base, expected, received: hide(received), ...(details && { details }) };
+  const { status, headers, text } = exchange.response;
+  const shown = shownHeaders.flatMap((header) => {
+    const value = headers.get(header);
+    return value === null ? [] : [[header, hide(value)] as const];
+  });
+  const body = hide(text.length > maxShownBody ? `${text.slice(0, maxShownBody)}…` : text);
+  return {
+    ...base,
+    expected: hide(expected),
+    received: { status, headers: Object.fromEntries(shown), body },
+    curl: curlCommand(client, exchange.request),
+  };
+}
+
+/** Returns the lines about a result: one if the check passed, or several if it failed. */
+export function resultLines(client: CheckClient, result: CheckResult): string {
+  const { id, name, source, reason, expected, received, details = [], curl } = reportedResult(client, result);
+  if (result.outcome === 'passed') return `✓ ${name} (${id})\n`;
+  if (result.outcome === 'not run') return `- ${name} (${id})\n    not run:  ${reason ?? ''}\n`;
+  const lines = [`✗ ${name} (${id})`, `    expected: ${printable(expected ?? '')}`];
+  if (typeof received === 'string') lines.push(`    received: ${printable(received)}`);
+  else if (received !== undefined) {
+    const headers = Object.entries(received.headers).map(([header, value]) => `${header}: ${value}`);
+    lines.push(`    received: status ${received.status}${['', ...headers.map(printable)].join(', ')}`);
+    if (received.body !== '') lines.push(`              ${printable(received.body)}`);
+  }
+  lines.push(...details.map((detail) => `      ${printable(detail)}`), `    source:   ${source}`);
+  if (curl !== undefined) lines.push(`    request:  ${printable(curl)}`);
+  return `${lines.join('\n')}\n`;
+}
+
+/** Returns the summary as one line. */
+export function summaryLine({ passed, failed, warnings, notRun }: CheckCounts, elapsedMs: number): string {
+  const total = counted(passed + failed + warnings + notRun, 'check');
+  const parts = [`${passed} passed`, `${failed} failed`, counted(warnings, 'warning'), `${notRun} not run`];
+  return `${total} in ${(elapsedMs / 1000).toFixed(1)} s: ${parts.join(', ')}.\n`;
+}
