@@ -39,7 +39,7 @@ const shell = snippets.filter(({ language }) => language === 'sh');
 
 const isCloneCommand = ({ code }: Snippet): boolean => code.startsWith('npm ');
 const isStart = ({ code }: Snippet): boolean => code === 'plant-store serve\n';
-const managesTokens = ({ code }: Snippet): boolean => code.includes('token create');
+const managesTokens = ({ code }: Snippet): boolean => code.includes('token revoke');
 const hasOwnTest = (snippet: Snippet): boolean => isCloneCommand(snippet) || isStart(snippet) || managesTokens(snippet);
 
 /** The output that a snippet promises: the text after `→` in its comments. */
@@ -67,10 +67,10 @@ async function makeProject(t: HasAfter): Promise<Project> {
   return { cwd, env: { ...plainEnvironment(), PATH: `${cwd}${delimiter}${process.env['PATH'] ?? ''}` } };
 }
 
-/** Runs a shell snippet and returns its output. A snippet that calls curl gets a server and a token. */
+/** Runs a shell snippet and returns its output. A snippet that calls a server gets one, and a token. */
 async function runShell(t: HasAfter, { code }: Snippet): Promise<string> {
   const { cwd, env } = await makeProject(t);
-  if (!code.includes('curl')) return runScript('sh', ['-ec', code], { cwd, env });
+  if (!code.includes('http://127.0.0.1:3000')) return runScript('sh', ['-ec', code], { cwd, env });
   const server = await startServer(t, [], { cwd });
   const TOKEN = (await readFile(join(cwd, 'first-token.txt'), 'utf8')).trimEnd();
   const script = code.replaceAll('http://127.0.0.1:3000', server.url);
