@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { checkCases } from '../../src/check/cases.ts';
+import { CheckClient } from '../../src/check/check-client.ts';
+import type { Send } from '../../src/check/exchange.ts';
+import { runCases } from '../../src/check/run-cases.ts';
+import { sendByFetch } from '../../src/check/send-by-fetch.ts';
+import { tokens } from '../check/run-checks.ts';
+import { assertDescribed } from '../support/described.ts';
+import { startService } from '../support/service.ts';
+
+describe('this server, by the checks of plant-store check,', () => {
+  for (const check of checkCases) {
+    it(`${check.name} (${check.id})`, async (t) => {
+      const service = await startService(t);
+      const fetched = sendByFetch(service.url);
+      const send: Send = async (request) => {
+        const response = await fetched(request);
+        assertDescribed(request.method, request.target, response);
+        return response;
+      };
+      const client = new CheckClient({ send, baseUrl: service.url, tokens });
+      for await (const result of runCases([check], client)) {
+        // Here, a SHOULD is required like a MUST.
+        assert.equal(result.outcome, 'passed', JSON.stringify(result, undefined, 2));
+      }
+      assert.deepEqual(await service.store.listPlants('ada'), []);
+      assert.deepEqual(await service.store.listPlants('bob'), []);
+      assert.deepEqual(service.faults, []);
+    });
+  }
+});
