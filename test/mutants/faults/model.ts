@@ -158,7 +158,7 @@ export const modelFaults: readonly Fault[] = [
         name: 'plant: the JSON of a plant omits its tag',
         find: 'JSON.stringify({ name, tag })',
         replace: 'JSON.stringify({ name })',
-        tests: ['test/http/plants.test.ts'],
+        tests: ['test/http/conformance.test.ts'],
       },
     ],
   ),

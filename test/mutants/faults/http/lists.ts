@@ -2,6 +2,7 @@ import { faultsIn } from '../../fault.ts';
 import type { Fault } from '../../fault.ts';
 
 const plantList = 'test/http/plant-list.test.ts';
+const conformance = 'test/http/conformance.test.ts';
 
 /** `src/http`: lists, and the memory that they may use. */
 export const httpListFaults: readonly Fault[] = [
@@ -13,19 +14,19 @@ export const httpListFaults: readonly Fault[] = [
         name: 'long lists: the Link continues in the middle of the page',
         find: 'ids.findLast((page)',
         replace: 'ids.find((page)',
-        tests: [plantList],
+        tests: [plantList, conformance],
       },
       {
         name: 'long lists: a Link is always sent',
         find: `read > wanted ? lastOf(ids) : ''`,
         replace: 'lastOf(ids)',
-        tests: [plantList],
+        tests: [plantList, conformance],
       },
       {
         name: 'long lists: the list includes plants beyond its limit',
         find: 'return !wanted.done && wanted.value === id;',
         replace: 'return !wanted.done;',
-        tests: [plantList],
+        tests: [plantList, conformance],
       },
       { name: 'long lists: held ids are never released', find: 'this.#heldIds.add(user, -held);', replace: '' },
       {
@@ -58,7 +59,7 @@ export const httpListFaults: readonly Fault[] = [
   ),
   ...faultsIn(
     'src/http/plant-list.ts',
-    [plantList],
+    [plantList, conformance],
     [
       {
         name: 'plant list: a list cut by its limit has no Link header',

@@ -6,12 +6,13 @@ const listener = 'test/http/listener.test.ts';
 const plantList = 'test/http/plant-list.test.ts';
 const plants = 'test/http/plants.test.ts';
 const refuseConnection = 'test/http/node/refuse-connection.test.ts';
+const conformance = 'test/http/conformance.test.ts';
 
 /** `src/http`: routes, credentials, bodies, limits and the OpenAPI document. */
 export const httpRequestFaults: readonly Fault[] = [
   ...faultsIn(
     'src/http/answer.ts',
-    [listener],
+    [listener, conformance],
     [
       {
         name: 'answer: a 500 reveals its cause',
@@ -27,19 +28,19 @@ export const httpRequestFaults: readonly Fault[] = [
         name: 'answer: responses have no Cache-Control header',
         find: `'Cache-Control', 'no-store', `,
         replace: '',
-        tests: [plants],
+        tests: [plants, conformance],
       },
       {
         name: 'answer: responses have no X-Content-Type-Options header',
         find: `, 'X-Content-Type-Options', 'nosniff'`,
         replace: '',
-        tests: [plants],
+        tests: [plants, conformance],
       },
     ],
   ),
   ...faultsIn(
     'src/http/bearer.ts',
-    [listener],
+    [listener, conformance],
     [
       { name: 'bearer: the scheme is case-sensitive', find: '=*)$/i', replace: '=*)$/' },
       { name: 'bearer: a token may contain any character', find: '([\\w\\-.~+/]+=*)', replace: '(.+)' },
@@ -63,7 +64,7 @@ export const httpRequestFaults: readonly Fault[] = [
   ),
   ...faultsIn(
     'src/http/body.ts',
-    [plants],
+    [plants, conformance],
     [
       {
         name: 'body: one user may reserve the memory of all',
@@ -131,7 +132,7 @@ export const httpRequestFaults: readonly Fault[] = [
   ),
   ...faultsIn(
     'src/http/handler.ts',
-    [listener],
+    [listener, conformance],
     [
       { name: 'handler: scopes are not checked', find: 'checkScope(caller, scope);', replace: '' },
       {
@@ -145,7 +146,7 @@ export const httpRequestFaults: readonly Fault[] = [
         name: 'handler: HEAD is not allowed',
         find: `method === 'HEAD' ? 'GET' : method`,
         replace: 'method',
-        tests: [plantList],
+        tests: [plantList, conformance],
       },
       {
         name: 'handler: OPTIONS is not allowed',
@@ -213,9 +214,14 @@ export const httpRequestFaults: readonly Fault[] = [
         name: 'operations: deleting an absent plant succeeds',
         find: `throw new HttpError('plant_not_found');`,
         replace: 'return { status: 204 };',
-        tests: [plants],
+        tests: [plants, conformance],
       },
-      { name: 'operations: an encoded minus sign is rejected', find: '(3\\d|2d)', replace: '(3\\d)', tests: [plants] },
+      {
+        name: 'operations: an encoded minus sign is rejected',
+        find: '(3\\d|2d)',
+        replace: '(3\\d)',
+        tests: [plants, conformance],
+      },
       {
         name: 'operations: a Link omits the mount path',
         find: 'path: basePath + request.mountPath + path',
@@ -253,7 +259,7 @@ export const httpRequestFaults: readonly Fault[] = [
   ),
   ...faultsIn(
     'src/http/routes.ts',
-    [listener],
+    [listener, conformance],
     [
       {
         name: 'routes: the scope plants:read is sufficient to delete',
@@ -271,13 +277,13 @@ export const httpRequestFaults: readonly Fault[] = [
         name: 'routes: the query starts at the last question mark',
         find: `target.indexOf('?', origin)`,
         replace: `target.lastIndexOf('?')`,
-        tests: [plantList],
+        tests: [plantList, conformance],
       },
     ],
   ),
   ...faultsIn(
     'src/http/service-options.ts',
-    [plants],
+    [plants, conformance],
     [
       {
         name: 'service options: a body may exceed 64 KiB by one byte',
