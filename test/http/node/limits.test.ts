@@ -82,8 +82,8 @@ describe('The bounds of a server', () => {
     // It is smaller where this process may have few files open.
     assert.equal(server.maxConnections, connectionLimit(openFileLimit()));
     server.maxConnections = connectionLimit(Infinity);
-    assert.equal(Number(/is (\d+) fewer than that/.exec(page)?.[1]), 1024 - connectionLimit(1024));
-    assert.equal(Number(/and at least (\d+)/.exec(page)?.[1]), connectionLimit(0));
+    assert.equal(Number(/that limit minus (\d+)/.exec(page)?.[1]), 1024 - connectionLimit(1024));
+    assert.equal(Number(/but at least (\d+)/.exec(page)?.[1]), connectionLimit(0));
     for (const property of [
       'headersTimeout',
       'requestTimeout',
