@@ -4,6 +4,9 @@ import type { CheckPlant } from './check-user.ts';
 import type { CheckRequest, CheckResponse, Send } from './exchange.ts';
 import { expectError, expectSuccess } from './expect.ts';
 
+/** The distance between two consecutive doubles from 2^60 to 2^61. */
+const doubleSpacing = 256;
+
 /** The tokens of a run. */
 export interface CheckTokens {
   /** A token with full access to the plants of a user. */
@@ -83,7 +86,7 @@ export class CheckClient {
     const random = BigInt.asUintN(64, crypto.getRandomValues(new BigUint64Array(1))[0] ?? 0n);
     this.runMarker = `check-${random.toString(36)}-`;
     this.#nextId = 2n ** 44n + (random % 2n ** 51n);
-    this.#nextLargeId = 2n ** 54n + (random % 2n ** 61n);
+    this.#nextLargeId = 2n ** 60n + (random % 2n ** 51n) * BigInt(doubleSpacing) + 1n;
   }
 
   /** The beginning of all names in this check. */
@@ -117,10 +120,14 @@ export class CheckClient {
     return first;
   }
 
-  /** Returns a new id like {@link newId}, but over 2^53, where a double represents neighbouring ids as one number. */
+  /**
+   * Returns a new id like {@link newId}, but over 2^60. A double cannot represent it or any of the `span - 1` ids after
+   * it: all of them are rounded to other numbers. `span` is at most 255.
+   */
   newLargeId(span = 1): bigint {
+    if (span >= doubleSpacing) throw new RangeError(`span must be less than ${doubleSpacing}`);
     const first = this.#nextLargeId;
-    this.#nextLargeId += BigInt(span);
+    this.#nextLargeId += BigInt(doubleSpacing);
     return first;
   }
 
