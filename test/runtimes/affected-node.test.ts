@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { findProgram } from './runtimes.ts';
+import { findProgram } from '../support/installed-program.ts';
 
 const run = promisify(execFile);
 const affectedNode = 'node/bin/node';
@@ -17,7 +17,7 @@ const needed =
 
 describe('Node.js 22.16.0, whose SQLite can corrupt a file', () => {
   it('is refused by the command line', async (t) => {
-    const node = findProgram(t, affectedNode);
+    const node = findProgram(t, 'runtimes', affectedNode);
     if (node === undefined) return;
     await assert.rejects(run(node, [join(dist, 'cli/main.js'), '--version']), {
       code: 1,
@@ -27,7 +27,7 @@ describe('Node.js 22.16.0, whose SQLite can corrupt a file', () => {
   });
 
   it('is refused by SqliteStorage, which makes no file', async (t) => {
-    const node = findProgram(t, affectedNode);
+    const node = findProgram(t, 'runtimes', affectedNode);
     if (node === undefined) return;
     const cwd = await temporaryFolder(t);
     const code = `import { SqliteStorage } from '${join(dist, 'sqlite.js')}';
@@ -38,7 +38,7 @@ describe('Node.js 22.16.0, whose SQLite can corrupt a file', () => {
   });
 
   it('runs a PlantStore over MemoryStorage', async (t) => {
-    const node = findProgram(t, affectedNode);
+    const node = findProgram(t, 'runtimes', affectedNode);
     if (node === undefined) return;
     const code = `import { MemoryStorage, PlantStore } from '${join(dist, 'index.js')}';
       const store = new PlantStore({ storage: new MemoryStorage() });

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parseRawAnswers, RawConnection } from '../support/raw-http.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { findProgram } from './runtimes.ts';
+import { findProgram } from '../support/installed-program.ts';
 
 const example = fileURLToPath(new URL('../../examples/serve-sqlite.ts', import.meta.url));
 const head = 'Host: x\r\nAuthorization: Bearer secret\r\n';
@@ -24,7 +24,7 @@ const runtimes = [
 describe('the service over SQLite', () => {
   for (const { name, program, args } of runtimes) {
     it(`answers all requests of a connection in order under ${name}, and stops on SIGTERM`, async (t) => {
-      const path = findProgram(t, program);
+      const path = findProgram(t, 'runtimes', program);
       if (path === undefined) return;
       const child = spawn(path, [...args, example, join(await temporaryFolder(t), 'plants.db')], {
         env: { ...process.env, NODE_V8_COVERAGE: '', PORT: '0', ADAS_TOKEN: 'secret' },

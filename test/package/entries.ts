@@ -1,0 +1,84 @@
+/** One public entry of the package, and everything that it exports. */
+export interface Entry {
+  /** The key in `exports` of package.json. */
+  readonly subpath: string;
+  /** Whether its types need `@types/node`. */
+  readonly needsNodeTypes: boolean;
+  /** The exported functions, classes and constants, in alphabetical order. */
+  readonly values: readonly string[];
+  /** The exported types, in alphabetical order. */
+  readonly types: readonly string[];
+}
+
+/** The public surface. A change of this table is a change of the interface: describe it in CHANGELOG.md. */
+export const entries: readonly Entry[] = [
+  {
+    subpath: '.',
+    needsNodeTypes: false,
+    values: ['MemoryStorage', 'PlantStore', 'PlantStoreError', 'copyPlants', 'errorTable'],
+    types: [
+      'CopyCounts',
+      'CopyPlantsOptions',
+      'CreateWrite',
+      'DeleteWrite',
+      'ErrorCode',
+      'HttpErrorCode',
+      'JsonPage',
+      'ListOptions',
+      'ListRange',
+      'NewPlant',
+      'OwnedPlant',
+      'Plant',
+      'PlantConflict',
+      'PlantId',
+      'PlantKey',
+      'PlantStoreOptions',
+      'ScanRange',
+      'StorageAdapter',
+      'StoredPlant',
+      'Write',
+    ],
+  },
+  {
+    subpath: './http',
+    needsNodeTypes: true,
+    values: [
+      'createPlantServer',
+      'createRequestListener',
+      'createTokenFileAuthenticator',
+      'drainServer',
+      'openApiDocument',
+    ],
+    types: ['Authenticate', 'Caller', 'FailedRequest', 'Scope', 'ServiceOptions', 'TokenFileOptions'],
+  },
+  {
+    subpath: './postgres',
+    needsNodeTypes: false,
+    values: ['PostgresStorage'],
+    types: ['PostgresPool', 'PostgresStorageOptions'],
+  },
+  { subpath: './sqlite', needsNodeTypes: false, values: ['SqliteStorage'], types: ['SqliteStorageOptions'] },
+  {
+    subpath: './testing',
+    needsNodeTypes: false,
+    values: ['testStorageAdapter'],
+    types: [
+      'FaultyWrite',
+      'LocationContext',
+      'RegisterTest',
+      'StorageAdapterTestOptions',
+      'StorageLocation',
+      'TestRunner',
+    ],
+  },
+];
+
+/** Returns the name by which a program imports an entry, such as `plant-store/http`. */
+export function specifierOf({ subpath }: Entry): string {
+  return `plant-store${subpath.slice(1)}`;
+}
+
+/** Returns the file of an entry without its folder and extension, such as `http`. */
+export function moduleOf({ subpath }: Entry): string {
+  return subpath === '.' ? 'index' : subpath.slice(2);
+}

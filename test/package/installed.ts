@@ -1,0 +1,29 @@
+import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { root } from '../support/documents.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import type { HasAfter } from '../support/temporary-folder.ts';
+import { pack } from './pack.ts';
+import { run } from './run-to-end.ts';
+
+// The tests copy one installation, because `npm install` is slow.
+const installed = await temporaryFolder({ after });
+const { filename } = await pack('--pack-destination', installed);
+await writeFile(join(installed, 'package.json'), '{"private":true,"type":"module"}');
+await run(installed, 'npm', ['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', `./${filename}`]);
+
+/** Creates a folder with an ES module package, in which plant-store is installed from its tarball. */
+export async function installPackage(t: HasAfter): Promise<string> {
+  const folder = await temporaryFolder(t);
+  await cp(installed, folder, { recursive: true, verbatimSymlinks: true });
+  return folder;
+}
+
+/** Makes `@types/node` available to the programs in a folder. */
+export async function installNodeTypes(folder: string): Promise<void> {
+  await mkdir(join(folder, 'node_modules/@types'));
+  for (const name of ['@types/node', 'undici-types']) {
+    await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name), 'dir');
+  }
+}

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { readDocument } from '../support/documents.ts';
+import { entries } from './entries.ts';
+import { manifest } from './manifest.ts';
+
+interface Lockfile {
+  readonly packages: Readonly<Record<string, { hasInstallScript?: boolean }>>;
+}
+
+/** The folders with a package.json of their own, so that their dependencies are installed separately. */
+const otherPackages = ['test/bench', 'test/package', 'test/runners', 'test/runtimes'];
+
+describe('package.json', () => {
+  it('has no dependencies but exact devDependencies, and one optional peer', () => {
+    const kinds = Object.keys(manifest).filter((key) => /dependencies/i.test(key));
+    assert.deepEqual(kinds.sort(), ['devDependencies', 'peerDependencies', 'peerDependenciesMeta']);
+    assert.deepEqual(manifest.peerDependencies, { pg: '>=8.11' });
+    assert.deepEqual(manifest.peerDependenciesMeta, { pg: { optional: true } });
+    for (const [name, version] of Object.entries(manifest.devDependencies)) {
+      assert.match(version, /^\d+\.\d+\.\d+(?:-[\w.]+)?$/, name);
+    }
+  });
+
+  it('exports the public entries', () => {
+    const subpaths = Object.keys(manifest.exports).filter((subpath) => subpath !== './package.json');
+    assert.deepEqual(
+      subpaths.sort(),
+      entries.map(({ subpath }) => subpath),
+    );
+  });
+
+  it('allows or forbids the install script of every package that has one', async () => {
+    const { packages } = JSON.parse(await readDocument('package-lock.json')) as Lockfile;
+    const scripted = Object.entries(packages)
+      .filter(([, { hasInstallScript = false }]) => hasInstallScript)
+      .map(([path]) => path.replace(/^.*node_modules\//, ''));
+    assert.deepEqual(
+      scripted.filter((name) => !(name in manifest.allowScripts)),
+      [],
+    );
+  });
+
+  it('has a lockfile without a registry, as have the packages in test', async () => {
+    for (const folder of ['.', ...otherPackages]) {
+      const path = `${folder}/package-lock.json`;
+      assert.doesNotMatch(await readDocument(path), /"resolved"/, path);
+    }
+  });
+});

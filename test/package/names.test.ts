@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import ts from 'typescript';
+import { root } from '../support/documents.ts';
+import { entries, moduleOf, specifierOf } from './entries.ts';
+import { readProgram } from './read-program.ts';
+import { exportsOf } from './public-declarations.ts';
+
+for (const entry of entries) {
+  const { values, types } = entry;
+  const module = moduleOf(entry);
+
+  describe(`names that ${specifierOf(entry)} exports`, () => {
+    it('are the values of the table', async () => {
+      const url = pathToFileURL(join(root, `dist/${module}.js`)).href;
+      assert.deepEqual(Object.keys((await import(url)) as object).sort(), values);
+    });
+
+    it('are the values and types of the table, in the declarations', () => {
+      const symbols = exportsOf(module);
+      const names = (isValue: boolean): string[] =>
+        symbols.filter(({ flags }) => ((flags & ts.SymbolFlags.Value) !== 0) === isValue).map(({ name }) => name);
+      assert.deepEqual(names(true).sort(), values);
+      assert.deepEqual(names(false).sort(), types);
+    });
+
+    it('are all used by the program that other tests compile, bundle and run', async () => {
+      const code = await readProgram();
+      const imports = code.matchAll(/^import (?:type )?\{([^}]*)\} from '(.*)';$/gm);
+      const used = [...imports].filter(([, , from]) => from === specifierOf(entry)).map(([, names = '']) => names);
+      const usedNames = used.flatMap((names) => names.split(',').map((name) => name.trim())).filter(Boolean);
+      assert.deepEqual(usedNames.sort(), [...values, ...types].sort());
+    });
+  });
+}

@@ -1,0 +1,149 @@
+// A program that uses every export. Other tests replace the paths by `plant-store`, then compile, bundle and run it.
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { copyPlants, errorTable, MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
+import type {
+  CopyCounts,
+  CopyPlantsOptions,
+  CreateWrite,
+  DeleteWrite,
+  ErrorCode,
+  HttpErrorCode,
+  JsonPage,
+  ListOptions,
+  ListRange,
+  NewPlant,
+  OwnedPlant,
+  Plant,
+  PlantConflict,
+  PlantId,
+  PlantKey,
+  PlantStoreOptions,
+  ScanRange,
+  StorageAdapter,
+  StoredPlant,
+  Write,
+} from '../../src/index.ts';
+import {
+  createPlantServer,
+  createRequestListener,
+  createTokenFileAuthenticator,
+  drainServer,
+  openApiDocument,
+} from '../../src/http.ts';
+import type { Authenticate, Caller, FailedRequest, Scope, ServiceOptions, TokenFileOptions } from '../../src/http.ts';
+import { PostgresStorage } from '../../src/postgres.ts';
+import type { PostgresPool, PostgresStorageOptions } from '../../src/postgres.ts';
+import { SqliteStorage } from '../../src/sqlite.ts';
+import type { SqliteStorageOptions } from '../../src/sqlite.ts';
+import { testStorageAdapter } from '../../src/testing.ts';
+import type {
+  FaultyWrite,
+  LocationContext,
+  RegisterTest,
+  StorageAdapterTestOptions,
+  StorageLocation,
+  TestRunner,
+} from '../../src/testing.ts';
+
+export type Core = [CopyCounts, CopyPlantsOptions, CreateWrite, DeleteWrite, JsonPage, ListRange, OwnedPlant, Plant];
+export type Keys = [PlantConflict, PlantId, PlantKey, PlantStoreOptions, ScanRange, StorageAdapter, Write];
+export type Http = [Caller, FailedRequest, HttpErrorCode, Scope, TokenFileOptions];
+export type Testing = [FaultyWrite, LocationContext, RegisterTest, StorageAdapterTestOptions, StorageLocation];
+
+async function codeOf(work: Promise<unknown>): Promise<ErrorCode | undefined> {
+  try {
+    await work;
+    return undefined;
+  } catch (error) {
+    return error instanceof PlantStoreError ? error.code : undefined;
+  }
+}
+
+async function embed(storage: StorageAdapter): Promise<string> {
+  const store = new PlantStore({ storage });
+  const fern: NewPlant = { id: 9007199254740993n, name: 'Fern', tag: 'indoor' };
+  await store.createPlant('ada', fern);
+  const code = await codeOf(store.createPlant('ada', fern));
+  const copied = await copyPlants(storage, new MemoryStorage());
+  const options: ListOptions = { limit: 1 };
+  const plants: StoredPlant[] = await store.listPlants('ada', options);
+  await store.close();
+  const status = code === undefined ? 0 : errorTable[code].status;
+  return `${String(plants[0]?.id)} ${code ?? ''} ${status} ${copied.added}`;
+}
+
+/** Creates and lists a plant, over HTTP. */
+async function call(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/plants`;
+  const headers = { authorization: 'Bearer ada', 'content-type': 'application/json' };
+  await fetch(url, { method: 'POST', headers, body: '{"id":1,"name":"Moss"}' });
+  return (await fetch(url, { headers })).text();
+}
+
+async function serve(): Promise<string> {
+  const store = new PlantStore({ storage: new MemoryStorage() });
+  const authenticate: Authenticate = (token) => ({ user: token });
+  const options: ServiceOptions = { authenticate };
+  const mounted = createServer(createRequestListener(store, options));
+  const server = createPlantServer(store, options);
+  const lists = [await call(server), await call(mounted)];
+  await drainServer(server, 1000);
+  mounted.close();
+  mounted.closeAllConnections();
+  await store.close();
+  return lists.join(' ');
+}
+
+/** Runs the suite for adapters on MemoryStorage, and returns how many tests have passed. */
+async function runSuite(): Promise<number> {
+  const tests: (() => Promise<void>)[] = [];
+  const runner: TestRunner = {
+    describe: (_, body) => {
+      body();
+    },
+    it: (_, body) => tests.push(body),
+  };
+  testStorageAdapter('MemoryStorage', {
+    createLocation: () => ({ open: () => new MemoryStorage() }),
+    persistent: false,
+    runner,
+  });
+  for (const test of tests) await test();
+  return tests.length;
+}
+
+async function queryPostgres(): Promise<string> {
+  const pool: PostgresPool = { query: () => Promise.reject(new Error('This program has no database')) };
+  const options: PostgresStorageOptions = { pool };
+  const store = new PlantStore({ storage: new PostgresStorage(options) });
+  return (await codeOf(store.listPlants('ada'))) ?? '';
+}
+
+function openMissingTokenFile(): string {
+  try {
+    createTokenFileAuthenticator('missing.json');
+    return 'opened';
+  } catch {
+    return 'no tokens file';
+  }
+}
+
+async function main(): Promise<void> {
+  // The suite prints a note of its own.
+  const tests = await runSuite();
+  const options: SqliteStorageOptions = { busyTimeoutMs: 1000 };
+  console.log('embedded:', await embed(new SqliteStorage('plants.db', options)));
+  console.log('served:', await serve());
+  console.log('suite:', tests > 0 ? 'passed' : 'no tests');
+  console.log('PostgreSQL:', await queryPostgres());
+  console.log('tokens:', openMissingTokenFile());
+  console.log('document:', openApiDocument()['openapi']);
+}
+
+void main();

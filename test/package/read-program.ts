@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import ts from 'typescript';
+import { readDocument } from '../support/documents.ts';
+import { run } from './run-to-end.ts';
+
+/** The last lines that the program in program.ts prints. */
+const programOutput = `embedded: 9007199254740993 id_taken 400 1
+served: [{"name":"Moss"}] [{"name":"Moss"}]
+suite: passed
+PostgreSQL: storage_unavailable
+tokens: no tokens file
+document: 3.1.0
+`;
+
+/** Returns the TypeScript source of the program that uses every export, importing `plant-store`. */
+export async function readProgram(): Promise<string> {
+  const code = await readDocument('test/package/program.ts');
+  return code.replaceAll(/'\.\.\/\.\.\/src\/(\w+)\.ts'/g, (_, name: string) =>
+    name === 'index' ? "'plant-store'" : `'plant-store/${name}'`,
+  );
+}
+
+/** Compiles the program that uses every export to JavaScript. */
+export async function compileProgram(module: 'CommonJS' | 'ESNext'): Promise<string> {
+  const compilerOptions = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind[module] };
+  return ts.transpileModule(await readProgram(), { compilerOptions }).outputText;
+}
+
+/** Runs the compiled program, and asserts that each of its parts has worked. */
+export async function assertProgramRuns(folder: string, file: string): Promise<void> {
+  const stdout = await run(folder, process.execPath, [file]);
+  assert.ok(stdout.endsWith(programOutput), stdout);
+}

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { isBuiltin } from 'node:module';
+import { dirname, join } from 'node:path';
+import { describe, it } from 'node:test';
+import { readDocument } from '../support/documents.ts';
+import { pack } from './pack.ts';
+import { manifest } from './manifest.ts';
+
+const { size, files } = await pack('--dry-run');
+const paths = files.map(({ path }) => path);
+
+describe('tarball', () => {
+  it('is under 150 000 bytes', () => {
+    assert.ok(size < 150_000, `It has ${size} bytes.`);
+  });
+
+  it('contains dist and the documents, and nothing else', () => {
+    const documents = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'];
+    assert.deepEqual(paths.filter((path) => !path.startsWith('dist/')).sort(), documents);
+    assert.deepEqual(
+      paths.filter((path) => path.startsWith('dist/') && !/\.(?:js|d\.ts)$/.test(path)),
+      [],
+    );
+    assert.deepEqual(
+      paths.filter((path) => /\.test\.|tsbuildinfo/.test(path)),
+      [],
+    );
+  });
+
+  it('contains a file and its types for each export', () => {
+    for (const target of Object.values(manifest.exports)) {
+      const path = target.replace('./', '');
+      assert.ok(paths.includes(path), path);
+      if (path.endsWith('.js')) assert.ok(paths.includes(path.replace(/\.js$/, '.d.ts')), `${path} has no types`);
+    }
+  });
+
+  it('contains a bin that starts with the shebang of node', async () => {
+    for (const path of Object.values(manifest.bin)) {
+      assert.ok(paths.includes(path), path);
+      assert.ok((await readDocument(path)).startsWith('#!/usr/bin/env node\n'), path);
+    }
+  });
+
+  it('imports only its own files and the modules of Node.js, in code and in types', async () => {
+    for (const path of paths.filter((each) => each.startsWith('dist/'))) {
+      const code = (await readDocument(path)).replace(/\/\*[\s\S]*?\*\//g, '');
+      for (const [, specifier = ''] of code.matchAll(/(?:\bfrom\s+|\bimport(?:\s+|\s*\(\s*))['"]([^'"]+)['"]/g)) {
+        if (specifier.startsWith('node:') && isBuiltin(specifier)) continue;
+        const imported = join(dirname(path), specifier);
+        // Declarations keep the extension .ts, for which TypeScript reads the .d.ts file.
+        const file = path.endsWith('.d.ts') ? imported.replace(/\.[jt]s$/, '.d.ts') : imported;
+        assert.ok(specifier.startsWith('.') && paths.includes(file), `${path} imports ${specifier}`);
+      }
+    }
+  });
+});
