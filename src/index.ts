@@ -1,3 +1,10 @@
+export type {
+  CommitMessage,
+  CreateMessage,
+  DeleteMessage,
+  DiagnosticOutcome,
+  RequestMessage,
+} from './model/diagnostics.ts';
 export { errorTable, PlantStoreError } from './model/errors.ts';
 export type { ErrorCode, HttpErrorCode } from './model/errors.ts';
 export { PlantStore } from './store/plant-store.ts';

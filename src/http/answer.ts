@@ -1,5 +1,6 @@
 import { errorTable, PlantStoreError } from '../model/errors.ts';
 import { HttpError } from './http-error.ts';
+import type { ResponseCode } from './http-error.ts';
 
 /** Alternating header names and values, in the format of node:http's `rawHeaders` and `writeHead`. */
 export type HeaderList = readonly string[];
@@ -12,6 +13,8 @@ export interface Answer {
   readonly body?: string | AsyncGenerator<string, void, undefined>;
   /** The user whose plants are in the body. Bytes that the client does not read are counted for this user. */
   readonly user?: string;
+  /** The code of the error in the body. */
+  readonly error?: ResponseCode;
 }
 
 /** The headers of every response. Plants are private, and a browser must not guess a different media type. */
@@ -26,6 +29,7 @@ export function errorAnswer(error: unknown, headers: HeaderList = []): Answer {
     status,
     headers: status === 503 ? [...headers, 'Retry-After', '1'] : headers,
     body: errorBody(known),
+    error: known.code,
   };
 }
 

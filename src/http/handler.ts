@@ -1,3 +1,5 @@
+import { requestChannel } from '../model/diagnostics.ts';
+import type { RequestMessage } from '../model/diagnostics.ts';
 import { PlantStoreError } from '../model/errors.ts';
 import { guardHook } from '../model/guard-hook.ts';
 import type { PlantStore } from '../store/plant-store.ts';
@@ -8,7 +10,7 @@ import { CallerLookup } from './caller-lookup.ts';
 import { HttpError } from './http-error.ts';
 import { createOperations } from './operations.ts';
 import { findRoute, splitTarget } from './routes.ts';
-import type { Operation } from './routes.ts';
+import type { Operation, Route } from './routes.ts';
 import { parseServiceOptions, printError } from './service-options.ts';
 import type { FailedRequest, ServiceOptions } from './service-options.ts';
 import type { ServiceRequest } from './service-request.ts';
@@ -42,24 +44,40 @@ export function createHandler(owner: string, store: PlantStore, options: Service
     reportGuarded(error, failedRequest(request));
   }
 
-  async function userOf(request: ServiceRequest, { scope }: Operation): Promise<string> {
+  async function userOf(request: ServiceRequest, { scope }: Operation, onUser?: OnUser): Promise<string> {
     if (scope === undefined) return '';
     const caller = await callers.find(bearerToken(request));
+    onUser?.(caller.user);
     checkScope(caller, scope);
     return caller.user;
   }
 
-  async function answer(request: ServiceRequest): Promise<Answer> {
+  function answer(request: ServiceRequest): Promise<Answer> {
+    return requestChannel.hasSubscribers ? answerAndPublish(request) : dispatch(request);
+  }
+
+  async function answerAndPublish(request: ServiceRequest): Promise<Answer> {
+    const start = performance.now();
+    let user: string | undefined;
+    const decided = await dispatch(request, (found) => {
+      user = found;
+    });
+    const { status, error } = decided;
+    requestChannel.publish({ ...routeOf(request), status, error, user, durationMs: performance.now() - start });
+    return decided;
+  }
+
+  async function dispatch(request: ServiceRequest, onUser?: OnUser): Promise<Answer> {
     const { path, query } = splitTarget(request.target);
     const match = findRoute(path);
     if (match === undefined) return errorAnswer(new HttpError('route_not_found'));
     const { route, idText, allow } = match;
     const { method } = request;
     if (method === 'OPTIONS') return { status: 204, headers: ['Allow', allow] };
-    const operation = route.operations[method === 'HEAD' ? 'GET' : method];
+    const operation = operationOf(route, method);
     if (operation === undefined) return errorAnswer(new HttpError('method_not_allowed'), ['Allow', allow]);
     try {
-      const user = await userOf(request, operation);
+      const user = await userOf(request, operation, onUser);
       return await operations[operation.id]({ request, user, path, query, idText });
     } catch (error) {
       const refusal = errorAnswer(error, challenge(error, operation.scope));
@@ -69,6 +87,19 @@ export function createHandler(owner: string, store: PlantStore, options: Service
   }
 
   return { answer, report, unsent, maxBodyBytes: limits.maxBodyBytes, maxInFlight: limits.maxInFlight };
+}
+
+/** Called with the user of a request as soon as the user is known. */
+type OnUser = (user: string) => void;
+
+function operationOf(route: Route, method: string): Operation | undefined {
+  return route.operations[method === 'HEAD' ? 'GET' : method];
+}
+
+/** Returns what the message of a request says about its route. */
+function routeOf({ method, target }: ServiceRequest): Pick<RequestMessage, 'method' | 'path' | 'operation'> {
+  const route = findRoute(splitTarget(target).path)?.route;
+  return { method, path: route?.path ?? '', operation: route && operationOf(route, method)?.id };
 }
 
 function failedRequest({ method, target }: ServiceRequest): FailedRequest {

@@ -1,4 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import { createChannel, deleteChannel, startTime } from '../model/diagnostics.ts';
 import { checkIntegerOption, checkOptionNames } from '../model/options.ts';
 import { PlantStoreError } from '../model/errors.ts';
 import { maxLimit, parseNewPlant, toInt64 } from '../model/plant.ts';
@@ -11,6 +12,7 @@ import { listChecked } from '../storage/list-checked.ts';
 import { fullPageEnd, maxPageLength } from '../storage/page-bounds.ts';
 import type { JsonPage, ListRange, StorageAdapter, Write } from '../storage/storage-adapter.ts';
 import { isUser } from '../model/user.ts';
+import { publishCreate, publishDelete } from './publish-writes.ts';
 import { WriteQueue } from './write-queue.ts';
 
 /** Options of a {@link PlantStore}. */
@@ -95,8 +97,11 @@ export class PlantStore {
   async createPlant(user: string, newPlant: NewPlant): Promise<StoredPlant> {
     checkUser(user);
     const plant = parseNewPlant(newPlant);
-    const isNew = await this.#writes.add({ kind: 'create', user, plant });
-    if (!isNew) throw new PlantStoreError('id_taken');
+    const write = { kind: 'create', user, plant } as const;
+    const start = startTime(createChannel);
+    const created = this.#writes.add(write);
+    if (start !== undefined) publishCreate(write, start, created);
+    if (!(await created)) throw new PlantStoreError('id_taken');
     return plant;
   }
 
@@ -186,7 +191,11 @@ export class PlantStore {
     checkUser(user);
     const int64 = toInt64(id);
     if (int64 === undefined) throw new PlantStoreError('invalid_id');
-    return this.#writes.add({ kind: 'delete', user, id: int64 });
+    const write = { kind: 'delete', user, id: int64 } as const;
+    const start = startTime(deleteChannel);
+    const deleted = this.#writes.add(write);
+    if (start !== undefined) publishDelete(write, start, deleted);
+    return deleted;
   }
 
   /** Rejects new calls, completes the writes that were accepted, then closes the storage adapter. */

@@ -1,5 +1,7 @@
+import { commitChannel, startTime } from '../model/diagnostics.ts';
 import { PlantStoreError } from '../model/errors.ts';
 import type { Write } from '../storage/storage-adapter.ts';
+import { publishCommit } from './publish-writes.ts';
 
 /** The limits of a {@link WriteQueue}. */
 export interface WriteQueueOptions {
@@ -134,7 +136,10 @@ export class WriteQueue {
    */
   async #settle(batch: readonly Entry[]): Promise<void> {
     try {
-      const outcomes = await this.#commit(batch.map(({ write }) => write));
+      const start = startTime(commitChannel);
+      const committed = this.#commit(batch.map(({ write }) => write));
+      if (start !== undefined) publishCommit(batch.length, start, committed);
+      const outcomes = await committed;
       for (const [index, entry] of batch.entries()) entry.resolve(outcomes[index] === true);
     } catch (error) {
       if (isUnstorable(error) && batch.length > 1) {

@@ -3,6 +3,7 @@ import { cliFaults } from './faults/cli.ts';
 import { commandFaults } from './faults/cli/commands.ts';
 import { outputFaults } from './faults/cli/output.ts';
 import { httpListFaults } from './faults/http/lists.ts';
+import { httpMessageFaults } from './faults/http/messages.ts';
 import { nodeConnectionFaults } from './faults/http/node/connections.ts';
 import { nodeMessageFaults } from './faults/http/node/messages.ts';
 import { httpRequestFaults } from './faults/http/requests.ts';
@@ -25,7 +26,7 @@ export const rooms: Readonly<Record<string, readonly Fault[]>> = {
   'storage/memory': memoryFaults,
   'storage/sqlite': [...sqliteFileFaults, ...sqlitePlantFaults],
   'storage/postgres': postgresFaults,
-  http: [...httpRequestFaults, ...httpListFaults],
+  http: [...httpRequestFaults, ...httpListFaults, ...httpMessageFaults],
   'http/node': [...nodeConnectionFaults, ...nodeMessageFaults],
   tokens: tokenFaults,
   transfer: transferFaults,

@@ -5,10 +5,14 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { copyPlants, errorTable, MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
 import type {
+  CommitMessage,
   CopyCounts,
   CopyPlantsOptions,
+  CreateMessage,
   CreateWrite,
+  DeleteMessage,
   DeleteWrite,
+  DiagnosticOutcome,
   ErrorCode,
   HttpErrorCode,
   JsonPage,
@@ -21,6 +25,7 @@ import type {
   PlantId,
   PlantKey,
   PlantStoreOptions,
+  RequestMessage,
   ScanRange,
   StorageAdapter,
   StoredPlant,
@@ -50,6 +55,7 @@ import type {
 
 export type Core = [CopyCounts, CopyPlantsOptions, CreateWrite, DeleteWrite, JsonPage, ListRange, OwnedPlant, Plant];
 export type Keys = [PlantConflict, PlantId, PlantKey, PlantStoreOptions, ScanRange, StorageAdapter, Write];
+export type Messages = [CommitMessage, CreateMessage, DeleteMessage, DiagnosticOutcome, RequestMessage];
 export type Http = [Caller, FailedRequest, HttpErrorCode, Scope, TokenFileOptions];
 export type Testing = [FaultyWrite, LocationContext, RegisterTest, StorageAdapterTestOptions, StorageLocation];
 

@@ -83,8 +83,8 @@ export const storeFaults: readonly Fault[] = [
     [
       {
         name: 'store: creating a plant with a taken id succeeds',
-        find: `if (!isNew) throw new PlantStoreError('id_taken');`,
-        replace: '',
+        find: `if (!(await created)) throw new PlantStoreError('id_taken');`,
+        replace: 'await created;',
       },
       {
         name: 'store: a limit above the maximum is accepted',
@@ -250,6 +250,22 @@ export const storeFaults: readonly Fault[] = [
         find: 'await this.#settle(batch.slice(middle));\n        return;',
         replace: 'await this.#settle(batch.slice(middle));\n        this.#waiting -= batch.length;\n        return;',
         tests: [writeQueueUnstorable],
+      },
+    ],
+  ),
+  ...faultsIn(
+    'src/store/publish-writes.ts',
+    ['test/store/channels.test.ts'],
+    [
+      {
+        name: 'publish writes: the message of a create with a taken id has no error',
+        find: `isNew === false ? 'id_taken' : error`,
+        replace: 'error',
+      },
+      {
+        name: 'publish writes: the message of a failed delete says that the plant existed',
+        find: '(outcome, existed = false) =>',
+        replace: '(outcome, existed = true) =>',
       },
     ],
   ),

@@ -137,10 +137,10 @@ export const httpRequestFaults: readonly Fault[] = [
       { name: 'handler: scopes are not checked', find: 'checkScope(caller, scope);', replace: '' },
       {
         name: 'handler: a body is read before the token is checked',
-        find: 'const user = await userOf(request, operation);',
+        find: 'const user = await userOf(request, operation, onUser);',
         replace:
           `if (method === 'POST') await request.readBody(1e6, () => undefined);\n` +
-          '      const user = await userOf(request, operation);',
+          '      const user = await userOf(request, operation, onUser);',
       },
       {
         name: 'handler: HEAD is not allowed',
