@@ -122,6 +122,9 @@ const sharedResponses: Readonly<Record<string, string>> = {
 /**
  * Returns the OpenAPI 3.1.0 description of the service. It is generated from the tables of routes and
  * errors that the service itself uses. `serverUrl` is the prefix of its paths.
+ *
+ * @example
+ * await writeFile('openapi.json', JSON.stringify(openApiDocument('https://example.org/garden')));
  */
 export function openApiDocument(serverUrl = '/'): Readonly<Record<string, unknown>> {
   return {

@@ -61,6 +61,13 @@ export type ErrorCode = Exclude<keyof typeof errorTable, HttpErrorCode>;
  * The class of the errors that the library throws. The message never contains a secret. If a method of a PlantStore
  * rejects, the message can be sent to a client: it contains no details about the machine, such as paths. Such details
  * are in `cause`.
+ *
+ * @example
+ * try {
+ *   await store.createPlant('ada', { id: 7, name: 'Fern' });
+ * } catch (error) {
+ *   if (!(error instanceof PlantStoreError) || error.code !== 'id_taken') throw error;
+ * }
  */
 export class PlantStoreError extends Error {
   override readonly name = 'PlantStoreError';

@@ -67,6 +67,9 @@ export let plantPageJson: (store: PlantStore, user: string, options?: ListOption
  * Methods reject with a {@link PlantStoreError} `storage_unavailable` if the storage fails; the outcome of a write is
  * then unknown. They reject with `closed` after {@link close}, and with `invalid_user` if `user` is not a string of 1
  * to 255 UTF-8 bytes or contains U+0000 or an unpaired surrogate.
+ *
+ * @example
+ * const store = new PlantStore({ storage: new SqliteStorage('plants.db') });
  */
 export class PlantStore {
   readonly #storage: StorageAdapter;
@@ -93,6 +96,8 @@ export class PlantStore {
    * @returns the stored plant.
    * @throws {PlantStoreError} `invalid_plant` if the plant is invalid or the storage cannot store it; `id_taken` if the
    *   user already has a plant with this id, which stays unchanged; `saturated` if too many writes are pending.
+   * @example
+   * const { id } = await store.createPlant('ada', { id: 9007199254740993n, name: 'Fern', tag: 'indoor' });
    */
   async createPlant(user: string, newPlant: NewPlant): Promise<StoredPlant> {
     checkUser(user);
@@ -110,6 +115,9 @@ export class PlantStore {
    * long lists use {@link iteratePages}, which needs constant memory.
    *
    * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
+   * @example
+   * const firstTen = await store.listPlants('ada', { limit: 10 });
+   * const nextTen = await store.listPlants('ada', { limit: 10, after: firstTen.at(-1)?.id });
    */
   async listPlants(user: string, options: ListOptions = {}): Promise<StoredPlant[]> {
     const plants: StoredPlant[] = [];
@@ -137,6 +145,8 @@ export class PlantStore {
    * exactly once.
    *
    * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
+   * @example
+   * for await (const page of store.iteratePages('ada')) console.log(page.length);
    */
   async *iteratePages(user: string, options: ListOptions = {}): AsyncGenerator<StoredPlant[], void, undefined> {
     checkUser(user);
@@ -186,6 +196,8 @@ export class PlantStore {
    *
    * @returns whether the plant existed.
    * @throws {PlantStoreError} `invalid_id` if `id` is not an int64; `saturated` if too many writes are pending.
+   * @example
+   * if (!(await store.deletePlant('ada', 7))) console.log('There was no plant 7');
    */
   async deletePlant(user: string, id: PlantId | number): Promise<boolean> {
     checkUser(user);
@@ -198,13 +210,23 @@ export class PlantStore {
     return deleted;
   }
 
-  /** Rejects new calls, completes the writes that were accepted, then closes the storage adapter. */
+  /**
+   * Rejects new calls, completes the writes that were accepted, then closes the storage adapter.
+   *
+   * @example
+   * process.once('SIGTERM', () => void store.close());
+   */
   close(): Promise<void> {
     this.#closing ??= this.#writes.close().then(() => this.#storage.close());
     return this.#closing;
   }
 
-  /** Calls {@link close}. Allows `await using`. */
+  /**
+   * Calls {@link close}. Allows `await using`.
+   *
+   * @example
+   * await using store = new PlantStore({ storage: new MemoryStorage() });
+   */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

@@ -23,6 +23,8 @@ export interface TokenFileOptions {
  *   token with `storage_unavailable` until the file can be read, because the change may be a revocation.
  *
  * @throws {Error} if the file is missing or invalid when this function is called.
+ * @example
+ * const server = createPlantServer(store, { authenticate: createTokenFileAuthenticator('tokens.json') });
  */
 export function createTokenFileAuthenticator(path: string, options: TokenFileOptions = {}): Authenticate {
   checkOptionNames('createTokenFileAuthenticator', options, { onWarning: true } satisfies Record<

@@ -47,6 +47,9 @@ const serverProperties = {
  * idle connections are closed, and the server emits `idleConnectionClosed` for each of them.
  *
  * @throws {TypeError} if an option is invalid; the message names it.
+ * @example
+ * const server = createPlantServer(store, { authenticate });
+ * server.listen(3000, '127.0.0.1');
  */
 export function createPlantServer(store: PlantStore, options: ServiceOptions): Server {
   const listener = createRequestListener(store, options);
@@ -137,6 +140,11 @@ const connectionsOf = new WeakMap<Server, Set<Socket>>();
  * After `graceMs` milliseconds the remaining connections are closed too. Resolves when all are closed.
  *
  * @throws {TypeError} if the server was not made by {@link createPlantServer}, or if `graceMs` is not 0 to 2147483647.
+ * @example
+ * process.once('SIGTERM', async () => {
+ *   await drainServer(server, 8000);
+ *   await store.close();
+ * });
  */
 export async function drainServer(server: Server, graceMs: number): Promise<void> {
   const connections = connectionsOf.get(server);

@@ -13,7 +13,12 @@ import type {
   Write,
 } from '../storage-adapter.ts';
 
-/** Stores plants in memory, for tests and temporary data. Closing the adapter deletes the plants. */
+/**
+ * Stores plants in memory, for tests and temporary data. Closing the adapter deletes the plants.
+ *
+ * @example
+ * const store = new PlantStore({ storage: new MemoryStorage() });
+ */
 export class MemoryStorage implements StorageAdapter {
   readonly #plantsByUser = new Map<string, SortedPlants>();
   /**

@@ -40,6 +40,10 @@ const maxFew = 100;
  *
  * The first use checks for the table and creates it if it is missing. If the connection is lost during a write, the
  * write rejects, but it may have been committed. Such a write is never retried automatically.
+ *
+ * @example
+ * const pool = new Pool({ connectionString: process.env.DATABASE_URL });
+ * const store = new PlantStore({ storage: new PostgresStorage({ pool }) });
  */
 export class PostgresStorage implements StorageAdapter {
   readonly #pool: PostgresPool;

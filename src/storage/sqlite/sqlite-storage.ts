@@ -42,6 +42,9 @@ const beforeAll: PlantKey = { user: '', id: minInt64 };
  * resolves (write-ahead log, `synchronous=FULL`). If the disk fails during a commit, the file is reopened before the
  * next commit; plants can still be listed. Several processes on one machine can share a file, but the file must not be
  * on a network file system.
+ *
+ * @example
+ * const store = new PlantStore({ storage: new SqliteStorage('plants.db') });
  */
 export class SqliteStorage implements StorageAdapter {
   readonly #path: string;
