@@ -3,7 +3,7 @@ import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  { ignores: ['dist/', 'coverage/'] },
+  { ignores: ['dist/', 'coverage/', 'reference/'] },
   js.configs.recommended,
   { languageOptions: { globals: { process: 'readonly', console: 'readonly' } } },
   {

@@ -1,4 +1,10 @@
 /// <reference types="node" preserve="true" />
+/**
+ * The service over node:http.
+ *
+ * @module plant-store/http
+ */
+
 export { createRequestListener } from './http/node/request-listener.ts';
 export { createPlantServer, drainServer } from './http/node/server.ts';
 export { openApiDocument } from './http/openapi.ts';

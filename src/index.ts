@@ -1,3 +1,9 @@
+/**
+ * The core: a store of plants, the storage adapter in memory, and errors.
+ *
+ * @module plant-store
+ */
+
 export type {
   CommitMessage,
   CreateMessage,

@@ -1,3 +1,9 @@
+/**
+ * The test suite for storage adapters.
+ *
+ * @module plant-store/testing
+ */
+
 export type {
   FaultyWrite,
   LocationContext,

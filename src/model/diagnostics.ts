@@ -16,6 +16,7 @@ export interface DiagnosticOutcome {
  * invalid user or plant are not published. The duration includes the wait for the commit.
  */
 export interface CreateMessage extends DiagnosticOutcome {
+  /** The user of the new plant. */
   readonly user: string;
   /** The id of the new plant. */
   readonly id: PlantId;
@@ -26,7 +27,9 @@ export interface CreateMessage extends DiagnosticOutcome {
  * invalid user or id are not published. The duration includes the wait for the commit.
  */
 export interface DeleteMessage extends DiagnosticOutcome {
+  /** The user of the plant. */
   readonly user: string;
+  /** The id of the plant. */
   readonly id: PlantId;
   /** Whether the plant existed and was deleted; `false` if there was an error. */
   readonly existed: boolean;

@@ -70,10 +70,12 @@ export type ErrorCode = Exclude<keyof typeof errorTable, HttpErrorCode>;
  * }
  */
 export class PlantStoreError extends Error {
+  /** The name of the class. */
   override readonly name = 'PlantStoreError';
   /** Identifies the kind of error: a key of {@link errorTable}. */
   readonly code: ErrorCode;
 
+  /** Creates an error. The default message is that of the code. */
   constructor(code: ErrorCode, message: string = errorTable[code].message, options?: ErrorOptions) {
     super(message, options);
     this.code = code;

@@ -15,13 +15,17 @@ export interface Plant {
 
 /** A plant with its id. */
 export interface StoredPlant extends Plant {
+  /** The id, which is unique among the plants of a user. */
   id: PlantId;
 }
 
 /** The plant to create. If `id` is a `number`, it must be a safe integer. */
 export interface NewPlant {
+  /** The id, −2^63 to 2^63 − 1. The user must not have another plant with this id. */
   id: PlantId | number;
+  /** The name: see {@link Plant}. */
   name: string;
+  /** The type of the plant: see {@link Plant}. */
   tag?: string | undefined;
 }
 

@@ -2,15 +2,21 @@ import type { PlantId, StoredPlant } from '../model/plant.ts';
 
 /** A write that creates a plant for a user, unless the user already has a plant with the same id. */
 export interface CreateWrite {
+  /** Distinguishes the kinds of writes. */
   readonly kind: 'create';
+  /** The user of the plant. */
   readonly user: string;
+  /** The plant to create. */
   readonly plant: Readonly<StoredPlant>;
 }
 
 /** A write that deletes a user's plant, if it exists. */
 export interface DeleteWrite {
+  /** Distinguishes the kinds of writes. */
   readonly kind: 'delete';
+  /** The user of the plant. */
   readonly user: string;
+  /** The id of the plant to delete. */
   readonly id: PlantId;
 }
 
@@ -27,13 +33,17 @@ export interface ListRange {
 
 /** The key of a plant. */
 export interface PlantKey {
+  /** The user of the plant. */
   readonly user: string;
+  /** The id of the plant, unique among the plants of the user. */
   readonly id: PlantId;
 }
 
 /** A plant and its user. */
 export interface OwnedPlant {
+  /** The user of the plant. */
   readonly user: string;
+  /** The plant. */
   readonly plant: StoredPlant;
 }
 

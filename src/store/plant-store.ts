@@ -77,6 +77,11 @@ export class PlantStore {
   readonly #pages: PageCache | undefined;
   #closing: Promise<void> | undefined;
 
+  /**
+   * Checks the options. Does not use the storage yet.
+   *
+   * @throws {TypeError} if an option is invalid or unknown; the message names it.
+   */
   constructor(options: PlantStoreOptions) {
     checkOptionNames('PlantStore', options, optionNames);
     const { storage, maxQueuedWrites = 10_000, maxCachedText = 8_388_608 } = options;

@@ -37,14 +37,19 @@ export interface RegisterTest {
 
 /** The functions of a test runner that the suite calls. Those of node:test and Vitest can be passed directly. */
 export interface TestRunner {
+  /** Registers a group of tests. `body` registers the tests of the group. */
   describe(name: string, body: () => void): unknown;
+  /** Registers one test. */
   it: RegisterTest;
 }
 
 /** Identifies a write by its kind, user and id. */
 export interface FaultyWrite {
+  /** The kind of the write. */
   readonly kind: 'create' | 'delete';
+  /** The user of the plant. */
   readonly user: string;
+  /** The id of the plant. */
   readonly id: bigint;
 }
 

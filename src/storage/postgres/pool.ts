@@ -3,7 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** The part of a connection pool that this package uses. A `Pool` from the package `pg` implements it. */
 export interface PostgresPool {
   /** Runs one statement in its own transaction, on any connection. */
-  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
+  query(
+    text: string,
+    values?: unknown[],
+  ): Promise<{
+    /** The rows that the statement returned. */
+    rows: unknown[];
+  }>;
 }
 
 /** How often a statement is retried after PostgreSQL rolled it back because of a concurrent statement. */

@@ -1,0 +1,39 @@
+import { errorTable } from './src/model/errors.ts';
+
+/** The table of errors is data: its rows need no comments. */
+const errorRows = Object.entries(errorTable).flatMap(([code, row]) => [
+  `plant-store.errorTable.__type.${code}`,
+  ...Object.keys(row).map((field) => `plant-store.errorTable.__type.${code}.__type.${field}`),
+]);
+
+/** @type {import('typedoc').TypeDocOptions} */
+export default {
+  name: 'Plant Store',
+  entryPoints: ['src/*.ts'],
+  tsconfig: 'tsconfig.build.json',
+  out: 'reference',
+  readme: 'none',
+  excludePrivate: true,
+  disableSources: true,
+  treatWarningsAsErrors: true,
+  validation: {
+    notExported: true,
+    invalidLink: true,
+    invalidPath: true,
+    rewrittenLink: true,
+    notDocumented: true,
+    unusedMergeModuleWith: true,
+  },
+  requiredToBeDocumented: [
+    'Class',
+    'Constructor',
+    'Function',
+    'Interface',
+    'Method',
+    'Module',
+    'Property',
+    'TypeAlias',
+    'Variable',
+  ],
+  intentionallyNotDocumented: errorRows,
+};
