@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startServer } from './support/command-line.ts';
-import { listDocs, readDocument, root } from './support/documents.ts';
-import { assertTestsPassed, plainEnvironment, runScript, tsx } from './support/run-script.ts';
+import { listDocs, readDocument } from './support/documents.ts';
+import { assertTestsPassed, plainEnvironment, runSuccessfully } from './support/run-program.ts';
+import { untilListening } from './support/server-process.ts';
+import { main, root, tsx } from './support/sources.ts';
 import { temporaryFolder } from './support/temporary-folder.ts';
 import type { HasAfter } from './support/temporary-folder.ts';
 
@@ -61,7 +62,6 @@ async function makeProject(t: HasAfter): Promise<Project> {
   }
   await writeFile(join(cwd, 'package.json'), '{"type":"module"}');
   const command = join(cwd, 'plant-store');
-  const main = join(root, 'src', 'cli', 'main.ts');
   await writeFile(command, `#!/bin/sh\nexec '${process.execPath}' --import '${tsx}' '${main}' "$@"\n`);
   await chmod(command, 0o755);
   return { cwd, env: { ...plainEnvironment(), PATH: `${cwd}${delimiter}${process.env['PATH'] ?? ''}` } };
@@ -70,14 +70,14 @@ async function makeProject(t: HasAfter): Promise<Project> {
 /** Runs a shell snippet and returns its output. A snippet that calls a server gets one, and a token. */
 async function runShell(t: HasAfter, { code }: Snippet): Promise<string> {
   const { cwd, env } = await makeProject(t);
-  if (!code.includes('http://127.0.0.1:3000')) return runScript('sh', ['-ec', code], { cwd, env });
+  if (!code.includes('http://127.0.0.1:3000')) return runSuccessfully('sh', ['-ec', code], { cwd, env });
   const server = await startServer(t, [], { cwd });
   const TOKEN = (await readFile(join(cwd, 'first-token.txt'), 'utf8')).trimEnd();
   const script = code.replaceAll('http://127.0.0.1:3000', server.url);
-  return runScript('sh', ['-ec', script], { cwd, env: { ...env, TOKEN } });
+  return runSuccessfully('sh', ['-ec', script], { cwd, env: { ...env, TOKEN } });
 }
 
-describe('The snippets of README and docs', () => {
+describe('snippets of README and docs', () => {
   it('are TypeScript, shell commands or unlabelled', () => {
     assert.deepEqual([...new Set(snippets.map(({ language }) => language))].sort(), ['', 'sh', 'ts']);
   });
@@ -88,14 +88,14 @@ describe('The snippets of README and docs', () => {
     for (const { name, code } of files) await writeFile(join(cwd, name), code);
     const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
     const tsc = fileURLToPath(import.meta.resolve('typescript/bin/tsc'));
-    await runScript(process.execPath, [tsc, ...options, ...files.map(({ name }) => name)], { cwd });
+    await runSuccessfully(process.execPath, [tsc, ...options, ...files.map(({ name }) => name)], { cwd });
   });
 
   for (const snippet of typeScript) {
     it(`${snippet.name}: runs and prints what it promises`, async (t) => {
       const { cwd } = await makeProject(t);
       await writeFile(join(cwd, 'snippet.ts'), snippet.code);
-      const stdout = await runScript(process.execPath, ['--import', tsx, 'snippet.ts'], { cwd });
+      const stdout = await runSuccessfully(process.execPath, ['--import', tsx, 'snippet.ts'], { cwd });
       // A comment such as `→ 1000, 500` promises one line for each number.
       const lines = promisedLines(snippet).flatMap((line) => (/^[\d, ]+$/.test(line) ? line.split(', ') : [line]));
       if (lines.length > 0) assert.deepEqual(linesOf(stdout), lines);
@@ -112,8 +112,8 @@ describe('The snippets of README and docs', () => {
   }
 });
 
-describe('The commands of README and docs', () => {
-  it('for a clone are the two that CI runs', async () => {
+describe('commands of README and docs', () => {
+  it('for a clone are those that CI runs', async () => {
     const commands = shell.filter(isCloneCommand).map(({ code }) => code.trim());
     assert.deepEqual(commands, ['npm ci && npm start', 'npm ci && npm test']);
     const ci = await readDocument('.ci/run');
@@ -130,13 +130,8 @@ describe('The commands of README and docs', () => {
       env: { ...env, PORT: '0' },
       stdio: ['ignore', 'pipe', 'ignore'],
     });
-    t.after(() => {
-      child.kill('SIGKILL');
-    });
-    const [first] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
-    assert.match(first, /^Plant Store listening on http:\/\/127\.0\.0\.1:\d+\n/);
-    child.kill('SIGTERM');
-    assert.deepEqual(await once(child, 'exit'), [0, null]);
+    const server = await untilListening(t, child, /^Plant Store listening on (http:\/\/127\.0\.0\.1:\d+)\n/);
+    assert.equal(await server.stop(), 0);
   });
 
   it('create, list and revoke tokens', async (t) => {
@@ -144,7 +139,7 @@ describe('The commands of README and docs', () => {
     const [commands, ...others] = shell.filter(managesTokens);
     assert.ok(commands);
     assert.deepEqual(others, []);
-    const lines = linesOf(await runScript('sh', ['-ec', commands.code], { cwd, env }));
+    const lines = linesOf(await runSuccessfully('sh', ['-ec', commands.code], { cwd, env }));
     assert.match(lines[0] ?? '', /^pst_\w{36}$/);
     assert.match(lines[1] ?? '', /^pst_\w{36}$/);
     assert.equal(lines.length, 5, lines.join('\n'));

@@ -1,43 +1,26 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { PostgresCluster } from './support/postgres.ts';
-import { assertTestsPassed, runScript, tsx } from './support/run-script.ts';
+import { assertTestsPassed, runSuccessfully } from './support/run-program.ts';
+import type { ServerProcess } from './support/server-process.ts';
+import { untilListening } from './support/server-process.ts';
+import { root, tsx } from './support/sources.ts';
 import { temporaryFolder } from './support/temporary-folder.ts';
 import type { HasAfter } from './support/temporary-folder.ts';
 
-const examples = fileURLToPath(new URL('../examples', import.meta.url));
-const tried = ['embed.ts', 'mount.ts', 'own-adapter.ts', 'serve-postgres.ts', 'serve-sqlite.ts'];
+const examples = join(root, 'examples');
+const tested = ['embed.ts', 'mount.ts', 'own-adapter.ts', 'serve-postgres.ts', 'serve-sqlite.ts'];
 
-interface Listening {
-  readonly url: string;
-  /** Sends SIGTERM; resolves with the exit code. */
-  readonly stop: () => Promise<number | null>;
-}
-
-/** Starts an example that listens; answers its URL and how to stop it. */
-async function listen(t: HasAfter, args: string[], env: Record<string, string>): Promise<Listening> {
+/** Starts an example that is a server. */
+function startExample(t: HasAfter, args: string[], env: Record<string, string>): Promise<ServerProcess> {
   const child = spawn(process.execPath, ['--import', tsx, ...args], {
     env: { ...process.env, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  t.after(() => {
-    child.kill('SIGKILL');
-  });
-  const [line] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
-  const port = /port: (\d+)/.exec(line)?.[1] ?? assert.fail(line);
-  return {
-    url: `http://127.0.0.1:${port}`,
-    stop: async () => {
-      child.kill('SIGTERM');
-      const [code] = (await once(child, 'exit')) as [number | null];
-      return code;
-    },
-  };
+  return untilListening(t, child, /port: (\d+)/);
 }
 
 const call = async (url: string, token: string, body?: string): Promise<unknown> => {
@@ -45,39 +28,39 @@ const call = async (url: string, token: string, body?: string): Promise<unknown>
   return (await fetch(url, { headers, ...(body !== undefined && { method: 'POST', body }) })).json();
 };
 
-describe('The examples', () => {
-  it('are all tried here, and under 50 lines', async () => {
-    assert.deepEqual((await readdir(examples)).sort(), tried);
-    for (const name of tried) {
+describe('examples', () => {
+  it('are all tested here, and have at most 50 lines', async () => {
+    assert.deepEqual((await readdir(examples)).sort(), tested);
+    for (const name of tested) {
       const lines = (await readFile(join(examples, name), 'utf8')).split('\n').length;
       assert.ok(lines <= 50, `${name} has ${lines} lines`);
     }
   });
 
-  it('embed: keeps its plant from run to run', async (t) => {
+  it('embed: keeps its plant between runs', async (t) => {
     const folder = await temporaryFolder(t);
     const args = ['--import', tsx, join(examples, 'embed.ts'), 'plants.db'];
-    assert.equal(await runScript(process.execPath, args, { cwd: folder }), '9007199254740993 Fern (indoor)\n');
-    assert.equal(await runScript(process.execPath, args, { cwd: folder }), '9007199254740993 Fern (indoor)\n');
+    assert.equal(await runSuccessfully(process.execPath, args, { cwd: folder }), '9007199254740993 Fern (indoor)\n');
+    assert.equal(await runSuccessfully(process.execPath, args, { cwd: folder }), '9007199254740993 Fern (indoor)\n');
   });
 
-  it('serve-sqlite: serves, keeps plants over a restart, and stops on SIGTERM', async (t) => {
+  it('serve-sqlite: serves plants, keeps them over a restart, and stops on SIGTERM', async (t) => {
     const args = [join(examples, 'serve-sqlite.ts'), join(await temporaryFolder(t), 'plants.db')];
     const env = { ADAS_TOKEN: 'secret' };
-    const first = await listen(t, args, env);
+    const first = await startExample(t, args, env);
     assert.deepEqual(await call(`${first.url}/plants`, 'secret', '{"id":1,"name":"Fern"}'), { name: 'Fern' });
     assert.equal(await first.stop(), 0);
-    const second = await listen(t, args, env);
+    const second = await startExample(t, args, env);
     assert.deepEqual(await call(`${second.url}/plants`, 'secret'), [{ name: 'Fern' }]);
     assert.equal(await second.stop(), 0);
   });
 
-  it('serve-postgres: two of them serve the same plants, and stop on SIGTERM', async (t) => {
+  it('serve-postgres: serves the same plants from two processes, which stop on SIGTERM', async (t) => {
     const cluster = await PostgresCluster.start();
     t.after(() => cluster.remove());
     const env = { ADAS_TOKEN: 'secret', DATABASE_URL: cluster.url() };
     const args = [join(examples, 'serve-postgres.ts')];
-    const services = [await listen(t, args, env), await listen(t, args, env)];
+    const services = [await startExample(t, args, env), await startExample(t, args, env)];
     for (const [id, { url }] of services.entries()) {
       assert.deepEqual(await call(`${url}/plants`, 'secret', `{"id":${id},"name":"Fern ${id}"}`), {
         name: `Fern ${id}`,
@@ -89,8 +72,8 @@ describe('The examples', () => {
     }
   });
 
-  it('mount: serves under its prefix, beside the app', async (t) => {
-    const { url, stop } = await listen(t, [join(examples, 'mount.ts')], {});
+  it('mount: serves plants under a prefix, beside the routes of the app', async (t) => {
+    const { url, stop } = await startExample(t, [join(examples, 'mount.ts')], {});
     assert.deepEqual(await call(`${url}/garden/plants`, 'adas-token', '{"id":1,"name":"Fern"}'), { name: 'Fern' });
     assert.deepEqual(await call(`${url}/garden/plants`, 'adas-token'), [{ name: 'Fern' }]);
     const headers = { authorization: 'Bearer adas-token' };
@@ -105,6 +88,6 @@ describe('The examples', () => {
   it('own-adapter: passes the suite', async (t) => {
     const folder = await temporaryFolder(t);
     const args = ['--import', tsx, '--test', join(examples, 'own-adapter.ts')];
-    assertTestsPassed(await runScript(process.execPath, args, { cwd: folder }));
+    assertTestsPassed(await runSuccessfully(process.execPath, args, { cwd: folder }));
   });
 });

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, it } from 'node:test';
-import { listDocs, readDocument, root } from './support/documents.ts';
+import { listDocs, readDocument } from './support/documents.ts';
+import { root } from './support/sources.ts';
 
 const docs = await listDocs();
 const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', ...docs];
@@ -36,7 +37,7 @@ function anchorsOf(headings: string[]): Set<string> {
   return anchors;
 }
 
-describe('The documents', () => {
+describe('documents', () => {
   for (const path of pages) {
     it(`${path}: has relative links to files and headings that exist`, async () => {
       const { links } = await parsePage(path);

@@ -4,7 +4,7 @@ import { CheckClient } from '../../src/check/check-client.ts';
 import { curlCommand } from '../../src/check/curl.ts';
 import type { CheckRequest } from '../../src/check/exchange.ts';
 import { sendByFetch } from '../../src/check/send-by-fetch.ts';
-import { runScript } from '../support/run-script.ts';
+import { runSuccessfully } from '../support/run-program.ts';
 import { startService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -55,7 +55,7 @@ describe('curlCommand', () => {
       const command = curlCommand(client, request);
       assert.doesNotMatch(command, /Bearer ada/);
       const script = `${command} -s`;
-      const output = await runScript('sh', ['-ec', script], { cwd, env: { ...process.env, TOKEN_A: 'ada' } });
+      const output = await runSuccessfully('sh', ['-ec', script], { cwd, env: { ...process.env, TOKEN_A: 'ada' } });
       const [head = '', body] = output.split('\r\n\r\n');
       assert.deepEqual([/^HTTP\/1\.1 (\d+)/.exec(head)?.[1], body], [String(status), text], command);
     });

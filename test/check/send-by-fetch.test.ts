@@ -1,24 +1,17 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { sendByFetch } from '../../src/check/send-by-fetch.ts';
 import type { CheckRequest } from '../../src/check/exchange.ts';
+import { listenUrl } from '../support/listen.ts';
 import type { HasAfter } from '../support/temporary-folder.ts';
 
 const get: CheckRequest = { method: 'GET', target: '/plants', headers: {} };
 
-async function listen(t: HasAfter, listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+function listen(t: HasAfter, listener: RequestListener): Promise<string> {
+  return listenUrl(t, createServer(listener));
 }
 
 describe('sendByFetch', () => {

@@ -6,25 +6,25 @@ import { mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { readTokenFile } from '../../src/tokens/token-file.ts';
+import { callService } from '../support/call.ts';
 import { runCommand, startServer } from '../support/command-line.ts';
-import type { RunningServer } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
-import { occupyPort } from '../support/occupy-port.ts';
-import { tsx } from '../support/run-script.ts';
+import { occupyPort } from '../support/listen.ts';
+import type { ServerProcess } from '../support/server-process.ts';
+import { main, tsx } from '../support/sources.ts';
 import { hasProgram } from '../support/system-fault.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-function curlLine(server: RunningServer): string {
+function curlLine(server: ServerProcess): string {
   const line = /^ +(curl .*)$/m.exec(server.stdout())?.[1];
   assert.ok(line, server.stdout());
   return line;
 }
 
-/** Pastes a line into a shell; its standard output. */
+/** Runs a line in a shell, and returns its standard output. */
 function paste(t: TestContext, line: string): string {
-  // Not the whole environment: a proxy in it would not reach this machine's own addresses.
+  // PATH only, because a proxy in the environment would not reach the addresses of this machine.
   const env = { PATH: process.env['PATH'] };
   const { status, stdout, stderr } = spawnSync('sh', ['-c', line], { encoding: 'utf8', env });
   if (status === 127) t.diagnostic('NOT CHECKED that the printed line works: this machine has no curl');
@@ -32,14 +32,12 @@ function paste(t: TestContext, line: string): string {
   return status === 127 ? '[]' : stdout;
 }
 
-async function getPlants(url: string, token: string): Promise<number> {
-  const response = await fetch(`${url}/plants`, { headers: { authorization: `Bearer ${token}` } });
-  await response.text();
-  return response.status;
+async function statusOf(url: string, token: string): Promise<number> {
+  return (await callService(url, 'GET', '/plants', { token })).status;
 }
 
-describe('the first start of plant-store serve', { concurrency: 4 }, () => {
-  it('writes a token for me to a file of its owner, and prints a curl line that works when it is pasted', async (t) => {
+describe('first start of plant-store serve', { concurrency: 4 }, () => {
+  it('writes a token of the user me to a file that only its owner can read, and prints a working curl line', async (t) => {
     const cwd = join(await temporaryFolder(t), "it's $HOME");
     await mkdir(cwd);
     const first = await startServer(t, [], { cwd });
@@ -64,16 +62,15 @@ describe('the first start of plant-store serve', { concurrency: 4 }, () => {
 
     await rm(file);
     const second = await startServer(t, [], { cwd });
-    assert.equal(await getPlants(second.url, token), 200);
+    assert.equal(await statusOf(second.url, token), 200);
     assert.equal(await second.stop(), 0);
     assert.equal(second.stdout(), `Plant Store listening on ${second.url}\n`);
     assert.ok(!existsSync(file));
   });
 
-  it('shows the token once on a terminal, with a curl line that works, and makes no file', async (t) => {
+  it('shows the token on a terminal with a working curl line, and creates no file for it', async (t) => {
     if (!hasProgram(t, 'script')) return;
     const cwd = await temporaryFolder(t);
-    const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
     const command = `exec '${process.execPath}' --import '${tsx}' '${main}' serve --port 0 --storage memory`;
     const args = ['--quiet', '--return', '--command', command, '/dev/null'];
     const child = spawn('script', args, { cwd, stdio: ['pipe', 'pipe', 'inherit'] });
@@ -87,14 +84,14 @@ describe('the first start of plant-store serve', { concurrency: 4 }, () => {
     const line = await eventually(() => /^ +(curl .*)\n/m.exec(stdout)?.[1] ?? assert.fail(stdout), 20_000);
     assert.equal(paste(t, `${line} --silent`), '[]');
     const [token = ''] = /pst_[0-9A-Za-z]{36}/.exec(line) ?? [];
-    assert.equal(stdout.split(token).length - 1, 2, 'once to keep and once in the line');
+    assert.equal(stdout.split(token).length - 1, 2, 'the token alone and in the curl line');
     assert.deepEqual((await readdir(cwd)).sort(), ['tokens.json', 'tokens.json.lock']);
-    // What Ctrl-C sends.
+    // The character that Ctrl-C sends.
     child.stdin.write('\u0003');
     assert.deepEqual((await exited)[0], 0);
   });
 
-  it('fails in one sentence if the file for the token exists, and leaves it as it is', async (t) => {
+  it('fails with one sentence if the file for the token exists, and does not change it', async (t) => {
     const cwd = await temporaryFolder(t);
     const file = join(cwd, 'first-token.txt');
     await writeFile(file, 'mine');
@@ -105,7 +102,7 @@ describe('the first start of plant-store serve', { concurrency: 4 }, () => {
     assert.deepEqual(await readdir(cwd), ['first-token.txt']);
   });
 
-  it('prints a line for this machine where it listens on all addresses', async (t) => {
+  it('prints a curl line for localhost when it listens on all addresses', async (t) => {
     const cwd = await temporaryFolder(t);
     const server = await startServer(t, ['--host', '0.0.0.0', '--storage', 'memory'], { cwd });
     assert.match(server.url, /^http:\/\/0\.0\.0\.0:\d+$/);
@@ -127,7 +124,7 @@ describe('the first start of plant-store serve', { concurrency: 4 }, () => {
     assert.equal(paste(t, `${await eventually(() => curlLine(server))} --silent`), '[]');
   });
 
-  it('leaves no token behind that nobody saw where the port is in use', async (t) => {
+  it('creates no token if the port is in use', async (t) => {
     const cwd = await temporaryFolder(t);
     const port = await occupyPort(t);
     const { code, stdout, stderr } = await runCommand(['serve', '--port', String(port)], { cwd });
@@ -136,7 +133,7 @@ describe('the first start of plant-store serve', { concurrency: 4 }, () => {
     assert.ok(!existsSync(join(cwd, 'tokens.json')));
   });
 
-  it('fails in one sentence if the folder of the tokens file does not exist, and makes nothing', async (t) => {
+  it('fails with one sentence if the folder of the tokens file does not exist, and creates no file', async (t) => {
     const cwd = await temporaryFolder(t);
     const { code, stdout, stderr } = await runCommand(['serve', '--port', '0', '--tokens', 'etc/tokens.json'], { cwd });
     assert.deepEqual([code, stdout], [1, '']);
@@ -144,7 +141,7 @@ describe('the first start of plant-store serve', { concurrency: 4 }, () => {
     assert.deepEqual(await readdir(cwd), []);
   });
 
-  it('ends with one sentence where the tokens file cannot be made', async (t) => {
+  it('fails with one sentence if the tokens file cannot be created', async (t) => {
     const cwd = await temporaryFolder(t);
     await writeFile(join(cwd, 'file'), '');
     const args = ['serve', '--port', '0', '--storage', 'memory', '--tokens', 'file/tokens.json'];

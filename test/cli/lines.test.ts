@@ -11,7 +11,7 @@ function split(pieces: readonly Uint8Array[], maxBytes: number): Line[] {
 }
 
 describe('LineSplitter', () => {
-  it('cuts lines in the same places however the bytes arrive, and leaves out those that are too long', () => {
+  it('splits lines independently of how the bytes arrive, and omits the bytes of lines that are too long', () => {
     const byte = fc.constantFrom(0x0a, 0x0d, 0x61, 0xff);
     fc.assert(
       fc.property(
@@ -32,7 +32,7 @@ describe('LineSplitter', () => {
     );
   });
 
-  it('holds no more than the bound of a line that does not end', async () => {
+  it('keeps at most maxBytes of a line that does not end', async () => {
     const splitter = new LineSplitter(1000);
     const before = process.memoryUsage().arrayBuffers;
     for (let n = 0; n < 512; n++) {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { UsageError } from '../../src/cli/command.ts';
 import type { Setting } from '../../src/cli/command.ts';
-import { openStorage } from '../../src/cli/open-storage.ts';
+import { openStorage, storageSetting } from '../../src/cli/open-storage.ts';
 import { MemoryStorage } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { runCommand } from '../support/command-line.ts';
@@ -13,7 +13,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const flag = (text: string): Setting => ({ text, source: '--storage' });
 
-/** Overwrites the page of the schema behind the file's header. */
+/** Overwrites the schema in the first page, after the header of the file. */
 async function damage(path: string): Promise<void> {
   const file = await open(path, 'r+');
   await file.write(Buffer.alloc(400, 0xff), 0, 400, 100);
@@ -21,13 +21,13 @@ async function damage(path: string): Promise<void> {
 }
 
 describe('openStorage', () => {
-  it('keeps plants in memory for "memory"', async (t) => {
+  it('returns a MemoryStorage for "memory"', async (t) => {
     const storage = await openStorage(flag('memory'));
     t.after(() => storage.close());
     assert.ok(storage instanceof MemoryStorage);
   });
 
-  it('keeps plants in the file of "sqlite:FILE", for its owner only, in folders that it makes', async (t) => {
+  it('creates the file of "sqlite:FILE" and its folders, for their owner only', async (t) => {
     const folder = join(await temporaryFolder(t), 'deep', 'etc');
     const file = join(folder, 'name: with spaces?.db');
     const storage = await openStorage(flag(`sqlite:${file}`));
@@ -39,7 +39,7 @@ describe('openStorage', () => {
 
   const others = ['', 'Memory', 'memory:', 'sqlite', 'sqlite:', 'sqlite::memory:', 'plants.db', 'mongodb://localhost'];
   for (const name of others) {
-    it(`refuses ${JSON.stringify(name)} and quotes it`, async () => {
+    it(`rejects ${JSON.stringify(name)} and quotes it`, async () => {
       const message = `--storage must be 'memory', 'sqlite:FILE' or 'postgres://…', not '${name}'.`;
       await assert.rejects(
         openStorage(flag(name)),
@@ -55,7 +55,7 @@ describe('openStorage', () => {
     ['ada:sesame@localhost', 'ada:…@localhost'],
   ];
   for (const [name, quoted] of secretive) {
-    it(`quotes a mistaken connection string as ${quoted}`, async () => {
+    it(`quotes an invalid connection string as ${quoted}`, async () => {
       const message = `--storage must be 'memory', 'sqlite:FILE' or 'postgres://…', not '${quoted}'.`;
       await assert.rejects(
         openStorage(flag(name)),
@@ -66,7 +66,7 @@ describe('openStorage', () => {
 });
 
 describe('plant-store serve --storage', { concurrency: 4 }, () => {
-  it('fails in one sentence on a file that is no plant store, and leaves no tokens behind', async (t) => {
+  it('fails with one sentence if the file is not a plant store, and creates no token', async (t) => {
     const cwd = await temporaryFolder(t);
     await writeFile(join(cwd, 'letter.txt'), 'Dear Ada, '.repeat(20));
     const args = ['serve', '--port', '0', '--storage', 'sqlite:letter.txt'];
@@ -76,7 +76,7 @@ describe('plant-store serve --storage', { concurrency: 4 }, () => {
     assert.ok(!existsSync(join(cwd, 'tokens.json')));
   });
 
-  it('gives the cause where SQLite finds a damaged file', async (t) => {
+  it('prints the cause if the file is damaged', async (t) => {
     const cwd = await temporaryFolder(t);
     const storage = await openStorage(flag(`sqlite:${join(cwd, 'plants.db')}`));
     await storage.close();
@@ -84,5 +84,22 @@ describe('plant-store serve --storage', { concurrency: 4 }, () => {
     const { code, stdout, stderr } = await runCommand(['serve', '--port', '0'], { cwd });
     assert.deepEqual([code, stdout], [1, '']);
     assert.match(stderr, /^plant-store: .*plants\.db is damaged\. It was left as it is\. \(.+\)\n$/);
+  });
+});
+
+describe('storageSetting', () => {
+  it('returns the flag, or else PLANT_STORE_STORAGE, or else DATABASE_URL, or else a file', (t) => {
+    const { PLANT_STORE_STORAGE, DATABASE_URL } = process.env;
+    t.after(() => {
+      Object.assign(process.env, { PLANT_STORE_STORAGE: PLANT_STORE_STORAGE ?? '', DATABASE_URL: DATABASE_URL ?? '' });
+    });
+    Object.assign(process.env, { PLANT_STORE_STORAGE: 'memory', DATABASE_URL: 'postgres://localhost' });
+    assert.deepEqual(storageSetting('sqlite:a.db'), { text: 'sqlite:a.db', source: '--storage' });
+    assert.deepEqual(storageSetting(undefined), { text: 'memory', source: 'PLANT_STORE_STORAGE' });
+    process.env['PLANT_STORE_STORAGE'] = '';
+    assert.deepEqual(storageSetting(undefined), { text: 'postgres://localhost', source: 'DATABASE_URL' });
+    process.env['DATABASE_URL'] = '';
+    assert.deepEqual(storageSetting(undefined), { text: 'sqlite:plants.db', source: '--storage' });
+    assert.throws(() => storageSetting(''), UsageError);
   });
 });

@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { runCommand, startServer } from '../support/command-line.ts';
-import type { RunningServer } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
+import { occupyPort } from '../support/listen.ts';
 import { PostgresCluster } from '../support/postgres.ts';
+import type { ServerProcess } from '../support/server-process.ts';
 import { createAll, rowOfPlants } from '../support/stored-plants.ts';
 import { makeReadOnly } from '../support/system-fault.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -23,12 +21,12 @@ before(async () => {
 after(() => cluster.remove());
 
 /** Starts a server to which no client sends a request. */
-async function startUnused(t: HasAfter, storage: string, cwd?: string): Promise<RunningServer> {
+async function startUnused(t: HasAfter, storage: string, cwd?: string): Promise<ServerProcess> {
   const args = ['--storage', storage, '--log', 'json'];
   return startServer(t, args, { cwd: cwd ?? (await temporaryFolder(t)) });
 }
 
-function messages(server: RunningServer): string[] {
+function messages(server: ServerProcess): string[] {
   return server
     .stderr()
     .trimEnd()
@@ -37,8 +35,8 @@ function messages(server: RunningServer): string[] {
     .map((line) => (JSON.parse(line) as { message: string }).message);
 }
 
-/** Waits until the log has two failed tries; they have one reason and a longer wait each. */
-async function assertReported(server: RunningServer, reason: RegExp): Promise<void> {
+/** Waits until the log shows two failed tries for the same reason, the second with a longer wait. */
+async function assertReported(server: ServerProcess, reason: RegExp): Promise<void> {
   await eventually(() => {
     assert.ok(messages(server).length >= 2, server.stderr());
   }, 20_000);
@@ -50,18 +48,7 @@ async function assertReported(server: RunningServer, reason: RegExp): Promise<vo
   assert.doesNotMatch(server.stdout() + server.stderr(), /sesame|wrong horse/);
 }
 
-/** A port at which connections are accepted and nothing ever responds. */
-async function silentPort(t: TestContext): Promise<number> {
-  const silent = createServer();
-  silent.listen(0, '127.0.0.1');
-  await once(silent, 'listening');
-  t.after(() => {
-    silent.close();
-  });
-  return (silent.address() as AddressInfo).port;
-}
-
-/** A file with a plant, of which the file or the folder is read-only; skips the test where that is impossible. */
+/** Makes a file with one plant, and makes it or its folder read-only. Skips the test if that is impossible. */
 async function makeStore(t: TestContext, what: 'file' | 'folder'): Promise<string | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'plant-store-'));
   const file = join(folder, 'plants.db');
@@ -72,7 +59,7 @@ async function makeStore(t: TestContext, what: 'file' | 'folder'): Promise<strin
     await rm(folder, { recursive: true });
   });
   if (undo !== undefined) return file;
-  t.skip('root may not mount here');
+  t.skip('cannot mount as root here');
   return undefined;
 }
 
@@ -113,7 +100,7 @@ describe('storage probe of plant-store serve', { concurrency: 4 }, () => {
     await assertReported(server, /permission denied for table plants/);
   });
 
-  it('says when a database that comes later works, and is silent from then on', async (t) => {
+  it('logs when a database that starts later works, and nothing after that', async (t) => {
     const late = await PostgresCluster.start();
     t.after(() => late.remove());
     await late.stop();
@@ -141,8 +128,8 @@ describe('storage probe of plant-store serve', { concurrency: 4 }, () => {
     }
   });
 
-  it('does not keep a server from stopping while the database does not respond', async (t) => {
-    const server = await startUnused(t, `postgres://ada:sesame@127.0.0.1:${await silentPort(t)}/plants`);
+  it('does not delay the stop of a server while the database does not respond', async (t) => {
+    const server = await startUnused(t, `postgres://ada:sesame@127.0.0.1:${await occupyPort(t)}/plants`);
     assert.equal(await server.stop(), 0);
     assert.deepEqual(messages(server), ['SIGTERM: stopping']);
   });
@@ -158,7 +145,7 @@ describe('storage probe of plant-store serve', { concurrency: 4 }, () => {
 });
 
 describe('plant-store serve', () => {
-  it('fails in one sentence, which names the file, in a folder that is read-only', async (t) => {
+  it('fails with one sentence that names the file if the folder is read-only', async (t) => {
     const readOnly = await makeStore(t, 'folder');
     if (readOnly === undefined) return;
     const args = ['serve', '--port', '0', '--storage', `sqlite:${readOnly}`];

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueToken } from '../../src/tokens/issue.ts';
 import { listAll, startModelClients } from '../support/model-clients.ts';
 import { PlantModel } from '../support/plant-model.ts';
 import { startCrashServer } from './server.ts';
 import type { CrashServer } from './server.ts';
+import { checkIntegrity } from '../support/sqlite-file.ts';
 
 /**
  * What happens in a round: the server is killed; other servers are killed while they start, then this
@@ -147,12 +147,4 @@ export async function runCrashRounds({ folder, command, rounds, random }: CrashO
   }
   report.integrity = checkIntegrity(join(folder, 'plants.db'));
   return report;
-}
-
-/** https://www.sqlite.org/pragma.html#pragma_integrity_check */
-function checkIntegrity(path: string): string {
-  const database = new DatabaseSync(path);
-  const rows = database.prepare('PRAGMA integrity_check').all();
-  database.close();
-  return rows.map((row) => String(row['integrity_check'])).join('\n');
 }

@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { RawConnection } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
 
-/** A request whose body arrives when the test says so. */
+/** Returns a request whose body arrives when the test calls `arrive`. */
 function slowRequest(bytes: number): { request: ServiceRequest; arrive: (text: string) => void } {
   const body = Promise.withResolvers<Buffer>();
   const request: ServiceRequest = {
@@ -31,7 +31,7 @@ function slowRequest(bytes: number): { request: ServiceRequest; arrive: (text: s
 }
 
 describe('JsonBodyReader', () => {
-  it('bounds the bodies that are being received, with a quarter for one user', async () => {
+  it('limits the bytes of bodies that are being received, for each user to a quarter', async () => {
     const reader = new JsonBodyReader(100, 400);
     const first = slowRequest(100);
     const adas = reader.read(first.request, 'ada');
@@ -50,8 +50,8 @@ describe('JsonBodyReader', () => {
   });
 });
 
-describe('Bodies that are sent slowly', () => {
-  it('of one user do not take the memory for those of others', async (t) => {
+describe('bodies that are sent slowly', () => {
+  it('use at most the share of their user', async (t) => {
     const service = await startService(t);
     const start = async (token: string): Promise<RawConnection> => {
       const connection = await RawConnection.open(t, service.port);
@@ -59,7 +59,7 @@ describe('Bodies that are sent slowly', () => {
       connection.send(`POST /plants HTTP/1.1\r\n${header}\r\n\r\n{"id":1,`);
       return connection;
     };
-    // 16 MiB, a quarter of all, in bodies of 64 KiB.
+    // 256 bodies of 64 KiB are 16 MiB, the share of one user.
     const slow = await Promise.all(Array.from({ length: 256 }, () => start('ada')));
     await eventually(async () => {
       const refused = await (await start('ada')).until(/\}$/);

@@ -6,7 +6,7 @@ import type { Authenticate, Caller } from '../../src/http.ts';
 import { startService } from '../support/service.ts';
 
 describe('authenticate', () => {
-  it('that returns undefined or null refuses the token', async (t) => {
+  it('rejects the token if it returns undefined or null', async (t) => {
     const tokens = new Map([['ada', { user: 'ada' }]]);
     for (const authenticate of [
       (token: string) => tokens.get(token),
@@ -15,7 +15,7 @@ describe('authenticate', () => {
     ]) {
       const service = await startService(t, { authenticate });
       const refused = await service.call('GET', '/plants', { token: 'eve' });
-      assert.deepEqual([refused.status, (refused.json as { error: number }).error], [401, 40102]);
+      assert.deepEqual([refused.status, refused.error], [401, 40102]);
       assert.equal((await service.call('GET', '/plants')).status, 200);
       assert.deepEqual(service.faults, []);
     }
@@ -33,12 +33,12 @@ describe('authenticate', () => {
     [{ user: 'ada', scopes: [7] }, /whose scopes are not an array of strings/],
   ];
 
-  it('that returns something other than a Caller lets nobody in, and a TypeError says what is wrong', async (t) => {
+  it('causes 500 and reports a TypeError if it returns something other than a Caller', async (t) => {
     for (const [caller, message] of wrong) {
       for (const authenticate of [() => caller, () => Promise.resolve(caller)]) {
         const service = await startService(t, { authenticate: authenticate as Authenticate });
         const answered = await service.call('GET', '/plants');
-        assert.deepEqual([answered.status, (answered.json as { error: number }).error], [500, 50000]);
+        assert.deepEqual([answered.status, answered.error], [500, 50000]);
         assert.equal(service.faults.length, 1);
         assert.ok(service.faults[0] instanceof TypeError);
         assert.match(service.faults[0].message, message);
@@ -46,7 +46,7 @@ describe('authenticate', () => {
     }
   });
 
-  it('can return scopes of other services, which grant nothing', async (t) => {
+  it('may return scopes of other services, which grant nothing', async (t) => {
     const scopes = ['openid', 'plants:read'] as unknown as NonNullable<Caller['scopes']>;
     const service = await startService(t, { authenticate: () => ({ user: 'ada', scopes }) });
     assert.equal((await service.call('GET', '/plants')).status, 200);
@@ -55,14 +55,14 @@ describe('authenticate', () => {
 });
 
 describe('CallerLookup', () => {
-  it('rejects an authenticate that does not settle in time', async () => {
+  it('rejects if authenticate does not settle in time', async () => {
     const callers = new CallerLookup(() => new Promise(() => undefined), 1, 20);
     await assert.rejects(callers.find('a'), { message: 'authenticate did not settle within 20 milliseconds' });
-    // The lookup that ended does not count any more.
+    // The rejected lookup is no longer counted.
     await assert.rejects(callers.find('b'), { message: /did not settle/ });
   });
 
-  it('refuses lookups past maxPending with saturated, without calling authenticate', async () => {
+  it('rejects lookups past maxPending with saturated, without calling authenticate', async () => {
     const waiting = Promise.withResolvers<Caller>();
     let calls = 0;
     const callers = new CallerLookup(() => {
@@ -78,7 +78,7 @@ describe('CallerLookup', () => {
     assert.deepEqual(await callers.find('d'), { user: 'ada' });
   });
 
-  it('does not count an authenticate that returns at once', async () => {
+  it('does not count lookups for which authenticate returns no promise', async () => {
     const callers = new CallerLookup(() => ({ user: 'ada' }), 1);
     assert.equal((await Promise.all([1, 2, 3].map((n) => callers.find(`${n}`)))).length, 3);
   });

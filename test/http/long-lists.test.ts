@@ -5,9 +5,10 @@ import { LongLists } from '../../src/http/long-lists.ts';
 import type { ServiceOptions } from '../../src/http.ts';
 import { plantPageJson } from '../../src/store/plant-store.ts';
 import { eventually } from '../support/eventually.ts';
-import { RawConnection } from '../support/raw-http.ts';
+import { get, RawConnection } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';
+import { createPlants } from '../support/stored-plants.ts';
 import type { HasAfter } from '../support/temporary-folder.ts';
 
 const oneTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n + 1);
@@ -38,23 +39,23 @@ async function namesIn(body: AsyncIterable<string>): Promise<number[]> {
   return (JSON.parse(json) as { name: string }[]).map(({ name }) => Number(name));
 }
 
-/** Holds the reads of a storage up. */
+/** Blocks the reads of a storage. */
 interface Gate {
   close(): void;
   open(): void;
-  /** Lets one read through. */
+  /** Lets one blocked read continue. */
   step(): void;
 }
 
-/** A service where ada has 5000 plants, what `list` was asked for (`after`), and a gate before each read of 1000. */
+/** Starts a service where ada has 5000 plants. `reads` has the `after` of each read of a page, and `gate` blocks them. */
 async function startCounting(
   t: HasAfter,
   options: Partial<ServiceOptions> = {},
 ): Promise<{ service: Service; reads: (bigint | undefined)[]; gate: Gate }> {
   const storage = new MemoryStorage();
-  // Without kept pages, so that every page is read.
+  // Without the page cache, so that every page is read.
   const store = new PlantStore({ storage, maxCachedText: 0 });
-  await Promise.all(Array.from({ length: 5000 }, (_, id) => store.createPlant('ada', { id, name: 'Fern' })));
+  await createPlants(store, 5000, 'Fern');
   const service = await startService(t, { store, ...options });
   const reads: (bigint | undefined)[] = [];
   const list = storage.list.bind(storage);
@@ -63,7 +64,7 @@ async function startCounting(
   storage.list = async (user, range) => {
     if (range.limit < 1000) return list(user, range);
     reads.push(range.after);
-    // The first page of a request has one plant more, to see whether there is another page.
+    // The first page of a request is read with one more plant, to find out whether there is another page.
     if (!isOpen && range.limit === 1000) {
       await new Promise<void>((resolve) => {
         waiting.push(resolve);
@@ -149,35 +150,35 @@ describe('LongLists', () => {
   });
 });
 
-describe('GET /plants with a limit over one page', () => {
-  it('are read for HEAD as far as the first page', async (t) => {
+describe('lists with a limit over one page', () => {
+  it('are read up to the first page for HEAD', async (t) => {
     const { service, reads } = await startCounting(t);
     const answered = await service.call('HEAD', '/plants?limit=4000');
     assert.deepEqual([answered.status, answered.headers.get('link')], [200, null]);
     assert.equal(reads.length, 1);
   });
 
-  it('are prepared one at a time for each user, and past 100 that wait are refused', async (t) => {
+  it('are prepared one at a time for each user, and are refused if 100 wait', async (t) => {
     const { service, reads, gate } = await startCounting(t);
     await service.store.createPlant('bob', { id: 1, name: 'Fern' });
-    const get = (token: string, limit: number): Promise<number> =>
+    const statusOf = (token: string, limit: number): Promise<number> =>
       service.call('GET', `/plants?limit=${limit}`, { token }).then(({ status }) => status);
     gate.close();
-    const first = get('ada', 2000);
+    const first = statusOf('ada', 2000);
     await eventually(() => {
       assert.equal(reads.length, 2);
     });
-    const waiting = Array.from({ length: 100 }, () => get('ada', 2000));
+    const waiting = Array.from({ length: 100 }, () => statusOf('ada', 2000));
     await eventually(async () => {
-      assert.equal(await get('ada', 2000), 503);
+      assert.equal(await statusOf('ada', 2000), 503);
     });
     assert.equal(reads.filter((after) => after !== undefined).length, 1, 'waiting lists read only their first page');
-    assert.equal(await get('bob', 2000), 200, 'lists of others do not wait');
+    assert.equal(await statusOf('bob', 2000), 200, 'lists of other users do not wait');
     gate.open();
     assert.deepEqual(new Set(await Promise.all([first, ...waiting])), new Set([200]));
   });
 
-  it('do not count as in flight while they are prepared', async (t) => {
+  it('are not counted as in flight while they are prepared', async (t) => {
     const { service, reads, gate } = await startCounting(t, { maxInFlight: 1 });
     gate.close();
     const list = service.call('GET', '/plants?limit=2000');
@@ -197,12 +198,12 @@ describe('GET /plants with a limit over one page', () => {
       const { service, reads, gate } = await startCounting(t);
       const connection = await RawConnection.open(t, service.port);
       gate.close();
-      connection.send('GET /plants?limit=5000 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ada\r\n\r\n');
+      connection.send(get('/plants?limit=5000'));
       await eventually(() => {
         assert.equal(reads.length, 2);
       });
       leave(connection);
-      // The server learns of it from the kernel, in a few iterations of the event loop.
+      // The server notices it after a few iterations of the event loop.
       await service.call('GET', '/plants?limit=1');
       gate.step();
       await eventually(async () => {
@@ -212,7 +213,7 @@ describe('GET /plants with a limit over one page', () => {
       await eventually(async () => {
         assert.equal((await service.call('GET', '/plants?limit=1001')).status, 200);
       });
-      // First page, two reads of the list that was given up at the latest, and four of the last request.
+      // The first page, at most two reads of the abandoned list, and four of the last request.
       assert.ok(reads.length <= 8, `${reads.length} reads`);
     });
   }
@@ -221,7 +222,7 @@ describe('GET /plants with a limit over one page', () => {
     const { service } = await startCounting(t);
     const connection = await RawConnection.open(t, service.port);
     connection.socket.allowHalfOpen = true;
-    connection.socket.end('GET /plants?limit=4000 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ada\r\n\r\n');
+    connection.socket.end(get('/plants?limit=4000'));
     const received = await connection.untilClosed();
     const final = received.replace(/^(?:HTTP\/1\.1 100 Continue\r\n\r\n)+/, '');
     assert.match(final, /^HTTP\/1\.1 200 OK\r\n/);

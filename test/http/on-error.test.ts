@@ -1,23 +1,19 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MemoryStorage } from '../../src/index.ts';
-import { plainEnvironment, tsx } from '../support/run-script.ts';
+import { evalArgs, runProgram } from '../support/run-program.ts';
 import { startService } from '../support/service.ts';
-
-const sourceOf = (path: string): string => new URL(`../../src/${path}`, import.meta.url).href;
+import { sourceUrl } from '../support/sources.ts';
 
 const secrets = ['TOKEN-SECRET', 'COOKIE-SECRET', 'QUERY-SECRET', 'BODY-SECRET', 'ROW-SECRET'];
 
-/** A service whose storage fails as PostgreSQL does, and whose requests are full of secrets. */
+/** Runs a service whose storage fails with an error like that of PostgreSQL, and whose requests contain secrets. */
 const program = `
   import { once } from 'node:events';
   import { createServer } from 'node:http';
-  import { MemoryStorage, PlantStore } from '${sourceOf('index.ts')}';
-  import { createRequestListener } from '${sourceOf('http.ts')}';
+  import { MemoryStorage, PlantStore } from '${sourceUrl('index.ts')}';
+  import { createRequestListener } from '${sourceUrl('http.ts')}';
 
   const storage = new MemoryStorage();
   const failure = new Error('disk full', { cause: Object.assign(new Error('null value'), { code: '23502', detail: 'Failing row contains (ROW-SECRET)' }) });
@@ -25,7 +21,7 @@ const program = `
   storage.list = () => Promise.reject(failure);
   const listener = createRequestListener(new PlantStore({ storage }), { authenticate: () => ({ user: 'ada' }) });
   const server = createServer((request, response) => {
-    // As a body parser does that has not read this body.
+    // Like a body parser that has not read this body.
     request.body = { name: 'BODY-SECRET' };
     listener(request, response);
   });
@@ -44,12 +40,9 @@ const program = `
 `;
 
 describe('onError', () => {
-  it('by default writes the error, the method and the path, and nothing that a client has sent', async () => {
-    const args = ['--import', tsx, '--input-type=module', '--eval', program];
-    const child = spawn(process.execPath, args, { env: plainEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] });
-    const exited = once(child, 'exit');
-    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
-    assert.deepEqual([stdout, (await exited)[0]], ['503,503,503\n', 0], stderr);
+  it('writes the error, the method and the path by default, and nothing that the client sent', async () => {
+    const { code, stdout, stderr } = await runProgram(process.execPath, evalArgs(program));
+    assert.deepEqual([stdout, code], ['503,503,503\n', 0], stderr);
     for (const secret of secrets) assert.ok(!stderr.includes(secret), `${secret} in ${stderr}`);
     for (const request of ['POST /plants', 'GET /plants', 'DELETE /plants/{id}']) {
       assert.ok(
@@ -63,7 +56,7 @@ describe('onError', () => {
     assert.ok(stderr.split('\n').length < 120, stderr);
   });
 
-  it('gets the method and the path of the OpenAPI document, not the request', async (t) => {
+  it('receives the method and the path of the OpenAPI document', async (t) => {
     const reports: unknown[] = [];
     const authenticate = (): never => {
       throw new Error('identity provider is down');

@@ -7,10 +7,10 @@ import { describe, it } from 'node:test';
 import { errorTable, MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
 import { openApiDocument } from '../../src/http.ts';
 import { commonErrors } from '../../src/http/routes.ts';
+import type { Call } from '../support/call.ts';
 import { assertDescribed } from '../support/described.ts';
 import type { Received } from '../support/described.ts';
 import { authenticateByName, startService } from '../support/service.ts';
-import type { Call } from '../support/service.ts';
 
 interface Document {
   paths: Record<string, Record<string, { responses: Record<string, Response> }>>;
@@ -24,10 +24,11 @@ interface Response {
 
 const { paths, components } = openApiDocument() as unknown as Document;
 
-/** What the service answers to: method, target, and how it is called. */
+/** A request for the service: the method, the target, and the rest. */
 type Request = readonly [method: string, target: string, call?: Call];
 
 const fern = '{"id":1,"name":"Fern"}';
+
 const listErrors = (method: string): Request[] => [
   [method, '/plants'],
   [method, '/plants?limit=1'],
@@ -40,7 +41,7 @@ const listErrors = (method: string): Request[] => [
   [method, '/plants', { token: 'foreign' }],
 ];
 
-/** Requests to a store that holds ada's plants 1 and 2. */
+/** Requests for a store that holds the plants 1 and 2 of ada. */
 const requests: Request[] = [
   ...listErrors('GET'),
   ...listErrors('HEAD'),
@@ -78,7 +79,7 @@ const requests: Request[] = [
   ['DELETE', '/plants/'],
 ];
 
-/** Requests to a store that is closed. */
+/** Requests for a store that is closed. */
 const afterClose: Request[] = [
   ['GET', '/plants'],
   ['HEAD', '/plants'],
@@ -87,8 +88,8 @@ const afterClose: Request[] = [
 ];
 
 /**
- * The answers in the document, as `METHOD path`, status and the integers of `error`, if any; but for
- * the errors that node:http makes before there is a method.
+ * Returns the responses in the document as `METHOD path`, status and the integer of `error`, if any, without
+ * the errors for requests that node:http rejects.
  */
 function describedAnswers(): string[] {
   const early = new Set<number>(commonErrors.map((code) => errorTable[code].error));
@@ -97,7 +98,7 @@ function describedAnswers(): string[] {
     Object.entries(item).flatMap(([method, { responses }]) =>
       Object.entries(responses).flatMap(([status, response]) => {
         const shared = response.$ref?.split('/').at(-1);
-        // The answer to HEAD has no content, whatever a shared response says.
+        // The response to HEAD has no content, even if a shared response describes one.
         const content =
           method === 'head'
             ? undefined
@@ -113,7 +114,7 @@ function describedAnswers(): string[] {
   );
 }
 
-/** Makes a request that fetch would refuse to make. */
+/** Sends a request that fetch does not send. */
 async function oddRequest(url: string, options: RequestOptions): Promise<Received> {
   const sent = httpRequest(url, { ...options, agent: false }).end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
@@ -121,13 +122,13 @@ async function oddRequest(url: string, options: RequestOptions): Promise<Receive
   return { status: response.statusCode ?? 0, headers, text: await text(response) };
 }
 
-describe('the OpenAPI document and the answers', () => {
-  it('describes every answer, and describes none that is never given', async (t) => {
+describe('the OpenAPI document', () => {
+  it('describes exactly the responses of the service', async (t) => {
     const store = new PlantStore({ storage: new MemoryStorage() });
     const service = await startService(t, {
       store,
       authenticate: (token) => {
-        if (token === 'fault') throw new Error('no answer from the user directory');
+        if (token === 'fault') throw new Error('the user directory does not respond');
         if (token === 'foreign') throw new PlantStoreError('storage_unsupported');
         return authenticateByName(token);
       },
@@ -137,7 +138,7 @@ describe('the OpenAPI document and the answers', () => {
 
     const given = new Set<string>();
     const call = async ([method, target, options]: Request): Promise<void> => {
-      // service.call asserts that the answer is described.
+      // service.call asserts that the document describes the response.
       const { status, json } = await service.call(method, target, options);
       const path = target.replace(/\?.*/, '').replace(/(?<=\/plants\/).+/, '{id}');
       const integer = status < 400 || method === 'HEAD' ? '' : ` ${(json as { error: number }).error}`;
@@ -152,75 +153,30 @@ describe('the OpenAPI document and the answers', () => {
     );
   });
 
-  it('agree on a header that is too large', async (t) => {
+  it('describes the response to a header that is too large', async (t) => {
     const { url } = await startService(t);
     const received = await oddRequest(`${url}/plants`, { headers: { 'X-Large': 'x'.repeat(20_000) } });
     assert.equal(received.status, 431);
     assertDescribed('GET', '/plants', received);
   });
 
-  it('agree on a malformed header', async (t) => {
+  it('describes the response to a malformed header', async (t) => {
     const { url } = await startService(t);
     const received = await oddRequest(`${url}/plants`, { headers: { 'Content-Length': 'x' } });
     assert.equal(received.status, 400);
     assertDescribed('GET', '/plants', received);
   });
 
-  it('agree on a request without Host, which HTTP/1.1 demands (RFC 9112 §3.2)', async (t) => {
+  it('describes the response to a request without Host, which HTTP/1.1 requires (RFC 9112 §3.2)', async (t) => {
     const { url } = await startService(t);
     const received = await oddRequest(`${url}/plants`, { setHost: false });
     assert.equal(received.status, 400);
     assertDescribed('GET', '/plants', received);
   });
 
-  it('agree on an expectation that nobody can meet (RFC 9110 §10.1.1)', async (t) => {
+  it('describes the response to an unknown expectation (RFC 9110 §10.1.1)', async (t) => {
     const { url } = await startService(t);
     const headers = { Authorization: 'Bearer ada', Expect: 'miracles' };
     assertDescribed('GET', '/plants', await oddRequest(`${url}/plants`, { headers }));
-  });
-});
-
-describe('assertDescribed', () => {
-  const headers = {
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-    'content-type': 'application/json',
-  };
-  const received = (status: number, body: string, more: Record<string, string> = {}): Received => ({
-    status,
-    headers: new Headers({ ...headers, ...more }),
-    text: body,
-  });
-
-  it('takes what is described', () => {
-    assertDescribed('GET', '/plants', received(200, '[{"name":"Fern"}]', { Link: '</plants>; rel="next"' }));
-    assertDescribed('GET', '/nowhere', received(404, '{"error":40401,"message":"No."}'));
-  });
-
-  it('refuses any other status, header, media type and body', () => {
-    const wrong: [string, string, Received][] = [
-      ['GET', '/plants', received(418, '[]')],
-      ['GET', '/nowhere', received(200, '[]')],
-      ['GET', '/plants', received(200, '[{"tag":"fern"}]')],
-      ['GET', '/plants', received(200, '[{"name":"Fern","tag":null}]')],
-      ['GET', '/plants', received(200, '[]', { Server: 'plants' })],
-      ['GET', '/plants', received(200, '[]', { 'content-type': 'text/plain' })],
-      ['GET', '/plants', received(200, '[]', { 'cache-control': 'public' })],
-      ['GET', '/plants', { ...received(200, '[]'), headers: new Headers({ 'content-type': 'application/json' }) }],
-      ['GET', '/plants', received(400, '{"error":40001,"message":"Not of this operation."}')],
-      ['GET', '/plants', received(401, '{"error":40101,"message":"Without a challenge."}')],
-      ['HEAD', '/plants', received(200, '[]')],
-      ['DELETE', '/plants/1', received(204, '{}')],
-    ];
-    for (const [method, target, response] of wrong) {
-      const what = `${method} ${target} ${response.status} ${response.text}`;
-      assert.throws(
-        () => {
-          assertDescribed(method, target, response);
-        },
-        assert.AssertionError,
-        what,
-      );
-    }
   });
 });

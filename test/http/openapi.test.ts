@@ -36,7 +36,7 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation })),
 );
 
-/** All values under a key, at any depth. */
+/** Returns all values of a key, at any depth. */
 function valuesOf(key: string, value: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value as Record<string, unknown>).flatMap(([name, inner]) => [
@@ -49,7 +49,7 @@ const isValid = async (candidate: object): Promise<boolean> =>
   (await new Validator().validate(candidate as JsonObject)).valid;
 
 describe('GET /openapi.json', () => {
-  it('serves the document without a token, to HEAD without the content, and OPTIONS names the methods', async (t) => {
+  it('serves the document without a token, and supports HEAD and OPTIONS', async (t) => {
     const service = await startService(t);
     const got = await service.call('GET', '/openapi.json', { token: null });
     assert.equal(got.status, 200);
@@ -65,12 +65,12 @@ describe('GET /openapi.json', () => {
     assert.equal(options.headers.get('allow'), 'GET, HEAD, OPTIONS');
   });
 
-  it('serves it to a caller with a bad token too', async (t) => {
+  it('ignores an invalid token', async (t) => {
     const service = await startService(t);
     assert.equal((await service.call('GET', '/openapi.json', { token: 'nobody' })).status, 200);
   });
 
-  it('serves valid OpenAPI 3.1.0', async (t) => {
+  it('serves a valid OpenAPI 3.1.0 document', async (t) => {
     const service = await startService(t);
     const validator = new Validator();
     const { valid, errors } = await validator.validate((await service.call('GET', '/openapi.json')).json as JsonObject);
@@ -80,8 +80,8 @@ describe('GET /openapi.json', () => {
   });
 });
 
-describe('the validators', () => {
-  it('refuse broken copies of the document', async () => {
+describe('the validators of these tests', () => {
+  it('reject invalid copies of the document', async () => {
     const breaks: ((broken: Document) => unknown)[] = [
       ({ info }) => Reflect.deleteProperty(info, 'title'),
       ({ components }) => Reflect.deleteProperty(components.schemas, 'Plant'),
@@ -96,13 +96,13 @@ describe('the validators', () => {
     }
   });
 
-  it('refuse a broken schema', () => {
+  it('reject an invalid schema', () => {
     assert.equal(new Ajv2020().validateSchema({ type: 'strnig' }), false);
   });
 });
 
 describe('openApiDocument', () => {
-  it('has the title, version, licence and global bearer authentication of the interface', () => {
+  it('has the specified title, version, licence and global bearer authentication', () => {
     assert.equal(document.info.title, 'OpenAPI Plant Store');
     assert.equal(document.info.version, '1.0.0');
     assert.deepEqual(document.info.license, { name: 'MIT', identifier: 'MIT' });
@@ -111,7 +111,7 @@ describe('openApiDocument', () => {
     assert.deepEqual({ type, scheme }, { type: 'http', scheme: 'bearer' });
   });
 
-  it('holds only valid schemas of JSON Schema 2020-12', () => {
+  it('contains only valid schemas of JSON Schema 2020-12', () => {
     const ajv = new Ajv2020();
     const schemas = [...Object.values(document.components.schemas), ...valuesOf('schema', document)];
     assert.ok(schemas.length > 20);
@@ -137,7 +137,7 @@ describe('openApiDocument', () => {
     assert.deepEqual({ type, format }, { type: 'integer', format: 'int32' });
   });
 
-  it('has an operation for each method of each route, and none besides', () => {
+  it('has an operation for each method of each route, and no others', () => {
     const served = routes.flatMap(({ path, operations: methods }) => [
       ...Object.keys(methods).map((method) => `${method} ${path}`),
       ...('GET' in methods ? [`HEAD ${path}`] : []),
@@ -146,7 +146,7 @@ describe('openApiDocument', () => {
     assert.deepEqual(operations.map(({ name }) => name).sort(), served.sort());
   });
 
-  it('gives each operation of the routes table its operationId, once', () => {
+  it('has the operationId of each operation in the routes table exactly once', () => {
     const all = operations.map(({ operation }) => operation.operationId ?? assert.fail('an operation has none'));
     assert.equal(new Set(all).size, all.length);
     const ids = all.filter((id) => !/^(head|options)Of/.test(id)).sort();
@@ -154,7 +154,7 @@ describe('openApiDocument', () => {
     assert.deepEqual(ids, routes.flatMap((route) => Object.values(route.operations).map(({ id }) => id)).sort());
   });
 
-  it('declares each placeholder of a path as a required parameter, and no other', () => {
+  it('declares exactly the placeholders of each path as required parameters', () => {
     for (const { name, operation } of operations.filter((each) => !each.name.startsWith('OPTIONS'))) {
       const placeholders = [...name.matchAll(/\{(\w+)\}/g)].map(([, placeholder]) => placeholder);
       const declared = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path');
@@ -170,13 +170,13 @@ describe('openApiDocument', () => {
     }
   });
 
-  it('needs a token for every operation on plants and for nothing else', () => {
+  it('requires a token for the operations on plants only', () => {
     const open = operations.filter(({ operation }) => operation.security?.length === 0).map(({ name }) => name);
     const expected = ['GET /openapi.json', 'HEAD /openapi.json', ...routes.map(({ path }) => `OPTIONS ${path}`)];
     assert.deepEqual(open.sort(), expected.sort());
   });
 
-  it('names the scope that each operation needs', () => {
+  it('names the scope that each operation requires', () => {
     const scoped = new Map(operations.map(({ name, operation }) => [name, operation.security]));
     for (const name of ['GET /plants', 'HEAD /plants']) {
       assert.deepEqual(scoped.get(name), [{ bearerAuth: ['plants:read'] }]);
@@ -186,7 +186,7 @@ describe('openApiDocument', () => {
     }
   });
 
-  it('gives limit, after and id the types and bounds that the service holds them to', () => {
+  it('has the types and ranges of limit, after and id', () => {
     const schemas = operations
       .filter(({ name }) => ['GET /plants', 'DELETE /plants/{id}'].includes(name))
       .flatMap(({ operation }) => operation.parameters ?? [])
@@ -199,7 +199,7 @@ describe('openApiDocument', () => {
     ]);
   });
 
-  it('holds the integer of every code, under the status that belongs to it', () => {
+  it('contains the integer of every error code, under its status', () => {
     const { components, paths } = openApiDocument() as Record<string, Record<string, unknown>>;
     const described = [paths, components].flatMap((part) => valuesOf('enum', part)).flat();
     const missing = Object.entries(errorTable).filter(([, { error }]) => !described.includes(error));

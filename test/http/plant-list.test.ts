@@ -4,12 +4,14 @@ import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { StoredPlant } from '../../src/index.ts';
 import { LongLists } from '../../src/http/long-lists.ts';
 import { parseListQuery, plantListAnswer } from '../../src/http/plant-list.ts';
-import { plantPageJson } from '../../src/store/plant-store.ts';
-import { RawConnection } from '../support/raw-http.ts';
+import type { Answered } from '../support/call.ts';
+import { listRequest, RawConnection } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
-import type { Answered, Service } from '../support/service.ts';
+import type { Service } from '../support/service.ts';
+import { createPlants } from '../support/stored-plants.ts';
+import { plantPageJson } from '../../src/store/plant-store.ts';
 
-/** Gives ada plants with the ids 1 to `count`, named like their ids. */
+/** Creates `count` plants of ada, with ids from 1 unless `idOf` returns others, and with their ids as names. */
 async function plant(service: Service, count: number, idOf = (n: number): number => n + 1): Promise<void> {
   for (let at = 0; at < count; at += 5000) {
     const ids = Array.from({ length: Math.min(5000, count - at) }, (_, n) => idOf(at + n));
@@ -20,7 +22,7 @@ async function plant(service: Service, count: number, idOf = (n: number): number
 const names = ({ json }: Answered): number[] => (json as { name: string }[]).map(({ name }) => Number(name));
 const oneTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n + 1);
 
-/** Follows `Link` to the end. */
+/** Requests all pages by following `Link`, and returns the names on each. */
 async function follow(service: Service, first: string): Promise<number[][]> {
   const pages: number[][] = [];
   for (let target: string | undefined = first; target !== undefined;) {
@@ -33,7 +35,7 @@ async function follow(service: Service, first: string): Promise<number[][]> {
 }
 
 describe('GET /plants', () => {
-  it('bounds the list by limit and links to the rest, if there is one', async (t) => {
+  it('returns at most limit plants, and links to the next page if there is one', async (t) => {
     const service = await startService(t);
     await plant(service, 3);
     const two = await service.call('GET', '/plants?limit=2');
@@ -58,7 +60,7 @@ describe('GET /plants', () => {
     assert.deepEqual(names(await service.call('GET', '/plants?limit=1&after=9223372036854775807')), []);
   });
 
-  it('pages to the end through Link', async (t) => {
+  it('links from each page to the next', async (t) => {
     const service = await startService(t);
     await plant(service, 25);
     assert.deepEqual(await follow(service, '/plants?limit=10'), [oneTo(10), oneTo(20).slice(10), oneTo(25).slice(20)]);
@@ -66,7 +68,7 @@ describe('GET /plants', () => {
     assert.deepEqual(await follow(service, '/plants?limit=25'), [oneTo(25)]);
   });
 
-  it('gives exactly as many as the limit says, also past the length of one read', async (t) => {
+  it('returns exactly limit plants, even if they take several reads', async (t) => {
     const service = await startService(t);
     await plant(service, 2500);
     for (const limit of [998, 999, 1000, 1001, 1999, 2000, 2001, 2499]) {
@@ -81,14 +83,14 @@ describe('GET /plants', () => {
     assert.deepEqual(names(await service.call('GET', '/plants?limit=1500&after=2500')), []);
   });
 
-  it('loses no plant of a long page when others come and go while it is read', async (t) => {
+  it('returns every plant of a long page once while others are created and deleted', async (t) => {
     const storage = new MemoryStorage();
     const store = new PlantStore({ storage });
     const service = await startService(t, { store });
     await plant(service, 6000, (n) => 2 * n);
     let reads = 0;
     const list = storage.list.bind(storage);
-    // Between the reads, plants appear before and behind, and one that was promised goes.
+    // Between the reads, plants are created before and after the position, and two plants of later pages are deleted.
     storage.list = async (user, range): Promise<StoredPlant[]> => {
       const page = await list(user, range);
       const after = Number(page.at(-1)?.id ?? 0n);
@@ -121,7 +123,7 @@ describe('GET /plants', () => {
     );
   });
 
-  it('gives exactly as many plants with very long names, a few at a time', async (t) => {
+  it('returns exactly limit plants with very long names, in short pages', async (t) => {
     const storage = new MemoryStorage();
     const service = await startService(t, { storage });
     for (const id of oneTo(30)) await service.store.createPlant('ada', { id, name: `${id}`, tag: 'x'.repeat(60_000) });
@@ -141,7 +143,7 @@ describe('GET /plants', () => {
     assert.ok(longest <= 5, `${longest} plants of 60000 characters in one page`);
   });
 
-  it('answers HEAD as GET without the body, for a short list and for a long one', async (t) => {
+  it('responds to HEAD as to GET without the body, for short and for long lists', async (t) => {
     const service = await startService(t);
     await plant(service, 3);
     const head = await service.call('HEAD', '/plants?limit=2');
@@ -156,10 +158,10 @@ describe('GET /plants', () => {
   });
 });
 
-describe('A body over 64 KiB', () => {
-  it('is whole, whatever characters its pieces end between', async (t) => {
+describe('a list over 64 KiB', () => {
+  it('is sent completely, even if a surrogate pair is at the end of a piece', async (t) => {
     const service = await startService(t);
-    // With one unit more in each name, the pieces end before, between and behind surrogates.
+    // Each name is one code unit longer, so that pieces end before, between and after surrogates.
     const plants = ['', 'x', 'xy'].map((start, id) => ({ id, name: `${start}${'\u{1F33F}'.repeat(16_000)}` }));
     for (const plant of plants) await service.store.createPlant('ada', plant);
     for (const target of ['/plants', '/plants?limit=3', '/plants?limit=2']) {
@@ -171,8 +173,8 @@ describe('A body over 64 KiB', () => {
   });
 });
 
-describe('A long list', () => {
-  it('waits for a slow reader instead of piling up, and stops reading when the client goes away', async (t) => {
+describe('a long list', () => {
+  it('waits for a client that does not read, and stops reading when the client disconnects', async (t) => {
     const storage = new MemoryStorage();
     const store = new PlantStore({ storage });
     const service = await startService(t, { store });
@@ -188,24 +190,24 @@ describe('A long list', () => {
     };
     const connection = await RawConnection.open(t, service.port);
     connection.socket.pause();
-    connection.send('GET /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ada\r\n\r\n');
+    connection.send(listRequest);
     let seen = -1;
     while (reads === 0 || seen !== reads) {
       seen = reads;
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
-    assert.ok(reads < 20, `${reads} pages were read for a client that takes none`);
+    assert.ok(reads < 20, `${reads} pages were read for a client that does not read`);
     connection.socket.destroy();
     await service.call('GET', '/plants?limit=1');
     const afterwards = reads;
     await new Promise((resolve) => setTimeout(resolve, 100));
-    assert.ok(reads <= afterwards + 1, 'it went on reading for nobody');
+    assert.ok(reads <= afterwards + 1, 'reading continued after the disconnect');
     assert.deepEqual(service.faults, []);
   });
 
-  it('lets others in between two pages', async () => {
+  it('lets the event loop continue between two pages', async () => {
     const store = new PlantStore({ storage: new MemoryStorage() });
-    await Promise.all(Array.from({ length: 3000 }, (_, id) => store.createPlant('ada', { id, name: '' })));
+    await createPlants(store, 3000);
     const all = { user: 'ada', limit: undefined, after: undefined };
     const request = { ...all, path: '/plants', isHead: false, isClientGone: () => false };
     const first = await plantPageJson(store, 'ada');
@@ -223,7 +225,7 @@ describe('A long list', () => {
     assert.ok(turns >= 2, `${turns} turns`);
   });
 
-  it('is JSON also where its rest was deleted while it was read', async (t) => {
+  it('is valid JSON even if the rest of it is deleted while it is read', async (t) => {
     const storage = new MemoryStorage();
     const service = await startService(t, { storage });
     await plant(service, 1500);
@@ -233,7 +235,7 @@ describe('A long list', () => {
     assert.deepEqual(names(await service.call('GET', '/plants')), oneTo(1000));
   });
 
-  it('is cut off, not ended, where the storage fails in the middle', async (t) => {
+  it('is cut off if the storage fails, so that it does not look complete', async (t) => {
     const storage = new MemoryStorage();
     const service = await startService(t, { storage });
     await plant(service, 5000);

@@ -3,18 +3,18 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
-import { createRequestListener } from '../../src/http.ts';
 import { UnsentBytes } from '../../src/http/unsent-bytes.ts';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import { eventually } from '../support/eventually.ts';
-import { RawConnection } from '../support/raw-http.ts';
+import { listRequest, RawConnection } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';
+import { createPlants } from '../support/stored-plants.ts';
 import type { HasAfter } from '../support/temporary-folder.ts';
 
 const newResponse = (): ServerResponse => new ServerResponse(new IncomingMessage(new Socket()));
 
-/** A clock that the test sets. */
+/** Replaces `performance.now` by a clock that the test sets. */
 function mockClock(t: TestContext): { nowMs: number } {
   const clock = { nowMs: 0 };
   t.mock.method(performance, 'now', () => clock.nowMs);
@@ -24,7 +24,7 @@ function mockClock(t: TestContext): { nowMs: number } {
 const areDestroyed = (responses: readonly ServerResponse[]): boolean[] => responses.map(({ destroyed }) => destroyed);
 
 describe('UnsentBytes', () => {
-  it('refuses lists of all users at the maximum, and of one user at a quarter of it', () => {
+  it('is full for all users at the maximum, and for one user at a quarter of it', () => {
     const unsent = new UnsentBytes(1000);
     unsent.set(newResponse(), 'ada', 249);
     assert.deepEqual([unsent.isFull('ada'), unsent.isFull('bob')], [false, false]);
@@ -40,7 +40,7 @@ describe('UnsentBytes', () => {
     assert.deepEqual([unsent.isFull('ada'), unsent.isFull('kim')], [false, false]);
   });
 
-  it('closes connections of a user that have taken nothing for a second, the slowest first, past the share', (t) => {
+  it('closes connections of a user that read nothing for a second, the slowest first, past the share of the user', (t) => {
     const clock = mockClock(t);
     const unsent = new UnsentBytes(1000);
     const [other, first, second, third] = [newResponse(), newResponse(), newResponse(), newResponse()];
@@ -52,7 +52,7 @@ describe('UnsentBytes', () => {
       unsent.set(response, user, 120);
     }
     clock.nowMs = 500;
-    // The client of the first has taken a piece, so that the second is the slowest.
+    // The first client has read a piece, so the second is now the slowest.
     unsent.set(first, 'ada', 120);
     unsent.set(third, 'ada', 120);
     assert.equal(unsent.isFull('ada'), true);
@@ -62,7 +62,7 @@ describe('UnsentBytes', () => {
     assert.deepEqual(areDestroyed([other, first, second, third]), [false, false, true, false]);
   });
 
-  it('closes connections of all users past the maximum of all', (t) => {
+  it('closes connections of all users past the maximum', (t) => {
     const clock = mockClock(t);
     const unsent = new UnsentBytes(1000);
     const responses = ['ada', 'bob', 'eve', 'joe', 'kim', 'zoe'].map((user) => {
@@ -77,14 +77,14 @@ describe('UnsentBytes', () => {
     assert.deepEqual(areDestroyed(responses), [true, true, false, false, false, false]);
   });
 
-  it('closes connections that are not stalled either at twice the maximum', () => {
+  it('closes connections that are not stalled at twice the maximum', () => {
     const unsent = new UnsentBytes(1000);
     const responses = Array.from({ length: 5 }, newResponse);
     for (const response of responses) unsent.set(response, 'ada', 120);
     assert.deepEqual(areDestroyed(responses), [true, false, false, false, false]);
   });
 
-  it('closes a connection that has not taken what it was handed within a minute', (t) => {
+  it('closes a connection that does not read its bytes within a minute', (t) => {
     t.mock.timers.enable({ apis: ['setInterval'] });
     const clock = mockClock(t);
     const unsent = new UnsentBytes(1000);
@@ -102,29 +102,29 @@ describe('UnsentBytes', () => {
   });
 });
 
-/** A client that asks for a list and does not read it. */
+/** Opens a connection that requests a list and does not read it. */
 async function stall(t: HasAfter, { port }: Service): Promise<RawConnection> {
   const connection = await RawConnection.open(t, port);
   connection.socket.pause();
-  connection.send(`GET /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ada\r\n\r\n`);
+  connection.send(listRequest);
   return connection;
 }
 
-describe('Clients that do not read', () => {
-  /** Each of the users has 40 MB of plants, more than the kernel takes for a client. */
+describe('clients that do not read', () => {
+  /** Starts a service where each user has 40 MB of plants, more than the kernel buffers for a client. */
   async function start(t: HasAfter, options: { maxUnsentBytes: number }): Promise<Service> {
     const service = await startService(t, { store: new PlantStore({ storage: new MemoryStorage() }), ...options });
     const name = '\u0001'.repeat(10_800);
     for (const user of ['ada', 'bob']) {
-      await Promise.all(Array.from({ length: 600 }, (_, id) => service.store.createPlant(user, { id, name })));
+      await createPlants(service.store, 600, name, user);
     }
     return service;
   }
 
-  it('make new lists of their user be refused, then are closed; others are served', async (t) => {
+  it('cause new lists of their user to be refused until they are closed, and do not affect other users', async (t) => {
     const service = await start(t, { maxUnsentBytes: 4_000_000 });
     const stalled = await Promise.all(Array.from({ length: 12 }, () => stall(t, service)));
-    // They stop taking bytes at about the same time. For a second after that they may just be slow.
+    // They stop reading at about the same time. For the next second the server waits in case they are only slow.
     await eventually(async () => {
       const answered = await service.call('GET', '/plants?limit=1');
       assert.deepEqual([answered.status, answered.headers.get('retry-after')], [503, '1']);
@@ -138,15 +138,9 @@ describe('Clients that do not read', () => {
       for (const { socket } of stalled) socket.resume();
       assert.ok(
         stalled.some(({ socket }) => socket.destroyed),
-        'none was closed',
+        'no connection was closed',
       );
     });
     assert.deepEqual(service.faults, []);
-  });
-
-  it('have a maximum that must be 1 or more', () => {
-    const store = new PlantStore({ storage: new MemoryStorage() });
-    const make = (): unknown => createRequestListener(store, { authenticate: () => null, maxUnsentBytes: 0 });
-    assert.throws(make, { name: 'TypeError', message: /maxUnsentBytes/ });
   });
 });

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { UserTotals } from '../../src/http/user-totals.ts';
 
 describe('UserTotals', () => {
-  it('adds up for each user, and for all', () => {
+  it('adds up the values of each user and of all users', () => {
     const totals = new UserTotals();
     totals.add('ada', 5);
     totals.add('bob', 7);
@@ -13,7 +13,7 @@ describe('UserTotals', () => {
     assert.deepEqual([totals.of('bob'), totals.all], [0, 3]);
   });
 
-  it('counts a user in the total up to maxOfUser', () => {
+  it('includes at most maxOfUser of each user in the total', () => {
     const totals = new UserTotals(10);
     totals.add('ada', 25);
     totals.add('bob', 4);

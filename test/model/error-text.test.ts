@@ -3,14 +3,14 @@ import { describe, it } from 'node:test';
 import { errorText } from '../../src/model/error-text.ts';
 
 describe('errorText', () => {
-  it('shows the stack and codes of an error and of its causes, and no other property', () => {
+  it('contains the stack and code of an error and of its causes, and no other property', () => {
     const cause = Object.assign(new Error('row'), { code: '23502', detail: 'Failing row contains (secret)' });
     const text = errorText(new Error('outer', { cause }));
     assert.match(text, /^Error: outer\n +at .*\nCaused by Error: row \(code 23502\)\n +at /s);
     assert.doesNotMatch(text, /secret/);
   });
 
-  it('shows a value that is not an error', () => {
+  it('describes a value that is not an Error', () => {
     assert.deepEqual(['down', 7, undefined, null].map(errorText), ['down', '7', 'undefined', 'null']);
     assert.equal(errorText({ token: 'secret' }), 'an object that is not an Error');
   });
@@ -19,7 +19,7 @@ describe('errorText', () => {
     const throwing = (): never => {
       throw new Error('no');
     };
-    const odd = [
+    const unusual = [
       Object.assign(new Error('a'), { stack: null }),
       Object.assign(new Error('b'), { stack: 7 }),
       Object.assign(new Error('c'), { message: Object.create(null) as string }),
@@ -27,11 +27,11 @@ describe('errorText', () => {
       Object.assign(() => undefined, { toString: throwing }),
       new Proxy(new Error('e'), { get: throwing, getPrototypeOf: throwing }),
     ];
-    for (const error of odd) assert.equal(typeof errorText(error), 'string');
-    assert.deepEqual(odd.slice(0, 2).map(errorText), ['Error: a', 'Error: b']);
+    for (const error of unusual) assert.equal(typeof errorText(error), 'string');
+    assert.deepEqual(unusual.slice(0, 2).map(errorText), ['Error: a', 'Error: b']);
   });
 
-  it('ends at a cause that is its own cause', () => {
+  it('ends for an error that is its own cause', () => {
     const error = new Error('again');
     error.cause = error;
     assert.equal(errorText(error).split('Caused by').length, 6);

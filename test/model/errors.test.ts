@@ -14,11 +14,11 @@ const table: Readonly<Record<ErrorCode, Row>> = errorTable;
 const rows = Object.entries(table) as [ErrorCode, Row][];
 
 describe('errorTable', () => {
-  it('makes each integer of the status, so that a client can read the status off it', () => {
+  it('derives each integer from the status: status × 100 + n', () => {
     for (const [code, { status, error }] of rows) assert.equal(Math.floor(error / 100), status, code);
   });
 
-  it('holds HTTP error statuses and int32 integers from 40001 to 50300', () => {
+  it('contains HTTP error statuses and int32 integers from 40001 to 50300', () => {
     for (const [code, { status, error }] of rows) {
       assert.ok(Number.isInteger(status) && status >= 400 && status < 600, code);
       assert.equal(error, error | 0, code);
@@ -26,16 +26,16 @@ describe('errorTable', () => {
     }
   });
 
-  it('gives no integer to two codes, but for 50300, which all mean: try again later', () => {
+  it('uses each integer for one code, except 50300, for which a retry can help', () => {
     const codesOf = Map.groupBy(rows, ([, { error }]) => error);
     for (const [error, shared] of codesOf) {
       const isUnique = shared.length === 1;
-      assert.ok(isUnique || error === 50300, `${error} stands for ${shared.map(([code]) => code).join(', ')}`);
+      assert.ok(isUnique || error === 50300, `${error} is used by ${shared.map(([code]) => code).join(', ')}`);
     }
     assert.ok((codesOf.get(50300)?.length ?? 0) > 1);
   });
 
-  it('names each code in snake_case and gives it a message of one line that ends in a full stop', () => {
+  it('has codes in snake_case and messages of one line that end with a full stop', () => {
     for (const [code, { message }] of rows) {
       assert.match(code, /^[a-z]+(?:_[a-z]+)*$/);
       assert.match(message, /^[^\n]+\.$/, code);
@@ -71,7 +71,7 @@ describe('errorTable', () => {
     assert.deepEqual({ ...integers, ...published }, integers);
   });
 
-  it('is described in docs/errors.md: a heading for each code, then its status and its integer', async () => {
+  it('matches docs/errors.md, which has a heading, the status and the integer of each code', async () => {
     const page = await readDocument('docs/errors.md');
     const pattern = /^### `(\w+)`\n\nStatus (\d+), integer (\d+)\.\n\n\*\*When:\*\* .+?\n\n\*\*What to do:\*\* ./gms;
     const described = [...page.matchAll(pattern)].map(([, code, status, error]) => [
@@ -98,20 +98,20 @@ describe('PlantStoreError', () => {
     }
   });
 
-  it('takes a more exact message', () => {
+  it('accepts a more specific message', () => {
     const error = new PlantStoreError('invalid_plant', 'name is required.');
     assert.equal(error.code, 'invalid_plant');
     assert.equal(error.message, 'name is required.');
   });
 
-  it('keeps its cause, and the message of the table beside it', () => {
+  it('has the given cause, and the message of the table', () => {
     const cause = new Error('disk full');
     const error = new PlantStoreError('storage_unavailable', undefined, { cause });
     assert.equal(error.cause, cause);
     assert.equal(error.message, errorTable.storage_unavailable.message);
   });
 
-  it('shows its name in its stack', () => {
+  it('shows its name and the caller in its stack', () => {
     assert.match(new PlantStoreError('closed').stack ?? '', /errors\.test\.ts/);
     assert.equal(String(new PlantStoreError('closed')), 'PlantStoreError: The store is closed.');
   });

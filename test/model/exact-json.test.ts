@@ -7,11 +7,11 @@ import { maxInt64, minInt64 } from '../../src/model/int64.ts';
 const maxDepth = 256;
 const parse = parseExactJson;
 const idOf = (text: string): unknown => (parse(text) as { id: unknown }).id;
-/** A small id may stay a number, where that is exact. */
+/** Converts an id that may be a number, if that is exact, to a bigint. */
 const exactly = (id: unknown): unknown => (typeof id === 'number' ? BigInt(id) : id);
 
 describe('parseExactJson', () => {
-  it('gives any int64 exactly, wherever it stands', () => {
+  it('parses any int64 exactly, at any position of the object', () => {
     const anyText = fc.string({ unit: 'grapheme' });
     const anyId = fc.bigInt({ min: minInt64, max: maxInt64 });
     fc.assert(
@@ -23,7 +23,7 @@ describe('parseExactJson', () => {
     );
   });
 
-  it('is JSON.parse for everything but the top-level id', () => {
+  it('equals JSON.parse, except for the top-level id', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 5 }), (text) => {
         const expected: unknown = JSON.parse(text);
@@ -33,13 +33,13 @@ describe('parseExactJson', () => {
     );
   });
 
-  it('tells ids apart that a double cannot', () => {
+  it('distinguishes ids that are equal as doubles', () => {
     assert.equal(idOf('{"id":9007199254740993}'), 9007199254740993n);
     assert.equal(idOf('{"id":9007199254740992}'), 9007199254740992n);
     assert.equal(idOf('{"id":-9223372036854775808}'), minInt64);
   });
 
-  it('takes integral values in every spelling and no others', () => {
+  it('accepts integral values in every notation, and returns NaN for other numbers', () => {
     assert.equal(idOf('{"id":1.0}'), 1n);
     assert.equal(idOf('{"id":1e3}'), 1000n);
     for (const literal of ['1.5', '1.00000000000000000001', '9223372036854775808', '1e400', '1'.repeat(60_000)]) {
@@ -47,7 +47,7 @@ describe('parseExactJson', () => {
     }
   });
 
-  it('does not take a nested id, or one in a string, for the id', () => {
+  it('ignores a nested id and one in a string', () => {
     assert.equal(idOf('{"id":9007199254740993,"x":{"id":1.5},"y":[{"id":2}]}'), 9007199254740993n);
     assert.equal(idOf('{"x":{"id":1.5},"id":2}'), 2n);
     assert.equal(idOf('{"name":"\\",\\"id\\":7","id":2.0}'), 2n);
@@ -55,14 +55,14 @@ describe('parseExactJson', () => {
     assert.equal(idOf('[{"id":1.0}]'), undefined);
   });
 
-  it('takes the last of two ids, however its name is spelled, as JSON.parse does', () => {
+  it('uses the last of two ids, like JSON.parse, even if its name is escaped', () => {
     assert.equal(idOf('{"id":1.0,"id":9007199254740993}'), 9007199254740993n);
     assert.equal(idOf('{"id":9007199254740993,"\\u0069d":1.0}'), 1n);
     assert.equal(idOf('{"id":9007199254740993,"id":"text"}'), 'text');
     assert.deepEqual(idOf('{"id":1.0,"id":[1.0]}'), [1]);
   });
 
-  it('refuses what is not JSON', () => {
+  it('rejects text that is not JSON', () => {
     for (const text of [
       '',
       '{',
@@ -79,7 +79,7 @@ describe('parseExactJson', () => {
     }
   });
 
-  it('nests up to the bound and not one level deeper', () => {
+  it('accepts nesting up to maxDepth, and rejects one level more', () => {
     const nested = (levels: number): string => `{"id":1,"x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
     assert.equal(idOf(nested(maxDepth)), 1n);
     assert.throws(() => parse(nested(maxDepth + 1)), { name: 'RangeError', message: /256 levels/ });

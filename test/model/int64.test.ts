@@ -6,7 +6,7 @@ import { int64FromJsonNumber, int64FromText, maxInt64, minInt64 } from '../../sr
 const anyInt64 = fc.bigInt({ min: minInt64, max: maxInt64 });
 
 describe('int64FromText', () => {
-  it('reads back any int64', () => {
+  it('parses the text of any int64', () => {
     fc.assert(
       fc.property(anyInt64, (id) => {
         assert.equal(int64FromText(String(id)), id);
@@ -14,19 +14,19 @@ describe('int64FromText', () => {
     );
   });
 
-  it('takes leading zeros and -0', () => {
+  it('accepts leading zeros and -0', () => {
     assert.equal(int64FromText('007'), 7n);
     assert.equal(int64FromText('-0'), 0n);
     assert.equal(int64FromText('0'.repeat(10_000) + '1'), 1n);
   });
 
-  it('takes nothing else', () => {
+  it('returns undefined for any other text', () => {
     for (const text of ['', '-', '+1', ' 1', '1 ', '1\n', '0x10', '1.0', '1e3', '1n', '1_000', '٣', '--1', 'NaN']) {
       assert.equal(int64FromText(text), undefined, JSON.stringify(text));
     }
   });
 
-  it('refuses what is one outside the range', () => {
+  it('returns undefined just outside the range', () => {
     assert.equal(int64FromText('9223372036854775807'), maxInt64);
     assert.equal(int64FromText('9223372036854775808'), undefined);
     assert.equal(int64FromText('-9223372036854775808'), minInt64);
@@ -35,7 +35,7 @@ describe('int64FromText', () => {
 });
 
 describe('int64FromJsonNumber', () => {
-  it('is exact for any int64 in any spelling', () => {
+  it('is exact for any int64 in any notation', () => {
     const spelled = fc.tuple(anyInt64, fc.nat(25), fc.nat(25)).map(([id, shift, zeros]) => {
       const sign = id < 0n ? '-' : '';
       const digits = String(id < 0n ? -id : id).padStart(shift + 1, '0');
@@ -50,7 +50,7 @@ describe('int64FromJsonNumber', () => {
     );
   });
 
-  it('takes integral values with a point or an exponent', () => {
+  it('accepts integral values with a decimal point or an exponent', () => {
     const cases = {
       '1.0': 1n,
       '1e3': 1000n,
@@ -65,7 +65,7 @@ describe('int64FromJsonNumber', () => {
     for (const [literal, id] of Object.entries(cases)) assert.equal(int64FromJsonNumber(literal), id, literal);
   });
 
-  it('does not round', () => {
+  it('returns undefined for a value that is not an int64', () => {
     for (const literal of [
       '1.5',
       '1e-1',
@@ -80,7 +80,7 @@ describe('int64FromJsonNumber', () => {
     }
   });
 
-  it('needs no more time for a huge literal than to read it', () => {
+  it('parses a literal of a million digits', () => {
     const million = 1_000_000;
     assert.equal(int64FromJsonNumber('9'.repeat(million)), undefined);
     assert.equal(int64FromJsonNumber(`1e${'9'.repeat(million)}`), undefined);

@@ -14,10 +14,10 @@ const store = new PlantStore({ storage: new MemoryStorage() });
 const authenticate = (): null => null;
 const pool = { query: () => Promise.resolve({ rows: [] }) };
 
-/** Everything that takes options in one object. */
+/** The classes and functions that have an options object. */
 const owners: Readonly<Record<string, (options: never) => unknown>> = {
   PlantStore: (options) => new PlantStore(options),
-  SqliteStorage: (options) => new SqliteStorage('never-made.db', options),
+  SqliteStorage: (options) => new SqliteStorage('never-created.db', options),
   PostgresStorage: (options) => new PostgresStorage(options),
   createRequestListener: (options) => createRequestListener(store, options),
   createPlantServer: (options) => createPlantServer(store, options),
@@ -26,16 +26,16 @@ const owners: Readonly<Record<string, (options: never) => unknown>> = {
 
 const required = { storage: new MemoryStorage(), pool, authenticate };
 
-describe('Options', () => {
+describe('options', () => {
   for (const [owner, take] of Object.entries(owners)) {
-    it(`of ${owner}: an unknown one is a TypeError that names it and the known ones`, () => {
+    it(`of ${owner}: reject an unknown option with a TypeError that names it and the known options`, () => {
       for (const name of ['maxBodySize', 'busyTimeout', 'toString', '__proto_']) {
         const expected = new RegExp(`has no option ${name}\\. Its options are \\w+`);
         assert.throws(() => take({ [name]: 1 } as never), { name: 'TypeError', message: expected });
       }
     });
 
-    it(`of ${owner}: what is not an object is a TypeError that says so`, () => {
+    it(`of ${owner}: reject a value that is not an object with a TypeError`, () => {
       for (const options of [null, 5, 'memory']) {
         const expected = /^The options of \w+ must be an object$/;
         assert.throws(() => take(options as never), { name: 'TypeError', message: expected });
@@ -43,13 +43,13 @@ describe('Options', () => {
     });
   }
 
-  it('that are required cannot be left out as a whole', () => {
+  it('cannot be omitted if one of them is required', () => {
     for (const owner of ['PlantStore', 'PostgresStorage', 'createRequestListener', 'createPlantServer']) {
       assert.throws(() => owners[owner]?.(undefined as never), { name: 'TypeError', message: /must be an object/ });
     }
   });
 
-  it('of a list: an unknown one is a TypeError that names it', async () => {
+  it('of a list: reject an unknown option with a TypeError that names it', async () => {
     const expected = {
       name: 'TypeError',
       message: 'a list request has no option offset. Its options are after, limit',
@@ -60,7 +60,7 @@ describe('Options', () => {
     await assert.rejects(store.listPlants('ada', null as unknown as ListOptions), { name: 'TypeError' });
   });
 
-  it('that are known are all accepted, undefined ones as well', async (t) => {
+  it('accept all known options, and undefined for optional ones', async (t) => {
     const folder = await temporaryFolder(t);
     const tokens = join(folder, 'tokens.json');
     issueToken(tokens, { user: 'ada' });
@@ -72,7 +72,7 @@ describe('Options', () => {
     assert.deepEqual(await store.listPlants('ada', { limit: undefined, after: undefined }), []);
   });
 
-  it('of createRequestListener come with a store', () => {
+  it('of createRequestListener: require a PlantStore as the first argument', () => {
     for (const wrong of [undefined, null, {}, new MemoryStorage()]) {
       const expected = { name: 'TypeError', message: 'store must be a PlantStore' };
       assert.throws(() => createRequestListener(wrong as PlantStore, { authenticate }), expected);

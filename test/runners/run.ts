@@ -1,27 +1,26 @@
-// Runs the suite under other test runners than node:test; needs dist and `npm ci --prefix test/runners`.
+// Runs the suite for adapters under Vitest. Requires dist and `npm ci --prefix test/runners`.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { runProgram } from '../support/run-program.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 
 async function runVitest(env: NodeJS.ProcessEnv): Promise<{ code: number | null; output: string }> {
   const vitest = fileURLToPath(new URL('node_modules/vitest/vitest.mjs', import.meta.url));
-  const child = spawn(process.execPath, [vitest, 'run', '--root', root, '--reporter=verbose'], {
-    env: { ...process.env, NO_COLOR: '1', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 120_000,
-  });
-  const exited = once(child, 'exit') as Promise<[number | null]>;
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
+  const { code, stdout, stderr } = await runProgram(
+    process.execPath,
+    [vitest, 'run', '--root', root, '--reporter=verbose'],
+    {
+      env: { ...process.env, NO_COLOR: '1', ...env },
+      timeoutMs: 120_000,
+    },
+  );
   return { code, output: stdout + stderr };
 }
 
 const good = await runVitest({});
 assert.equal(good.code, 0, good.output);
-// Two adapters; what their options leave unproven is skipped aloud.
+// Two adapters. The tests that need options which they lack are skipped.
 assert.match(good.output, /Tests +78 passed \| 6 skipped/, good.output);
 
 const broken = await runVitest({ BROKEN: '1' });

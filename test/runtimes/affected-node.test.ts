@@ -1,38 +1,36 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { runProgram, runSuccessfully } from '../support/run-program.ts';
+import { root } from '../support/sources.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { findProgram } from '../support/installed-program.ts';
 
-const run = promisify(execFile);
 const affectedNode = 'node/bin/node';
-const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
+const dist = join(root, 'dist');
 const needed =
   'needs Node.js 22.22.3 or a later 22, 24.15.0 or a later 24, or 26 or newer, and this is Node.js 22.16.0' +
   ' with SQLite 3.49.1, which can corrupt a file that several processes use: install a newer Node.js';
 
 describe('Node.js 22.16.0, whose SQLite can corrupt a file', () => {
-  it('is refused by the command line', async (t) => {
+  it('is rejected by the command line', async (t) => {
     const node = findProgram(t, 'runtimes', affectedNode);
     if (node === undefined) return;
-    await assert.rejects(run(node, [join(dist, 'cli/main.js'), '--version']), {
+    assert.deepEqual(await runProgram(node, [join(dist, 'cli/main.js'), '--version']), {
       code: 1,
       stdout: '',
       stderr: `plant-store ${needed}, or in a clone of the repository run \`npm ci\` with install scripts allowed, which installs one.\n`,
     });
   });
 
-  it('is refused by SqliteStorage, which makes no file', async (t) => {
+  it('is rejected by SqliteStorage, which creates no file', async (t) => {
     const node = findProgram(t, 'runtimes', affectedNode);
     if (node === undefined) return;
     const cwd = await temporaryFolder(t);
     const code = `import { SqliteStorage } from '${join(dist, 'sqlite.js')}';
       try { new SqliteStorage('plants.db'); } catch (error) { console.log(String(error)); }`;
-    const { stdout } = await run(node, ['--input-type=module', '--eval', code], { cwd });
+    const stdout = await runSuccessfully(node, ['--input-type=module', '--eval', code], { cwd });
     assert.equal(stdout, `Error: SqliteStorage ${needed}.\n`);
     assert.ok(!existsSync(join(cwd, 'plants.db')));
   });
@@ -44,7 +42,7 @@ describe('Node.js 22.16.0, whose SQLite can corrupt a file', () => {
       const store = new PlantStore({ storage: new MemoryStorage() });
       await store.createPlant('ada', { id: 1, name: 'Fern' });
       console.log((await store.listPlants('ada')).length);`;
-    const { stdout } = await run(node, ['--input-type=module', '--eval', code]);
+    const stdout = await runSuccessfully(node, ['--input-type=module', '--eval', code]);
     assert.equal(stdout, '1\n');
   });
 });

@@ -3,7 +3,7 @@ import { testStorageAdapter } from '../../src/testing/test-storage-adapter.ts';
 import { listAsJson } from '../../src/storage/json-page.ts';
 import type { JsonPage, ListRange } from '../../src/storage/storage-adapter.ts';
 
-/** Has the JSON that a PlantStore makes for a storage without any. */
+/** Builds JSON pages like a PlantStore over a storage without `listJson`. */
 class WithListAsJson extends MemoryStorage {
   listJson(user: string, range: ListRange): Promise<JsonPage> {
     return listAsJson(this, user, range);

@@ -15,7 +15,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const users = ['ada', 'bob'] as const;
 type User = (typeof users)[number];
 
-/** Few ids, so that operations meet; the edges of int64 and of a double among them. */
+/** Few ids, so that operations affect the same plants, and the limits of int64 and of exact doubles. */
 const id = fc.oneof(fc.bigInt({ min: -3n, max: 3n }), fc.constantFrom(minInt64, maxInt64, 2n ** 53n, 2n ** 53n + 1n));
 const text = fc.string({ unit: 'binary', maxLength: 20 }).map((string) => string.replaceAll('\0', ''));
 const user = fc.constantFrom(...users);
@@ -48,23 +48,23 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
 );
 
-/** What an operation comes to: an error's code, or what HTTP would show of the answer. */
+/** The outcome of an operation: the code of an error, or what a response over HTTP shows. */
 type Outcome = string | boolean | { name: string; tag?: string }[];
 
 const shown = ({ name, tag }: Omit<StoredPlant, 'id'>): { name: string; tag?: string } =>
   tag === undefined ? { name } : { name, tag };
 
-/** The rules themselves: a sorted list for each user. */
+/** A reference implementation: a sorted list for each user. */
 class Model {
   readonly #plants = new Map<User, StoredPlant[]>();
 
   apply(operation: Operation): Outcome {
     const plants = this.#plants.get(operation.user) ?? [];
     const rest = operation.kind === 'list' ? plants : plants.filter((plant) => plant.id !== operation.id);
-    const wasThere = rest.length < plants.length;
+    const existed = rest.length < plants.length;
     switch (operation.kind) {
       case 'create': {
-        if (wasThere) return 'id_taken';
+        if (existed) return 'id_taken';
         const plant = { id: operation.id, ...shown(operation as StoredPlant) };
         this.#plants.set(
           operation.user,
@@ -74,7 +74,7 @@ class Model {
       }
       case 'delete':
         this.#plants.set(operation.user, rest);
-        return wasThere;
+        return existed;
       case 'list': {
         const { after, limit } = operation;
         return plants
@@ -119,14 +119,14 @@ async function applyToService(service: Service, operation: Operation): Promise<O
   return (json as { error: number }).error === 40003 ? 'id_taken' : `status ${status}`;
 }
 
-describe('Any sequence of operations', () => {
+describe('any sequence of operations', () => {
   let cluster: PostgresCluster;
   before(async () => {
     cluster = await PostgresCluster.start();
   });
   after(() => cluster.remove());
 
-  it('gives the answers of the rules from every storage, directly and over HTTP', async (t) => {
+  it('has the same outcomes as the reference with every storage, directly and over HTTP', async (t) => {
     const folder = await temporaryFolder(t);
     const pool = cluster.pool(t);
     let run = 0;
@@ -168,7 +168,7 @@ describe('Any sequence of operations', () => {
     );
   });
 
-  it('keeps any allowed string and any int64, down to the last bit', async (t) => {
+  it('stores any allowed string and any int64 exactly', async (t) => {
     const folder = await temporaryFolder(t);
     const services = [
       await startService(t),
@@ -195,7 +195,7 @@ describe('Any sequence of operations', () => {
   });
 });
 
-/** A JSON string with every UTF-16 unit escaped. */
+/** Returns a JSON string with every UTF-16 code unit escaped. */
 function escapeAll(value: string): string {
   const units = Array.from({ length: value.length }, (_, n) => value.charCodeAt(n).toString(16).padStart(4, '0'));
   return `"${units.map((unit) => `\\u${unit}`).join('')}"`;

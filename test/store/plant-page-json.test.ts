@@ -6,9 +6,10 @@ import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import { plantPageJson } from '../../src/store/plant-store.ts';
 import type { ListRange, StorageAdapter, StoredPlant, Write } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import { createPlants } from '../support/stored-plants.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** Counts what is read of it. */
+/** Counts its reads. */
 class CountingStorage extends MemoryStorage {
   reads = 0;
 
@@ -18,7 +19,7 @@ class CountingStorage extends MemoryStorage {
   }
 }
 
-/** A storage that cannot tell of changes by others. */
+/** Returns a storage without `dataVersion`, which cannot report changes by other processes. */
 function withoutDataVersion(storage: CountingStorage): StorageAdapter {
   return {
     commit: (writes) => storage.commit(writes),
@@ -28,14 +29,10 @@ function withoutDataVersion(storage: CountingStorage): StorageAdapter {
   };
 }
 
-async function grow(store: PlantStore, count: number): Promise<void> {
-  await Promise.all(Array.from({ length: count }, (_, id) => store.createPlant('ada', { id, name: `${id}` })));
-}
-
-describe('plantPageJson', () => {
-  it('gives a page as JSON, and says where it goes on', async () => {
+describe('PlantStore.plantPageJson', () => {
+  it('returns a page as JSON, with its last id and whether more plants follow', async () => {
     const store = new PlantStore({ storage: new MemoryStorage() });
-    await grow(store, 1001);
+    await createPlants(store, 1001);
     assert.deepEqual(await plantPageJson(store, 'ada', { limit: 2 }), {
       json: '[{"name":"0"},{"name":"1"}]',
       count: 2,
@@ -60,7 +57,7 @@ describe('plantPageJson', () => {
     }
   });
 
-  it('refuses what listPlants refuses', async () => {
+  it('rejects the same arguments as listPlants', async () => {
     const store = new PlantStore({ storage: new MemoryStorage() });
     await assert.rejects(plantPageJson(store, 'ada', { limit: -1 }), { code: 'invalid_limit' });
     await assert.rejects(plantPageJson(store, 'ada', { after: 2n ** 63n }), { code: 'invalid_after' });
@@ -69,10 +66,10 @@ describe('plantPageJson', () => {
     await assert.rejects(plantPageJson(store, 'ada'), { code: 'closed' });
   });
 
-  it('reads a first page once, until its user is written to', async () => {
+  it('reads a first page once, until a plant of its user changes', async () => {
     const storage = new CountingStorage();
     const store = new PlantStore({ storage });
-    await grow(store, 3);
+    await createPlants(store, 3);
     for (let n = 0; n < 5; n++) assert.equal((await plantPageJson(store, 'ada', { limit: 10 })).count, 3);
     assert.equal(storage.reads, 1);
     await store.createPlant('bob', { id: 1, name: '' });
@@ -85,7 +82,7 @@ describe('plantPageJson', () => {
     assert.equal(storage.reads, 3);
   });
 
-  it('reads anew for every user of a batch', async () => {
+  it('reads the page of every user in a batch again', async () => {
     const store = new PlantStore({ storage: new MemoryStorage() });
     for (let id = 1; id < 4; id++) {
       await Promise.all(['ada', 'bob', 'eve'].map((user) => store.createPlant(user, { id, name: '' })));
@@ -93,10 +90,10 @@ describe('plantPageJson', () => {
     }
   });
 
-  it('does not keep a page that was read before a commit and came after it', async () => {
+  it('does not cache a page that was read before a commit and returned after it', async () => {
     const storage = new MemoryStorage();
     const store = new PlantStore({ storage });
-    await grow(store, 1);
+    await createPlants(store, 1);
     const list = storage.list.bind(storage);
     const arrival = Promise.withResolvers<undefined>();
     storage.list = async (user, range) => {
@@ -111,17 +108,17 @@ describe('plantPageJson', () => {
     assert.equal((await plantPageJson(store, 'ada')).count, 2);
   });
 
-  it('gives nothing of what it kept, once it is closed', async () => {
+  it('rejects after close, even if the page is cached', async () => {
     const store = new PlantStore({ storage: new MemoryStorage() });
-    await grow(store, 1);
+    await createPlants(store, 1);
     await plantPageJson(store, 'ada');
     await store.close();
     await assert.rejects(plantPageJson(store, 'ada'), { code: 'closed' });
   });
 
-  it('lets no caller change a page that others get', async () => {
+  it('returns pages that callers cannot change', async () => {
     const store = new PlantStore({ storage: new MemoryStorage() });
-    await grow(store, 1);
+    await createPlants(store, 1);
     for (const limit of [0, 10]) {
       const page = (await plantPageJson(store, 'ada', { limit })) as { json: string };
       assert.throws(() => {
@@ -130,14 +127,14 @@ describe('plantPageJson', () => {
     }
   });
 
-  it('keeps nothing where it is told so, and where the storage cannot tell of changes by others', async () => {
+  it('caches nothing if maxCachedText is 0 or the storage has no dataVersion', async () => {
     for (const [storage, options] of [
       [new CountingStorage(), { maxCachedText: 0 }],
       [new CountingStorage(), {}],
     ] as const) {
-      const isDumb = !('maxCachedText' in options);
-      const store = new PlantStore({ storage: isDumb ? withoutDataVersion(storage) : storage, ...options });
-      await grow(store, 3);
+      const lacksVersion = !('maxCachedText' in options);
+      const store = new PlantStore({ storage: lacksVersion ? withoutDataVersion(storage) : storage, ...options });
+      await createPlants(store, 3);
       for (let n = 0; n < 3; n++) await plantPageJson(store, 'ada');
       assert.equal(storage.reads, 3);
     }
@@ -147,11 +144,11 @@ describe('plantPageJson', () => {
     const storage = new MemoryStorage();
     const commit = storage.commit.bind(storage);
     const store = new PlantStore({ storage });
-    await grow(store, 1);
+    await createPlants(store, 1);
     assert.equal((await plantPageJson(store, 'ada')).count, 1);
     storage.commit = async (writes: readonly Write[]) => {
       await commit(writes);
-      throw new Error('lost on the way back');
+      throw new Error('the response was lost');
     };
     await assert.rejects(store.createPlant('ada', { id: 7, name: '' }), { code: 'storage_unavailable' });
     assert.equal((await plantPageJson(store, 'ada')).count, 2);

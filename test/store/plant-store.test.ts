@@ -3,12 +3,13 @@ import { describe, it } from 'node:test';
 import { errorTable, MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { NewPlant, StorageAdapter } from '../../src/index.ts';
 import { maxInt64, minInt64 } from '../../src/model/int64.ts';
+import { createPlants } from '../support/stored-plants.ts';
 import { plantPageJson } from '../../src/store/plant-store.ts';
 
 const newStore = (storage: StorageAdapter = new MemoryStorage()): PlantStore => new PlantStore({ storage });
 
 describe('PlantStore.createPlant', () => {
-  it('answers the plant as it was stored, a fresh object', async () => {
+  it('returns the stored plant as a new object', async () => {
     const store = newStore();
     const given = { id: 1, name: 'Fern', tag: 'indoor', more: true };
     const plant = await store.createPlant('ada', given);
@@ -17,13 +18,13 @@ describe('PlantStore.createPlant', () => {
     assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name: 'Fern', tag: 'indoor' }]);
   });
 
-  it('takes every int64 and every safe integer as id', async () => {
+  it('accepts every int64 and every safe integer as the id', async () => {
     const store = newStore();
     const ids = [minInt64, maxInt64, 0n, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, -0.0 + 5];
     for (const id of ids) assert.equal((await store.createPlant('ada', { id, name: '' })).id, BigInt(id));
   });
 
-  it('refuses ids that are not exact', async () => {
+  it('rejects ids that are not exact', async () => {
     const store = newStore();
     for (const id of [2 ** 53, 1.5, NaN, Infinity, maxInt64 + 1n, minInt64 - 1n, '1', null, true, {}, [1]]) {
       const plant = { id, name: 'Fern' } as NewPlant;
@@ -31,14 +32,14 @@ describe('PlantStore.createPlant', () => {
     }
   });
 
-  it('says what to do about a number that is no safe integer', async () => {
+  it('tells the caller to pass a bigint instead of an unsafe integer', async () => {
     await assert.rejects(newStore().createPlant('ada', { id: 2 ** 60, name: '' }), {
       code: 'invalid_plant',
       message: /pass a bigint/,
     });
   });
 
-  it('refuses names and tags that not every storage could hold', async () => {
+  it('rejects names and tags that some storage cannot hold', async () => {
     const store = newStore();
     for (const text of [null, 1, {}, 'a\0b', '\uD800', 'a\uDC00b']) {
       await assert.rejects(store.createPlant('ada', { id: 1, name: text } as NewPlant), {
@@ -53,7 +54,7 @@ describe('PlantStore.createPlant', () => {
     assert.deepEqual(await store.listPlants('ada'), []);
   });
 
-  it('names what is missing, and takes an undefined tag for none', async () => {
+  it('names a missing field, and treats an undefined tag as absent', async () => {
     const store = newStore();
     await assert.rejects(store.createPlant('ada', { name: 'Fern' } as NewPlant), {
       code: 'invalid_plant',
@@ -69,7 +70,7 @@ describe('PlantStore.createPlant', () => {
     assert.deepEqual(await store.createPlant('ada', { id: 1, name: '', tag: undefined }), { id: 1n, name: '' });
   });
 
-  it('leaves the plant that has the id as it is', async () => {
+  it('rejects an id that is taken, and does not change the plant', async () => {
     const store = newStore();
     await store.createPlant('ada', { id: 1, name: 'Fern' });
     await assert.rejects(store.createPlant('ada', { id: 1n, name: 'Moss' }), {
@@ -82,7 +83,7 @@ describe('PlantStore.createPlant', () => {
 });
 
 describe('PlantStore.listPlants', () => {
-  it('lists all, or what limit and after leave', async () => {
+  it('lists all plants, or those within limit and after', async () => {
     const store = newStore();
     for (const id of [3, 1, 2]) await store.createPlant('ada', { id, name: '' });
     const ids = async (options?: Parameters<PlantStore['listPlants']>[1]): Promise<number[]> =>
@@ -95,7 +96,7 @@ describe('PlantStore.listPlants', () => {
     assert.deepEqual(await ids({ limit: 2_147_483_647, after: undefined }), [1, 2, 3]);
   });
 
-  it('refuses a limit or after outside its range', async () => {
+  it('rejects a limit or after outside its range', async () => {
     const store = newStore();
     for (const limit of [-1, 1.5, NaN, 2_147_483_648, '1' as unknown as number]) {
       await assert.rejects(store.listPlants('ada', { limit }), { code: 'invalid_limit' });
@@ -107,9 +108,9 @@ describe('PlantStore.listPlants', () => {
 });
 
 describe('PlantStore.plants', () => {
-  it('iterates over single plants in ascending id, over all pages and within a range', async () => {
+  it('iterates over plants by ascending id, across pages and within a range', async () => {
     const store = newStore();
-    await Promise.all(Array.from({ length: 1500 }, (_, id) => store.createPlant('ada', { id, name: '' })));
+    await createPlants(store, 1500);
     const ids: bigint[] = [];
     for await (const { id } of store.plants('ada')) ids.push(id);
     assert.deepEqual(
@@ -124,9 +125,9 @@ describe('PlantStore.plants', () => {
 });
 
 describe('PlantStore.iteratePages', () => {
-  it('gives everything in pages of at most 1000', async () => {
+  it('yields all plants in pages of at most 1000', async () => {
     const store = newStore();
-    await Promise.all(Array.from({ length: 2500 }, (_, id) => store.createPlant('ada', { id, name: '' })));
+    await createPlants(store, 2500);
     const lengths: number[] = [];
     for await (const page of store.iteratePages('ada')) lengths.push(page.length);
     assert.deepEqual(lengths, [1000, 1000, 500]);
@@ -135,9 +136,9 @@ describe('PlantStore.iteratePages', () => {
     assert.equal((await store.listPlants('ada', { limit: 1999, after: 499 })).at(-1)?.id, 2498n);
   });
 
-  it('lets others in between two pages', async () => {
+  it('lets the event loop continue between two pages', async () => {
     const store = newStore();
-    await Promise.all(Array.from({ length: 3000 }, (_, id) => store.createPlant('ada', { id, name: '' })));
+    await createPlants(store, 3000);
     let turns = 0;
     const count = (): void => {
       turns++;
@@ -151,7 +152,7 @@ describe('PlantStore.iteratePages', () => {
 });
 
 describe('PlantStore.deletePlant', () => {
-  it('says whether the plant was there', async () => {
+  it('returns whether the plant existed', async () => {
     const store = newStore();
     await store.createPlant('ada', { id: 1, name: '' });
     assert.equal(await store.deletePlant('bob', 1n), false);
@@ -159,7 +160,7 @@ describe('PlantStore.deletePlant', () => {
     assert.equal(await store.deletePlant('ada', 1), false);
   });
 
-  it('refuses what is no int64', async () => {
+  it('rejects an id that is not an int64', async () => {
     const store = newStore();
     for (const id of [2 ** 53, maxInt64 + 1n, '1' as unknown as number]) {
       await assert.rejects(store.deletePlant('ada', id), { code: 'invalid_id' });
@@ -168,7 +169,7 @@ describe('PlantStore.deletePlant', () => {
 });
 
 describe('PlantStore', () => {
-  it('refuses wrong options, naming them', () => {
+  it('rejects invalid options with a TypeError that names them', () => {
     const storage = new MemoryStorage();
     assert.throws(() => new PlantStore({ storage: null as unknown as StorageAdapter }), {
       name: 'TypeError',
@@ -201,7 +202,7 @@ describe('PlantStore', () => {
     }
   });
 
-  it('refuses a user that is not a storable string of 1 to 255 bytes', async () => {
+  it('rejects a user that is not a storable string of 1 to 255 bytes', async () => {
     const store = newStore();
     const problem = { code: 'invalid_user', message: /^user must be a string of 1 to 255 bytes of UTF-8/ };
     for (const user of ['', 'a\0', '\uD800', 'x'.repeat(256), '\u2698'.repeat(86), null, undefined, 1] as string[]) {
@@ -211,7 +212,7 @@ describe('PlantStore', () => {
     }
   });
 
-  it('finishes the writes already taken when it closes, then refuses and closes the storage', async () => {
+  it('finishes accepted writes on close, rejects later calls, and closes the storage', async () => {
     const storage = new MemoryStorage();
     const store = newStore(storage);
     const taken = store.createPlant('ada', { id: 1, name: '' });
@@ -234,7 +235,7 @@ describe('PlantStore', () => {
     await assert.rejects(storage.commit([]), { code: 'closed' });
   });
 
-  it('calls a failure of the storage storage_unavailable, with the cause, and never tells it in the message', async () => {
+  it('reports a failure of the storage as storage_unavailable, with the cause but not in the message', async () => {
     const cause = new Error('disk on fire at /secret');
     const failing: StorageAdapter = {
       commit: () => Promise.reject(cause),
@@ -250,7 +251,7 @@ describe('PlantStore', () => {
     await assert.rejects(store.listPlants('ada'), expected);
   });
 
-  it('does not guess where an adapter answers too few outcomes', async () => {
+  it('reports too few outcomes of an adapter as storage_unavailable', async () => {
     const store = newStore(
       new (class extends MemoryStorage {
         override commit(): Promise<boolean[]> {

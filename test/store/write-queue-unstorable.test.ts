@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { PlantStoreError } from '../../src/index.ts';
-import type { Write } from '../../src/index.ts';
 import { WriteQueue } from '../../src/store/write-queue.ts';
-import { apply, Commits, create, idOf, remove, turn } from '../support/commits.ts';
+import { apply, Commits, turn } from '../support/commits.ts';
+import { create, idOf, remove } from '../support/writes.ts';
 
 const bounds = { maxQueuedWrites: 100, maxBatchWrites: 10 };
 
-// A write that is lost would wait for ever.
-describe('WriteQueue over a storage that cannot hold some plants', { timeout: 30_000 }, () => {
-  it('commits a batch in halves until only the writes fail that the storage cannot hold', async () => {
+// A lost write would never settle.
+describe('WriteQueue, over a storage that cannot hold some plants', { timeout: 30_000 }, () => {
+  it('splits a failed batch into halves, so that only the writes fail that the storage cannot hold', async () => {
     const batches: bigint[][] = [];
     const cause = new PlantStoreError('invalid_plant');
     const queue = new WriteQueue(async (writes) => {
@@ -36,7 +36,7 @@ describe('WriteQueue over a storage that cannot hold some plants', { timeout: 30
     }
   });
 
-  it('goes on with the second half of a batch if the first half fails for another reason', async () => {
+  it('commits the second half of a batch if the first half fails for another reason', async () => {
     const commits = new Commits();
     const queue = new WriteQueue(commits.commit, bounds);
     const settled = Promise.allSettled([queue.add(create(1)), queue.add(create(2)), queue.add(create(3))]);
@@ -58,7 +58,7 @@ describe('WriteQueue over a storage that cannot hold some plants', { timeout: 30
     assert.deepEqual(commits.batches.slice(1), [[create(1)], [create(2), create(3)]]);
   });
 
-  it('makes room for each part of a batch as soon as it is settled, and closes after the last one', async () => {
+  it('frees the room of each part of a batch when it settles, and closes after the last part', async () => {
     const commits = new Commits();
     const queue = new WriteQueue(commits.commit, { maxQueuedWrites: 4, maxBatchWrites: 10 });
     const settled = Promise.allSettled([1, 2, 3, 4].map((id) => queue.add(create(id))));
@@ -68,7 +68,7 @@ describe('WriteQueue over a storage that cannot hold some plants', { timeout: 30
     await assert.rejects(queue.add(create(5)), { code: 'saturated' });
     commits.succeed();
     await turn();
-    // The first two are settled, so two more may wait; one of them is for a plant of the batch.
+    // The first two writes are settled, so two more may wait. One of them is for a plant of the batch.
     const later = Promise.all([queue.add(create(5)), queue.add(remove(4))]);
     await assert.rejects(queue.add(create(6)), { code: 'saturated' });
     let isClosed = false;
@@ -86,7 +86,7 @@ describe('WriteQueue over a storage that cannot hold some plants', { timeout: 30
     await closed;
   });
 
-  it('gives any writes those outcomes too if the storage cannot hold some of them, one commit at a time', async () => {
+  it('returns the outcomes of sequential writes for any writes, with one commit at a time', async () => {
     const operation = fc.record({
       id: fc.integer({ min: 1, max: 12 }),
       isCreate: fc.boolean(),
@@ -115,7 +115,7 @@ describe('WriteQueue over a storage that cannot hold some plants', { timeout: 30
           );
           const outcomes: Promise<boolean | string>[] = [];
           for (const { id, isCreate, isUnstorable, pause } of operations) {
-            const write = isCreate ? createNamed(id, isUnstorable ? 'unstorable' : '') : remove(id);
+            const write = isCreate ? create(id, 'ada', isUnstorable ? 'unstorable' : '') : remove(id);
             outcomes.push(queue.add(write).catch((error: unknown) => (error as PlantStoreError).code));
             if (pause) await turn();
           }
@@ -138,12 +138,6 @@ describe('WriteQueue over a storage that cannot hold some plants', { timeout: 30
       { numRuns: 200 },
     );
   });
-});
-
-const createNamed = (id: number, name: string): Write => ({
-  kind: 'create',
-  user: 'ada',
-  plant: { id: BigInt(id), name },
 });
 
 function reasonOf(outcome: PromiseSettledResult<boolean>): unknown {

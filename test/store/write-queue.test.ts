@@ -3,12 +3,13 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Write } from '../../src/index.ts';
 import { WriteQueue } from '../../src/store/write-queue.ts';
-import { apply, Commits, create, remove, turn } from '../support/commits.ts';
+import { apply, Commits, turn } from '../support/commits.ts';
+import { create, idOf, remove } from '../support/writes.ts';
 
 const bounds = { maxQueuedWrites: 100, maxBatchWrites: 10 };
 
 describe('WriteQueue', () => {
-  it('puts the writes of one turn into one batch', async () => {
+  it('commits the writes of one event loop iteration as one batch', async () => {
     const commits = new Commits();
     const queue = new WriteQueue(commits.commit, bounds);
     const outcomes = Promise.all([queue.add(create(1)), queue.add(create(2)), queue.add(create(1, 'bob'))]);
@@ -18,7 +19,7 @@ describe('WriteQueue', () => {
     assert.deepEqual(await outcomes, [true, true, true]);
   });
 
-  it('waits for more while every turn brings more, for five turns at most', async () => {
+  it('delays a batch while every iteration adds writes, for at most five iterations', async () => {
     const commits = new Commits();
     const queue = new WriteQueue(commits.commit, { maxQueuedWrites: 100, maxBatchWrites: 100 });
     let added = 0;
@@ -31,7 +32,7 @@ describe('WriteQueue', () => {
     commits.succeed();
   });
 
-  it('has one batch in flight, and gathers the next one meanwhile', async () => {
+  it('has one batch in flight, and collects the next one meanwhile', async () => {
     const commits = new Commits();
     const queue = new WriteQueue(commits.commit, bounds);
     const first = queue.add(create(1));
@@ -49,7 +50,7 @@ describe('WriteQueue', () => {
     assert.deepEqual(await Promise.all([second, third]), [false, false]);
   });
 
-  it('never puts one plant into a batch twice, and keeps the order of writes to it', async () => {
+  it('writes to a plant at most once per batch, in the order of the calls', async () => {
     const commits = new Commits();
     const queue = new WriteQueue(commits.commit, bounds);
     const settled: string[] = [];
@@ -72,7 +73,7 @@ describe('WriteQueue', () => {
     assert.deepEqual(settled, ['create 1', 'create 2', 'delete 1', 'create 1 again']);
   });
 
-  it('takes at most maxBatchWrites into a batch', async () => {
+  it('limits a batch to maxBatchWrites', async () => {
     const commits = new Commits();
     const queue = new WriteQueue(commits.commit, bounds);
     const outcomes = Promise.all(Array.from({ length: 25 }, (_, id) => queue.add(create(id))));
@@ -87,7 +88,7 @@ describe('WriteQueue', () => {
     );
   });
 
-  it('commits a batch that is full at once, and the rest in its turn', async () => {
+  it('commits a full batch immediately, and the rest in the next batch', async () => {
     const commits = new Commits();
     const queue = new WriteQueue(commits.commit, bounds);
     const outcomes = Promise.all(Array.from({ length: 12 }, (_, id) => queue.add(create(id))));
@@ -111,11 +112,11 @@ describe('WriteQueue', () => {
     assert.equal(await again, true);
   });
 
-  it('fails exactly the writes of a failed batch, and goes on', async () => {
+  it('rejects exactly the writes of a failed batch, and continues', async () => {
     const commits = new Commits();
     const queue = new WriteQueue(commits.commit, bounds);
     const failed = Promise.allSettled([queue.add(create(1)), queue.add(create(2))]);
-    const behind = queue.add(create(1));
+    const next = queue.add(create(1));
     await turn();
     const error = new Error('no room');
     commits.fail(error);
@@ -125,10 +126,10 @@ describe('WriteQueue', () => {
     ]);
     await turn();
     commits.succeed();
-    assert.equal(await behind, true);
+    assert.equal(await next, true);
   });
 
-  it('refuses the write over maxQueuedWrites with saturated, and takes one again when there is room', async () => {
+  it('rejects writes past maxQueuedWrites with saturated, and accepts writes again when there is room', async () => {
     const commits = new Commits();
     const queue = new WriteQueue(commits.commit, { maxQueuedWrites: 3, maxBatchWrites: 10 });
     const taken = [queue.add(create(1)), queue.add(create(1)), queue.add(create(2))];
@@ -144,7 +145,7 @@ describe('WriteQueue', () => {
     assert.deepEqual(await Promise.all([...taken, later]), [true, true, true, true]);
   });
 
-  it('drains before close resolves, and takes nothing more', async () => {
+  it('commits queued writes before close resolves, and rejects later writes', async () => {
     const commits = new Commits();
     const queue = new WriteQueue(commits.commit, bounds);
     const taken = Promise.all([queue.add(create(1)), queue.add(create(1))]);
@@ -162,18 +163,18 @@ describe('WriteQueue', () => {
     assert.equal(commits.batches.length, 2);
   });
 
-  it('closes at once when nothing waits', async () => {
+  it('closes immediately if no write is queued', async () => {
     await new WriteQueue(new Commits().commit, bounds).close();
   });
 
-  it('gives any writes the outcomes that one after the other would have, per plant', async () => {
+  it('returns the outcomes of sequential writes for any writes', async () => {
     const operation = fc.record({ id: fc.integer({ min: 1, max: 4 }), isCreate: fc.boolean(), pause: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { maxLength: 60 }), async (operations) => {
         const there = new Set<string>();
         const queue = new WriteQueue(
           (writes) => {
-            const ids = writes.map((write) => String(write.kind === 'create' ? write.plant.id : write.id));
+            const ids = writes.map((write) => String(idOf(write)));
             assert.equal(new Set(ids).size, ids.length);
             return Promise.resolve(writes.map((write, n) => apply(there, write.kind === 'create', ids[n] ?? '')));
           },

@@ -1,13 +1,6 @@
 import type { Write } from '../../src/index.ts';
 
-export const create = (id: number, user = 'ada'): Write => ({
-  kind: 'create',
-  user,
-  plant: { id: BigInt(id), name: '' },
-});
-export const remove = (id: number, user = 'ada'): Write => ({ kind: 'delete', user, id: BigInt(id) });
-
-/** A commit that settles when the test says so. */
+/** A `commit` whose batches settle when the test calls `succeed` or `fail`. */
 export class Commits {
   readonly batches: Write[][] = [];
   readonly #pending: { resolve: (outcomes: boolean[]) => void; reject: (error: Error) => void }[] = [];
@@ -30,17 +23,13 @@ export class Commits {
   }
 }
 
-/** Resolves when the event loop has gone round. */
+/** Resolves after two iterations of the event loop. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
-/** The outcome of a write to a set of stored plants. */
-export function apply(there: Set<string>, isCreate: boolean, id: string): boolean {
-  if (!isCreate) return there.delete(id);
-  const isNew = !there.has(id);
-  there.add(id);
+/** Applies a write to a set of stored plants, and returns its outcome. */
+export function apply(stored: Set<string>, isCreate: boolean, id: string): boolean {
+  if (!isCreate) return stored.delete(id);
+  const isNew = !stored.has(id);
+  stored.add(id);
   return isNew;
-}
-
-export function idOf(write: Write): bigint {
-  return write.kind === 'create' ? write.plant.id : write.id;
 }

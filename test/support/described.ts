@@ -5,7 +5,7 @@ import formats from 'ajv-formats';
 import { openApiDocument } from '../../src/http.ts';
 import { findRoute, splitTarget } from '../../src/http/routes.ts';
 
-/** A response as a client has received it. */
+/** A response that a client received. */
 export interface Received {
   readonly status: number;
   readonly headers: Headers;
@@ -28,7 +28,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 formats.default(ajv);
 ajv.addSchema({ $id: 'openapi', ...document });
 
-/** Headers that HTTP itself brings, which OpenAPI documents do not describe. */
+/** Headers of HTTP that OpenAPI documents do not describe. */
 const transportHeaders = new Set([
   'content-type',
   'content-length',
@@ -38,7 +38,7 @@ const transportHeaders = new Set([
   'transfer-encoding',
 ]);
 
-/** Asserts that a response is in the OpenAPI document: its status, every header, its body. */
+/** Asserts that the OpenAPI document describes the status, every header and the body of a response. */
 export function assertDescribed(method: string, target: string, received: Received): void {
   const described = describedResponse(method, target, received.status);
   const what = `${method} ${target} → ${received.status}`;

@@ -1,16 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { root } from './sources.ts';
 
-/** The folder of the repository. */
-export const root: string = fileURLToPath(new URL('../..', import.meta.url));
-
-/** Returns the pages of `docs`, as paths from the root. */
+/** Returns the pages of `docs`, as paths from the root folder. */
 export async function listDocs(): Promise<string[]> {
   return (await readdir(join(root, 'docs'))).sort().map((name) => `docs/${name}`);
 }
 
-/** Reads a document of the repository; `path` starts at the root. */
+/** Reads a file of the repository. `path` is relative to the root folder. */
 export function readDocument(path: string): Promise<string> {
   return readFile(join(root, path), 'utf8');
 }

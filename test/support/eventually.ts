@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Asks until `check` neither throws nor rejects; after `withinMs` milliseconds its last failure stands. */
+/** Calls `check` until it succeeds, and returns its result. After `withinMs` milliseconds it rejects with the last error. */
 export async function eventually<T>(check: () => T | Promise<T>, withinMs = 5000): Promise<T> {
   const deadline = performance.now() + withinMs;
   for (;;) {

@@ -3,15 +3,15 @@ import { MemoryStorage } from '../../src/index.ts';
 /** A storage whose calls wait until they are released. */
 export interface HeldStorage {
   readonly storage: MemoryStorage;
-  /** Lets all calls proceed, those to come too. */
+  /** Lets all waiting and later calls continue. */
   readonly release: () => void;
-  /** Resolves when the first commit waits. */
+  /** Resolves when the first commit begins to wait. */
   readonly committing: Promise<unknown>;
-  /** How many calls have been held so far. */
+  /** Returns the number of calls so far that had to wait. */
   readonly calls: () => number;
 }
 
-/** Creates a storage whose commits wait, and its lists too if `lists` is true. */
+/** Creates a storage whose commits wait, and whose lists wait too if `lists` is true. */
 export function heldStorage({ lists = false } = {}): HeldStorage {
   const storage = new MemoryStorage();
   const [commit, list] = [storage.commit.bind(storage), storage.list.bind(storage)];

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { HasAfter } from './temporary-folder.ts';
 
-/** What another thread runs, since waiting for a lock stands still. */
+/** Runs in another thread, because a wait for a lock blocks the thread. */
 const program = `
   const { DatabaseSync } = require('node:sqlite');
   const { parentPort, workerData: { path, sql, forMs } } = require('node:worker_threads');
@@ -11,7 +11,7 @@ const program = `
   parentPort.postMessage('holding');
   setTimeout(() => database.close(), forMs);`;
 
-/** Resolves when another connection has run the statement; it is closed, and its locks with it, after so many milliseconds. */
+/** Runs a statement on another connection, which is closed after `forMs` milliseconds. Until then it keeps its locks. */
 export async function holdDatabase(t: HasAfter, path: string, sql: string, forMs: number): Promise<void> {
   const worker = new Worker(program, { eval: true, workerData: { path, sql, forMs } });
   t.after(async () => {

@@ -5,43 +5,43 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { tagOf } from './plant-model.ts';
 import type { ListedPlant, ModelKey, PlantModel } from './plant-model.ts';
 
-/** A whole answer. */
+/** A complete response. */
 interface HttpAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-/** How the clients of a {@link PlantModel} work. */
+/** Options of {@link startModelClients}. */
 export interface ModelClientOptions {
-  /** Where they send their requests, each to any of them. */
+  /** The servers. Each request is sent to any of them. */
   readonly urls: readonly string[];
-  /** Users and their tokens. */
+  /** The token of each user. */
   readonly tokens: ReadonlyMap<string, string>;
   readonly clients: number;
-  /** How many ids each client has under each user; default 30. */
+  /** The number of ids that each client uses for each user; default 30. */
   readonly idsEach?: number;
-  /** A number from 0 to 1, 1 excluded. */
+  /** Returns a number from 0 to 1, without 1. */
   readonly random: () => number;
-  /** Waits this long after a 503 or no answer, in milliseconds; default 5. */
+  /** The pause after a 503 or a missing response, in milliseconds; default 5. */
   readonly pauseMs?: number;
 }
 
-/** Clients that create and delete plants, and keep the model true. */
+/** Clients that create and delete plants, and record the outcomes in a model. */
 export interface ModelClients {
-  /** How many answers there were of each status so far; without an answer it is 0. */
+  /** The number of responses so far, by status. 0 counts requests without a response. */
   readonly statuses: Map<number, number>;
-  /** Answers that no server should give. */
+  /** Descriptions of incorrect responses. */
   readonly problems: string[];
-  /** Creates and deletes that were acknowledged. */
+  /** Returns the number of acknowledged creates and deletes. */
   acknowledged(): number;
-  /** Lets every client finish its request. */
+  /** Stops the clients after their current requests. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts clients; they go away when no server listens any more. A request without an answer may have
- * had its effect, unless `isUnansweredUndone` says then that it must not.
+ * Starts clients, which end when no server listens. A request without a response may have taken effect, unless
+ * `isUnansweredUndone` returns true at that time.
  */
 export function startModelClients(
   model: PlantModel,
@@ -129,10 +129,10 @@ export function startModelClients(
   };
 }
 
-/** All of a user's plants, over HTTP. */
+/** Lists all plants of a user over HTTP. */
 export async function listAll(url: string, token: string): Promise<ListedPlant[]> {
   const response = await fetch(`${url}/plants`, { headers: { authorization: `Bearer ${token}` } });
-  if (response.status !== 200) throw new Error(`A list was answered ${response.status}: ${await response.text()}`);
+  if (response.status !== 200) throw new Error(`A list failed with ${response.status}: ${await response.text()}`);
   return (await response.json()) as ListedPlant[];
 }
 
@@ -145,7 +145,7 @@ function isError(body: string, error: number): boolean {
   return parsed.error === error && typeof parsed.message === 'string';
 }
 
-/** `undefined` where there was no whole answer, `refused` where nobody listens. */
+/** Resolves with `undefined` if there is no complete response, and with `refused` if no server listens. */
 async function exchange(
   agent: Agent,
   url: string,

@@ -1,12 +1,12 @@
 import type { Pool } from 'pg';
 import type { PostgresPool } from '../../src/storage/postgres/pool.ts';
 
-/** A pool that keeps the texts of its statements. */
+/** A pool that records the texts of its statements. */
 export interface ObservedPool extends PostgresPool {
   readonly texts: string[];
 }
 
-/** Keeps what a pool is asked, and fails where it is told to. */
+/** Wraps a pool. Records each statement, and rejects those for which `fail` returns an error. */
 export function observed(pool: Pool, fail: (text: string) => Error | undefined = () => undefined): ObservedPool {
   const texts: string[] = [];
   return {
@@ -20,7 +20,7 @@ export function observed(pool: Pool, fail: (text: string) => Error | undefined =
   };
 }
 
-/** An error as `pg` rejects with it. */
+/** Returns an error with a code, like those of `pg`. */
 export function failure(code: string): Error {
   return Object.assign(new Error(`failed with ${code}`), { code });
 }

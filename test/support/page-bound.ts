@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { plantJson } from '../../src/model/plant.ts';
-import type { StorageAdapter, StoredPlant } from '../../src/index.ts';
+import type { Plant, StorageAdapter, StoredPlant } from '../../src/index.ts';
 
 const maxPageBytes = 262_144;
 const kilobyte = (text: string): string => text.repeat(1000 / Buffer.byteLength(JSON.stringify(text).slice(1, -1)));
 
-/** Texts whose JSON has 1, 3, 6 and 2 bytes for each code unit, and plants of several lengths. */
+/** Names whose JSON has 1, 3, 6 and 2 bytes per code unit, and plants of different lengths. */
 const cases: { name: string; nameOf: (n: number) => string }[] = [
   { name: 'ASCII', nameOf: () => kilobyte('x').repeat(30) },
   { name: 'characters of three bytes', nameOf: () => '\u2698'.repeat(10_000) },
@@ -17,14 +17,14 @@ const cases: { name: string; nameOf: (n: number) => string }[] = [
   { name: 'names of 250 bytes', nameOf: () => 'x'.repeat(250) },
   { name: 'names of 300 bytes', nameOf: () => 'x'.repeat(300) },
   { name: 'names of 60 control characters', nameOf: () => '\u0001'.repeat(60) },
-  { name: 'a long name behind 40 short ones', nameOf: (n) => (n < 40 ? 'Fern' : 'x'.repeat(60_000)) },
+  { name: 'a long name after 40 short ones', nameOf: (n) => (n < 40 ? 'Fern' : 'x'.repeat(60_000)) },
   { name: 'a long name among 100 short ones', nameOf: (n) => (n % 100 === 99 ? 'x'.repeat(60_000) : 'Fern') },
 ];
 
-/** Tests that `list`, `scan` and `listJson` end a page with the plant by which its JSON reaches 262144 bytes, and not before. */
+/** Tests that `list`, `scan` and `listJson` end a page exactly with the plant that brings its JSON to 262144 bytes. */
 export function testPageBound(open: (t: TestContext) => Promise<StorageAdapter>): void {
   for (const { name, nameOf } of cases) {
-    it(`ends with the plant by which its JSON reaches 262144 bytes: ${name}`, async (t) => {
+    it(`ends with the plant that brings its JSON to 262144 bytes: ${name}`, async (t) => {
       const storage = await open(t);
       const plants = Array.from({ length: 1000 }, (_, n): StoredPlant => {
         const plant = { id: BigInt(n), name: nameOf(n) };
@@ -34,7 +34,8 @@ export function testPageBound(open: (t: TestContext) => Promise<StorageAdapter>)
         await storage.commit(plants.slice(at, at + 100).map((plant) => ({ kind: 'create', user: 'ada', plant })));
       }
       const range = { after: 2n, limit: 997 };
-      const expected = pageOf(plants.slice(3));
+      const rest = plants.slice(3);
+      const expected = rest.slice(0, fullEnd(rest));
       const ids = expected.map(({ id }) => id);
       assert.deepEqual(
         (await storage.list('ada', range)).map(({ id }) => id),
@@ -57,8 +58,9 @@ export function testPageBound(open: (t: TestContext) => Promise<StorageAdapter>)
   }
 }
 
-function pageOf(plants: readonly StoredPlant[]): StoredPlant[] {
+/** Returns the index after the plant that brings the JSON to 262144 bytes; `undefined` if all the JSON is smaller. */
+export function fullEnd(plants: readonly Plant[]): number | undefined {
   let bytes = 0;
-  const end = plants.findIndex((plant) => (bytes += Buffer.byteLength(plantJson(plant))) >= maxPageBytes);
-  return end === -1 ? [...plants] : plants.slice(0, end + 1);
+  const last = plants.findIndex((plant) => (bytes += Buffer.byteLength(plantJson(plant))) >= maxPageBytes);
+  return last === -1 ? undefined : last + 1;
 }

@@ -1,56 +1,56 @@
-/** Whose plant, and which. */
+/** The user and the id of a plant. */
 export interface ModelKey {
   readonly user: string;
   readonly id: number;
 }
 
-/** The name that a plant has, which tells which request made it; `undefined` where there is no plant. */
+/** The name of a plant, which identifies the request that created it; `undefined` if there is no plant. */
 export type PlantState = string | undefined;
 
-/** A plant as a list shows it. */
+/** A plant in a list. */
 export interface ListedPlant {
   readonly name: string;
   readonly tag?: string;
 }
 
-/** What a list shows that it must not, or does not show and must: one line for each. */
+/** The differences between a list and the model, one line each. */
 export interface Findings {
-  /** Acknowledged, and not there. */
+  /** Plants whose create was acknowledged, and that are not listed. */
   readonly lost: string[];
-  /** Acknowledged as deleted, and there. */
+  /** Plants whose delete was acknowledged, and that are listed. */
   readonly resurrected: string[];
-  /** There without ever having been sent, with another tag, twice, or out of order. */
+  /** Plants that are listed but were never sent, or with another tag, or twice, or in the wrong order. */
   readonly phantom: string[];
 }
 
-/** What must be in a store, by what its clients were answered. Each key is written to by one client at a time. */
+/** The plants that a store must contain, according to its responses. Only one client at a time may write to a key. */
 export class PlantModel {
   readonly #states = new Map<string, Map<number, readonly PlantState[]>>();
   readonly #sent = new Set<string>();
 
-  /** A name that no other request carries. */
+  /** Returns a name that no other request contains. */
   newName({ user, id }: ModelKey): string {
     const name = `${id}/${this.#sent.size}`;
     this.#sent.add(`${user} ${name}`);
     return name;
   }
 
-  /** What may be there: one state, or several after a write without an answer. */
+  /** Returns the possible states of a plant: one, or several after a write whose outcome is unknown. */
   states({ user, id }: ModelKey): readonly PlantState[] {
     return this.#of(user).get(id) ?? [undefined];
   }
 
-  /** An answer told what is there. */
+  /** Sets the possible states after a response. */
   settle({ user, id }: ModelKey, states: readonly PlantState[]): void {
     this.#of(user).set(id, states);
   }
 
-  /** There was no answer: from now on this may be there as well. */
+  /** Adds a possible state after a write whose outcome is unknown. */
   allow(key: ModelKey, state: PlantState): void {
     this.settle(key, [...new Set([...this.states(key), state])]);
   }
 
-  /** Compares a user's whole list with what must be in it; what was open is settled by it. */
+  /** Compares the complete list of a user with the model. Unknown outcomes are then known. */
   check(user: string, listed: readonly ListedPlant[]): Findings {
     const findings: Findings = { lost: [], resurrected: [], phantom: [] };
     const left = new Map(this.#of(user));
@@ -83,7 +83,7 @@ export class PlantModel {
   }
 }
 
-/** The tag that goes with a name; every third plant has none. */
+/** Returns the tag of the plant with a name; every third plant has none. */
 export function tagOf(name: string): string | undefined {
   const serial = Number(name.split('/')[1]);
   return serial % 3 === 0 ? undefined : `tag ${serial}`;

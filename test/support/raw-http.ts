@@ -1,9 +1,31 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
+import { errorOf } from './call.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
-/** A plain TCP connection to a server, for what no HTTP client would send. */
+/** The headers that a request of ada needs. */
+export const head = 'Host: x\r\nAuthorization: Bearer ada\r\n';
+
+/** Returns a GET request of ada. */
+export function get(target: string, moreHeaders = ''): string {
+  return `GET ${target} HTTP/1.1\r\n${head}${moreHeaders}\r\n`;
+}
+
+/** A request for all plants of ada. */
+export const listRequest: string = get('/plants');
+
+/** Returns a POST request of ada. `length` is its Content-Length, which tests can make wrong. */
+export function post(body: string, length = body.length): string {
+  return `POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`;
+}
+
+/** Returns a request of ada that creates a plant. */
+export function createRequest(id: number): string {
+  return post(`{"id":${id},"name":"plant ${id}"}`);
+}
+
+/** A TCP connection to a server, for requests that no HTTP client would send. */
 export class RawConnection {
   readonly socket: Socket;
   #received = '';
@@ -27,7 +49,7 @@ export class RawConnection {
     this.socket.write(text, 'latin1');
   }
 
-  /** Everything received so far, as soon as it matches. */
+  /** Waits until the received text matches, and returns all of it. */
   async until(pattern: RegExp): Promise<string> {
     while (!pattern.test(this.#received)) {
       if (this.socket.destroyed) throw new Error(`The connection ended with ${JSON.stringify(this.#received)}`);
@@ -36,7 +58,7 @@ export class RawConnection {
     return this.#received;
   }
 
-  /** Everything received until the server closed the connection. */
+  /** Waits until the server closes the connection, and returns everything received. */
   async untilClosed(): Promise<string> {
     while (!this.socket.destroyed) await this.#nextEvent();
     return this.#received;
@@ -53,22 +75,30 @@ export class RawConnection {
   }
 }
 
-/** The status and JSON body of a whole answer. */
-export function parseRawAnswer(text: string): { status: number; head: string; json: unknown } {
-  const [head = '', body = ''] = text.split('\r\n\r\n');
-  return {
-    status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]),
-    head,
-    json: body === '' ? undefined : JSON.parse(body),
-  };
+/** A response, parsed from the bytes of a connection. */
+export interface RawAnswer {
+  readonly status: number;
+  /** The status line and the header lines. */
+  readonly head: string;
+  /** The parsed body; `undefined` if the body is empty. */
+  readonly json: unknown;
+  /** The integer of an Error body; `undefined` for other bodies. */
+  readonly error: number | undefined;
 }
 
-/** All the answers of a connection, each with a Content-Length or without a body. */
-export function parseRawAnswers(text: string): { status: number; head: string; json: unknown }[] {
+/** Parses one complete response. */
+export function parseRawAnswer(text: string): RawAnswer {
+  const [head = '', body = ''] = text.split('\r\n\r\n');
+  const json: unknown = body === '' ? undefined : JSON.parse(body);
+  return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]), head, json, error: errorOf(json) };
+}
+
+/** Parses all responses of a connection. Each must have a Content-Length or no body. */
+export function parseRawAnswers(text: string): RawAnswer[] {
   const answers = [];
   for (let at = 0; at < text.length;) {
     const headEnd = text.indexOf('\r\n\r\n', at) + 4;
-    if (headEnd < at) throw new Error(`No whole answer: ${text.slice(at, at + 200)}`);
+    if (headEnd < at) throw new Error(`This is not a complete response: ${text.slice(at, at + 200)}`);
     const length = Number(/^Content-Length: (\d+)\r$/im.exec(text.slice(at, headEnd))?.[1] ?? 0);
     answers.push(parseRawAnswer(text.slice(at, headEnd + length)));
     at = headEnd + length;

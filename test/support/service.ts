@@ -1,84 +1,57 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import type { Server } from 'node:http';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { StorageAdapter } from '../../src/index.ts';
 import { createPlantServer } from '../../src/http.ts';
 import type { Authenticate, ServiceOptions } from '../../src/http.ts';
-import { assertDescribed } from './described.ts';
+import { callService } from './call.ts';
+import type { Answered, Call } from './call.ts';
+import { listen } from './listen.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
-/** A request for {@link Service.call}. */
-export interface Call {
-  /** Sent as `Authorization: Bearer …`; default `ada`; `null` sends no such header. */
-  readonly token?: string | null;
-  /** A text is sent as it is; default Content-Type `application/json`. */
-  readonly body?: string | Uint8Array;
-  readonly headers?: Record<string, string>;
-}
-
-/** What a call was answered. */
-export interface Answered {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  /** The body as JSON; `undefined` where it is empty. */
-  readonly json: unknown;
-}
-
-/** A service on a port of its own. */
+/** A service in this process, on a port of its own. */
 export interface Service {
+  readonly server: Server;
+  readonly store: PlantStore;
   readonly url: string;
   readonly port: number;
-  readonly store: PlantStore;
   /** The errors that were reported to `onError`. */
   readonly faults: unknown[];
-  /** Makes a request and asserts that the answer is in the OpenAPI document. */
+  /** Sends a request and asserts that the OpenAPI document describes the response. */
   readonly call: (method: string, target: string, call?: Call) => Promise<Answered>;
 }
 
-/** A token is the user's name; `ada-reads` and `ada-writes` are held to one scope. */
+/** Accepts the name of a user as the token. `ada-reads` and `ada-writes` are tokens of ada with one scope each. */
 export const authenticateByName: Authenticate = (token) => {
   if (token === 'ada-reads') return { user: 'ada', scopes: ['plants:read'] };
   if (token === 'ada-writes') return { user: 'ada', scopes: ['plants:write'] };
   return ['ada', 'bob', 'eve'].includes(token) ? { user: token } : null;
 };
 
-/** Starts a service; it is stopped after the test. */
+/** Starts a service, by default over a new MemoryStorage. It is stopped after the test. */
 export async function startService(
   t: HasAfter,
   options: Partial<ServiceOptions> & { storage?: StorageAdapter; store?: PlantStore } = {},
 ): Promise<Service> {
-  const { storage = new MemoryStorage(), store = new PlantStore({ storage }), ...listenerOptions } = options;
+  const { storage = new MemoryStorage(), store = new PlantStore({ storage }), ...serviceOptions } = options;
   const faults: unknown[] = [];
   const server = createPlantServer(store, {
     authenticate: authenticateByName,
     onError: (error) => faults.push(error),
-    ...listenerOptions,
+    ...serviceOptions,
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(async () => {
-    server.close();
-    server.closeAllConnections();
-    await store.close();
-  });
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(t, server);
+  t.after(() => store.close());
   const url = `http://127.0.0.1:${port}`;
-  return { url, port, store, faults, call: (method, target, call) => callService(url, method, target, call) };
+  const call: Service['call'] = (method, target, given) => callService(url, method, target, given);
+  return { server, store, url, port, faults, call };
 }
 
-async function callService(url: string, method: string, target: string, call: Call = {}): Promise<Answered> {
-  const { token = 'ada', body, headers = {} } = call;
-  const response = await fetch(url + target, {
-    method,
-    headers: {
-      ...(token !== null && { authorization: `Bearer ${token}` }),
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(body !== undefined && { body }),
+/** Returns the number of connections that a server has open. */
+export function countConnections(server: Server): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.getConnections((error, count) => {
+      if (error) reject(error);
+      else resolve(count);
+    });
   });
-  const answered = { status: response.status, headers: response.headers, text: await response.text() };
-  assertDescribed(method, target, answered);
-  return { ...answered, json: answered.text === '' ? undefined : JSON.parse(answered.text) };
 }

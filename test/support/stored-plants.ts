@@ -1,9 +1,11 @@
 import { maxInt64, minInt64 } from '../../src/model/int64.ts';
 import { scanPages } from '../../src/transfer/scan-pages.ts';
 import type { OwnedPlant, StoredPlant } from '../../src/index.ts';
+import { PlantStore } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import { createEach } from './writes.ts';
 
-/** Names that a careless program mistakes for something else. */
+/** Names that a program with a bug may misinterpret. */
 const hostileTexts = [
   '',
   ' ',
@@ -22,7 +24,7 @@ const hostileTexts = [
 ];
 const extremeIds = [minInt64, -(2n ** 53n) - 1n, -1n, 0n, 2n ** 53n, 2n ** 53n + 1n, maxInt64 - 1n, maxInt64];
 
-/** Plants under hostile users and names and extreme ids, in the order of a scan. */
+/** Plants with hostile users and names and extreme ids, in the order of a scan. */
 export const hostilePlants: readonly OwnedPlant[] = ['\n', '"; rm', 'Ada', 'ada', '\uFFFD', '\u{1F33F}'].flatMap(
   (user) => [
     ...extremeIds.slice(0, 4).map((id) => owned(user, { id, name: `plant ${id}` })),
@@ -31,21 +33,25 @@ export const hostilePlants: readonly OwnedPlant[] = ['\n', '"; rm', 'Ada', 'ada'
   ],
 );
 
-/** Some plants of a user in ascending id. */
+/** Returns plants of a user, with ids from 0. */
 export function rowOfPlants(user: string, count: number): OwnedPlant[] {
   return Array.from({ length: count }, (_, n) => owned(user, { id: BigInt(n), name: `plant number ${n}` }));
+}
+
+/** Creates plants of a user in a store, with ids from 0. By default the name of each is its id. */
+export async function createPlants(store: PlantStore, count: number, name?: string, user = 'ada'): Promise<void> {
+  await Promise.all(Array.from({ length: count }, (_, id) => store.createPlant(user, { id, name: name ?? `${id}` })));
 }
 
 /** Creates plants in an SQLite file. */
 export async function createAll(file: string, plants: readonly OwnedPlant[]): Promise<void> {
   await using opened = open(file);
   for (let at = 0; at < plants.length; at += 10_000) {
-    const batch = plants.slice(at, at + 10_000);
-    await opened.storage.commit(batch.map(({ user, plant }) => ({ kind: 'create', user, plant })));
+    await opened.storage.commit(createEach(plants.slice(at, at + 10_000)));
   }
 }
 
-/** All plants of an SQLite file, in the order of a scan. */
+/** Returns all plants in an SQLite file, in the order of a scan. */
 export async function readAll(file: string): Promise<OwnedPlant[]> {
   await using opened = open(file);
   const found: OwnedPlant[] = [];
@@ -53,6 +59,7 @@ export async function readAll(file: string): Promise<OwnedPlant[]> {
   return found;
 }
 
+/** Returns a plant of a user. */
 export function owned(user: string, plant: StoredPlant): OwnedPlant {
   return { user, plant };
 }

@@ -1,25 +1,25 @@
-/** What the system calls of a server over SQLite tell of when it acknowledged writes. */
+/** When a server over SQLite acknowledged writes, according to its system calls. */
 export interface SyncTrace {
-  /** Writes that were acknowledged. */
+  /** The number of acknowledged writes. */
   readonly acknowledged: number;
-  /** Syncs of the log that had something to sync. */
+  /** The number of WAL syncs after which more of the WAL was synced. */
   readonly syncs: number;
-  /** Acknowledgements whose write was not in a log that was synced since. */
+  /** The acknowledgements that were sent before their writes were synced. */
   readonly tooEarly: string[];
 }
 
-/** The system calls that {@link readSyncTrace} reads; strace needs `-f` and `-y` too. */
+/** The system calls that {@link readSyncTrace} reads. strace also needs `-f` and `-y`. */
 export const syncTraceCalls = 'read,write,writev,pwrite64,fdatasync,fsync';
 
-/** What is known of a request that is under way on a connection. */
+/** A request in progress on a connection. */
 interface Exchange {
   readonly isWrite: boolean;
   readonly readAt: number;
 }
 
 /**
- * Reads the output of strace: an answer 200 or 204 to a POST or DELETE has to come after a
- * successful sync of the log that came after what was written to the log since the request was read.
+ * Reads the output of strace. A response 200 or 204 to a POST or DELETE must follow a successful sync of the WAL,
+ * and that sync must follow all writes to the WAL since the request was read.
  */
 export function readSyncTrace(output: string): SyncTrace {
   const exchanges = new Map<string, Exchange>();
@@ -48,8 +48,8 @@ export function readSyncTrace(output: string): SyncTrace {
 }
 
 /**
- * The calls, in order. One during which another thread made a call stands in two lines: it counts
- * where it ended, but what is sent where it began.
+ * Returns the calls in order. A call that another thread interrupts has two lines. It is returned at its end, except
+ * for writes, which are returned at their beginning.
  */
 function completedCalls(output: string): string[] {
   const begun = new Map<string, string>();

@@ -5,25 +5,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
-/** Whether a program of the system is there; where it is not, the test is skipped and says so. */
+/** Returns whether a program is installed. If it is not, the test is skipped with the reason. */
 export function hasProgram(t: TestContext, name: string): boolean {
   if (spawnSync(name, ['--version']).error === undefined) return true;
   t.skip(`${name} is not installed`);
   return false;
 }
 
-/** The largest file that a process may write, in bytes; more fails with EFBIG (Node.js ignores SIGXFSZ). */
+/** Limits the size of files that a process may write. Larger writes fail with EFBIG, because Node.js ignores SIGXFSZ. */
 export function limitFileSize(pid: number, bytes: number | 'unlimited'): void {
-  // Without what follows the colon the hard limit stays.
+  // Without a number after the colon, the hard limit does not change.
   execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`]);
 }
 
-/** A folder that is a small file system of its own, gone after the test; `undefined` where this process may not mount. */
+/** Mounts a small file system until the end of the test. Returns `undefined` if this process may not mount. */
 export async function mountSmallFolder(t: TestContext, megabytes: number): Promise<string | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'plant-store-'));
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder]);
   t.after(async () => {
-    // Lazy, since a server may still have files open.
+    // Lazily, because a server may have files open.
     if (status === 0) execFileSync('umount', ['--lazy', folder]);
     await rmdir(folder);
   });
@@ -31,9 +31,9 @@ export async function mountSmallFolder(t: TestContext, megabytes: number): Promi
 }
 
 /**
- * Makes a file or a folder read-only for this process too; returns what undoes it. Modes do not bind
- * root, so root mounts the path onto itself; without root the mode is changed. Returns `undefined`
- * if root may not mount.
+ * Makes a file or folder read-only, and returns a function that undoes this. Modes do not restrict root, so root
+ * mounts the path onto itself, read-only; other users change the mode. Returns `undefined` if root may not
+ * mount.
  */
 export async function makeReadOnly(path: string): Promise<(() => Promise<void>) | undefined> {
   if (process.getuid?.() !== 0) {
@@ -48,15 +48,15 @@ export async function makeReadOnly(path: string): Promise<(() => Promise<void>) 
   };
 }
 
-/** A strace that was attached to a process. */
+/** A strace that is attached to a process. */
 export interface AttachedStrace {
-  /** Resolves when the process runs by itself again. */
+  /** Detaches strace. Resolves when the process is no longer traced. */
   readonly detach: () => Promise<void>;
 }
 
 /**
- * Attaches strace to all threads of a process; what it traces goes to the
- * file `output`. Where that is not possible the test is skipped and says why.
+ * Attaches strace to all threads of a process. It writes the trace to the file `output`. If strace cannot be
+ * attached, the test is skipped with the reason.
  */
 export async function attachStrace(
   t: TestContext,
@@ -74,17 +74,17 @@ export async function attachStrace(
     await closed;
   };
   t.after(detach);
-  let said = '';
+  let stderr = '';
   const isAttached = await new Promise<boolean>((resolve) => {
     strace.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-      said += chunk;
-      if (/Process \d+ attached/.test(said)) resolve(true);
+      stderr += chunk;
+      if (/Process \d+ attached/.test(stderr)) resolve(true);
     });
     void closed.then(() => {
       resolve(false);
     });
   });
   if (isAttached) return { detach };
-  t.skip(`strace cannot attach to a process: ${said.trim()}`);
+  t.skip(`strace cannot attach to a process: ${stderr.trim()}`);
   return undefined;
 }

@@ -1,12 +1,12 @@
-import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { listen } from './listen.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
-/** The stable address of a service whose server changes: what a load balancer does. */
+/** A proxy with a fixed port, like a load balancer in front of a server that changes. */
 export interface TcpProxy {
   readonly port: number;
-  /** Sends new connections to another port, and cuts those that are there. */
+  /** Sends new connections to another port, and closes the open ones. */
   pointTo(port: number): void;
 }
 
@@ -32,14 +32,10 @@ export async function startTcpProxy(t: HasAfter, port: number): Promise<TcpProxy
   const cut = (): void => {
     for (const socket of sockets) socket.destroy();
   };
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  t.after(() => {
-    proxy.close();
-    cut();
-  });
+  const proxyPort = await listen(t, proxy);
+  t.after(cut);
   return {
-    port: (proxy.address() as AddressInfo).port,
+    port: proxyPort,
     pointTo: (newTarget) => {
       target = newTarget;
       cut();

@@ -1,39 +1,33 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { plainEnvironment, tsx } from '../support/run-script.ts';
+import { plainEnvironment, runProgram } from '../support/run-program.ts';
+import { tsx } from '../support/sources.ts';
 
-/** Runs the suite on the adapter that ADAPTER names. */
+/** This program runs the suite on the adapter that the variable ADAPTER names. */
 const program = fileURLToPath(new URL('broken-adapters/run.ts', import.meta.url));
 
-/** How long the suite may take on any adapter before it counts as hung. */
+/** The suite is killed after this time. */
 const boundMs = 60_000;
 
 interface SuiteRun {
   readonly code: number | null;
   readonly output: string;
-  /** By the name of the test: what was printed about its failure. */
+  /** The printed failures, by the name of the test. */
   readonly failures: ReadonlyMap<string, string>;
 }
 
-/** Runs `node --test` on an adapter. */
+/** Runs the suite with `node --test` on an adapter. */
 async function runSuite(adapter: string): Promise<SuiteRun> {
-  const child = spawn(process.execPath, ['--import', tsx, '--test', '--test-reporter=spec', program], {
-    env: { ...plainEnvironment(), ADAPTER: adapter },
-    stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: boundMs,
-  });
-  const exited = once(child, 'exit') as Promise<[number | null]>;
-  const [output, [code]] = await Promise.all([text(child.stdout), exited]);
+  const args = ['--import', tsx, '--test', '--test-reporter=spec', program];
+  const env = { ...plainEnvironment(), ADAPTER: adapter };
+  const { code, stdout: output } = await runProgram(process.execPath, args, { env, timeoutMs: boundMs });
   const [, details = ''] = output.split('✖ failing tests:\n');
   const failures = [...details.matchAll(/^✖ (.+) \([\d.]+ms\)\n((?: .*\n|\n(?!test at))*)/gm)];
   return { code, output, failures: new Map(failures.map(([, name = '', said = '']) => [name, said])) };
 }
 
-/** The adapter, a test that must fail on it, and the sentence that it must fail with. */
+/** The adapter, a test that must fail on it, and a sentence of the failure. */
 const broken: readonly [adapter: string, test: string, sentence: string][] = [
   [
     'RepeatsAfter',
@@ -126,14 +120,14 @@ describe('testStorageAdapter', { concurrency: 2 }, () => {
       assert.equal(code, 1, output);
       const said = failures.get(test) ?? assert.fail(`The test did not fail.\n${output}`);
       assert.ok(said.includes(sentence), said);
-      // A failure must fit on a screen, however much an adapter returns.
+      // A failure must be short, even if an adapter returns many plants.
       for (const [name, message] of failures) {
         assert.ok(message.length < 4000, `${name} printed ${message.length} characters`);
       }
     });
   }
 
-  it('passes on a correct adapter, and reports aloud what its options leave unproven', async () => {
+  it('passes on a correct adapter, and reports what it does not prove because of missing options', async () => {
     const { code, output } = await runSuite('MapStorage');
     assert.equal(code, 0, output);
     assert.match(output, /^ℹ pass \d\d$/m);
@@ -146,7 +140,7 @@ describe('testStorageAdapter', { concurrency: 2 }, () => {
     assert.match(output, /^MapStorage has no dataVersion: the tests of dataVersion pass without testing anything\.$/m);
   });
 
-  it('passes with its faults on a correct adapter that has both', async () => {
+  it('passes on a correct adapter with both fault options, and skips no test', async () => {
     const { code, output } = await runSuite('FaultyMapStorage');
     assert.equal(code, 0, output);
     assert.match(output, /^ℹ skipped 0$/m);

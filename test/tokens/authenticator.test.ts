@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmod, copyFile, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTokenFileAuthenticator } from '../../src/http.ts';
@@ -11,12 +8,13 @@ import type { Authenticate } from '../../src/http.ts';
 import { issueToken, revokeToken } from '../../src/tokens/issue.ts';
 import { tokenDigest } from '../../src/tokens/token.ts';
 import { eventually } from '../support/eventually.ts';
-import { runScript, tsx } from '../support/run-script.ts';
+import { evalArgs, runProgram, runSuccessfully } from '../support/run-program.ts';
 import { startService } from '../support/service.ts';
+import { sourceUrl, tsx } from '../support/sources.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import type { HasAfter } from '../support/temporary-folder.ts';
 
-/** How soon a change must be noticed. */
+/** The maximum time until a change takes effect. */
 const noticedWithinMs = 1000;
 
 interface Setting {
@@ -27,7 +25,7 @@ interface Setting {
   readonly problems: string[];
 }
 
-/** A tokens file with one token for `ada`, and an `authenticate` on it. */
+/** Makes a tokens file with one token of ada, and an `authenticate` that reads it. */
 async function authenticateAda(t: HasAfter): Promise<Setting> {
   const path = join(await temporaryFolder(t), 'tokens.json');
   const { token, record } = issueToken(path, { user: 'ada' });
@@ -43,16 +41,16 @@ async function becomes(authenticate: Authenticate, token: string, user: string |
 }
 
 describe('createTokenFileAuthenticator', () => {
-  it('knows the tokens of the file and no others', async (t) => {
+  it('accepts the tokens of the file and no others', async (t) => {
     const { token, authenticate, problems } = await authenticateAda(t);
     assert.deepEqual(await authenticate(token), { user: 'ada' });
     const near = [token.slice(0, -1), `${token} `, token.toLowerCase()];
-    const strangers = ['', 'ada', '__proto__', tokenDigest(token), ...near];
-    for (const stranger of strangers) assert.equal(await authenticate(stranger), null, stranger);
+    const unknown = ['', 'ada', '__proto__', tokenDigest(token), ...near];
+    for (const text of unknown) assert.equal(await authenticate(text), null, text);
     assert.deepEqual(problems, []);
   });
 
-  it('notices a new token within a second', async (t) => {
+  it('accepts a new token within a second', async (t) => {
     const { path, token, authenticate, problems } = await authenticateAda(t);
     const { token: later } = issueToken(path, { user: 'bob', scopes: ['plants:read'] });
     await becomes(authenticate, later, 'bob');
@@ -61,37 +59,37 @@ describe('createTokenFileAuthenticator', () => {
     assert.deepEqual(problems, []);
   });
 
-  it('notices a revocation within a second', async (t) => {
+  it('rejects a revoked token within a second', async (t) => {
     const { path, token, id, authenticate } = await authenticateAda(t);
     revokeToken(path, id);
     await becomes(authenticate, token, undefined);
   });
 
-  it('notices a file that was written in place, by an editor say', async (t) => {
+  it('notices a file that was changed in place', async (t) => {
     const { path, token, authenticate } = await authenticateAda(t);
     await writeFile(path, (await readFile(path, 'utf8')).replace('"ada"', '"eve"'));
     await becomes(authenticate, token, 'eve');
   });
 
-  it('refuses a token from the moment it expires', async (t) => {
+  it('rejects a token when it expires', async (t) => {
     const { path } = await authenticateAda(t);
     const expiresAt = Date.now() + 300;
     const { token } = issueToken(path, { user: 'bob', expiresAt: new Date(expiresAt).toISOString() });
     const authenticate = createTokenFileAuthenticator(path);
-    // The machine may have been busy elsewhere: only an answer given before the expiry must be a yes.
+    // On a busy machine the token may have expired before the first call returns.
     const early = await authenticate(token);
     if (Date.now() < expiresAt) assert.deepEqual(early, { user: 'bob' });
     await becomes(authenticate, token, undefined);
     assert.ok(Date.now() >= expiresAt);
   });
 
-  it('refuses a token that had expired before it started', async (t) => {
+  it('rejects a token that expired before the authenticator was created', async (t) => {
     const { path } = await authenticateAda(t);
     const { token } = issueToken(path, { user: 'bob', expiresAt: '2020-01-01T00:00:00.000Z' });
     assert.equal(await createTokenFileAuthenticator(path)(token), null);
   });
 
-  it('keeps the last good tokens where the file turned invalid, reports it once, and takes a mended one', async (t) => {
+  it('keeps the last valid tokens if the file becomes invalid, reports it once, and accepts a repaired file', async (t) => {
     const { path, token, authenticate, problems } = await authenticateAda(t);
     const good = await readFile(path, 'utf8');
     await writeFile(path, good.slice(0, -10));
@@ -99,7 +97,7 @@ describe('createTokenFileAuthenticator', () => {
       assert.deepEqual(await authenticate(token), { user: 'ada' });
       assert.deepEqual(problems, [`${path} cannot be used: it is not JSON. The last valid tokens stay in force.`]);
     }, noticedWithinMs);
-    // Long enough that the next request waits until the file has been read again.
+    // After this time the next request waits until the file was read again.
     await sleep(1100);
     assert.deepEqual(await authenticate(token), { user: 'ada' });
     assert.equal(problems.length, 1);
@@ -109,14 +107,13 @@ describe('createTokenFileAuthenticator', () => {
     assert.equal(problems.length, 1);
   });
 
-  it('notices a revocation that it could not read at first, for want of file descriptors', async (t) => {
+  it('notices a revocation that it could not read at first because no file descriptor was free', async (t) => {
     const { path, token, id } = await authenticateAda(t);
-    const url = (file: string): string => JSON.stringify(new URL(`../../src/tokens/${file}`, import.meta.url).href);
     const script = `
       import { closeSync, openSync } from 'node:fs';
       import { setTimeout as sleep } from 'node:timers/promises';
-      import { createTokenFileAuthenticator } from ${url('authenticator.ts')};
-      import { revokeToken } from ${url('issue.ts')};
+      import { createTokenFileAuthenticator } from '${sourceUrl('tokens/authenticator.ts')}';
+      import { revokeToken } from '${sourceUrl('tokens/issue.ts')}';
       const [path, token, id] = ${JSON.stringify([path, token, id])};
       const problems = [];
       const authenticate = createTokenFileAuthenticator(path, { onWarning: (problem) => problems.push(problem) });
@@ -133,11 +130,11 @@ describe('createTokenFileAuthenticator', () => {
       await sleep(600);
       console.log(JSON.stringify([before, await authenticate(token), problems.length, /EMFILE/.test(problems[0])]));`;
     const node = `ulimit -n 64; exec '${process.execPath}' --import '${tsx}' --input-type=module --eval "$0"`;
-    const stdout = await runScript('sh', ['-c', node, script], { cwd: dirname(path) });
+    const stdout = await runSuccessfully('sh', ['-c', node, script], { cwd: dirname(path) });
     assert.deepEqual(JSON.parse(stdout), [{ user: 'ada' }, null, 1, true]);
   });
 
-  it('accepts no token where the file was removed, reports it, and accepts them again when it is back', async (t) => {
+  it('accepts no token while the file is removed, and reports it', async (t) => {
     const { path, token, authenticate, problems } = await authenticateAda(t);
     await rename(path, `${path}.away`);
     await becomes(authenticate, token, undefined);
@@ -147,10 +144,10 @@ describe('createTokenFileAuthenticator', () => {
     assert.equal(problems.length, 1);
   });
 
-  it('reports a file that can no longer be looked at, and fails no request for it', async (t) => {
+  it('reports a file that it can no longer stat, and rejects no request because of it', async (t) => {
     const { path, token, authenticate, problems } = await authenticateAda(t);
     await rm(path);
-    // Stands for every error of stat() but ENOENT, and unlike EACCES it is one for root too.
+    // ELOOP represents all errors of stat() except ENOENT. Unlike EACCES, it also occurs for root.
     await symlink(path, path);
     const deadline = performance.now() + noticedWithinMs;
     while (problems.length === 0 && performance.now() < deadline) {
@@ -161,7 +158,7 @@ describe('createTokenFileAuthenticator', () => {
   });
 
   for (const [who, mode] of Object.entries({ 'the group': 0o640, 'all others': 0o604 })) {
-    it(`warns where ${who} can read the file, at the start and later, and uses it all the same`, async (t) => {
+    it(`warns if ${who} can read the file, at the start and later, and uses the file`, async (t) => {
       const { path, token, authenticate, problems } = await authenticateAda(t);
       const warning = `${path} can be accessed by other users of this machine: change its permissions (chmod 600).`;
       await chmod(path, mode);
@@ -177,16 +174,12 @@ describe('createTokenFileAuthenticator', () => {
     });
   }
 
-  it('reports to standard error where it is not told where to', async (t) => {
+  it('writes warnings to standard error by default', async (t) => {
     const { path } = await authenticateAda(t);
     await chmod(path, 0o644);
-    const module = new URL('../../src/tokens/authenticator.ts', import.meta.url);
-    const script = `import { createTokenFileAuthenticator } from '${module.href}';
+    const script = `import { createTokenFileAuthenticator } from '${sourceUrl('tokens/authenticator.ts')}';
       createTokenFileAuthenticator(process.argv[1]);`;
-    const args = ['--import', import.meta.resolve('tsx'), '--input-type=module', '--eval', script, path];
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-    const exited = once(child, 'exit') as Promise<[number | null]>;
-    const [stderr, [code]] = await Promise.all([text(child.stderr), exited]);
+    const { code, stderr } = await runProgram(process.execPath, evalArgs(script, [path]));
     assert.equal(
       stderr,
       `${path} can be accessed by other users of this machine: change its permissions (chmod 600).\n`,
@@ -194,7 +187,7 @@ describe('createTokenFileAuthenticator', () => {
     assert.equal(code, 0);
   });
 
-  it('throws where there is no file to begin with, and where it is invalid', async (t) => {
+  it('throws if the file does not exist or is invalid at the start', async (t) => {
     const { path } = await authenticateAda(t);
     await copyFile(path, `${path}.bad`);
     await writeFile(`${path}.bad`, '{"version":1}');
@@ -203,15 +196,15 @@ describe('createTokenFileAuthenticator', () => {
     assert.throws(() => createTokenFileAuthenticator(dirname(path)), /cannot be used: it is not a file/);
   });
 
-  it('names a wrong option', async (t) => {
+  it('rejects an invalid option with a TypeError that names it', async (t) => {
     const { path } = await authenticateAda(t);
     const onWarning = 'console.error' as unknown as () => void;
     assert.throws(() => createTokenFileAuthenticator(path, { onWarning }), { name: 'TypeError', message: /onWarning/ });
   });
 });
 
-describe('a service that authenticates by a tokens file', () => {
-  it('holds each token to its user and its scopes', async (t) => {
+describe('service with a tokens file', () => {
+  it('limits each token to its user and its scopes', async (t) => {
     const { path, token: ada } = await authenticateAda(t);
     const { token: reads } = issueToken(path, { user: 'ada', scopes: ['plants:read'] });
     const { token: writes } = issueToken(path, { user: 'ada', scopes: ['plants:write'] });

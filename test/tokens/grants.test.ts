@@ -17,7 +17,7 @@ function copiesOf(record: TokenRecord, count: number): TokenRecord[] {
 }
 
 describe('grants of a tokens file', { concurrency: 4 }, () => {
-  it('are refused with 503 after a changed file could not be read for 5 seconds, until it can be read', async (t) => {
+  it('become unavailable after a changed file could not be read for 5 seconds, until it can be read', async (t) => {
     const path = join(await temporaryFolder(t), 'tokens.json');
     const { token } = issueToken(path, { user: 'ada' });
     const problems: string[] = [];
@@ -31,7 +31,7 @@ describe('grants of a tokens file', { concurrency: 4 }, () => {
       }, 10_000);
     await becomes(200);
     await rename(path, `${path}.away`);
-    // Unlike EACCES, the error ELOOP binds root too.
+    // Unlike EACCES, the error ELOOP also occurs for root.
     await symlink(path, path);
     await eventually(() =>
       service.call('GET', '/plants', { token }).then(() => {
@@ -53,7 +53,7 @@ describe('grants of a tokens file', { concurrency: 4 }, () => {
     ]);
   });
 
-  it('change as a whole, however large the file is', async (t) => {
+  it('change all at once, even if the file is large', async (t) => {
     const path = join(await temporaryFolder(t), 'tokens.json');
     const { token: old } = issueToken(path, { user: 'ada' });
     const { record, token: first } = issueToken(path, { user: 'bob' });
@@ -77,7 +77,7 @@ describe('grants of a tokens file', { concurrency: 4 }, () => {
     }
   });
 
-  it('are read in slices, so that other work goes on', async (t) => {
+  it('are read in slices, so that the event loop continues', async (t) => {
     const path = join(await temporaryFolder(t), 'tokens.json');
     const { record } = issueToken(path, { user: 'ada' });
     const count = 30_000;
@@ -98,7 +98,7 @@ describe('grants of a tokens file', { concurrency: 4 }, () => {
     assert.ok(most < count / 4, `${most} records without a break`);
   });
 
-  it('are up to date at the first request after an idle time', async (t) => {
+  it('are up to date at the first request after an idle period', async (t) => {
     const path = join(await temporaryFolder(t), 'tokens.json');
     const { token, record } = issueToken(path, { user: 'ada' });
     const authenticate = createTokenFileAuthenticator(path);

@@ -3,15 +3,14 @@ import { existsSync } from 'node:fs';
 import { chmod, chown, lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { Worker } from 'node:worker_threads';
 import { readTokenFile } from '../../src/tokens/token-file.ts';
 import { issueToken, revokeToken } from '../../src/tokens/issue.ts';
 import { tokenDigest } from '../../src/tokens/token.ts';
-import { runScript, tsx } from '../support/run-script.ts';
+import { holdDatabase } from '../support/hold-database.ts';
+import { evalArgs, runSuccessfully } from '../support/run-program.ts';
+import { sourceUrl } from '../support/sources.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import type { HasAfter } from '../support/temporary-folder.ts';
-
-const issueModule = new URL('../../src/tokens/issue.ts', import.meta.url).href;
 
 async function newPath(t: HasAfter): Promise<string> {
   return join(await temporaryFolder(t), 'tokens.json');
@@ -21,25 +20,13 @@ async function permissions(path: string): Promise<string> {
   return ((await stat(path)).mode & 0o777).toString(8);
 }
 
-/** Holds the lock of a tokens file for a while, as another process would; resolves when it holds it. */
-async function holdLock(t: HasAfter, path: string, ms: number): Promise<void> {
-  const holder = new Worker(
-    `const { DatabaseSync } = require('node:sqlite');
-     const { parentPort, workerData } = require('node:worker_threads');
-     const lock = new DatabaseSync(workerData.path + '.lock');
-     lock.exec('BEGIN EXCLUSIVE');
-     parentPort.postMessage('held');
-     setTimeout(() => lock.close(), workerData.ms);`,
-    { eval: true, workerData: { path, ms } },
-  );
-  t.after(async () => {
-    await holder.terminate();
-  });
-  await new Promise((resolve) => holder.once('message', resolve));
+/** Holds the lock of a tokens file for a while, as another process would. */
+function holdLock(t: HasAfter, path: string, forMs: number): Promise<void> {
+  return holdDatabase(t, `${path}.lock`, 'BEGIN EXCLUSIVE', forMs);
 }
 
 describe('issueToken', () => {
-  it('makes the file for its owner only', async (t) => {
+  it('creates the file for its owner only', async (t) => {
     const folder = await temporaryFolder(t);
     const path = join(folder, 'tokens.json');
     issueToken(path, { user: 'ada' });
@@ -47,7 +34,7 @@ describe('issueToken', () => {
     assert.deepEqual((await readdir(folder)).sort(), ['tokens.json', 'tokens.json.lock']);
   });
 
-  it('names a folder that does not exist, and makes none', async (t) => {
+  it('names a folder that does not exist, and creates none', async (t) => {
     const folder = await temporaryFolder(t);
     const path = join(folder, 'deep', 'tokens.json');
     const message = `There is no folder ${join(folder, 'deep')} for the tokens file.`;
@@ -55,7 +42,7 @@ describe('issueToken', () => {
     assert.deepEqual(await readdir(folder), []);
   });
 
-  it('keeps the SHA-256 of the token and not the token', async (t) => {
+  it('stores the SHA-256 of the token instead of the token', async (t) => {
     const path = await newPath(t);
     const { token, record } = issueToken(path, { user: 'ada' });
     const text = await readFile(path, 'utf8');
@@ -66,7 +53,7 @@ describe('issueToken', () => {
     assert.ok(Math.abs(Date.parse(record.createdAt) - Date.now()) < 60_000);
   });
 
-  it('gives a user several tokens, each with its own scopes and expiry', async (t) => {
+  it('issues several tokens to a user, each with its own scopes and expiry', async (t) => {
     const path = await newPath(t);
     const expiresAt = new Date(Date.now() + 60_000).toISOString();
     const plain = issueToken(path, { user: 'ada' });
@@ -77,15 +64,14 @@ describe('issueToken', () => {
     assert.ok(!('scopes' in plain.record) && !('expiresAt' in plain.record));
   });
 
-  it('loses none of the tokens that several processes make at once, also through a symbolic link', async (t) => {
+  it('loses no token that several processes create at the same time, even through a symbolic link', async (t) => {
     const path = await newPath(t);
     issueToken(path, { user: 'ada' });
     await symlink('tokens.json', `${path}-link`);
-    const script = `import { issueToken } from ${JSON.stringify(issueModule)};
+    const script = `import { issueToken } from ${JSON.stringify(sourceUrl('tokens/issue.ts'))};
       for (let n = 0; n < 10; n++) issueToken(process.argv[1], { user: 'ada' });`;
-    const args = ['--import', tsx, '--input-type=module', '--eval', script];
     const paths = [path, `${path}-link`, path, `${path}-link`];
-    await Promise.all(paths.map((name) => runScript(process.execPath, [...args, name], { cwd: process.cwd() })));
+    await Promise.all(paths.map((name) => runSuccessfully(process.execPath, evalArgs(script, [name]))));
     assert.equal(new Set(readTokenFile(path).map(({ sha256 }) => sha256)).size, 41);
   });
 
@@ -96,7 +82,7 @@ describe('issueToken', () => {
     assert.deepEqual(readTokenFile(path), [record]);
   });
 
-  it('is not hindered by what a killed process left, and keeps the file to its owner', async (t) => {
+  it('succeeds after a killed process left its files, and keeps the file private', async (t) => {
     const path = await newPath(t);
     await writeFile(`${path}.lock`, '');
     await writeFile(`${path}.new`, 'half');
@@ -107,7 +93,7 @@ describe('issueToken', () => {
   });
 
   for (const what of ['a text file', 'a folder']) {
-    it(`names a lock that is ${what}, says what to do, and changes nothing`, async (t) => {
+    it(`names a lock file that is ${what}, tells what to do, and changes nothing`, async (t) => {
       const path = await newPath(t);
       const { record } = issueToken(path, { user: 'ada' });
       await rm(`${path}.lock`);
@@ -120,7 +106,7 @@ describe('issueToken', () => {
     });
   }
 
-  it('names a lock that another process does not release', async (t) => {
+  it('names a lock file that another process does not release', async (t) => {
     const path = await newPath(t);
     await holdLock(t, path, 20_000);
     const message = `${path}.lock was locked by another process for 5 seconds: try again.`;
@@ -141,7 +127,7 @@ describe('issueToken', () => {
   });
 
   const skip = process.getuid?.() === 0 ? false : 'only root can give a file away';
-  it('leaves the file to whom it belongs', { skip }, async (t) => {
+  it('does not change the owner of the file', { skip }, async (t) => {
     const path = await newPath(t);
     issueToken(path, { user: 'ada' });
     await chown(path, 65_534, 65_534);
@@ -150,7 +136,7 @@ describe('issueToken', () => {
     assert.deepEqual([uid, gid, await permissions(path)], [65_534, 65_534, '600']);
   });
 
-  it('refuses a grant that no reader of the file would take', async (t) => {
+  it('rejects a grant that a reader of the file would reject', async (t) => {
     const path = await newPath(t);
     for (const grant of [
       { user: '' },
@@ -163,14 +149,14 @@ describe('issueToken', () => {
     assert.ok(!existsSync(path));
   });
 
-  it('leaves a file that is no tokens file as it is', async (t) => {
+  it('does not change a file that is not a tokens file', async (t) => {
     const path = await newPath(t);
     await writeFile(path, '{"name":"not mine"}');
     assert.throws(() => issueToken(path, { user: 'ada' }), { message: /cannot be used: it is not \{"version":1/ });
     assert.equal(await readFile(path, 'utf8'), '{"name":"not mine"}');
   });
 
-  it('leaves nothing half-made where the file cannot be replaced', async (t) => {
+  it('leaves no incomplete file if the file cannot be replaced', async (t) => {
     const path = await newPath(t);
     await mkdir(`${path}.new`);
     assert.throws(() => issueToken(path, { user: 'ada' }), { code: 'ERR_FS_EISDIR' });
@@ -179,7 +165,7 @@ describe('issueToken', () => {
 });
 
 describe('revokeToken', () => {
-  it('takes one token out and keeps the others', async (t) => {
+  it('removes one token and keeps the others', async (t) => {
     const path = await newPath(t);
     const first = issueToken(path, { user: 'ada' });
     const second = issueToken(path, { user: 'ada' });
@@ -187,13 +173,13 @@ describe('revokeToken', () => {
     assert.deepEqual(readTokenFile(path), [second.record]);
   });
 
-  it('fails if there is no file, and leaves no trace', async (t) => {
+  it('fails if there is no file, and creates none', async (t) => {
     const path = await newPath(t);
     assert.throws(() => revokeToken(path, 'tk_0000000000'), { message: `There is no tokens file ${path}.` });
     assert.deepEqual(await readdir(join(path, '..')), []);
   });
 
-  it('says that an unknown token was not there, and writes nothing', async (t) => {
+  it('returns false for an unknown token, and does not write the file', async (t) => {
     const path = await newPath(t);
     const { record } = issueToken(path, { user: 'ada' });
     const before = await stat(path);

@@ -11,7 +11,7 @@ const record = { id: 'tk_1', user: 'ada', sha256, createdAt: '2026-01-01T00:00:0
 const fileOf = (...tokens: unknown[]): string => JSON.stringify({ version: 1, tokens });
 
 describe('readTokenFile', () => {
-  it('takes an empty file, records with and without options, and any text for a user', async (t) => {
+  it('accepts an empty list, records with and without options, and any text as the user', async (t) => {
     const path = join(await temporaryFolder(t), 'tokens.json');
     const records = [
       record,
@@ -25,7 +25,7 @@ describe('readTokenFile', () => {
     }
   });
 
-  it('refuses a pipe, which would keep everything waiting, and a folder', async (t) => {
+  it('rejects a pipe, which could block the process, and a folder', async (t) => {
     const folder = await temporaryFolder(t);
     const pipe = join(folder, 'pipe');
     spawnSync('mkfifo', [pipe]);
@@ -34,7 +34,7 @@ describe('readTokenFile', () => {
     }
   });
 
-  it('refuses what is not JSON, without quoting it', async (t) => {
+  it('rejects text that is not JSON, without quoting it', async (t) => {
     const path = join(await temporaryFolder(t), 'tokens.json');
     for (const text of ['', '{', 'pst_secret', '{"version":1,"tokens":[]}}']) {
       await writeFile(path, text);
@@ -42,7 +42,7 @@ describe('readTokenFile', () => {
     }
   });
 
-  it('refuses another kind of file', async (t) => {
+  it('rejects JSON that is not a tokens file', async (t) => {
     const path = join(await temporaryFolder(t), 'tokens.json');
     for (const text of [
       'null',
@@ -62,23 +62,23 @@ describe('readTokenFile', () => {
 
   const wrongRecords: Record<string, unknown> = {
     null: null,
-    'a text': 'pst_secret',
-    'an id that is no text': { ...record, id: 1 },
+    'a string': 'pst_secret',
+    'an id that is not a string': { ...record, id: 1 },
     'no user': { ...record, user: undefined },
     'an empty user': { ...record, user: '' },
     'a user with U+0000': { ...record, user: 'a\0' },
-    'a digest that is no text': { ...record, sha256: 1 },
+    'a digest that is not a string': { ...record, sha256: 1 },
     'a digest in upper case': { ...record, sha256: sha256.toUpperCase() },
     'a digest that is too short': { ...record, sha256: sha256.slice(1) },
-    'scopes that are no list': { ...record, scopes: 'plants:read' },
+    'scopes that are not an array': { ...record, scopes: 'plants:read' },
     'an unknown scope': { ...record, scopes: ['plants:read', 'plants:admin'] },
     'no creation time': { ...record, createdAt: undefined },
-    'a creation time that is none': { ...record, createdAt: 'yesterday' },
-    'an expiry that is no time': { ...record, expiresAt: 'never' },
+    'an invalid creation time': { ...record, createdAt: 'yesterday' },
+    'an invalid expiry': { ...record, expiresAt: 'never' },
     'an expiry of null': { ...record, expiresAt: null },
   };
   for (const [what, wrong] of Object.entries(wrongRecords)) {
-    it(`refuses a record with ${what}, by its place and without quoting it`, async (t) => {
+    it(`rejects a file with ${what}, and names the position of the record without quoting it`, async (t) => {
       const path = join(await temporaryFolder(t), 'tokens.json');
       await writeFile(path, fileOf(record, wrong));
       const message = `${path} cannot be used: entry 1 of its tokens is not a token record.`;
@@ -86,7 +86,7 @@ describe('readTokenFile', () => {
     });
   }
 
-  it('refuses two records with one digest, and names both', async (t) => {
+  it('rejects two records with the same digest, and names both', async (t) => {
     const path = join(await temporaryFolder(t), 'tokens.json');
     const between = { ...record, id: 'tk_2', sha256: 'cd'.repeat(32) };
     await writeFile(path, fileOf(record, between, { ...record, id: 'tk_3', user: 'eve' }));
@@ -96,7 +96,7 @@ describe('readTokenFile', () => {
     assert.throws(() => readTokenFile(path), { message: `${problem} entry 1 have the same sha256.` });
   });
 
-  it('says what the operating system says where it cannot be read', async (t) => {
+  it('quotes the error of the operating system if the file cannot be read', async (t) => {
     const path = join(await temporaryFolder(t), 'tokens.json');
     assert.throws(() => readTokenFile(path), { message: /cannot be used: ENOENT/ });
   });

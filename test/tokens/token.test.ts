@@ -4,7 +4,7 @@ import { mintToken, randomBase62, tokenDigest } from '../../src/tokens/token.ts'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** CRC-32 bit by bit (ISO 3309), so that the test does not lean on the library that the code uses. */
+/** CRC-32 bit by bit (ISO 3309), independent of the library that the code uses. */
 function crc32(text: string): number {
   let crc = 0xffffffff;
   for (const byte of Buffer.from(text)) {
@@ -21,40 +21,40 @@ function numberFromBase62(digits: string): number {
 describe('mintToken', () => {
   const tokens = Array.from({ length: 1000 }, mintToken);
 
-  it('makes a prefix and 36 base62 digits, which is a token as RFC 6750 writes one', () => {
+  it('returns a prefix and 36 base62 digits, which are a b64token (RFC 6750 §2.1)', () => {
     for (const token of tokens) assert.match(token, /^pst_[0-9A-Za-z]{36}$/);
   });
 
-  it('ends in the CRC-32 of the 30 random digits', () => {
+  it('ends with the CRC-32 of the 30 random digits', () => {
     assert.equal(crc32('123456789'), 0xcbf43926, 'the check value of CRC-32');
     for (const token of tokens) assert.equal(numberFromBase62(token.slice(-6)), crc32(token.slice(4, 34)), token);
   });
 
-  it('holds at least 160 random bits', () => {
+  it('contains at least 160 random bits', () => {
     assert.ok(30 * Math.log2(alphabet.length) >= 160);
   });
 
-  it('makes no token twice', () => {
+  it('returns distinct tokens', () => {
     assert.equal(new Set(tokens).size, tokens.length);
   });
 });
 
 describe('randomBase62', () => {
-  it('has the length that was asked for', () => {
+  it('returns text of the given length', () => {
     for (const length of [0, 1, 10, 30]) assert.equal(randomBase62(length).length, length);
   });
 
-  it('uses all 62 digits about equally often', () => {
+  it('uses all 62 digits equally often', () => {
     const counts = new Map<string, number>();
     for (const digit of randomBase62(62_000)) counts.set(digit, (counts.get(digit) ?? 0) + 1);
     assert.deepEqual([...counts.keys()].sort(), Array.from(alphabet).sort());
-    // Six standard deviations (31.4): a fair draw is outside once in some eight million runs.
-    for (const [digit, count] of counts) assert.ok(Math.abs(count - 1000) < 189, `${digit} came ${count} times`);
+    // Six standard deviations of 31.4: correct code fails about once in eight million runs.
+    for (const [digit, count] of counts) assert.ok(Math.abs(count - 1000) < 189, `${digit} occurs ${count} times`);
   });
 });
 
 describe('tokenDigest', () => {
-  it('is the SHA-256 in hexadecimal', () => {
+  it('returns the SHA-256 in hexadecimal', () => {
     assert.equal(tokenDigest('abc'), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   });
 });

@@ -3,11 +3,12 @@ import { describe, it } from 'node:test';
 import { MapStorage } from '../../examples/own-adapter.ts';
 import { copyPlants, MemoryStorage } from '../../src/index.ts';
 import { hostilePlants } from '../support/stored-plants.ts';
+import { createEach } from '../support/writes.ts';
 
-describe('copyPlants with an adapter of a third party', () => {
-  it('copies all plants to it and from it', async () => {
+describe('copyPlants, with a third-party adapter', () => {
+  it('copies all plants to the adapter and from it', async () => {
     const [source, own, target] = [new MemoryStorage(), new MapStorage(), new MemoryStorage()];
-    await source.commit(hostilePlants.map(({ user, plant }) => ({ kind: 'create', user, plant })));
+    await source.commit(createEach(hostilePlants));
     const counts = { added: hostilePlants.length, present: 0, conflicts: 0 };
     assert.deepEqual(await copyPlants(source, own), counts);
     assert.deepEqual(await copyPlants(own, target), counts);

@@ -7,10 +7,11 @@ import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { scanPages } from '../../src/transfer/scan-pages.ts';
 import { hostilePlants, owned, rowOfPlants } from '../support/stored-plants.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { createEach } from '../support/writes.ts';
 
 async function memoryWith(plants: readonly OwnedPlant[]): Promise<MemoryStorage> {
   const storage = new MemoryStorage();
-  await storage.commit(plants.map(({ user, plant }) => ({ kind: 'create', user, plant })));
+  await storage.commit(createEach(plants));
   return storage;
 }
 
@@ -39,7 +40,7 @@ describe('copyPlants', () => {
     );
   });
 
-  it('counts the plants that the target has already', async () => {
+  it('counts the plants that the target already stores', async () => {
     const [from, to] = [await memoryWith(hostilePlants), await memoryWith(hostilePlants.slice(10))];
     const present = hostilePlants.length - 10;
     assert.deepEqual(await copyPlants(from, to), { added: 10, present, conflicts: 0 });
@@ -64,7 +65,7 @@ describe('copyPlants', () => {
     assert.deepEqual(await plantsOf(to), [existing[0], wanted[1], existing[1]]);
   });
 
-  it('copies nothing from an empty storage, and then reports no progress', async () => {
+  it('copies nothing from an empty storage, and reports no progress', async () => {
     const onProgress = (): void => {
       assert.fail('There is no progress to report.');
     };
@@ -72,7 +73,7 @@ describe('copyPlants', () => {
     assert.deepEqual(counts, { added: 0, present: 0, conflicts: 0 });
   });
 
-  it('rejects with what a callback throws', async () => {
+  it('rejects with the error that a callback throws', async () => {
     const error = new Error('enough');
     const onProgress = (): void => {
       throw error;

@@ -8,7 +8,7 @@ async function* oneTo(count: number): AsyncGenerator<number, void, undefined> {
 }
 
 describe('forEachOverlapped', () => {
-  it('works on one item at a time, in order, and is done when the last is', async () => {
+  it('processes one item at a time, in order, and resolves after the last', async () => {
     const steps: string[] = [];
     await forEachOverlapped(oneTo(3), async (n) => {
       steps.push(`begin ${n}`);
@@ -18,7 +18,7 @@ describe('forEachOverlapped', () => {
     assert.deepEqual(steps, ['begin 1', 'end 1', 'begin 2', 'end 2', 'begin 3', 'end 3']);
   });
 
-  it('fails where the work on an item fails, also on the last, and works on no other', async () => {
+  it('rejects if the work on any item fails, and processes no further item', async () => {
     for (const bad of [1, 3]) {
       const worked: number[] = [];
       const working = forEachOverlapped(oneTo(3), async (n) => {

@@ -2,23 +2,15 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
+import { callService } from '../../support/call.ts';
 import { runCommand, startServer } from '../../support/command-line.ts';
+import { checkIntegrity } from '../../support/sqlite-file.ts';
 import { createAll, hostilePlants, readAll, rowOfPlants } from '../../support/stored-plants.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-function integrity(file: string): unknown {
-  const database = new DatabaseSync(file);
-  try {
-    return database.prepare('PRAGMA integrity_check').get()?.['integrity_check'];
-  } finally {
-    database.close();
-  }
-}
-
 describe('plant-store backup', { concurrency: 4 }, () => {
-  it('makes a file that opens as a storage, whole and for its owner only, and leaves nothing else', async (t) => {
+  it('creates a complete file that only its owner can read, and no other file', async (t) => {
     const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'plants.db'), hostilePlants);
     const { code, stdout, stderr } = await runCommand(['backup', 'copy.db'], { cwd });
@@ -26,27 +18,23 @@ describe('plant-store backup', { concurrency: 4 }, () => {
     assert.match(stderr, /^Backed up \d+ pages in \d+\.\d s \([\d,.]+ a second\)\.\n$/);
     assert.deepEqual(await readdir(cwd), ['copy.db', 'plants.db']);
     assert.equal((await stat(join(cwd, 'copy.db'))).mode & 0o777, 0o600);
-    assert.equal(integrity(join(cwd, 'copy.db')), 'ok');
+    assert.equal(checkIntegrity(join(cwd, 'copy.db')), 'ok');
     assert.deepEqual(await readAll(join(cwd, 'copy.db')), hostilePlants);
   });
 
-  it('has every plant that was acknowledged before it began, while a server goes on writing', async (t) => {
+  it('contains every plant that was acknowledged before it began, while a server continues to write', async (t) => {
     const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'plants.db'), rowOfPlants('bob', 100_000));
     const server = await startServer(t, ['--storage', 'sqlite:plants.db', '--log', 'off'], { cwd });
     const token = (await readFile(join(cwd, 'first-token.txt'), 'utf8')).trimEnd();
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const acknowledged: bigint[] = [];
     let next = 0;
     let isOver = false;
     const writers = Array.from({ length: 4 }, async () => {
       while (!isOver) {
         const id = next++;
-        const { status } = await fetch(`${server.url}/plants`, {
-          method: 'POST',
-          headers,
-          body: JSON.stringify({ id, name: 'x'.repeat(100) }),
-        });
+        const body = JSON.stringify({ id, name: 'x'.repeat(100) });
+        const { status } = await callService(server.url, 'POST', '/plants', { token, body });
         assert.equal(status, 200);
         acknowledged.push(BigInt(id));
       }
@@ -56,8 +44,8 @@ describe('plant-store backup', { concurrency: 4 }, () => {
         const before = [...acknowledged];
         const { code, stderr } = await runCommand(['backup', name], { cwd });
         assert.equal(code, 0, stderr);
-        assert.ok(acknowledged.length > before.length, 'the server wrote meanwhile');
-        assert.equal(integrity(join(cwd, name)), 'ok');
+        assert.ok(acknowledged.length > before.length, 'the server wrote during the backup');
+        assert.equal(checkIntegrity(join(cwd, name)), 'ok');
         const plants = await readAll(join(cwd, name));
         const ids = new Set(plants.filter(({ user }) => user === 'me').map(({ plant }) => plant.id));
         assert.deepEqual(
@@ -72,7 +60,7 @@ describe('plant-store backup', { concurrency: 4 }, () => {
     await Promise.all([backups, ...writers]);
   });
 
-  it('refuses a target that is there, even as a link to nothing', async (t) => {
+  it('rejects a target that exists, even as a dangling link', async (t) => {
     const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'plants.db'), hostilePlants);
     await writeFile(join(cwd, 'letter.txt'), 'Dear Ada');
@@ -86,7 +74,7 @@ describe('plant-store backup', { concurrency: 4 }, () => {
     assert.deepEqual(await readdir(cwd), ['letter.txt', 'link', 'plants.db']);
   });
 
-  it('refuses a source that is not there, is empty, or no plant store, and leaves nothing behind', async (t) => {
+  it('rejects a source that is missing, empty or not a plant store, and creates no file', async (t) => {
     const cwd = await temporaryFolder(t);
     await writeFile(join(cwd, 'empty.db'), '');
     await writeFile(join(cwd, 'letter.txt'), 'Dear Ada, '.repeat(100));

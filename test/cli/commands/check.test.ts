@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { checkCases } from '../../../src/check/cases.ts';
 import { runCommand, spawnCommand } from '../../support/command-line.ts';
-import type { CommandContext, Finished } from '../../support/command-line.ts';
+import type { CommandContext } from '../../support/command-line.ts';
+import { listenUrl } from '../../support/listen.ts';
+import type { Finished } from '../../support/run-program.ts';
 import { startService } from '../../support/service.ts';
 import type { Service } from '../../support/service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -20,7 +21,7 @@ async function runCheck(t: HasAfter, args: string[], env: Record<string, string>
 }
 
 /** Starts a proxy in front of a service that replaces texts in the responses. */
-async function startBrokenProxy(t: HasAfter, { url }: Service, from: string, to: string): Promise<string> {
+function startBrokenProxy(t: HasAfter, { url }: Service, from: string, to: string): Promise<string> {
   const server = createServer((request, response) => {
     void (async () => {
       const body = request.method === 'POST' ? { body: new Uint8Array(await buffer(request)) } : {};
@@ -30,13 +31,8 @@ async function startBrokenProxy(t: HasAfter, { url }: Service, from: string, to:
       for (const [name, value] of answer.headers) if (name !== 'content-length') response.setHeader(name, value);
       response.writeHead(answer.status).end((await answer.text()).replaceAll(from, to));
     })();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return listenUrl(t, server);
 }
 
 describe('plant-store check', { concurrency: 2 }, () => {

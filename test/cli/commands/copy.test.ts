@@ -4,23 +4,21 @@ import { readdirSync, statSync, symlinkSync } from 'node:fs';
 import { link } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { runCommand, spawnCommand } from '../../support/command-line.ts';
+import { runCommand, spawnCommand, summaryOf } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createAll, hostilePlants, owned, readAll, rowOfPlants } from '../../support/stored-plants.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const fromTo = ['copy', '--from', 'sqlite:a.db', '--to', 'sqlite:b.db'];
-/** The summary without what differs from run to run. */
-const summary = (stderr: string): string => stderr.replace(/ in [\d.]+ s( \([\d,.]+ a second\))?/, '');
 
 describe('plant-store copy', { concurrency: 2 }, () => {
-  it('copies all plants of all users as they are, and nothing when it is run again', async (t) => {
+  it('copies all plants of all users exactly, and nothing when it runs again', async (t) => {
     const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'a.db'), hostilePlants);
     const count = hostilePlants.length;
     const first = await runCommand(fromTo, { cwd });
     assert.deepEqual(
-      [first.code, first.stdout, summary(first.stderr)],
+      [first.code, first.stdout, summaryOf(first.stderr)],
       [0, '', `Copied ${count} plants; 0 were there already, 0 conflicts.\n`],
     );
     assert.match(first.stderr, / in \d+\.\d s \([\d,.]+ a second\);/);
@@ -28,21 +26,21 @@ describe('plant-store copy', { concurrency: 2 }, () => {
 
     const second = await runCommand(fromTo, { cwd });
     assert.deepEqual(
-      [second.code, summary(second.stderr)],
+      [second.code, summaryOf(second.stderr)],
       [0, `Copied 0 plants; ${count} were there already, 0 conflicts.\n`],
     );
     assert.deepEqual(await readAll(join(cwd, 'b.db')), hostilePlants);
     assert.deepEqual(await readAll(join(cwd, 'a.db')), hostilePlants);
   });
 
-  it('copies nothing from a storage that is empty', async (t) => {
+  it('copies nothing from an empty storage', async (t) => {
     const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'a.db'), []);
     const { code, stderr } = await runCommand(fromTo, { cwd });
-    assert.deepEqual([code, summary(stderr)], [0, 'Copied 0 plants; 0 were there already, 0 conflicts.\n']);
+    assert.deepEqual([code, summaryOf(stderr)], [0, 'Copied 0 plants; 0 were there already, 0 conflicts.\n']);
   });
 
-  it('leaves what is there as it is, reports conflicts so that no name can forge a line, and exits with 1', async (t) => {
+  it('overwrites nothing, reports conflicts with users escaped, and exits with 1', async (t) => {
     const cwd = await temporaryFolder(t);
     const row = rowOfPlants('ada', 3000);
     await createAll(join(cwd, 'a.db'), [...hostilePlants, ...row]);
@@ -66,10 +64,10 @@ describe('plant-store copy', { concurrency: 2 }, () => {
     }
     const distinct = new Set([...hostilePlants, ...row, ...own].map(({ user, plant }) => `${plant.id} ${user}`));
     assert.equal(all.length, distinct.size);
-    assert.match(summary(lines[11] ?? ''), /; \d+ were there already, \d+ conflicts\.$/);
+    assert.match(summaryOf(lines[11] ?? ''), /; \d+ were there already, \d+ conflicts\.$/);
   });
 
-  it('copies into a storage whose plants lie between, before and behind', async (t) => {
+  it('copies into a storage with plants before, between and after those of the source', async (t) => {
     const cwd = await temporaryFolder(t);
     const [even, odd] = [0, 1].map((rest) =>
       rowOfPlants('ada', 40_000)
@@ -90,7 +88,7 @@ describe('plant-store copy', { concurrency: 2 }, () => {
     assert.match((await runCommand(fromTo, { cwd })).stderr, /^Copied 0 plants /);
   });
 
-  it('goes on where it was killed: complete, and nothing doubled', async (t) => {
+  it('completes a copy that was killed', async (t) => {
     const cwd = await temporaryFolder(t);
     const plants = ['ada', 'bob', 'eve'].flatMap((user) => rowOfPlants(user, 50_000));
     await createAll(join(cwd, 'a.db'), plants);
@@ -110,20 +108,20 @@ describe('plant-store copy', { concurrency: 2 }, () => {
     const { code, stderr } = await runCommand(fromTo, { cwd });
     const number = (count: number): string => count.toLocaleString('en-US');
     assert.deepEqual(
-      [code, summary(stderr)],
+      [code, summaryOf(stderr)],
       [0, `Copied ${number(plants.length - before)} plants; ${number(before)} were there already, 0 conflicts.\n`],
     );
     assert.deepEqual(await readAll(join(cwd, 'b.db')), plants);
   });
 
-  it('refuses a source that is not there, and makes no file', async (t) => {
+  it('rejects a source that does not exist, and creates no file', async (t) => {
     const cwd = await temporaryFolder(t);
     const { code, stdout, stderr } = await runCommand(fromTo, { cwd });
     assert.deepEqual([code, stdout, stderr], [1, '', `plant-store: There is no file ${join(cwd, 'a.db')}.\n`]);
     assert.deepEqual(readdirSync(cwd), []);
   });
 
-  it('refuses a source that is no plant store', async (t) => {
+  it('rejects a source that is not a plant store', async (t) => {
     const cwd = await temporaryFolder(t);
     const { code, stderr } = await runCommand(
       ['copy', '--from', `sqlite:${import.meta.filename}`, '--to', 'sqlite:b.db'],
@@ -133,7 +131,7 @@ describe('plant-store copy', { concurrency: 2 }, () => {
     assert.match(stderr, /^plant-store: .* is not an SQLite database\. It was left as it is\..*\n$/);
   });
 
-  it('refuses the same storage twice, by whatever links, and memory', async (t) => {
+  it('rejects a target that is the source, through any link, and memory', async (t) => {
     const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'a.db'), rowOfPlants('ada', 1));
     symlinkSync('a.db', join(cwd, 'symbolic.db'));

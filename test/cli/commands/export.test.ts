@@ -8,7 +8,7 @@ import { createAll, hostilePlants, owned, rowOfPlants } from '../../support/stor
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 describe('plant-store export', { concurrency: 4 }, () => {
-  it('writes one JSON object a line, in the order of user and id, with exact ids', async (t) => {
+  it('writes one JSON object per line, ordered by user and id, with exact ids', async (t) => {
     const cwd = await temporaryFolder(t);
     const plants = [
       owned('ada', { id: -1n, name: 'Moss' }),
@@ -27,7 +27,7 @@ describe('plant-store export', { concurrency: 4 }, () => {
     assert.match(stderr, /^Exported 3 plants in \d+\.\d s \([\d,.]+ a second\)\.\n$/);
   });
 
-  it('keeps every name to its line', async (t) => {
+  it('writes every name on one line', async (t) => {
     const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'x.db'), hostilePlants);
     const { stdout } = await runCommand(['export'], { cwd, env: { PLANT_STORE_STORAGE: 'sqlite:x.db' } });
@@ -40,7 +40,7 @@ describe('plant-store export', { concurrency: 4 }, () => {
     );
   });
 
-  it('writes nothing where there are no plants', async (t) => {
+  it('writes nothing if there are no plants', async (t) => {
     const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'x.db'), []);
     const { code, stdout, stderr } = await runCommand(['export', '--storage', 'sqlite:x.db'], { cwd });
@@ -48,7 +48,7 @@ describe('plant-store export', { concurrency: 4 }, () => {
     assert.match(stderr, /^Exported 0 plants in \d+\.\d s\.\n$/);
   });
 
-  it('waits for whoever reads slowly', async (t) => {
+  it('waits for a reader that reads slowly', async (t) => {
     const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'plants.db'), rowOfPlants('ada', 20_000));
     const child = spawnCommand(['export'], { cwd });
@@ -69,7 +69,7 @@ describe('plant-store export', { concurrency: 4 }, () => {
     assert.ok(bytes > 1_000_000);
   });
 
-  it('exits with 1 and one sentence where nobody reads to the end', async (t) => {
+  it('exits with 1 and one sentence if the reader stops before the end', async (t) => {
     const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'plants.db'), rowOfPlants('ada', 20_000));
     const child = spawnCommand(['export'], { cwd });
@@ -85,7 +85,7 @@ describe('plant-store export', { concurrency: 4 }, () => {
     assert.match(stderr, /^plant-store: Standard output ended before all plants were written\. \(.*EPIPE.*\)\n$/);
   });
 
-  it('refuses a storage that is not there', async (t) => {
+  it('rejects a storage that does not exist', async (t) => {
     const cwd = await temporaryFolder(t);
     const { code, stdout, stderr } = await runCommand(['export'], { cwd });
     assert.deepEqual([code, stdout, stderr], [1, '', `plant-store: There is no file ${join(cwd, 'plants.db')}.\n`]);

@@ -3,28 +3,25 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { errorTable } from '../../../src/model/errors.ts';
-import { runCommand } from '../../support/command-line.ts';
-import type { Finished } from '../../support/command-line.ts';
+import { after, before, describe, it } from 'node:test';
+import { runCommand, summaryOf } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
-import { tsx } from '../../support/run-script.ts';
+import type { Finished } from '../../support/run-program.ts';
+import { main, tsx } from '../../support/sources.ts';
 import { createAll, hostilePlants, owned, readAll, rowOfPlants } from '../../support/stored-plants.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { PostgresCluster } from '../../support/postgres.ts';
+import { errorTable } from '../../../src/index.ts';
 
-const main = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
-const summary = (stderr: string): string => stderr.replace(/ in [\d.]+ s( \([\d,.]+ a second\))?/, '');
-
-/** Imports a text into plants.db. */
+/** Imports text into plants.db. */
 async function importText(cwd: string, input: string | Buffer, ...flags: string[]): Promise<Finished> {
   await writeFile(join(cwd, 'plants.ndjson'), input);
   const { code, stdout, stderr } = await runCommand(['import', ...flags], { cwd, stdin: 'plants.ndjson' });
-  return { code, stdout, stderr: summary(stderr) };
+  return { code, stdout, stderr: summaryOf(stderr) };
 }
 
 describe('plant-store import', { concurrency: 4 }, () => {
-  it('brings back through a pipe what export wrote, and nothing when it is run again', async (t) => {
+  it('imports the output of export through a pipe, and nothing when it runs again', async (t) => {
     const cwd = await temporaryFolder(t);
     const plants = [...hostilePlants, ...rowOfPlants('\u{10FFFF}', 5000)];
     await createAll(join(cwd, 'a.db'), plants);
@@ -36,7 +33,7 @@ describe('plant-store import', { concurrency: 4 }, () => {
     assert.deepEqual(await readAll(join(cwd, 'b.db')), plants);
   });
 
-  it('takes ids exactly in every spelling of JSON, and skips what is there already', async (t) => {
+  it('reads every JSON notation of an id exactly, and skips plants that exist', async (t) => {
     const cwd = await temporaryFolder(t);
     const text =
       '{"user":"ada","id":9007199254740993,"name":"a"}\r\n\n  \n{"name":"b","tag":"x","id":-9223372036854775808,"user":"ada","more":[1]}\n{"user":"ada","id":1e3,"name":"c"}';
@@ -71,7 +68,7 @@ describe('plant-store import', { concurrency: 4 }, () => {
     [`{"user":"ada","id":1,"name":"${'x'.repeat(1_048_576)}"}`, 'it has more than 1048576 bytes.'],
   ];
 
-  it('reports each bad line with its number, goes on, and exits with 1', async (t) => {
+  it('reports each bad line with its number, continues, and exits with 1', async (t) => {
     const cwd = await temporaryFolder(t);
     const lines = badLines.flatMap(([line], n) => [Buffer.from(`${good(n)}\n`), Buffer.from(line), Buffer.from('\n')]);
     const finished = await importText(cwd, Buffer.concat(lines));
@@ -88,7 +85,7 @@ describe('plant-store import', { concurrency: 4 }, () => {
     );
   });
 
-  it('tells the first bad lines only, and counts the others', async (t) => {
+  it('reports only the first bad lines, and counts the others', async (t) => {
     const finished = await importText(await temporaryFolder(t), `${'?\n'.repeat(5000)}${good(1)}\n`);
     const lines = finished.stderr.trimEnd().split('\n');
     assert.equal(lines.length, 12);
@@ -96,7 +93,7 @@ describe('plant-store import', { concurrency: 4 }, () => {
     assert.equal(lines[11], 'Imported 1 plant; 0 were there already, 0 conflicts, 5,000 bad lines.');
   });
 
-  it('stops under --strict at the first bad line: what is before it is in', async (t) => {
+  it('imports the lines before the first bad line with --strict', async (t) => {
     const cwd = await temporaryFolder(t);
     const before = Array.from({ length: 2500 }, (_, id) => good(id));
     const finished = await importText(cwd, [...before, '?', good(9999), ''].join('\n'), '--strict');
@@ -106,7 +103,7 @@ describe('plant-store import', { concurrency: 4 }, () => {
     assert.equal((await readAll(join(cwd, 'plants.db'))).length, 2500);
   });
 
-  it('leaves what is there as it is, also where the input has a key twice, and exits with 1', async (t) => {
+  it('overwrites nothing, even if the input contains a key twice, and exits with 1', async (t) => {
     const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'plants.db'), [owned('ada', { id: 1n, name: 'first' })]);
     const finished = await importText(
@@ -131,7 +128,7 @@ describe('plant-store import', { concurrency: 4 }, () => {
     );
   });
 
-  it('commits while it reads, so that the input may be larger than memory', async (t) => {
+  it('commits while it reads the input', async (t) => {
     const cwd = await temporaryFolder(t);
     const child = spawn(process.execPath, ['--import', tsx, main, 'import'], {
       cwd,
@@ -150,12 +147,35 @@ describe('plant-store import', { concurrency: 4 }, () => {
     assert.equal((await readAll(join(cwd, 'plants.db'))).length, 2501);
   });
 
-  it('takes an empty input', async (t) => {
+  it('accepts an empty input', async (t) => {
     const finished = await importText(await temporaryFolder(t), '');
     assert.deepEqual(finished, {
       code: 0,
       stdout: '',
       stderr: 'Imported 0 plants; 0 were there already, 0 conflicts.\n',
     });
+  });
+});
+
+let cluster: PostgresCluster;
+
+before(async () => {
+  cluster = await PostgresCluster.start();
+});
+
+after(() => cluster.remove());
+
+describe('plant-store import into PostgreSQL', () => {
+  it('imports one plant and reports a conflict for a key that the input contains twice', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const url = await cluster.makeDatabase();
+    const lines = ['first', 'second'].map((name) => JSON.stringify({ user: 'ada', id: 1, name }));
+    await writeFile(join(cwd, 'plants.ndjson'), lines.join('\n'));
+    const { code, stderr } = await runCommand(['import', '--storage', url], { cwd, stdin: 'plants.ndjson' });
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /^User "ada" has another plant with id 1: it was left as it is\.\nImported 1 plant .*; 0 were there already, 1 conflict\.\n$/,
+    );
   });
 });

@@ -5,19 +5,19 @@ import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { issueToken, revokeToken } from '../../../src/tokens/issue.ts';
-import { runCommand, startServer } from '../../support/command-line.ts';
+import { callService } from '../../support/call.ts';
+import { runCommand, spawnCommand, startServer } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
-import { occupyPort } from '../../support/occupy-port.ts';
+import { occupyPort } from '../../support/listen.ts';
+import { untilListening } from '../../support/server-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-async function getPlants(url: string, token: string): Promise<number> {
-  const response = await fetch(`${url}/plants`, { headers: { authorization: `Bearer ${token}` } });
-  await response.text();
-  return response.status;
+async function statusOf(url: string, token: string): Promise<number> {
+  return (await callService(url, 'GET', '/plants', { token })).status;
 }
 
 describe('plant-store serve', { concurrency: 4 }, () => {
-  it('fails in one sentence where the tokens file is invalid, and touches nothing', async (t) => {
+  it('fails with one sentence if the tokens file is invalid, and changes nothing', async (t) => {
     const cwd = await temporaryFolder(t);
     await writeFile(join(cwd, 'tokens.json'), '{"tokens":["pst_secret"]}');
     const finished = await runCommand(['serve', '--port', '0'], { cwd });
@@ -26,7 +26,7 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     assert.deepEqual(await readdir(cwd), ['tokens.json']);
   });
 
-  it('fails in one sentence where the address is none of this machine', async (t) => {
+  it('fails with one sentence if the address does not belong to this machine', async (t) => {
     const args = ['serve', '--port', '0', '--host', '192.0.2.1', '--storage', 'memory'];
     const { code, stdout, stderr } = await runCommand(args, { cwd: await temporaryFolder(t) });
     assert.deepEqual([code, stdout], [1, '']);
@@ -40,7 +40,7 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     assert.equal(stdout.trim(), 'plant-store serve');
   });
 
-  it('takes its settings from the environment', async (t) => {
+  it('reads its settings from the environment', async (t) => {
     const cwd = await temporaryFolder(t);
     const port = await occupyPort(t);
     const args = ['serve'];
@@ -60,7 +60,7 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     });
   });
 
-  it('puts flags before the environment', async (t) => {
+  it('prefers flags to the environment', async (t) => {
     const cwd = await temporaryFolder(t);
     await mkdir(join(cwd, 'by-flag'));
     const env = { HOST: '192.0.2.1', PORT: 'http', PLANT_STORE_STORAGE: 'none', PLANT_STORE_TOKENS: 'none.json' };
@@ -72,7 +72,7 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     assert.deepEqual((await readdir(join(cwd, 'by-flag'))).sort(), files);
   });
 
-  it('puts the base path in front of what it names, and refuses what is not one', async (t) => {
+  it('uses the base path as the server URL, and rejects an invalid one', async (t) => {
     const cwd = await temporaryFolder(t);
     for (const [args, env] of [
       [['--base-path', '/garden'], {}],
@@ -88,7 +88,7 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     assert.match(refused.stderr, /^plant-store: --base-path must be a path .* such as \/garden\.\n$/);
   });
 
-  it('takes the format of the log from PLANT_STORE_LOG, unless --log sets it', async (t) => {
+  it('reads the format of the log from PLANT_STORE_LOG, unless --log sets it', async (t) => {
     const cwd = await temporaryFolder(t);
     const stderrOf = async (format: string, ...args: string[]): Promise<string> => {
       const server = await startServer(t, ['--storage', 'memory', ...args], { cwd, env: { PLANT_STORE_LOG: format } });
@@ -104,26 +104,28 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     assert.deepEqual(wrong, { code: 2, stdout: '', stderr: sentence });
   });
 
-  it('takes an empty variable for an unset one', async (t) => {
+  it('treats an empty variable like an unset one', async (t) => {
     const cwd = await temporaryFolder(t);
     const env = { HOST: '', PLANT_STORE_STORAGE: '', PLANT_STORE_TOKENS: '' };
     const server = await startServer(t, [], { cwd, env });
     assert.match(server.url, /^http:\/\/127\.0\.0\.1:/);
     assert.equal(await server.stop(), 0);
     assert.deepEqual((await readdir(cwd)).sort(), ['first-token.txt', 'plants.db', 'tokens.json', 'tokens.json.lock']);
-    // The default port may be taken, which names it just as well.
-    const onDefault = await runCommand(['serve', '--storage', 'memory'], { cwd, env: { PORT: '' } }, 3000);
-    assert.match(onDefault.stdout + onDefault.stderr, /127\.0\.0\.1:3000\)?\n/);
+    // If the default port is in use, the error message names it.
+    const child = spawnCommand(['serve', '--storage', 'memory'], { cwd, env: { PORT: '' } });
+    const announcement = /^Plant Store listening on (\S+)\n/m;
+    const onDefault = await untilListening(t, child, announcement).then(({ url }) => url, String);
+    assert.match(onDefault, /127\.0\.0\.1:3000\b/);
   });
 
-  it('notices within a second, without a restart, tokens that are made, revoked, expired and removed', async (t) => {
+  it('notices tokens that are created, revoked, expired and removed within a second', async (t) => {
     const cwd = await temporaryFolder(t);
     const path = join(cwd, 'tokens.json');
     const { token } = issueToken(path, { user: 'ada' });
     const server = await startServer(t, ['--storage', 'memory', '--log', 'json'], { cwd });
     const becomes = (of: string, status: number): Promise<void> =>
       eventually(async () => {
-        assert.equal(await getPlants(server.url, of), status);
+        assert.equal(await statusOf(server.url, of), status);
       }, 1000);
     await becomes(token, 200);
 
@@ -135,7 +137,7 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     revokeToken(path, record.id);
     await becomes(revoked, 401);
     await eventually(async () => {
-      assert.equal(await getPlants(server.url, later.token), 401);
+      assert.equal(await statusOf(server.url, later.token), 401);
     });
     assert.ok(new Date().toISOString() >= expiresAt);
 

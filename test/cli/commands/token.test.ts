@@ -8,7 +8,7 @@ import type { Caller } from '../../../src/http.ts';
 import { readTokenFile } from '../../../src/tokens/token-file.ts';
 import type { TokenRecord } from '../../../src/tokens/token-file.ts';
 import { runCommand } from '../../support/command-line.ts';
-import type { Finished } from '../../support/command-line.ts';
+import type { Finished } from '../../support/run-program.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
@@ -17,7 +17,7 @@ interface Desk {
   readonly token: (...args: string[]) => Promise<Finished>;
 }
 
-/** A folder to run `plant-store token` in; `path` is the default tokens file. */
+/** Makes a folder in which `token` runs `plant-store token`. `path` is the default tokens file. */
 async function openDesk(t: HasAfter, env: Record<string, string> = {}): Promise<Desk> {
   const cwd = await temporaryFolder(t);
   return { path: join(cwd, 'tokens.json'), token: (...args) => runCommand(['token', ...args], { cwd, env }) };
@@ -35,7 +35,7 @@ async function onlyRecord(path: string): Promise<TokenRecord> {
 }
 
 describe('plant-store token create', { concurrency: 4 }, () => {
-  it('prints the token alone on standard output, once, and its id on standard error', async (t) => {
+  it('prints only the token on standard output, and its id on standard error', async (t) => {
     const { path, token } = await openDesk(t);
     const created = await token('create', 'ada');
     assert.match(created.stdout, /^pst_[0-9A-Za-z]{36}\n$/);
@@ -47,13 +47,13 @@ describe('plant-store token create', { concurrency: 4 }, () => {
     assert.deepEqual(await callerOf(path, created), { user: 'ada' });
   });
 
-  it('takes any text for a user', async (t) => {
+  it('accepts any text as the user', async (t) => {
     const { path, token } = await openDesk(t);
     assert.deepEqual(await callerOf(path, await token('create', 'Ada Lovelace 🌱')), { user: 'Ada Lovelace 🌱' });
     assert.deepEqual(await callerOf(path, await token('create', '--', '--help')), { user: '--help' });
   });
 
-  it('holds the token to the scopes given, each counted once', async (t) => {
+  it('limits the token to the given scopes, without duplicates', async (t) => {
     const { path, token } = await openDesk(t);
     const created = await token('create', 'ada', '--scope', 'plants:read', '--scope=plants:read');
     assert.deepEqual(await callerOf(path, created), { user: 'ada', scopes: ['plants:read'] });
@@ -63,7 +63,7 @@ describe('plant-store token create', { concurrency: 4 }, () => {
 
   const daysOf = { '3600s': 1 / 24, '90m': 1 / 16, '36h': 1.5, '30d': 30, '2w': 14, '9999999d': 9_999_999 };
   for (const [text, days] of Object.entries(daysOf)) {
-    it(`lets a token made with --expires-in ${text} expire that much later`, async (t) => {
+    it(`sets the expiry with --expires-in ${text}`, async (t) => {
       const { path, token } = await openDesk(t);
       const created = await token('create', 'ada', '--expires-in', text);
       const { createdAt, expiresAt = '' } = await onlyRecord(path);
@@ -72,7 +72,7 @@ describe('plant-store token create', { concurrency: 4 }, () => {
     });
   }
 
-  it('loses no token where several processes make one at once', async (t) => {
+  it('loses no token when several processes create tokens at the same time', async (t) => {
     const { path, token } = await openDesk(t);
     const users = ['ada', 'bob', 'eve', 'joe'];
     const created = await Promise.all(users.map((user) => token('create', user)));
@@ -83,7 +83,7 @@ describe('plant-store token create', { concurrency: 4 }, () => {
     );
   });
 
-  it('says in one sentence that the file is no tokens file, and leaves it as it is', async (t) => {
+  it('fails with one sentence if the file is not a tokens file, and does not change it', async (t) => {
     const { path, token } = await openDesk(t);
     await writeFile(path, 'mine');
     const failed = await token('create', 'ada', '--tokens', path);
@@ -94,7 +94,7 @@ describe('plant-store token create', { concurrency: 4 }, () => {
 });
 
 describe('plant-store token list', { concurrency: 4 }, () => {
-  it('shows id, user, scopes, creation and expiry in columns, and nothing secret', async (t) => {
+  it('prints id, user, scopes, creation and expiry in columns, and no secret', async (t) => {
     const { path, token } = await openDesk(t);
     const first = await token('create', 'ada');
     const second = await token('create', 'a longer name', '--scope', 'plants:read', '--expires-in', '30d');
@@ -113,14 +113,14 @@ describe('plant-store token list', { concurrency: 4 }, () => {
     }
   });
 
-  it('fails in one sentence if there is no file, and makes none', async (t) => {
+  it('fails with one sentence if there is no file, and creates none', async (t) => {
     const { path, token } = await openDesk(t);
     const stderr = `plant-store: There is no tokens file ${path}.\n`;
     assert.deepEqual(await token('list'), { code: 1, stdout: '', stderr });
     assert.ok(!existsSync(path));
   });
 
-  it('keeps a user with a line break or an escape code from forging lines or colours', async (t) => {
+  it('escapes line breaks and escape codes in a user', async (t) => {
     const { token } = await openDesk(t);
     await token('create', 'ada\ntk_forged \u001b[31mred\u009b31m\u202e');
     const { stdout } = await token('list');
@@ -129,8 +129,8 @@ describe('plant-store token list', { concurrency: 4 }, () => {
   });
 });
 
-describe('plant-store token list of a file that was written by hand', () => {
-  it('escapes ids and times too', async (t) => {
+describe('plant-store token list, of a file written by hand', () => {
+  it('escapes ids and times', async (t) => {
     const { path, token } = await openDesk(t);
     const record = { id: 'tk_\u202e1', user: 'ada', sha256: 'ab'.repeat(32), createdAt: '1 Jan 2026 (\u202e\u009b)' };
     await writeFile(path, JSON.stringify({ version: 1, tokens: [record] }));
@@ -141,7 +141,7 @@ describe('plant-store token list of a file that was written by hand', () => {
 });
 
 describe('plant-store token revoke', { concurrency: 4 }, () => {
-  it('takes out the token of that id', async (t) => {
+  it('removes the token with that id', async (t) => {
     const { path, token } = await openDesk(t);
     const created = await token('create', 'ada');
     const kept = await token('create', 'ada');
@@ -152,7 +152,7 @@ describe('plant-store token revoke', { concurrency: 4 }, () => {
     assert.deepEqual(await callerOf(path, kept), { user: 'ada' });
   });
 
-  it('fails in one sentence where there is no such token', async (t) => {
+  it('fails with one sentence if there is no such token', async (t) => {
     const { token } = await openDesk(t);
     await token('create', 'ada');
     const message = "plant-store: There is no token 'tk_0' in tokens.json.\n";
@@ -160,8 +160,8 @@ describe('plant-store token revoke', { concurrency: 4 }, () => {
   });
 });
 
-describe('the tokens file of plant-store token', { concurrency: 4 }, () => {
-  it('is the one of PLANT_STORE_TOKENS, and that of --tokens before it', async (t) => {
+describe('tokens file of plant-store token', { concurrency: 4 }, () => {
+  it('is set by PLANT_STORE_TOKENS, or by --tokens, which precedes it', async (t) => {
     const folder = await temporaryFolder(t);
     const { path, token } = await openDesk(t, { PLANT_STORE_TOKENS: join(folder, 'environment.json') });
     await token('create', 'ada');
@@ -186,14 +186,14 @@ describe('the tokens file of plant-store token', { concurrency: 4 }, () => {
     });
   }
 
-  it('is tokens.json where PLANT_STORE_TOKENS is empty', async (t) => {
+  it('is tokens.json if PLANT_STORE_TOKENS is empty', async (t) => {
     const { path, token } = await openDesk(t, { PLANT_STORE_TOKENS: '' });
     await token('create', 'ada');
     assert.equal((await onlyRecord(path)).user, 'ada');
   });
 });
 
-describe('plant-store token, called wrongly,', { concurrency: 4 }, () => {
+describe('plant-store token, with invalid arguments', { concurrency: 4 }, () => {
   const badExpiry = (text: string): string =>
     `--expires-in must be a number and s, m, h, d or w, as in 30d, not '${text}'.`;
   const badScope = (text: string): string => `--scope must be plants:read or plants:write, not '${text}'.`;

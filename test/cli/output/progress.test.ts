@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { counted, Progress } from '../../../src/cli/output/progress.ts';
 import type { ProgressOptions } from '../../../src/cli/output/progress.ts';
 
-/** Progress on a stream that keeps what is written, with `<clear>` for what clears the rest of a line. */
+/** Returns a Progress and what it writes, with `<clear>` in place of the sequence that clears the rest of a line. */
 function progressOn(
   stream: { isTTY?: boolean; columns?: number },
   options?: ProgressOptions,
@@ -20,7 +20,7 @@ function progressOn(
 }
 
 describe('Progress', () => {
-  it('writes nothing but the summary where there is no terminal', () => {
+  it('writes only messages and the summary if there is no terminal', () => {
     const { progress, written } = progressOn({}, { total: 10 });
     progress.update(5);
     progress.tell('a line');
@@ -28,7 +28,7 @@ describe('Progress', () => {
     assert.match(written.join(''), /^a line\nCopied 1,234 plants in \d+\.\d s \([\d,]+ a second\); that is all\.\n$/);
   });
 
-  it('shows a bar with rate and time left where the total is known, and takes it away at the end', async () => {
+  it('shows a bar with rate and remaining time if the total is known, and removes it at the end', async () => {
     const { progress, written } = progressOn({ isTTY: true, columns: 100 }, { total: 4000 });
     await sleep(20);
     progress.update(1000);
@@ -51,20 +51,20 @@ describe('Progress', () => {
     assert.ok(written.length >= 3 && written.length <= 5, `${written.length} times`);
   });
 
-  it('shows counts and rate alone where the total is not known', () => {
+  it('shows only count and rate if the total is not known', () => {
     const { progress, written } = progressOn({ isTTY: true, columns: 80 }, { unit: 'pages' });
     progress.update(1_000_000);
     assert.match(written[0] ?? '', /^\r1,000,000 pages {2}[\d,]+ a second<clear>$/);
   });
 
-  it('takes the part that is done where it is counted in something else', () => {
+  it('accepts the finished fraction instead of a total', () => {
     const { progress, written } = progressOn({ isTTY: true, columns: 80 });
     progress.update(10, 0.5);
     assert.match(written[0] ?? '', / 50 % {2}10 plants /);
   });
 
   for (const columns of [1, 20, 40, 45, 60, 80, 200]) {
-    it(`keeps to one line of ${columns} columns, also where there is more than was counted`, () => {
+    it(`fits on one line of ${columns} columns, even if the total is exceeded`, () => {
       for (const count of [0, 1, 99, 150]) {
         const { progress, written } = progressOn({ isTTY: true, columns }, { total: 100 });
         progress.update(count);
@@ -75,13 +75,13 @@ describe('Progress', () => {
     });
   }
 
-  it('can be without a bar on a terminal', () => {
+  it('shows no bar on a terminal if isShown is false', () => {
     const { progress, written } = progressOn({ isTTY: true }, { isShown: false });
     progress.update(1);
     assert.deepEqual(written, []);
   });
 
-  it('shows hours where they are left', async () => {
+  it('shows the remaining hours', async () => {
     const { progress, written } = progressOn({ isTTY: true, columns: 100 });
     await sleep(5);
     progress.update(1, 1e-6);
@@ -90,7 +90,7 @@ describe('Progress', () => {
 });
 
 describe('counted', () => {
-  it('knows the singular', () => {
+  it('uses the singular for one', () => {
     assert.deepEqual(
       [counted(0, 'plant'), counted(1, 'plant'), counted(1000, 'plant'), counted(1)],
       ['0 plants', '1 plant', '1,000 plants', '1'],

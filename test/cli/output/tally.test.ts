@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { Tally } from '../../../src/cli/output/tally.ts';
 
 describe('Tally', () => {
-  it('lets no user forge a line or send the terminal a command, not even by one character of C1', () => {
+  it('escapes line breaks and terminal commands in a user, even C1 control characters', () => {
     const lines: string[] = [];
     const tally = new Tally((line) => lines.push(line));
     const plant = { id: 1n, name: 'x' };

@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { MemoryStorage } from '../../../src/index.ts';
 import { drainServer } from '../../../src/http.ts';
 import { eventually } from '../../support/eventually.ts';
-import { RawConnection } from '../../support/raw-http.ts';
-import { head, start } from '../../support/raw-service.ts';
+import { listRequest, parseRawAnswer, RawConnection } from '../../support/raw-http.ts';
+import { countConnections, startService } from '../../support/service.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
-describe('A client of CONNECT', () => {
-  it('does not end the process by resetting the connection', async (t) => {
-    const { server, port } = await start(t);
+describe('CONNECT', () => {
+  it('does not end the process when its client resets the connection', async (t) => {
+    const { server, port } = await startService(t);
     for (let n = 0; n < 5; n++) {
       const connect = once(server, 'connect');
       const connection = await RawConnection.open(t, port);
@@ -22,22 +21,15 @@ describe('A client of CONNECT', () => {
       connection.socket.resetAndDestroy();
     }
     await eventually(async () => {
-      assert.equal(
-        await new Promise((resolve) => {
-          server.getConnections((_, count) => {
-            resolve(count);
-          });
-        }),
-        0,
-      );
+      assert.equal(await countConnections(server), 0);
     });
     const other = await RawConnection.open(t, port);
-    other.send(`GET /plants HTTP/1.1\r\n${head}\r\n`);
+    other.send(listRequest);
     await other.until(/\[\]$/);
   });
 
-  it('does not end the process either where the connection is being closed already', async (t) => {
-    const { server, port } = await start(t);
+  it('does not end the process when the connection is already being closed', async (t) => {
+    const { server, port } = await startService(t);
     const connect = once(server, 'connect');
     const connection = await RawConnection.open(t, port);
     connection.send('GET /plants HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n');
@@ -47,64 +39,55 @@ describe('A client of CONNECT', () => {
     connection.send('more');
     connection.socket.resetAndDestroy();
     const other = await RawConnection.open(t, port);
-    other.send(`GET /plants HTTP/1.1\r\n${head}\r\n`);
+    other.send(listRequest);
     await other.until(/\[\]$/);
   });
 
-  it('gets the answers to the requests before it', async (t) => {
-    const connection = await askAhead(t);
-    // The list does not fit the buffers, so that its next page has to wait until the client reads on.
+  it('lets the responses to earlier requests be sent first', async (t) => {
+    const { connection } = await askAhead(t);
+    // The list does not fit the socket buffers, so its next page waits until the client reads again.
     connection.socket.pause();
     await new Promise((resolve) => setTimeout(resolve, 500));
     connection.socket.resume();
     assert.match(await connection.untilClosed(), /\]\r\n0\r\n\r\nHTTP\/1\.1 404 /);
   });
 
-  it('is given up where it takes no answer', async (t) => {
-    const connection = await askAhead(t, (server) => {
-      server.timeout = 200;
-    });
+  it('is closed after the timeout if its client reads no response', async (t) => {
+    const { server, connection } = await askAhead(t, 200);
     connection.socket.pause();
     await eventually(async () => {
-      assert.equal(await connection.openOnServer(), 0);
+      assert.equal(await countConnections(server), 0);
     });
   });
 
-  it('is cut off where it takes no answer while the server is drained', async (t) => {
-    const connection = await askAhead(t);
+  it('is closed by drainServer if its client reads no response', async (t) => {
+    const { server, connection } = await askAhead(t);
     connection.socket.pause();
-    await drainServer(connection.server, 50);
-    assert.equal(await connection.openOnServer(), 0);
+    await drainServer(server, 50);
+    assert.equal(await countConnections(server), 0);
   });
 });
 
-interface AskedAhead {
-  readonly server: Server;
-  readonly socket: Socket;
-  readonly untilClosed: () => Promise<string>;
-  readonly openOnServer: () => Promise<number>;
-}
-
-/** Asks for a list that no buffer takes, with a CONNECT behind it. */
-async function askAhead(t: HasAfter, setUp: (server: Server) => void = () => undefined): Promise<AskedAhead> {
+/** Sends a request for a list that does not fit the socket buffers, followed by CONNECT. */
+async function askAhead(t: HasAfter, timeoutMs = 60_000): Promise<{ server: Server; connection: RawConnection }> {
   const storage = new MemoryStorage();
   const ids = Array.from({ length: 60_000 }, (_, id) => BigInt(id));
   await storage.commit(ids.map((id) => ({ kind: 'create', user: 'ada', plant: { id, name: 'x'.repeat(250) } })));
-  const { server, port } = await start(t, storage);
-  setUp(server);
+  const { server, port } = await startService(t, { storage });
+  server.timeout = timeoutMs;
   const connect = once(server, 'connect');
   const connection = await RawConnection.open(t, port);
-  connection.send(`GET /plants HTTP/1.1\r\n${head}\r\nCONNECT example.com:80 HTTP/1.1\r\nHost: x\r\n\r\n`);
+  connection.send(`${listRequest}CONNECT example.com:80 HTTP/1.1\r\nHost: x\r\n\r\n`);
   await connect;
-  return {
-    server,
-    socket: connection.socket,
-    untilClosed: () => connection.untilClosed(),
-    openOnServer: () =>
-      new Promise((resolve) => {
-        server.getConnections((_, count) => {
-          resolve(count);
-        });
-      }),
-  };
+  return { server, connection };
 }
+
+describe('CONNECT', () => {
+  it('gets a 404 response', async (t) => {
+    const { port } = await startService(t);
+    const connection = await RawConnection.open(t, port);
+    connection.send('CONNECT example.com:80 HTTP/1.1\r\nHost: x\r\n\r\n');
+    const { status, error } = parseRawAnswer(await connection.untilClosed());
+    assert.deepEqual([status, error], [404, 40401]);
+  });
+});

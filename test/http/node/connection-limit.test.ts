@@ -3,6 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { connectionLimit, limitFromReport, openFileLimit } from '../../../src/http/node/connection-limit.ts';
 import { hasProgram } from '../../support/system-fault.ts';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { eventually } from '../../support/eventually.ts';
+import { head, listRequest, RawConnection } from '../../support/raw-http.ts';
+import { startService } from '../../support/service.ts';
 
 const script = `
   const { MemoryStorage, PlantStore } = await import('./src/index.ts');
@@ -11,7 +16,7 @@ const script = `
   process.stdout.write(String(server.maxConnections));
 `;
 
-/** The default of `maxConnections` in a process that may have this many files open. */
+/** Returns the default of `maxConnections` in a process that may open this many files. */
 function defaultUnder(maxOpenFiles: number): number {
   const node = [process.execPath, '--import', 'tsx', '--input-type=module', '--eval', script];
   const cwd = new URL('../../../', import.meta.url);
@@ -20,8 +25,8 @@ function defaultUnder(maxOpenFiles: number): number {
   );
 }
 
-describe('connection limit', () => {
-  it('leaves 64 open files to the rest of the process, is at least 8 and at most 10,000', () => {
+describe('connectionLimit', () => {
+  it('reserves 64 files for the rest of the process, and returns 8 to 10,000', () => {
     const expected: [number, number][] = [
       [Infinity, 10_000],
       [1_048_576, 10_000],
@@ -40,19 +45,55 @@ describe('connection limit', () => {
   });
 });
 
-describe('open file limit', () => {
+describe('openFileLimit and limitFromReport', () => {
   it(
-    'is the same in /proc and in a diagnostic report',
-    { skip: process.platform === 'win32' && 'Windows has none' },
+    'return the same limit from /proc and from a diagnostic report',
+    { skip: process.platform === 'win32' && 'Windows has no such limit' },
     () => {
       assert.equal(limitFromReport() ?? Infinity, openFileLimit());
     },
   );
 
-  it('leaves the settings of the diagnostic report as they are', () => {
+  it('do not change the settings of the diagnostic report', () => {
     const report: typeof process.report & { excludeNetwork?: boolean } = process.report;
     report.excludeNetwork = false;
     limitFromReport();
     assert.equal(report.excludeNetwork, false);
+  });
+});
+
+describe('maxConnections of a server', () => {
+  it('closes a new connection at once when all others are busy', async (t) => {
+    const { server, port } = await startService(t);
+    server.maxConnections = 2;
+    const sockets: Socket[] = [];
+    server.on('connection', (socket: Socket) => sockets.push(socket));
+    const open = [await RawConnection.open(t, port), await RawConnection.open(t, port)];
+    for (const connection of open) connection.send('GET /pla');
+    await eventually(() => {
+      assert.deepEqual(
+        sockets.map(({ bytesRead }) => bytesRead),
+        [8, 8],
+      );
+    });
+    const dropped = once(server, 'drop');
+    const third = await RawConnection.open(t, port);
+    assert.equal(await third.untilClosed(), '');
+    await dropped;
+    for (const connection of open) {
+      connection.send(`nts HTTP/1.1\r\n${head}\r\n`);
+      await connection.until(/\[\]$/);
+    }
+  });
+
+  it('closes an idle connection when a new client connects', async (t) => {
+    const { server, port } = await startService(t);
+    server.maxConnections = 1;
+    const idle = await RawConnection.open(t, port);
+    idle.send(listRequest);
+    await idle.untilClosed();
+    const next = await RawConnection.open(t, port);
+    next.send(listRequest);
+    await next.until(/\[\]$/);
   });
 });

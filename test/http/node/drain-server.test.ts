@@ -6,25 +6,26 @@ import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { drainServer } from '../../../src/http.ts';
 import { eventually } from '../../support/eventually.ts';
-import { RawConnection } from '../../support/raw-http.ts';
-import { head, post, start } from '../../support/raw-service.ts';
+import { head, listRequest, post, RawConnection } from '../../support/raw-http.ts';
+import { startService } from '../../support/service.ts';
+import { createPlants } from '../../support/stored-plants.ts';
 
 describe('drainServer', () => {
-  it('refuses a server that createPlantServer did not make, and a wrong time', async (t) => {
+  it('rejects a server that createPlantServer did not make, and an invalid graceMs', async (t) => {
     const other = createServer();
     const expected = { name: 'TypeError', message: 'drainServer must be given a server that createPlantServer made' };
     await assert.rejects(drainServer(other, 0), expected);
-    const { server } = await start(t);
+    const { server } = await startService(t);
     for (const graceMs of [-1, 1.5, NaN, 2 ** 31]) {
       await assert.rejects(drainServer(server, graceMs), { name: 'TypeError', message: /^graceMs must be an integer/ });
     }
     assert.ok(server.listening);
   });
 
-  it('finishes what is under way, says that the connection closes, and ends idle connections', async (t) => {
-    const { server, store, port } = await start(t);
+  it('finishes requests in progress with Connection: close, and closes idle connections', async (t) => {
+    const { server, store, port } = await startService(t);
     const idle = await RawConnection.open(t, port);
-    idle.send(`GET /plants HTTP/1.1\r\n${head}\r\n`);
+    idle.send(listRequest);
     assert.match(await idle.until(/\[\]$/), /keep-alive/);
     const busy = await RawConnection.open(t, port);
     const received = once(server, 'request');
@@ -40,8 +41,8 @@ describe('drainServer', () => {
     assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
   });
 
-  it('answers a request that comes on a busy connection while draining, as its last', async (t) => {
-    const { server, store, port } = await start(t);
+  it('closes a busy connection after a request that arrives while draining', async (t) => {
+    const { server, store, port } = await startService(t);
     const connection = await RawConnection.open(t, port);
     const received = once(server, 'request');
     connection.send(post('{"id":1,"name":"Fe', 22));
@@ -55,8 +56,8 @@ describe('drainServer', () => {
     assert.equal((await store.listPlants('ada')).length, 1);
   });
 
-  it('answers a request that was half sent when draining began, as the last of its connection', async (t) => {
-    const { server, port } = await start(t);
+  it('responds to a request whose header was incomplete when draining began, then closes the connection', async (t) => {
+    const { server, port } = await startService(t);
     const accepted = once(server, 'connection') as Promise<[Socket]>;
     const connection = await RawConnection.open(t, port);
     connection.send('GET /plants HTTP/1.1\r\n');
@@ -72,16 +73,16 @@ describe('drainServer', () => {
     await drained;
   });
 
-  it('ends a connection that falls idle behind a list that was under way', async (t) => {
-    const { server, store, port } = await start(t);
-    // Nothing else is to end it.
+  it('closes a connection when its list is complete', async (t) => {
+    const { server, store, port } = await startService(t);
+    // So that only drainServer closes the connection.
     server.keepAliveTimeout = 0;
     const name = 'x'.repeat(5000);
-    await Promise.all(Array.from({ length: 5000 }, (_, id) => store.createPlant('ada', { id, name })));
+    await createPlants(store, 5000, name);
     const connection = await RawConnection.open(t, port);
     connection.socket.pause();
     const responses = once(server, 'request') as Promise<[unknown, ServerResponse]>;
-    connection.send(`GET /plants HTTP/1.1\r\n${head}\r\n`);
+    connection.send(listRequest);
     const [, response] = await responses;
     await eventually(() => {
       assert.ok(response.headersSent);
@@ -91,11 +92,11 @@ describe('drainServer', () => {
     connection.socket.resume();
     assert.match(await connection.untilClosed(), /\]\r\n0\r\n\r\n$/);
     await drained;
-    assert.ok(performance.now() - startMs < 19_000, 'it was cut off at the end of the grace');
+    assert.ok(performance.now() - startMs < 19_000, 'it was closed at the end of graceMs');
   });
 
-  it('cuts off what is not finished in time', async (t) => {
-    const { server, store, port } = await start(t);
+  it('closes the connections whose requests are not complete after graceMs', async (t) => {
+    const { server, store, port } = await startService(t);
     const connection = await RawConnection.open(t, port);
     const received = once(server, 'request');
     connection.send(post('{"id":1', 100));

@@ -2,23 +2,23 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { connect, createSecureServer, createServer } from 'node:http2';
-import type { ClientHttp2Session, Http2Server } from 'node:http2';
+import type { ClientHttp2Session } from 'node:http2';
 import { get } from 'node:https';
 import type { IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../../src/index.ts';
 import { createRequestListener } from '../../../src/http.ts';
+import { listen } from '../../support/listen.ts';
 import { authenticateByName } from '../../support/service.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
-/** What a server of node:http2 takes, whose types are others. */
+/** A listener for node:http2, whose request and response types differ from those of node:http. */
 type Http2Listener = NonNullable<Parameters<typeof createServer>[1]>;
 
 const refusal = { error: 40009, message: 'This service supports HTTP/1.1, but not HTTP/2.' };
 
-/** TLS by a shared key, so that no certificate is needed. */
+/** TLS with a pre-shared key needs no certificate. */
 const tls = { ciphers: 'PSK', maxVersion: 'TLSv1.2' } as const;
 const sharedKey = { identity: 'test', psk: Buffer.alloc(16, 1) };
 const clientTls = { ...tls, pskCallback: () => sharedKey, checkServerIdentity: () => undefined };
@@ -34,15 +34,6 @@ function createListener(t: HasAfter): { listener: RequestListener & Http2Listene
   return { listener: listener as RequestListener & Http2Listener, faults };
 }
 
-async function listen(t: HasAfter, server: Http2Server): Promise<number> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
-}
-
 async function request(session: ClientHttp2Session, method: string): Promise<[status: unknown, body: unknown]> {
   const stream = session.request({ ':method': method, ':path': '/plants', authorization: 'Bearer ada' });
   if (method === 'POST') stream.end('{"id":1,"name":"Fern"}');
@@ -51,7 +42,7 @@ async function request(session: ClientHttp2Session, method: string): Promise<[st
 }
 
 describe('createRequestListener on a server of node:http2', () => {
-  it('refuses every request and names HTTP/1.1, and reports once what to change', async (t) => {
+  it('rejects every request with a message that names HTTP/1.1, and reports once what to change', async (t) => {
     const { listener, faults } = createListener(t);
     const session = connect(`http://127.0.0.1:${await listen(t, createServer(listener))}`);
     t.after(() => {
@@ -69,7 +60,7 @@ describe('createRequestListener on a server of node:http2', () => {
     );
   });
 
-  it('serves the HTTP/1.1 requests of a secure server with allowHTTP1', async (t) => {
+  it('serves the HTTP/1.1 requests of a secure server that has allowHTTP1', async (t) => {
     const { listener, faults } = createListener(t);
     const server = createSecureServer({ ...tls, allowHTTP1: true, pskCallback: () => sharedKey.psk }, listener);
     const port = await listen(t, server);

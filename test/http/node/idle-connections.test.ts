@@ -2,15 +2,13 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MemoryStorage } from '../../../src/index.ts';
 import { eventually } from '../../support/eventually.ts';
-import { RawConnection } from '../../support/raw-http.ts';
-import { head, start } from '../../support/raw-service.ts';
+import { heldStorage } from '../../support/held-storage.ts';
+import { head, listRequest, RawConnection } from '../../support/raw-http.ts';
+import { startService } from '../../support/service.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
-const listRequest = `GET /plants HTTP/1.1\r\n${head}\r\n`;
-
-/** Opens a connection and makes one request, which is refused for want of a token. */
+/** Opens a connection and sends one request, which is refused because it has no token. */
 async function keepAlive(t: HasAfter, port: number): Promise<RawConnection> {
   const connection = await RawConnection.open(t, port);
   connection.send('GET /plants HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -19,8 +17,8 @@ async function keepAlive(t: HasAfter, port: number): Promise<RawConnection> {
 }
 
 describe('idle connections', () => {
-  it('are closed before the limit is reached, the longest idle first, and every new client is served', async (t) => {
-    const { server, port } = await start(t);
+  it('are closed near maxConnections, the longest idle first, so that every new client is served', async (t) => {
+    const { server, port } = await startService(t);
     server.maxConnections = 20;
     let drops = 0;
     let closed = 0;
@@ -34,8 +32,8 @@ describe('idle connections', () => {
     assert.ok(kept.slice(0, 31).every(({ socket }) => socket.destroyed));
   });
 
-  it('are closed when many clients arrive at the same time', async (t) => {
-    const { server, port } = await start(t);
+  it('are closed when many clients connect at the same time', async (t) => {
+    const { server, port } = await startService(t);
     server.maxConnections = 20;
     const [oldest] = await Promise.all(Array.from({ length: 19 }, () => keepAlive(t, port)));
     assert.ok(oldest);
@@ -48,9 +46,9 @@ describe('idle connections', () => {
     assert.equal(drops, 0);
   });
 
-  it('are closed as soon as they are idle when the limit was reached', async (t) => {
-    const { storage, release } = heldLists();
-    const { server, port } = await start(t, storage);
+  it('are closed as soon as they are idle if maxConnections was reached', async (t) => {
+    const { storage, release } = heldStorage({ lists: true });
+    const { server, port } = await startService(t, { storage });
     server.maxConnections = 4;
     const busy: RawConnection[] = [];
     for (let n = 0; n < 4; n++) {
@@ -70,12 +68,12 @@ describe('idle connections', () => {
     });
   });
 
-  it('include those that never sent a byte, after a second', async (t) => {
-    const { server, port } = await start(t);
+  it('include connections on which no byte was sent for a second', async (t) => {
+    const { server, port } = await startService(t);
     server.maxConnections = 4;
     const silent: RawConnection[] = [];
     for (let n = 0; n < 4; n++) silent.push(await RawConnection.open(t, port));
-    // One is closed by itself, so that there is room; a little later the others are as old.
+    // One is closed without a new client. Shortly after, the others are old enough too.
     await eventually(() => {
       assert.ok(silent.some(({ socket }) => socket.destroyed));
     });
@@ -86,8 +84,8 @@ describe('idle connections', () => {
     });
   });
 
-  it('do not include those whose header has been arriving for less than a second', async (t) => {
-    const { server, port } = await start(t);
+  it('do not include connections whose header has been incomplete for less than a second', async (t) => {
+    const { server, port } = await startService(t);
     server.maxConnections = 6;
     const kept = await keepAlive(t, port);
     const partial = [await RawConnection.open(t, port), kept];
@@ -99,8 +97,8 @@ describe('idle connections', () => {
     }
   });
 
-  it('include those whose header has been incomplete for a second', async (t) => {
-    const { server, port } = await start(t);
+  it('include connections whose header has been incomplete for a second', async (t) => {
+    const { server, port } = await startService(t);
     server.maxConnections = 4;
     const partial = [await RawConnection.open(t, port), await keepAlive(t, port)];
     for (const connection of partial) connection.send('G');
@@ -111,8 +109,8 @@ describe('idle connections', () => {
     });
   });
 
-  it('stay open while there is room', async (t) => {
-    const { port } = await start(t);
+  it('stay open while few connections are open', async (t) => {
+    const { port } = await startService(t);
     const kept = await Promise.all(Array.from({ length: 50 }, () => keepAlive(t, port)));
     for (const connection of kept) {
       connection.send(listRequest);
@@ -120,17 +118,3 @@ describe('idle connections', () => {
     }
   });
 });
-
-/** A storage whose lists wait until they are released. */
-function heldLists(): { storage: MemoryStorage; release: () => void } {
-  const storage = new MemoryStorage();
-  const list = storage.list.bind(storage);
-  const released = Promise.withResolvers<undefined>();
-  storage.list = (user, range) => released.promise.then(() => list(user, range));
-  return {
-    storage,
-    release: () => {
-      released.resolve(undefined);
-    },
-  };
-}

@@ -9,26 +9,32 @@ import { drainServer } from '../../../src/http.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { eventually } from '../../support/eventually.ts';
 import { heldStorage } from '../../support/held-storage.ts';
-import { parseRawAnswers, RawConnection } from '../../support/raw-http.ts';
-import { head, post, start } from '../../support/raw-service.ts';
+import { createRequest, get, head, listRequest, parseRawAnswers, post, RawConnection } from '../../support/raw-http.ts';
+import { countConnections, startService } from '../../support/service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const list = `GET /plants HTTP/1.1\r\n${head}\r\n`;
-const lastList = `GET /plants HTTP/1.1\r\n${head}Connection: close\r\n\r\n`;
+const lastList = get('/plants', 'Connection: close\r\n');
 const remove = (id: number): string => `DELETE /plants/${id} HTTP/1.1\r\n${head}\r\n`;
-const create = (id: number): string => post(`{"id":${id},"name":"plant ${id}"}`);
 
-describe('Requests that a client sends ahead on one connection', () => {
+describe('pipelined requests', () => {
   const storages: [string, (folder: string) => StorageAdapter][] = [
     ['memory', () => new MemoryStorage()],
     ['SQLite', (folder) => new SqliteStorage(join(folder, 'plants.db'))],
   ];
   for (const [name, open] of storages) {
     it(`take effect one after another, over ${name}`, async (t) => {
-      const { port } = await start(t, open(await temporaryFolder(t)));
+      const { port } = await startService(t, { storage: open(await temporaryFolder(t)) });
       const connection = await RawConnection.open(t, port);
       const ids = Array.from({ length: 20 }, (_, id) => id);
-      connection.send(ids.map(create).join('') + list + remove(7) + create(7) + create(7) + remove(8) + lastList);
+      connection.send(
+        ids.map(createRequest).join('') +
+          listRequest +
+          remove(7) +
+          createRequest(7) +
+          createRequest(7) +
+          remove(8) +
+          lastList,
+      );
       const answers = parseRawAnswers(await connection.untilClosed());
       assert.deepEqual(
         answers.map(({ status }) => status),
@@ -45,19 +51,19 @@ describe('Requests that a client sends ahead on one connection', () => {
     });
   }
 
-  it('are not begun behind one that closes the connection', async (t) => {
+  it('are not handled after a request that closes the connection', async (t) => {
     const lastOnes = [
       [lastList, 200],
       ['GET /plants HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n', 400],
       [`GET /plants HTTP/1.0\r\n${head}\r\n`, 200],
-      // node:http would drop what comes in one piece with it, and misread the rest.
+      // node:http drops data that arrives with this request, and parses later data as a new request.
       [`GET /plants HTTP/1.1\r\n${head}Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n`, 200],
     ] as const;
     for (const [last, status] of lastOnes) {
       let begun = 0;
-      const { store, port } = await start(t, new MemoryStorage(), { authenticate: (user) => (begun++, { user }) });
+      const { store, port } = await startService(t, { authenticate: (user) => (begun++, { user }) });
       const connection = await RawConnection.open(t, port);
-      connection.send(create(1) + last + create(2));
+      connection.send(createRequest(1) + last + createRequest(2));
       const answers = parseRawAnswers(await connection.untilClosed());
       assert.deepEqual(
         answers.map((answer) => answer.status),
@@ -68,16 +74,16 @@ describe('Requests that a client sends ahead on one connection', () => {
     }
   });
 
-  it('are no further read than one read of the connection while they wait', async (t) => {
+  it('are not read from the connection while they wait, except for one read', async (t) => {
     const { storage, release, committing } = heldStorage();
-    const { server, store, port } = await start(t, storage);
+    const { server, store, port } = await startService(t, { storage });
     const accepted = once(server, 'connection') as Promise<[Socket]>;
     const connection = await RawConnection.open(t, port);
     const [socket] = await accepted;
-    // Bodies that go past one read, too: node:http reads on by itself to fill their buffers.
+    // Also bodies longer than one read, because node:http continues to read to fill their buffers.
     const creates = Array.from({ length: 200 }, (_, id) => post(`{"id":${id},"name":"${'x'.repeat(60_000)}"}`));
     connection.send(
-      create(1000) + remove(1).repeat(300) + creates.join('') + lastList.replace('plants', 'plants?limit=1'),
+      createRequest(1000) + remove(1).repeat(300) + creates.join('') + lastList.replace('plants', 'plants?limit=1'),
     );
     await committing;
     let before = -1;
@@ -98,64 +104,64 @@ describe('Requests that a client sends ahead on one connection', () => {
     assert.equal((await store.listPlants('ada')).length, 201);
   });
 
-  it('close the connection with the most of them if too many wait on all connections', async (t) => {
+  it('close the connection that has the most of them if too many wait on all connections', async (t) => {
     const { storage, release, committing } = heldStorage();
-    const { server, store, port } = await start(t, storage, { maxInFlight: 1 });
+    const { server, store, port } = await startService(t, { storage, maxInFlight: 1 });
     let requests = 0;
     server.on('request', () => {
       requests++;
     });
     const first = await RawConnection.open(t, port);
-    first.send(create(0));
+    first.send(createRequest(0));
     await committing;
     // Ten times maxInFlight.
-    first.send(Array.from({ length: 10 }, (_, n) => create(n + 1)).join(''));
+    first.send(Array.from({ length: 10 }, (_, n) => createRequest(n + 1)).join(''));
     await eventually(() => {
       assert.equal(requests, 11);
     });
     const second = await RawConnection.open(t, port);
-    second.send(list + list);
+    second.send(listRequest + listRequest);
     await second.until(/HTTP[^]*HTTP/);
     assert.doesNotMatch(await first.untilClosed(), /HTTP/, 'the connection with the most requests is closed');
     release();
     await eventually(async () => {
       assert.equal((await store.listPlants('ada')).length, 1);
     });
-    // Those of a client that goes away do not count any more.
+    // The requests of a client that disconnects are no longer counted.
     for (let n = 0; n < 3; n++) {
       const next = await RawConnection.open(t, port);
-      next.send(list.repeat(11));
+      next.send(listRequest.repeat(11));
       if (n < 2) next.socket.resetAndDestroy();
       else await next.until(/(?:HTTP[^]*){11}/);
     }
   });
 
-  it('count no more when their client goes away', async (t) => {
+  it('are no longer counted after their client disconnects', async (t) => {
     const { storage, release, committing } = heldStorage();
-    const { server, port } = await start(t, storage, { maxInFlight: 1 });
+    const { server, port } = await startService(t, { storage, maxInFlight: 1 });
     let requests = 0;
     server.on('request', () => {
       requests++;
     });
     const first = await RawConnection.open(t, port);
-    first.send(Array.from({ length: 11 }, (_, id) => create(id)).join(''));
+    first.send(Array.from({ length: 11 }, (_, id) => createRequest(id)).join(''));
     await committing;
     await eventually(() => {
       assert.equal(requests, 11);
     });
     first.socket.resetAndDestroy();
-    // A connection that is not read is seen to be gone when something is written to it.
+    // A paused socket does not notice a disconnect until the server writes to it.
     release();
     await eventually(async () => {
       const second = await RawConnection.open(t, port);
-      second.send(list.repeat(11));
+      second.send(listRequest.repeat(11));
       await second.until(/(?:HTTP[^]*){11}/);
     });
   });
 
-  it('let others in, one in each turn of the event loop', async (t) => {
+  it('are handled at most once per event loop iteration', async (t) => {
     let [begun, most] = [0, 0];
-    const { port } = await start(t, new MemoryStorage(), { authenticate: (user) => (begun++, { user }) });
+    const { port } = await startService(t, { authenticate: (user) => (begun++, { user }) });
     const connection = await RawConnection.open(t, port);
     const look = (): void => {
       most = Math.max(most, begun);
@@ -166,37 +172,33 @@ describe('Requests that a client sends ahead on one connection', () => {
     t.after(() => {
       clearImmediate(turn);
     });
-    connection.send(list.repeat(50) + lastList);
+    connection.send(listRequest.repeat(50) + lastList);
     assert.equal(parseRawAnswers(await connection.untilClosed()).length, 51);
     assert.equal(most, 1);
   });
 
-  it('are dropped when the client goes away, and leave nothing behind', async (t) => {
+  it('are dropped when their client disconnects', async (t) => {
     const { storage, release, committing } = heldStorage();
-    const { server, store, port, faults } = await start(t, storage);
+    const { server, store, port, faults } = await startService(t, { storage });
     const connection = await RawConnection.open(t, port);
-    connection.send(create(1) + create(2) + create(3));
+    connection.send(createRequest(1) + createRequest(2) + createRequest(3));
     await committing;
     connection.socket.resetAndDestroy();
     await eventually(async () => {
-      const count = await new Promise((resolve) => {
-        server.getConnections((_, open) => {
-          resolve(open);
-        });
-      });
+      const count = await countConnections(server);
       release();
       assert.equal(count, 0);
     });
     const plants = await store.listPlants('ada');
-    assert.ok(plants.length <= 1, 'no more than what had begun');
+    assert.ok(plants.length <= 1, 'only the first request had begun');
     assert.deepEqual(faults, []);
   });
 
-  it('are all answered where the server is drained, the last one with Connection: close', async (t) => {
+  it('all get responses from a draining server, the last with Connection: close', async (t) => {
     const { storage, release, committing } = heldStorage();
-    const { server, port } = await start(t, storage);
+    const { server, port } = await startService(t, { storage });
     const connection = await RawConnection.open(t, port);
-    connection.send(create(1) + create(2) + list);
+    connection.send(createRequest(1) + createRequest(2) + listRequest);
     await committing;
     const drained = drainServer(server, 60_000);
     release();
@@ -213,7 +215,7 @@ describe('Requests that a client sends ahead on one connection', () => {
   });
 });
 
-describe('What is no request, behind good ones that are not answered yet', () => {
+describe('invalid input after pipelined requests', () => {
   const bad = [
     ['garbage', 'garbage\r\n\r\n', [400]],
     [
@@ -222,17 +224,17 @@ describe('What is no request, behind good ones that are not answered yet', () =>
       [400],
     ],
     ['CONNECT', 'CONNECT example.com:80 HTTP/1.1\r\nHost: x\r\n\r\n', [404]],
-    ['half a request, and then nothing more', 'POST /plants HT', [400]],
+    ['half a request, then the end of the stream', 'POST /plants HT', [400]],
   ] as const;
   for (const [name, text, statuses] of bad) {
-    it(`leaves them their answers: ${name}`, async (t) => {
+    it(`does not affect their responses: ${name}`, async (t) => {
       const { storage, release, committing } = heldStorage();
-      const { server, store, port, faults } = await start(t, storage);
+      const { server, store, port, faults } = await startService(t, { storage });
       const refusal = once(server, name === 'CONNECT' ? 'connect' : 'clientError');
       const connection = await RawConnection.open(t, port);
-      connection.send(create(1));
+      connection.send(createRequest(1));
       await committing;
-      connection.send(create(2) + text);
+      connection.send(createRequest(2) + text);
       if (name.startsWith('half')) connection.socket.end();
       await Promise.race([refusal, new Promise((resolve) => setTimeout(resolve, 100))]);
       release();

@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { heldStorage } from '../../support/held-storage.ts';
-import { parseRawAnswers, RawConnection } from '../../support/raw-http.ts';
-import { head, post, start } from '../../support/raw-service.ts';
+import { createRequest, head, listRequest, parseRawAnswers, post, RawConnection } from '../../support/raw-http.ts';
+import { startService } from '../../support/service.ts';
 
-const list = `GET /plants HTTP/1.1\r\n${head}\r\n`;
-const create = (id: number): string => post(`{"id":${id},"name":"plant ${id}"}`);
-
-describe('Pipelined requests whose time is up while they wait', () => {
-  it('are not refused as too late if the server did not read them', async (t) => {
+describe('pipelined requests that time out while they wait', () => {
+  it('get no 408 if the server has not read them', async (t) => {
     const { storage, release, committing } = heldStorage();
-    const { server, port } = await start(t, storage);
+    const { server, port } = await startService(t, { storage });
     server.headersTimeout = 100;
     server.requestTimeout = 100;
     const connection = await RawConnection.open(t, port);
-    connection.send(create(1) + list + 'GET /pla');
+    connection.send(createRequest(1) + listRequest + 'GET /pla');
     await committing;
     connection.send(`nts HTTP/1.1\r\n${head}Connection: close\r\n\r\n`);
     await new Promise((resolve) => setTimeout(resolve, 2500));
@@ -25,9 +22,9 @@ describe('Pipelined requests whose time is up while they wait', () => {
     );
   });
 
-  it('are refused as too late if the rest does not arrive after the requests before them', async (t) => {
+  it('get 408 if the rest does not arrive in time after the earlier requests', async (t) => {
     const { storage, release, committing } = heldStorage();
-    const { server, port } = await start(t, storage);
+    const { server, port } = await startService(t, { storage });
     server.headersTimeout = 100;
     server.requestTimeout = 100;
     for (const [incomplete, requestTimeout] of [
@@ -37,9 +34,9 @@ describe('Pipelined requests whose time is up while they wait', () => {
     ] as const) {
       server.requestTimeout = requestTimeout;
       const connection = await RawConnection.open(t, port);
-      connection.send(create(1) + incomplete);
+      connection.send(createRequest(1) + incomplete);
       await committing;
-      // Longer than the second in which node:http looks at its connections.
+      // Longer than the interval in which node:http checks for timeouts.
       await new Promise((resolve) => setTimeout(resolve, 1500));
       release();
       const answers = parseRawAnswers(await connection.untilClosed());
@@ -47,21 +44,21 @@ describe('Pipelined requests whose time is up while they wait', () => {
     }
   });
 
-  it('keep their connection if the rest arrives in time after the requests before them', async (t) => {
+  it('keep their connection open if the rest arrives in time after the earlier requests', async (t) => {
     const { storage, release, committing } = heldStorage();
-    const { server, port } = await start(t, storage);
+    const { server, port } = await startService(t, { storage });
     server.headersTimeout = 100;
     server.requestTimeout = 100;
     const body = '{"id":2,"name":"Fern"}';
     const connection = await RawConnection.open(t, port);
-    connection.send(create(1) + post(body.slice(0, 5), body.length));
+    connection.send(createRequest(1) + post(body.slice(0, 5), body.length));
     await committing;
     await new Promise((resolve) => setTimeout(resolve, 1500));
     connection.send(body.slice(5));
     release();
     await connection.until(/(?:HTTP[^]*){2}\}$/);
     await new Promise((resolve) => setTimeout(resolve, 500));
-    connection.send(list);
+    connection.send(listRequest);
     assert.match(await connection.until(/(?:HTTP[^]*){3}\]$/), /\[\{"name":"plant 1"\},\{"name":"Fern"\}\]$/);
   });
 });

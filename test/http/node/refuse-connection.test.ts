@@ -3,51 +3,53 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
-import { MemoryStorage } from '../../../src/index.ts';
 import { eventually } from '../../support/eventually.ts';
-import { parseRawAnswer, parseRawAnswers, RawConnection } from '../../support/raw-http.ts';
-import { head, post, start } from '../../support/raw-service.ts';
+import { heldStorage } from '../../support/held-storage.ts';
+import { head, listRequest, parseRawAnswer, parseRawAnswers, post, RawConnection } from '../../support/raw-http.ts';
+import type { Service } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
+import type { HasAfter } from '../../support/temporary-folder.ts';
 
 const plant = '{"id":1,"name":"Fern"}';
 
-/** A service that has the plant 1. */
-async function startWithPlant(...parameters: Parameters<typeof start>): ReturnType<typeof start> {
-  const started = await start(...parameters);
-  await started.store.createPlant('ada', { id: 1, name: 'Fern' });
-  return started;
+/** Starts a service that stores plant 1 of ada. */
+async function startWithPlant(t: HasAfter): Promise<Service> {
+  const service = await startService(t);
+  await service.store.createPlant('ada', { id: 1, name: 'Fern' });
+  return service;
 }
 
-describe('The answer to a request that is not read to its end', () => {
+describe('the response to a request that the server does not read completely', () => {
   const stranger = 'POST /plants HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
   const refused: [string, string, number][] = [
-    ['that nobody may send', `${stranger}Content-Length: 8000000\r\n\r\n`, 401],
-    ['that is too large', post('', 8_000_000), 400],
-    ['whose header is too large', `GET /plants HTTP/1.1\r\n${head}X: `, 431],
-    ['that is no HTTP', 'garbage\r\n\r\n', 400],
-    ['that asks for a tunnel', 'CONNECT example.com:80 HTTP/1.1\r\nHost: x\r\n\r\n', 404],
+    ['a request without a token', `${stranger}Content-Length: 8000000\r\n\r\n`, 401],
+    ['a body that is too large', post('', 8_000_000), 400],
+    ['a header that is too large', `GET /plants HTTP/1.1\r\n${head}X: `, 431],
+    ['input that is not HTTP', 'garbage\r\n\r\n', 400],
+    ['CONNECT', 'CONNECT example.com:80 HTTP/1.1\r\nHost: x\r\n\r\n', 404],
   ];
   for (const [name, text, status] of refused) {
-    it(`reaches a client that first sends all of it: ${name}`, async (t) => {
-      const { server, port } = await start(t);
+    it(`reaches a client that sends the whole request before it reads: ${name}`, async (t) => {
+      const { server, port } = await startService(t);
       const accepted = once(server, 'connection') as Promise<[Socket]>;
       const connection = await RawConnection.open(t, port);
       const [socket] = await accepted;
       connection.socket.pause();
       connection.send(text);
-      // Written piece by piece, so that some of it comes when the answer is long out.
+      // Sent in pieces, so that some of them arrive after the response was sent.
       for (let n = 0; n < 64; n++) {
         connection.send('x'.repeat(65_536));
         await new Promise((resolve) => setTimeout(resolve, 2));
       }
       connection.socket.resume();
       assert.equal(parseRawAnswer(await connection.until(/\}$/)).status, status);
-      assert.ok(socket.listenerCount('error') < 5, 'not one for each read');
+      assert.ok(socket.listenerCount('error') < 5, 'there is not one listener for each read');
       await connection.untilClosed();
     });
   }
 
-  it('is not waited for to be taken for ever', async (t) => {
-    const { server, port } = await start(t);
+  it('does not keep the connection of a client that never closes it', async (t) => {
+    const { server, port } = await startService(t);
     const accepted = once(server, 'connection') as Promise<[Socket]>;
     const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).resume();
     t.after(() => {
@@ -55,7 +57,7 @@ describe('The answer to a request that is not read to its end', () => {
     });
     client.write('garbage\r\n\r\n');
     await once(client, 'end');
-    // This side is never ended.
+    // The client does not end its side of the connection.
     const [socket] = await accepted;
     await eventually(() => {
       assert.ok(socket.destroyed);
@@ -63,7 +65,7 @@ describe('The answer to a request that is not read to its end', () => {
   });
 });
 
-describe('A request that did not come to its end', () => {
+describe('an incomplete request', () => {
   const unfinished: [string, string][] = [
     ['a DELETE without its body', `DELETE /plants/1 HTTP/1.1\r\n${head}Content-Length: 10\r\n\r\nab`],
     [
@@ -73,21 +75,21 @@ describe('A request that did not come to its end', () => {
     ['a POST without the end of its body', post('{"id":2,"name":"Ivy"}', 22)],
   ];
   for (const [name, text] of unfinished) {
-    it(`takes no effect where it is too late: ${name}`, async (t) => {
+    it(`has no effect if it times out: ${name}`, async (t) => {
       const { server, store, port, faults } = await startWithPlant(t);
       server.headersTimeout = 100;
       server.requestTimeout = 100;
       const connection = await RawConnection.open(t, port);
       connection.send(text);
       assert.match(await connection.until(/\}$/), /^HTTP\/1\.1 408 /);
-      // The rest comes while the connection is closed.
+      // The rest arrives while the connection is being closed.
       connection.send('         0\r\n\r\n');
       await connection.untilClosed();
       assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
       assert.deepEqual(faults, []);
     });
 
-    it(`takes no effect where the client says that no more comes: ${name}`, async (t) => {
+    it(`has no effect if the client ends its side of the connection: ${name}`, async (t) => {
       const { store, port, faults } = await startWithPlant(t);
       const connection = await RawConnection.open(t, port);
       connection.send(text);
@@ -98,7 +100,7 @@ describe('A request that did not come to its end', () => {
     });
   }
 
-  it('takes no effect where what comes is no HTTP', async (t) => {
+  it('has no effect if the rest is not HTTP', async (t) => {
     const { store, port } = await startWithPlant(t);
     const connection = await RawConnection.open(t, port);
     connection.send(`DELETE /plants/1 HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n`);
@@ -106,8 +108,8 @@ describe('A request that did not come to its end', () => {
     assert.equal((await store.listPlants('ada')).length, 1);
   });
 
-  it('gets one answer, where that does not wait for the end', async (t) => {
-    const { store, port } = await start(t);
+  it('gets one response if the response does not depend on the rest', async (t) => {
+    const { store, port } = await startService(t);
     const broken = `GET /plants HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(40)}zz\r\n`;
     for (const count of [1, 2500]) {
       await Promise.all(
@@ -118,14 +120,14 @@ describe('A request that did not come to its end', () => {
       const connection = await RawConnection.open(t, port);
       connection.send(broken);
       const answer = await connection.untilClosed();
-      // Node.js 22 cuts off a list in pieces; its client cannot take it for the whole.
+      // Node.js 22 cuts off a chunked list, which its client cannot mistake for a complete one.
       const end = count === 1 ? String.raw`"Fern"\}\]$` : '';
       assert.match(answer, new RegExp(String.raw`^HTTP/1\.1 (?:400 [^]*40009,|200 OK[^]*${end})`));
       assert.equal(answer.split('HTTP/1.1 ').length, 2);
     }
   });
 
-  it('takes effect where it comes to its end, whatever the body of a DELETE is', async (t) => {
+  it('has its effect when the rest arrives, whatever the body of a DELETE contains', async (t) => {
     const { store, port } = await startWithPlant(t);
     const connection = await RawConnection.open(t, port);
     connection.send(`DELETE /plants/1 HTTP/1.1\r\n${head}Content-Length: 10\r\n\r\nab`);
@@ -135,11 +137,11 @@ describe('A request that did not come to its end', () => {
   });
 });
 
-describe('A client that has sent all it will send', () => {
-  it('gets its answers', async (t) => {
+describe('a client that has ended its side of the connection', () => {
+  it('gets the responses to its requests', async (t) => {
     const { port } = await startWithPlant(t);
     const connection = await RawConnection.open(t, port);
-    connection.send(post('{"id":2,"name":"Ivy"}') + `GET /plants HTTP/1.1\r\n${head}\r\n`);
+    connection.send(post('{"id":2,"name":"Ivy"}') + listRequest);
     connection.socket.end();
     const answers = parseRawAnswers(await connection.untilClosed());
     assert.deepEqual(
@@ -149,13 +151,10 @@ describe('A client that has sent all it will send', () => {
   });
 });
 
-describe('A client that has sent all it will send before its request took effect', () => {
-  it('gets its answer', async (t) => {
-    const storage = new MemoryStorage();
-    const commit = storage.commit.bind(storage);
-    const mayGoOn = Promise.withResolvers<undefined>();
-    storage.commit = (writes) => mayGoOn.promise.then(() => commit(writes));
-    const { server, port } = await start(t, storage);
+describe('a client that ends its side of the connection while its request is in progress', () => {
+  it('gets the response', async (t) => {
+    const { storage, release } = heldStorage();
+    const { server, port } = await startService(t, { storage });
     const accepted = once(server, 'connection') as Promise<[Socket]>;
     const connection = await RawConnection.open(t, port);
     const [socket] = await accepted;
@@ -163,7 +162,7 @@ describe('A client that has sent all it will send before its request took effect
     connection.send(post(plant));
     connection.socket.end();
     await ended;
-    mayGoOn.resolve(undefined);
+    release();
     assert.match(await connection.untilClosed(), /^HTTP\/1\.1 200 OK[^]*"Fern"\}$/);
   });
 });
@@ -171,8 +170,8 @@ describe('A client that has sent all it will send before its request took effect
 describe('Expect: 100-continue', () => {
   const ask = (text: string): string => text.replace('Host: x', 'Host: x\r\nExpect: 100-continue');
 
-  it('is answered when the body is wanted', async (t) => {
-    const { port } = await start(t);
+  it('gets 100 Continue before the body is read', async (t) => {
+    const { port } = await startService(t);
     const connection = await RawConnection.open(t, port);
     connection.send(ask(post('', plant.length)));
     await connection.until(/^HTTP\/1\.1 100 Continue\r\n\r\n$/);
@@ -180,8 +179,8 @@ describe('Expect: 100-continue', () => {
     assert.match(await connection.until(/\}$/), /100 Continue\r\n\r\nHTTP\/1\.1 200 OK/);
   });
 
-  it('is answered with the refusal where the request is refused without its body', async (t) => {
-    const { port } = await start(t);
+  it('gets the error response if the request is refused without its body', async (t) => {
+    const { port } = await startService(t);
     const refused = [
       [ask(post('', plant.length)).replace('ada', 'nobody'), 401],
       [ask(post('', plant.length)).replace('/plants', '/plant'), 404],
@@ -195,8 +194,8 @@ describe('Expect: 100-continue', () => {
     }
   });
 
-  it('is answered also where the body came along, since node:http closes the connection otherwise', async (t) => {
-    const { port } = await start(t);
+  it('gets 100 Continue even if the body was sent with it, because node:http would close the connection', async (t) => {
+    const { port } = await startService(t);
     const connection = await RawConnection.open(t, port);
     connection.send(ask(post(plant)));
     assert.match(
@@ -205,8 +204,8 @@ describe('Expect: 100-continue', () => {
     );
   });
 
-  it('waits for its turn', async (t) => {
-    const { port } = await start(t);
+  it('gets 100 Continue after the response to the earlier request', async (t) => {
+    const { port } = await startService(t);
     const connection = await RawConnection.open(t, port);
     connection.send(post(plant) + ask(post('', plant.length)));
     await connection.until(/^HTTP\/1\.1 200 OK[^]*\}HTTP\/1\.1 100 Continue\r\n\r\n$/);

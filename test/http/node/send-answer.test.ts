@@ -4,12 +4,13 @@ import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
 import { MemoryStorage } from '../../../src/index.ts';
 import { eventually } from '../../support/eventually.ts';
-import { RawConnection } from '../../support/raw-http.ts';
-import { head, start } from '../../support/raw-service.ts';
+import { listRequest, RawConnection } from '../../support/raw-http.ts';
 import { startService } from '../../support/service.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createPlants } from '../../support/stored-plants.ts';
 
-describe('An answer', () => {
-  it('is whole where its characters take several bytes', async (t) => {
+describe('AnswerSender', () => {
+  it('sends multi-byte characters completely', async (t) => {
     const service = await startService(t);
     const body = '{"name":"\u{1F33F} Löwenzahn","tag":"\u2698"}';
     const answered = await service.call('POST', '/plants', { body: `{"id":1,${body.slice(1)}` });
@@ -17,10 +18,10 @@ describe('An answer', () => {
     assert.equal((await service.call('GET', '/plants')).text, `[${body}]`);
   });
 
-  it('to HEAD takes no more reading than to say that there is a list', async (t) => {
+  it('reads one page for a HEAD request', async (t) => {
     const storage = new MemoryStorage();
     const service = await startService(t, { storage });
-    await Promise.all(Array.from({ length: 5000 }, (_, id) => service.store.createPlant('ada', { id, name: '' })));
+    await createPlants(service.store, 5000);
     let reads = 0;
     const list = storage.list.bind(storage);
     storage.list = (user, range) => {
@@ -31,14 +32,14 @@ describe('An answer', () => {
     assert.equal(reads, 1);
   });
 
-  it('waits no longer for a client that took nothing any more and then left', async (t) => {
-    const { store, server, port } = await start(t);
+  it('stops waiting for a client that stopped reading and then disconnected', async (t) => {
+    const { store, server, port } = await startService(t);
     const name = 'x'.repeat(5000);
-    await Promise.all(Array.from({ length: 5000 }, (_, id) => store.createPlant('ada', { id, name })));
+    await createPlants(store, 5000, name);
     const responses = once(server, 'request') as Promise<[unknown, ServerResponse]>;
     const connection = await RawConnection.open(t, port);
     connection.socket.pause();
-    connection.send(`GET /plants HTTP/1.1\r\n${head}\r\n`);
+    connection.send(listRequest);
     const [, response] = await responses;
     await eventually(() => {
       assert.equal(response.listenerCount('drain'), 1);
@@ -47,5 +48,36 @@ describe('An answer', () => {
     await eventually(() => {
       assert.equal(response.listenerCount('drain'), 0);
     });
+  });
+});
+
+describe('AnswerSender, when the client of a list disconnects', () => {
+  it('reads no further page', async (t) => {
+    const storage = new MemoryStorage();
+    const { store, server, port } = await startService(t, { storage });
+    const name = 'x'.repeat(2000);
+    await createPlants(store, 5000, name);
+    const list = storage.list.bind(storage);
+    const [third, mayGoOn] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+    let reads = 0;
+    storage.list = async (user, range) => {
+      if (range.limit > 1 && ++reads === 3) {
+        third.resolve(undefined);
+        await mayGoOn.promise;
+      }
+      return list(user, range);
+    };
+    const responses = once(server, 'request') as Promise<[unknown, ServerResponse]>;
+    const connection = await RawConnection.open(t, port);
+    connection.send(listRequest);
+    const [, response] = await responses;
+    await third.promise;
+    const gone = once(response, 'close');
+    connection.socket.destroy();
+    await gone;
+    mayGoOn.resolve(undefined);
+    for (let turn = 0; turn < 10; turn++) await nextTurn();
+    assert.equal(reads, 3);
+    assert.equal(response.listenerCount('drain'), 0);
   });
 });

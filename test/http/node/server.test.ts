@@ -2,16 +2,20 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { MemoryStorage } from '../../../src/index.ts';
-import { drainServer } from '../../../src/http.ts';
+import { MemoryStorage, PlantStore } from '../../../src/index.ts';
+import { createPlantServer } from '../../../src/http.ts';
 import { assertDescribed } from '../../support/described.ts';
-import { parseRawAnswer, parseRawAnswers, RawConnection } from '../../support/raw-http.ts';
-import { head, post, start } from '../../support/raw-service.ts';
+import { head, listRequest, parseRawAnswer, parseRawAnswers, post, RawConnection } from '../../support/raw-http.ts';
+import { startService } from '../../support/service.ts';
+import type { Socket } from 'node:net';
+import { connectionLimit, openFileLimit } from '../../../src/http/node/connection-limit.ts';
+import { readDocument } from '../../support/documents.ts';
+import { eventually } from '../../support/eventually.ts';
+import { createPlants } from '../../support/stored-plants.ts';
 
 function assertError(text: string, status: number, error: number): void {
   const answer = parseRawAnswer(text);
-  assert.deepEqual([answer.status, (answer.json as { error: number }).error], [status, error]);
+  assert.deepEqual([answer.status, answer.error], [status, error]);
   const headers = answer.head
     .split('\r\n')
     .slice(1)
@@ -19,9 +23,9 @@ function assertError(text: string, status: number, error: number): void {
   assertDescribed('GET', '/plants', { status, headers: new Headers(headers), text: JSON.stringify(answer.json) });
 }
 
-describe('What node:http refuses by itself', () => {
-  it('has an Error body too', async (t) => {
-    const { port } = await start(t);
+describe('a request that node:http rejects', () => {
+  it('gets an Error body', async (t) => {
+    const { port } = await startService(t);
     const refused = [
       ['GET /plants HTTP/1.1\r\nHost x\r\n\r\n', 400, 40009],
       ['GET /plants HTTP/9.9\r\n\r\n', 400, 40009],
@@ -37,8 +41,8 @@ describe('What node:http refuses by itself', () => {
     }
   });
 
-  it('is a 408 where a request does not arrive in time', async (t) => {
-    const { server, port } = await start(t);
+  it('gets 408 if it does not arrive in time', async (t) => {
+    const { server, port } = await startService(t);
     server.headersTimeout = 100;
     server.requestTimeout = 100;
     for (const text of ['GET /plants HTT', post('{"id":1', 100)]) {
@@ -48,9 +52,9 @@ describe('What node:http refuses by itself', () => {
     }
   });
 
-  it('does not take away the answer of a good request before it', async (t) => {
+  it('does not affect the response to an earlier request', async (t) => {
     const storage = new MemoryStorage();
-    const { store, port, faults } = await start(t, storage);
+    const { store, port, faults } = await startService(t, { storage });
     await store.createPlant('ada', { id: 1, name: 'Fern' });
     const list = storage.list.bind(storage);
     const entered = Promise.withResolvers<undefined>();
@@ -59,7 +63,7 @@ describe('What node:http refuses by itself', () => {
       return new Promise((resolve) => setTimeout(resolve, 50)).then(() => list(user, range));
     };
     const connection = await RawConnection.open(t, port);
-    connection.send(`GET /plants HTTP/1.1\r\n${head}\r\n`);
+    connection.send(listRequest);
     await entered.promise;
     connection.send('garbage\r\n\r\n');
     const answers = parseRawAnswers(await connection.untilClosed());
@@ -72,116 +76,55 @@ describe('What node:http refuses by itself', () => {
   });
 });
 
-describe('A client that goes away in the middle of its body', () => {
-  it('is no fault, and creates nothing', async (t) => {
-    const { store, server, port, faults } = await start(t);
-    const connection = await RawConnection.open(t, port);
-    const received = once(server, 'request');
-    connection.send(post('{"id":1,"name":"Fe', 100));
-    await received;
-    connection.socket.resetAndDestroy();
-    const other = await RawConnection.open(t, port);
-    other.send('GET /pl');
-    other.socket.resetAndDestroy();
-    await drainServer(server, 5000);
-    assert.deepEqual(await store.listPlants('ada'), []);
-    assert.deepEqual(faults, []);
-  });
-});
-
-describe('A body that nobody may send', () => {
-  const stranger = 'POST /plants HTTP/1.1\r\nHost: x\r\n';
-
-  it('is not read where it has no end, and gets one answer', async (t) => {
-    const { port } = await start(t);
-    for (const framing of [
-      'Transfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\nzz\r\n',
-      'Content-Length: 100000000000\r\n\r\n',
-    ]) {
-      const connection = await RawConnection.open(t, port);
-      connection.send(stranger + framing);
-      const { status, head: headers } = parseRawAnswer(await connection.untilClosed());
-      assert.equal(status, 401);
-      assert.match(headers, /^Connection: close\r?$/m);
-    }
-  });
-
-  it('is dropped where it is short, and the connection stays', async (t) => {
-    const { port } = await start(t);
-    const connection = await RawConnection.open(t, port);
-    connection.send(`${stranger}Content-Length: 5\r\n\r\nab`);
-    await connection.until(/40101/);
-    connection.send(`cdeGET /plants HTTP/1.1\r\n${head}\r\n`);
-    await connection.until(/\[\]$/);
-  });
-
-  it('gets no second answer where it never comes', async (t) => {
-    const { server, port } = await start(t);
-    server.headersTimeout = 100;
-    server.requestTimeout = 100;
-    const connection = await RawConnection.open(t, port);
-    connection.send(`${stranger}Content-Length: 5\r\n\r\nab`);
-    assert.equal((await connection.untilClosed()).split('HTTP/1.1 ').length, 2);
-  });
-});
-
-describe('A server that nobody has set up otherwise', () => {
-  it('gives a request 10 seconds for its header and 30 for the whole', async (t) => {
-    const { server } = await start(t);
+describe('createPlantServer', () => {
+  it('allows a client 10 seconds for the header and 30 seconds for the request by default', async (t) => {
+    const { server } = await startService(t);
     assert.deepEqual([server.headersTimeout, server.requestTimeout], [10_000, 30_000]);
   });
 });
 
-describe('CONNECT', () => {
-  it('is answered 404', async (t) => {
-    const { port } = await start(t);
-    const connection = await RawConnection.open(t, port);
-    connection.send('CONNECT example.com:80 HTTP/1.1\r\nHost: x\r\n\r\n');
-    const { status, json } = parseRawAnswer(await connection.untilClosed());
-    assert.deepEqual([status, (json as { error: number }).error], [404, 40401]);
+describe('limits of a server', () => {
+  it('are listed in docs/limits.md', async () => {
+    const page = await readDocument('docs/limits.md');
+    const server = createPlantServer(new PlantStore({ storage: new MemoryStorage() }), { authenticate: () => null });
+    // The default is lower if this process may open only few files.
+    assert.equal(server.maxConnections, connectionLimit(openFileLimit()));
+    server.maxConnections = connectionLimit(Infinity);
+    assert.equal(Number(/that limit minus (\d+)/.exec(page)?.[1]), 1024 - connectionLimit(1024));
+    assert.equal(Number(/but at least (\d+)/.exec(page)?.[1]), connectionLimit(0));
+    for (const property of [
+      'headersTimeout',
+      'requestTimeout',
+      'keepAliveTimeout',
+      'timeout',
+      'maxConnections',
+    ] as const) {
+      const [, given = '', unit] =
+        new RegExp(`^\\| [^|]+ \\| ([\\d,]+)( s)? +\\| \`server\\.${property}\``, 'm').exec(page) ?? [];
+      assert.equal(server[property], Number(given.replace(',', '')) * (unit === undefined ? 1 : 1000), property);
+    }
   });
 });
 
-describe('A client that goes away while its list is read', () => {
-  it('leaves nobody waiting for it', async (t) => {
-    const storage = new MemoryStorage();
-    const { store, server, port } = await start(t, storage);
-    const name = 'x'.repeat(2000);
-    await Promise.all(Array.from({ length: 5000 }, (_, id) => store.createPlant('ada', { id, name })));
-    const list = storage.list.bind(storage);
-    const [third, mayGoOn] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
-    let reads = 0;
-    storage.list = async (user, range) => {
-      if (range.limit > 1 && ++reads === 3) {
-        third.resolve(undefined);
-        await mayGoOn.promise;
-      }
-      return list(user, range);
-    };
-    const responses = once(server, 'request') as Promise<[unknown, ServerResponse]>;
-    const connection = await RawConnection.open(t, port);
-    connection.send(`GET /plants HTTP/1.1\r\n${head}\r\n`);
-    const [, response] = await responses;
-    await third.promise;
-    const gone = once(response, 'close');
-    connection.socket.destroy();
-    await gone;
-    mayGoOn.resolve(undefined);
-    for (let turn = 0; turn < 10; turn++) await nextTurn();
-    assert.equal(reads, 3);
-    assert.equal(response.listenerCount('drain'), 0);
-  });
-});
-
-describe('A body that is far too large', () => {
-  it('is answered while it still comes, and then the connection is closed', async (t) => {
-    const { port } = await start(t);
-    const connection = await RawConnection.open(t, port);
-    connection.send(post('', 1e12));
-    for (let n = 0; n < 18; n++) connection.send(' '.repeat(65_536));
-    const { status, json, head: headers } = parseRawAnswer(await connection.until(/\}$/));
-    assert.deepEqual([status, (json as { error: number }).error], [400, 40008]);
-    assert.match(headers, /^Connection: close\r?$/m);
-    await connection.untilClosed();
+describe('timeout of a server', () => {
+  it('closes the connection of a list whose client does not read it', async (t) => {
+    const { server, store, port, faults } = await startService(t);
+    const name = 'x'.repeat(60_000);
+    await createPlants(store, 300, name);
+    assert.equal(server.timeout, 60_000);
+    server.timeout = 300;
+    const request = once(server, 'request') as Promise<[{ socket: Socket }, ServerResponse]>;
+    const reader = await RawConnection.open(t, port);
+    reader.socket.pause();
+    reader.send(listRequest);
+    const [{ socket }, response] = await request;
+    await eventually(() => {
+      assert.ok(socket.destroyed);
+    });
+    assert.equal(response.writableFinished, false);
+    await eventually(() => {
+      assert.equal(response.listenerCount('drain'), 0);
+    });
+    assert.deepEqual(faults, []);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseRawAnswer, RawConnection } from '../../support/raw-http.ts';
-import { head, post, start } from '../../support/raw-service.ts';
+import { head, parseRawAnswer, post, RawConnection } from '../../support/raw-http.ts';
+import { startService } from '../../support/service.ts';
 
 const token = 'Authorization: Bearer ada\r\n';
 const plant = '{"id":1,"name":"Fern"}';
@@ -12,11 +12,11 @@ const malformed: Record<string, string> = {
   'no Host': `POST /plants HTTP/1.1\r\n${token}${posted}`,
   'two Hosts': `POST /plants HTTP/1.1\r\nHost: x\r\n${head}${posted}`,
   'two Hosts in HTTP/1.0': `POST /plants HTTP/1.0\r\nHost: x\r\n${head}${posted}`,
-  'a second Host behind 2000 headers': `POST /plants HTTP/1.1\r\n${'a:\r\n'.repeat(2000)}${head}host: y\r\n${posted}`,
+  'a second Host after 2000 headers': `POST /plants HTTP/1.1\r\n${'a:\r\n'.repeat(2000)}${head}host: y\r\n${posted}`,
   'a Host with a space': `POST /plants HTTP/1.1\r\nHost: x y\r\n${token}${posted}`,
   'a Host with user information': `POST /plants HTTP/1.1\r\nHost: eve@x\r\n${token}${posted}`,
   'a Host with a path': `POST /plants HTTP/1.1\r\nHost: x/y\r\n${token}${posted}`,
-  'a Host with a port that is no number': `POST /plants HTTP/1.1\r\nHost: x:y\r\n${token}${posted}`,
+  'a Host with a port that is not a number': `POST /plants HTTP/1.1\r\nHost: x:y\r\n${token}${posted}`,
   'HTTP/2.0': `POST /plants HTTP/2.0\r\n${head}${posted}`,
   'HTTP/1.2': `POST /plants HTTP/1.2\r\n${head}${posted}`,
   'HTTP/0.9': `POST /plants HTTP/0.9\r\n${head}${posted}`,
@@ -37,38 +37,38 @@ const malformed: Record<string, string> = {
   'a header that begins with a space': `POST /plants HTTP/1.1\r\n ${head}${posted}`,
   'a NUL in a header': `POST /plants HTTP/1.1\r\n${head}X: a\0b\r\n${posted}`,
   'a bare CR in a header': `POST /plants HTTP/1.1\r\n${head}X: a\rb\r\n${posted}`,
-  'a bare LF behind a header': `POST /plants HTTP/1.1\r\n${head.replace('\r\n', '\n')}${posted}`,
+  'a bare LF after a header': `POST /plants HTTP/1.1\r\n${head.replace('\r\n', '\n')}${posted}`,
   'a chunk size with a sign': `POST /plants HTTP/1.1\r\n${head}${chunked.replace('\r\n16\r\n', '\r\n+16\r\n')}`,
   'a chunk size with 0x': `POST /plants HTTP/1.1\r\n${head}${chunked.replace('\r\n16\r\n', '\r\n0x16\r\n')}`,
   'a chunk that is longer than its size': `POST /plants HTTP/1.1\r\n${head}${chunked.replace('\r\n16\r\n', '\r\n15\r\n')}`,
   'an unknown method': `PLANT /plants HTTP/1.1\r\n${head}${posted}`,
 };
 
-describe('A malformed request', () => {
+describe('a malformed request', () => {
   for (const [name, text] of Object.entries(malformed)) {
-    it(`is answered 400 and takes no effect: ${name}`, async (t) => {
-      const { store, port, faults } = await start(t);
+    it(`gets 400 and has no effect: ${name}`, async (t) => {
+      const { store, port, faults } = await startService(t);
       const connection = await RawConnection.open(t, port);
       connection.send(text);
       const answer = await connection.untilClosed();
-      const { status, json } = parseRawAnswer(answer);
-      assert.deepEqual([status, (json as { error: number }).error], [400, 40009]);
-      assert.equal(answer.split('HTTP/1.1 ').length, 2, 'one answer');
+      const { status, error } = parseRawAnswer(answer);
+      assert.deepEqual([status, error], [400, 40009]);
+      assert.equal(answer.split('HTTP/1.1 ').length, 2, 'one response');
       assert.deepEqual(await store.listPlants('ada'), []);
       assert.deepEqual(faults, []);
     });
   }
 
-  it('has nothing in common with an odd one that is right', async (t) => {
-    const { store, port } = await start(t);
-    const odd = [
+  it('is not confused with an unusual but valid request', async (t) => {
+    const { store, port } = await startService(t);
+    const unusual = [
       ...['', 'x', 'X.Example:', 'x:80', '127.0.0.1:3000', '[::1]:80', 'a_b-c~%20'].map(
         (host) => `POST /plants HTTP/1.1\r\nhOST:${host} \t\r\n${token}`,
       ),
       `\r\nPOST /plants HTTP/1.1\r\n${head}X-Empty:\r\nX: \u00e9\r\n`,
       `POST http://other.example:99/plants HTTP/1.1\r\n${head}`,
     ];
-    for (const [index, start] of odd.entries()) {
+    for (const [index, start] of unusual.entries()) {
       const connection = await RawConnection.open(t, port);
       const body = `{"id":${index},"name":"Fern"}`;
       connection.send(
@@ -76,13 +76,13 @@ describe('A malformed request', () => {
       );
       assert.equal(parseRawAnswer(await connection.untilClosed()).status, 200, start);
     }
-    assert.equal((await store.listPlants('ada')).length, odd.length);
+    assert.equal((await store.listPlants('ada')).length, unusual.length);
   });
 });
 
-describe('A header that stands twice', () => {
-  it('is refused where the two could mean different things', async (t) => {
-    const { store, port } = await start(t);
+describe('a header that is sent twice', () => {
+  it('is refused if the two values could differ in meaning', async (t) => {
+    const { store, port } = await startService(t);
     const twice = [
       [post(plant).replace('Content-Type', 'Content-Type: text/plain\r\nContent-Type'), 400, 40007],
       [post(plant).replace('Content-Type', 'Content-Type: application/json\r\nContent-Type'), 400, 40007],
@@ -93,8 +93,8 @@ describe('A header that stands twice', () => {
     for (const [text, status, error] of twice) {
       const connection = await RawConnection.open(t, port);
       connection.send(text);
-      const { status: given, json } = parseRawAnswer(await connection.until(/\}$/));
-      assert.deepEqual([given, (json as { error: number }).error], [status, error]);
+      const answer = parseRawAnswer(await connection.until(/\}$/));
+      assert.deepEqual([answer.status, answer.error], [status, error]);
     }
     assert.deepEqual(await store.listPlants('ada'), []);
     assert.deepEqual(await store.listPlants('eve'), []);

@@ -148,7 +148,7 @@ export const cliFaults: readonly Fault[] = [
   ),
   ...faultsIn(
     'src/cli/postgres-parameters.ts',
-    [openPostgres],
+    ['test/cli/postgres-parameters.test.ts'],
     [
       {
         name: 'PostgreSQL parameters: the pool size is ignored',
@@ -187,7 +187,7 @@ export const cliFaults: readonly Fault[] = [
         name: 'run: a closed log pipe ends the service',
         find: `stream.on('error', () => undefined);`,
         replace: 'stream.uncork();',
-        tests: ['test/cli/output/log.test.ts'],
+        tests: ['test/cli/commands/serve/log.test.ts'],
       },
     ],
   ),

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { SortedPlants } from '../../../src/storage/memory/sorted-plants.ts';
 
 describe('SortedPlants', () => {
-  it('is a sorted map, whatever is added and removed', () => {
+  it('behaves like a sorted map for any sequence of additions and removals', () => {
     const step = fc.record({ id: fc.bigInt({ min: -2000n, max: 2000n }), isAdd: fc.boolean() });
     const steps = fc.array(step, { minLength: 2000, maxLength: 6000, size: 'max' });
     fc.assert(
@@ -32,7 +32,7 @@ describe('SortedPlants', () => {
     );
   });
 
-  it('slices as many as the limit says, over the borders of its chunks', () => {
+  it('returns slices that span several chunks', () => {
     const plants = new SortedPlants();
     for (let id = 0n; id < 2000n; id++) plants.add({ id, name: '' });
     for (const limit of [1, 255, 256, 257, 511, 512, 513, 1000, 1999, 2000, 2001]) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Client } from 'pg';
 import { PlantStore } from '../../../src/index.ts';
-import type { StorageAdapter, Write } from '../../../src/index.ts';
+import type { StorageAdapter } from '../../../src/index.ts';
 import { maxInt64, minInt64 } from '../../../src/model/int64.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import type { FaultyWrite } from '../../../src/testing/suite.ts';
@@ -11,16 +11,13 @@ import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';
 import { failure, observed } from '../../support/observed-pool.ts';
 import { testPageBound } from '../../support/page-bound.ts';
 import { PostgresCluster } from '../../support/postgres.ts';
+import { create, everything, remove } from '../../support/writes.ts';
 
 let cluster: PostgresCluster;
 before(async () => {
   cluster = await PostgresCluster.start();
 });
 after(() => cluster.remove());
-
-const create = (user: string, id: bigint, name = 'a plant'): Write => ({ kind: 'create', user, plant: { id, name } });
-const remove = (user: string, id: bigint): Write => ({ kind: 'delete', user, id });
-const everything = { after: undefined, limit: 1000 };
 
 testStorageAdapter('PostgresStorage', {
   createLocation: (t) => {
@@ -33,7 +30,7 @@ testStorageAdapter('PostgresStorage', {
   makePlantUnstorable: ({ schema }, write) => addFault(schema, write, 'untranslatable_character'),
 });
 
-/** Raises an error whenever a storage applies this write. */
+/** Adds a trigger that raises an error when a storage applies this write. */
 async function addFault(schema: string, { kind, user, id }: FaultyWrite, condition: string): Promise<void> {
   const [event, row] = kind === 'create' ? ['INSERT', 'NEW'] : ['DELETE', 'OLD'];
   await cluster.query(
@@ -43,12 +40,12 @@ async function addFault(schema: string, { kind, user, id }: FaultyWrite, conditi
     WHEN (${row}."user" = '${user}' AND ${row}.id = ${id}) EXECUTE FUNCTION "${schema}".fault()`);
 }
 
-describe('A page of a PostgresStorage', () => {
+describe('page of a PostgresStorage', () => {
   testPageBound(async (t) => new PostgresStorage({ pool: cluster.pool(t), schema: cluster.newSchemaName() }));
 });
 
-describe('A PostgresStorage', () => {
-  it('is exact whatever parsers of types the application has set', async (t) => {
+describe('PostgresStorage', () => {
+  it('is exact with any type parsers of the application', async (t) => {
     const isText = (oid: number): boolean => oid === 25;
     const getTypeParser =
       (oid: number) =>
@@ -59,11 +56,8 @@ describe('A PostgresStorage', () => {
       schema: cluster.newSchemaName(),
     });
     const ids = [minInt64, 9007199254740993n, maxInt64];
-    assert.deepEqual(await storage.commit(ids.map((id) => create('ada', id))), [true, true, true]);
-    assert.deepEqual(await storage.commit([create('ada', 9007199254740992n), create('ada', 9007199254740993n)]), [
-      true,
-      false,
-    ]);
+    assert.deepEqual(await storage.commit(ids.map((id) => create(id))), [true, true, true]);
+    assert.deepEqual(await storage.commit([create(9007199254740992n), create(9007199254740993n)]), [true, false]);
     const sorted = [minInt64, 9007199254740992n, 9007199254740993n, maxInt64];
     assert.deepEqual(
       (await storage.list('ada', everything)).map(({ id }) => id),
@@ -76,7 +70,7 @@ describe('A PostgresStorage', () => {
     assert.equal((await storage.listJson?.('ada', everything))?.last, maxInt64);
   });
 
-  it('never ends the pool', async (t) => {
+  it('does not end the pool', async (t) => {
     const pool = cluster.pool(t);
     const storage = new PostgresStorage({ pool, schema: cluster.newSchemaName() });
     const store = new PlantStore({ storage });
@@ -88,14 +82,14 @@ describe('A PostgresStorage', () => {
     assert.deepEqual((await pool.query('SELECT 1 AS one')).rows, [{ one: 1 }]);
   });
 
-  it('commits a batch of creates and deletes in one statement, all or nothing', async (t) => {
+  it('commits creates and deletes in one statement, all or nothing', async (t) => {
     const schema = cluster.newSchemaName();
     const pool = observed(cluster.pool(t));
     const storage = new PostgresStorage({ pool, schema });
-    await storage.commit([create('ada', 1n)]);
+    await storage.commit([create(1n)]);
     await cluster.query(`ALTER TABLE "${schema}".plants ADD CHECK (name <> 'weed')`);
     pool.texts.length = 0;
-    await assert.rejects(storage.commit([create('ada', 2n), remove('ada', 1n), create('ada', 3n, 'weed')]), {
+    await assert.rejects(storage.commit([create(2n), remove(1n), create(3n, 'ada', 'weed')]), {
       code: '23514',
     });
     assert.equal(pool.texts.length, 1);
@@ -103,17 +97,17 @@ describe('A PostgresStorage', () => {
       (await storage.list('ada', everything)).map(({ id }) => id),
       [1n],
     );
-    // Now it is the delete that fails.
+    // Now the delete fails.
     await cluster.query(`CREATE TABLE "${schema}".pots AS SELECT "user", id FROM "${schema}".plants`);
     await cluster.query(`ALTER TABLE "${schema}".pots ADD FOREIGN KEY ("user", id) REFERENCES "${schema}".plants`);
-    await assert.rejects(storage.commit([create('ada', 2n), remove('ada', 1n)]), { code: '23503' });
+    await assert.rejects(storage.commit([create(2n), remove(1n)]), { code: '23503' });
     assert.deepEqual(
       (await storage.list('ada', everything)).map(({ id }) => id),
       [1n],
     );
   });
 
-  it('asks for plants in one order, however they came, so that two servers do not wait for each other', async (t) => {
+  it('sorts the writes of a batch, so that two servers do not deadlock', async (t) => {
     const pool = cluster.pool(t);
     const values: unknown[][] = [];
     const query: PostgresPool['query'] = (text, given = []) => {
@@ -123,8 +117,8 @@ describe('A PostgresStorage', () => {
     const storage = new PostgresStorage({ pool: { query }, schema: cluster.newSchemaName() });
     await storage.commit([]);
     values.length = 0;
-    await storage.commit([create('bob', 1n), create('ada', 10n), create('ada', 9n), create('ada', -1n)]);
-    await storage.commit([remove('bob', 1n), remove('ada', 10n), remove('ada', 9n), remove('ada', -1n)]);
+    await storage.commit([create(1n, 'bob'), create(10n), create(9n), create(-1n)]);
+    await storage.commit([remove(1n, 'bob'), remove(10n), remove(9n), remove(-1n)]);
     const inOrder = [
       ['ada', 'ada', 'ada', 'bob'],
       ['-1', '9', '10', '1'],
@@ -136,21 +130,21 @@ describe('A PostgresStorage', () => {
   });
 
   for (const code of ['40001', '40P01']) {
-    it(`runs a statement again, five times at the most, that was rolled back with ${code}`, async (t) => {
+    it(`retries a statement that was rolled back with ${code}, at most five times`, async (t) => {
       let failures = 0;
       const pool = observed(cluster.pool(t), (text) =>
         text.startsWith('INSERT') && failures-- > 0 ? failure(code) : undefined,
       );
       const storage = new PostgresStorage({ pool, schema: cluster.newSchemaName() });
       failures = 5;
-      assert.deepEqual(await storage.commit([create('ada', 1n)]), [true]);
+      assert.deepEqual(await storage.commit([create(1n)]), [true]);
       failures = 6;
-      await assert.rejects(storage.commit([create('ada', 2n)]), { code });
+      await assert.rejects(storage.commit([create(2n)]), { code });
     });
   }
 
   for (const code of ['08006', '57P01', '40003', 'ECONNRESET']) {
-    it(`never runs a statement again after ${code}: it may have happened`, async (t) => {
+    it(`does not retry a statement after ${code}, because it may have taken effect`, async (t) => {
       const pool = observed(cluster.pool(t), (text) => (text.startsWith('INSERT') ? failure(code) : undefined));
       const store = new PlantStore({ storage: new PostgresStorage({ pool, schema: cluster.newSchemaName() }) });
       await assert.rejects(store.createPlant('ada', { id: 1, name: 'Fern' }), { code: 'storage_unavailable' });
@@ -158,32 +152,32 @@ describe('A PostgresStorage', () => {
     });
   }
 
-  it('gets over a real deadlock', async (t) => {
+  it('recovers from a deadlock', async (t) => {
     const schema = cluster.newSchemaName();
-    // Whoever waits looks for a deadlock once, after this time: the storage, when both are waiting.
+    // A waiting connection checks for a deadlock after this time. The storage does so when both connections wait.
     const isolated = cluster.pool(t, {
       options: '-c default_transaction_isolation=serializable -c deadlock_timeout=1s',
       max: 4,
     });
     const pool = observed(isolated);
     const storage = new PostgresStorage({ pool, schema });
-    await storage.commit([create('ada', 1n), create('ada', 2n)]);
+    await storage.commit([create(1n), create(2n)]);
     const other = new Client({ connectionString: cluster.url() });
     await other.connect();
     t.after(() => other.end());
-    // The other one has the second plant and wants the first; the storage takes the first and wants the second.
+    // The other connection locks the second plant, then the first. The storage locks the first, then the second.
     await other.query(`SET deadlock_timeout = '20s'; BEGIN; SELECT FROM "${schema}".plants WHERE id = 2 FOR UPDATE`);
     pool.texts.length = 0;
-    const committed = storage.commit([remove('ada', 1n), remove('ada', 2n)]);
+    const committed = storage.commit([remove(1n), remove(2n)]);
     await waitForLock();
     await other.query(`SELECT FROM "${schema}".plants WHERE id = 1 FOR UPDATE`);
     await other.query('COMMIT');
     assert.deepEqual(await committed, [true, true]);
-    assert.ok(pool.texts.length > 1, 'It was not run again');
+    assert.ok(pool.texts.length > 1, 'The statement was not retried.');
   });
 });
 
-/** Resolves when somebody waits for a lock. */
+/** Resolves when a connection waits for a lock. */
 async function waitForLock(): Promise<void> {
   while ((await cluster.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).length === 0);
 }

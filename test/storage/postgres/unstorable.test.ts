@@ -5,6 +5,7 @@ import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.
 import { failure, observed } from '../../support/observed-pool.ts';
 import { PostgresCluster, poolOf } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
+import { create } from '../../support/writes.ts';
 
 let cluster: PostgresCluster;
 before(async () => {
@@ -12,13 +13,13 @@ before(async () => {
 });
 after(() => cluster.remove());
 
-describe('A PostgresStorage with plants that it cannot hold', () => {
-  it('rejects one of 64 concurrent creates over HTTP with 400 and creates the others', async (t) => {
+describe('PostgresStorage, with plants that it cannot hold', () => {
+  it('rejects one of 64 concurrent creates with 400, and creates the others', async (t) => {
     const schema = cluster.newSchemaName();
     const pool = observed(cluster.pool(t));
     const service = await startService(t, { storage: new PostgresStorage({ pool, schema }) });
     assert.equal((await service.call('GET', '/plants')).status, 200);
-    // A cast that fails for one name alone: invalid_text_representation, 22P02.
+    // A cast that fails only for this name: invalid_text_representation, 22P02.
     await cluster.query(
       `ALTER TABLE "${schema}".plants ADD CHECK (CASE WHEN name = 'plant 31' THEN name::int > 0 ELSE true END)`,
     );
@@ -46,7 +47,7 @@ describe('A PostgresStorage with plants that it cannot hold', () => {
       const cause = failure(state);
       const pool = observed(cluster.pool(t), (text) => (text.startsWith('INSERT') ? cause : undefined));
       const storage = new PostgresStorage({ pool, schema: cluster.newSchemaName() });
-      const commit = storage.commit([{ kind: 'create', user: 'ada', plant: { id: 1n, name: 'Fern' } }]);
+      const commit = storage.commit([create(1n, 'ada', 'Fern')]);
       await assert.rejects(
         commit,
         (error) => error instanceof PlantStoreError && error.code === 'invalid_plant' && error.cause === cause,
@@ -59,15 +60,12 @@ describe('A PostgresStorage with plants that it cannot hold', () => {
       const cause = failure(state);
       const pool = observed(cluster.pool(t), (text) => (text.startsWith('INSERT') ? cause : undefined));
       const storage = new PostgresStorage({ pool, schema: cluster.newSchemaName() });
-      await assert.rejects(
-        storage.commit([{ kind: 'create', user: 'ada', plant: { id: 1n, name: 'Fern' } }]),
-        (error) => error === cause,
-      );
+      await assert.rejects(storage.commit([create(1n, 'ada', 'Fern')]), (error) => error === cause);
     });
   }
 
   for (const createTable of [true, false]) {
-    it(`refuses a database that is not in UTF8, with createTable ${createTable}, and leaves it empty`, async (t) => {
+    it(`rejects a database whose encoding is not UTF8, with createTable ${createTable}, and creates no table`, async (t) => {
       const name = `latin1_${createTable}`;
       await cluster.query(`CREATE DATABASE ${name} ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`);
       const pool = poolOf(t, { connectionString: cluster.url(name) });
@@ -79,7 +77,7 @@ describe('A PostgresStorage with plants that it cannot hold', () => {
         assert.equal((error.cause as Error).message, 'Its server_encoding is LATIN1, not UTF8.');
         return true;
       };
-      await assert.rejects(storage.commit([{ kind: 'create', user: 'ada', plant: { id: 1n, name: 'Fern' } }]), refused);
+      await assert.rejects(storage.commit([create(1n, 'ada', 'Fern')]), refused);
       await assert.rejects(storage.list('ada', { after: undefined, limit: 1 }), refused);
       assert.deepEqual((await pool.query("SELECT FROM pg_tables WHERE tablename = 'plants'")).rows, []);
     });

@@ -8,11 +8,11 @@ import { backUpDatabase } from '../../../src/storage/sqlite/backup.ts';
 import { createAll, owned, readAll } from '../../support/stored-plants.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** So many plants that a backup takes several steps. */
+/** Enough plants for a backup of several steps. */
 const plants = Array.from({ length: 2000 }, (_, n) => owned('ada', { id: BigInt(n), name: 'x'.repeat(2000) }));
 
 describe('backUpDatabase', () => {
-  it('copies what was there when it began, whatever is written between its steps', async (t) => {
+  it('copies the plants that existed when it began, even if others are written between its steps', async (t) => {
     const folder = await temporaryFolder(t);
     const [file, target] = [join(folder, 'plants.db'), join(folder, 'copy.db')];
     await createAll(file, plants);
@@ -23,14 +23,14 @@ describe('backUpDatabase', () => {
     const insert = other.prepare("INSERT INTO plants VALUES ('bob', ?, 'later', NULL)");
     let steps = 0;
     await backUpDatabase(file, target, () => {
-      // A backup that begins anew after each of them is to come to its end, too.
+      // The limit lets a backup that restarts after each write end.
       if (++steps <= 20) insert.run(steps);
     });
     assert.ok(steps > 2, `${steps} steps`);
     assert.deepEqual(await readAll(target), plants);
   });
 
-  it('leaves what comes to its target meanwhile, and no part of its own', async (t) => {
+  it('does not overwrite a file that another process creates meanwhile, and leaves no temporary file', async (t) => {
     const folder = await temporaryFolder(t);
     const [file, target] = [join(folder, 'plants.db'), join(folder, 'copy.db')];
     await createAll(file, plants);

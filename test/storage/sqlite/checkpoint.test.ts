@@ -5,14 +5,15 @@ import { describe, it } from 'node:test';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { hasProgram, limitFileSize } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { create, remove } from '../../support/writes.ts';
 
-/** What SQLite lets the log grow to before it takes it into the file: 1000 pages, each with a head. */
+/** The size at which SQLite checkpoints the WAL: 1000 pages, each with a header. */
 const fullLogBytes = 1000 * (4096 + 24);
 
 const sizeOf = async (path: string): Promise<number> => (await stat(path)).size;
 
-describe('A commit to SQLite after which the full log cannot be taken into the file', () => {
-  it('is a commit all the same: it is in the log', async (t) => {
+describe('commit to SQLite after which the WAL checkpoint fails', () => {
+  it('succeeds, because the WAL contains it', async (t) => {
     if (!hasProgram(t, 'prlimit')) return;
     const path = join(await temporaryFolder(t), 'plants.db');
     const name = 'long'.repeat(1000);
@@ -27,20 +28,20 @@ describe('A commit to SQLite after which the full log cannot be taken into the f
     const storage = new SqliteStorage(path);
     t.after(() => storage.close());
     const [before, version] = [await sizeOf(path), storage.dataVersion()];
-    // Less than the file would need, and enough for a log that is full.
+    // Too small for the file after a checkpoint, and large enough for a full WAL.
     const limit = fullLogBytes + 500_000;
     assert.ok(before > limit);
     limitFileSize(process.pid, limit);
     try {
       for (let id = -1n; !((await sizeOf(`${path}-wal`)) > fullLogBytes + 200_000); id--) {
-        assert.deepEqual(await storage.commit([{ kind: 'create', user: 'ada', plant: { id, name } }]), [true]);
+        assert.deepEqual(await storage.commit([create(id, 'ada', name)]), [true]);
       }
     } finally {
       limitFileSize(process.pid, 'unlimited');
     }
     assert.equal(await sizeOf(path), before);
-    assert.equal(storage.dataVersion(), version, 'it was not opened again');
-    assert.deepEqual(await storage.commit([{ kind: 'delete', user: 'ada', id: -1n }]), [true]);
+    assert.equal(storage.dataVersion(), version, 'the file was not reopened');
+    assert.deepEqual(await storage.commit([remove(-1n)]), [true]);
     assert.ok((await sizeOf(path)) > before);
   });
 });

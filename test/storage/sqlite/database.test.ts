@@ -7,7 +7,7 @@ import { holdDatabase } from '../../support/hold-database.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 describe('openDatabase', () => {
-  it('lets every commit wait for the disk', async (t) => {
+  it('syncs every commit to the disk', async (t) => {
     const { database } = openDatabase(join(await temporaryFolder(t), 'plants.db'), 5000);
     t.after(() => {
       database.close();
@@ -16,7 +16,7 @@ describe('openDatabase', () => {
     assert.deepEqual({ ...database.prepare('PRAGMA synchronous').get() }, { synchronous: full });
   });
 
-  it('takes a file whose newest pages are in its log alone, as a crash leaves it', async (t) => {
+  it('recovers a file whose newest pages are only in the WAL, as after a crash', async (t) => {
     const folder = await temporaryFolder(t);
     const [path, crashed] = [join(folder, 'plants.db'), join(folder, 'crashed.db')];
     const { database } = openDatabase(path, 5000);
@@ -33,11 +33,11 @@ describe('openDatabase', () => {
       recovered.close();
     });
     assert.equal(recovered.prepare('SELECT id FROM plants').all().length, 2000);
-    // For its log it waits less.
+    // During the recovery the timeout is shorter.
     assert.deepEqual({ ...recovered.prepare('PRAGMA busy_timeout').get() }, { timeout: 5000 });
   });
 
-  it('lets a commit wait until another process lets go of the file', async (t) => {
+  it('lets a commit wait until another process releases the file', async (t) => {
     const path = join(await temporaryFolder(t), 'plants.db');
     const { database } = openDatabase(path, 5000);
     t.after(() => {

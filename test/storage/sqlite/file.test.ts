@@ -3,31 +3,27 @@ import { copyFile, open, readdir, readFile, stat, truncate, writeFile } from 'no
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { Worker } from 'node:worker_threads';
 import { PlantStore } from '../../../src/index.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import { holdDatabase } from '../../support/hold-database.ts';
+import { execute } from '../../support/sqlite-file.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
+import { create } from '../../support/writes.ts';
 
 async function newPath(t: HasAfter): Promise<string> {
   return join(await temporaryFolder(t), 'plants.db');
 }
 
-/** Makes a plant store with one plant and closes it. */
+/** Creates a plant store with one plant, and closes it. */
 async function makeStore(path: string): Promise<void> {
   await using store = new PlantStore({ storage: new SqliteStorage(path) });
   await store.createPlant('ada', { id: 1, name: 'Fern' });
 }
 
-function execute(path: string, sql: string): void {
-  const database = new DatabaseSync(path);
-  database.exec(sql);
-  database.close();
-}
-
 /**
- * Leaves a database file as a crash of the machine in the middle of `during` would: parts of the
- * change in the file, its first sector torn, and the journal by which SQLite takes them back.
+ * Leaves a database file as after a crash during `during`: with a part of the change and a torn first sector,
+ * and with the journal from which SQLite rolls back.
  */
 async function leaveCrashed(
   path: string,
@@ -43,7 +39,7 @@ async function leaveCrashed(
   await file.close();
 }
 
-/** Asserts that the file is refused and that not a byte of it, nor a file beside it, has changed. */
+/** Asserts that the file is rejected, and that neither the file nor its folder changes. */
 async function assertRefused(path: string, message: RegExp): Promise<void> {
   const [before, files] = [await readFile(path), await readdir(join(path, '..'))];
   assert.throws(() => new SqliteStorage(path), { name: 'PlantStoreError', code: 'storage_unsupported', message });
@@ -53,19 +49,19 @@ async function assertRefused(path: string, message: RegExp): Promise<void> {
 
 const mode = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
 
-describe('SqliteStorage and its file', () => {
-  it('makes the folder and all files for their owner only', async (t) => {
+describe('file of a SqliteStorage', () => {
+  it('is created with its folder for its owner only', async (t) => {
     const folder = join(await temporaryFolder(t), 'new', 'deeper');
     const storage = new SqliteStorage(join(folder, 'plants.db'));
     t.after(() => storage.close());
-    await storage.commit([{ kind: 'create', user: 'ada', plant: { id: 1n, name: 'Fern' } }]);
+    await storage.commit([create(1n, 'ada', 'Fern')]);
     assert.equal(await mode(folder), 0o700);
     const files = await readdir(folder);
     assert.deepEqual(files.sort(), ['plants.db', 'plants.db-shm', 'plants.db-wal']);
     for (const file of files) assert.equal(await mode(join(folder, file)), 0o600, file);
   });
 
-  it('is in WAL mode and marks the file as its own', async (t) => {
+  it('is in WAL mode, and has the application id of plant-store', async (t) => {
     const path = await newPath(t);
     await makeStore(path);
     const database = new DatabaseSync(path, { readOnly: true });
@@ -77,13 +73,13 @@ describe('SqliteStorage and its file', () => {
     assert.deepEqual({ ...database.prepare('PRAGMA application_id').get() }, { application_id: 0x504c4e54 });
   });
 
-  it('takes an empty file for a new one', async (t) => {
+  it('may be an empty file', async (t) => {
     const path = await newPath(t);
     await writeFile(path, '');
     await makeStore(path);
   });
 
-  it('takes a file that a crash left in the middle of being made', async (t) => {
+  it('is created again after a crash during its creation', async (t) => {
     const path = await newPath(t);
     await leaveCrashed(path, {
       from: await newPath(t),
@@ -93,7 +89,7 @@ describe('SqliteStorage and its file', () => {
     await makeStore(path);
   });
 
-  it('refuses another application’s file that a crash left in the middle of a change', async (t) => {
+  it('is rejected if it belongs to another application, which crashed during a change', async (t) => {
     const path = await newPath(t);
     const before = 'CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(1e6))';
     await leaveCrashed(path, {
@@ -105,13 +101,13 @@ describe('SqliteStorage and its file', () => {
     execute(path, 'SELECT * FROM t');
   });
 
-  it('refuses what is no SQLite database, and leaves it as it is', async (t) => {
+  it('is rejected unchanged if it is not an SQLite database', async (t) => {
     const path = await newPath(t);
     await writeFile(path, 'my only copy of a novel');
     await assertRefused(path, /not an SQLite database\. It was left as it is\.$/);
   });
 
-  it('refuses another application’s database, whatever its journal mode', async (t) => {
+  it('is rejected if it belongs to another application, in any journal mode', async (t) => {
     for (const sql of [
       'CREATE TABLE plants (id)',
       'PRAGMA journal_mode = WAL; CREATE TABLE t (a); PRAGMA application_id = 7',
@@ -122,7 +118,7 @@ describe('SqliteStorage and its file', () => {
     }
   });
 
-  it('refuses another application’s file whose log was not yet taken in, and leaves both', async (t) => {
+  it('is rejected with its WAL unchanged if it belongs to another application', async (t) => {
     const [path, from] = [await newPath(t), await newPath(t)];
     const database = new DatabaseSync(from);
     database.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1)');
@@ -136,21 +132,21 @@ describe('SqliteStorage and its file', () => {
     assert.deepEqual(await readFile(`${path}-wal`), log);
   });
 
-  it('refuses a newer version’s file', async (t) => {
+  it('is rejected if a newer version wrote it', async (t) => {
     const path = await newPath(t);
     await makeStore(path);
     execute(path, 'PRAGMA user_version = 2');
     await assertRefused(path, /schema version 2; this version of plant-store supports versions up to 1/);
   });
 
-  it('refuses a file that was cut short', async (t) => {
+  it('is rejected if it is truncated', async (t) => {
     const path = await newPath(t);
     await makeStore(path);
     await truncate(path, (await stat(path)).size - 1);
     await assertRefused(path, /is damaged/);
   });
 
-  it('refuses a file whose schema is garbage', async (t) => {
+  it('is rejected if its schema is damaged', async (t) => {
     const path = await newPath(t);
     await makeStore(path);
     const bytes = await readFile(path);
@@ -159,25 +155,25 @@ describe('SqliteStorage and its file', () => {
     await assertRefused(path, /is damaged/);
   });
 
-  it('refuses a file whose tables are gone', async (t) => {
+  it('is rejected if its table was dropped', async (t) => {
     const path = await newPath(t);
     await makeStore(path);
     execute(path, 'DROP TABLE plants');
     await assertRefused(path, /is damaged/);
   });
 
-  it('refuses what is not a file', async (t) => {
+  it('is rejected if it is a folder', async (t) => {
     const folder = await temporaryFolder(t);
     assert.throws(() => new SqliteStorage(folder), { code: 'storage_unsupported', message: /is not a file/ });
   });
 
-  it('passes on what the operating system says', async (t) => {
+  it('causes the error of the operating system if it cannot be opened', async (t) => {
     const path = join(await newPath(t), 'x', 'plants.db');
     await writeFile(join(path, '..', '..'), 'a file where a folder should be');
     assert.throws(() => new SqliteStorage(path), { code: 'ENOTDIR' });
   });
 
-  it('refuses wrong options, naming them', async (t) => {
+  it('is not created if an option is invalid', async (t) => {
     const path = await newPath(t);
     for (const wrong of ['', ':memory:', 7 as unknown as string]) {
       assert.throws(() => new SqliteStorage(wrong), { name: 'TypeError', message: /^path / });
@@ -189,8 +185,8 @@ describe('SqliteStorage and its file', () => {
   });
 });
 
-describe('SqliteStorage beside another process', () => {
-  it('waits for its lock up to busyTimeoutMs; then nothing of the batch is kept', async (t) => {
+describe('SqliteStorage, with another process', () => {
+  it('waits for a lock up to busyTimeoutMs, then rejects the whole batch', async (t) => {
     const path = await newPath(t);
     await makeStore(path);
     const store = new PlantStore({ storage: new SqliteStorage(path, { busyTimeoutMs: 50 }) });
@@ -211,24 +207,14 @@ describe('SqliteStorage beside another process', () => {
     const path = await newPath(t);
     await makeStore(path);
     execute(path, 'PRAGMA journal_mode = DELETE');
-    const reader = new Worker(
-      `const { DatabaseSync } = require('node:sqlite');
-       const { parentPort, workerData } = require('node:worker_threads');
-       const database = new DatabaseSync(workerData);
-       database.exec('BEGIN; SELECT * FROM plants');
-       parentPort.postMessage('reading');
-       setTimeout(() => database.close(), 300);`,
-      { eval: true, workerData: path },
-    );
-    t.after(() => reader.terminate());
-    await new Promise((resolve) => reader.once('message', resolve));
+    await holdDatabase(t, path, 'BEGIN; SELECT * FROM plants', 300);
     assert.throws(() => new SqliteStorage(path, { busyTimeoutMs: 0 }), { errcode: 5 });
     await makeStoreAgain(path);
   });
 
   const skip = process.platform === 'linux' ? false : 'the locks are counted in /proc/locks';
   it(
-    'keeps its locks when the same process opens the file again, or others would delete its log',
+    'keeps its locks when the same process opens the file again, because others would delete the WAL',
     { skip },
     async (t) => {
       const path = await newPath(t);
@@ -243,7 +229,7 @@ describe('SqliteStorage beside another process', () => {
     },
   );
 
-  it('rolls a batch back that fails in the middle', async (t) => {
+  it('rolls back a batch that fails in the middle', async (t) => {
     const path = await newPath(t);
     await makeStore(path);
     execute(

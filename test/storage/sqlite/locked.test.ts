@@ -9,7 +9,7 @@ import type { HasAfter } from '../../support/temporary-folder.ts';
 
 const write = { kind: 'create', user: 'ada', plant: { id: 1n, name: 'Fern' } } as const;
 
-/** A storage whose file another connection holds for a while. */
+/** Opens a storage whose file another connection locks for `heldMs`. */
 async function start(t: HasAfter, busyTimeoutMs: number, heldMs: number): Promise<SqliteStorage> {
   const path = join(await temporaryFolder(t), 'plants.db');
   const storage = new SqliteStorage(path, { busyTimeoutMs });
@@ -18,7 +18,7 @@ async function start(t: HasAfter, busyTimeoutMs: number, heldMs: number): Promis
   return storage;
 }
 
-describe('SqliteStorage over a file that another process holds', () => {
+describe('SqliteStorage over a locked file', () => {
   it('waits until it can create its table in a new file', async (t) => {
     const path = join(await temporaryFolder(t), 'plants.db');
     await holdDatabase(t, path, 'BEGIN IMMEDIATE', 300);
@@ -27,7 +27,7 @@ describe('SqliteStorage over a file that another process holds', () => {
     assert.deepEqual(await storage.commit([write]), [true]);
   });
 
-  it('waits with a commit, and lets others go on meanwhile', async (t) => {
+  it('waits with a commit, and continues to list plants meanwhile', async (t) => {
     const storage = await start(t, 10_000, 800);
     let isOver = false;
     const committed = storage.commit([write]).finally(() => {
@@ -43,13 +43,13 @@ describe('SqliteStorage over a file that another process holds', () => {
     assert.ok(lists >= 3, `${lists} lists`);
   });
 
-  it('gives up after busyTimeoutMs, and has done nothing', async (t) => {
+  it('rejects a commit after busyTimeoutMs, without any effect', async (t) => {
     const storage = await start(t, 300, 2000);
     await assert.rejects(storage.commit([write]), /locked/);
     assert.deepEqual(await storage.list('ada', { after: undefined, limit: 10 }), []);
   });
 
-  it('gives up where it is closed meanwhile', async (t) => {
+  it('rejects a waiting commit with closed when it is closed', async (t) => {
     const storage = await start(t, 10_000, 2000);
     const committed = assert.rejects(storage.commit([write]), { code: 'closed' });
     await storage.close();

@@ -6,20 +6,16 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { PlantStore } from '../../../src/index.ts';
-import { plantPageJson } from '../../../src/store/plant-store.ts';
-import type { Write } from '../../../src/index.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { hasProgram, limitFileSize } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { create, everything } from '../../support/writes.ts';
+import { plantPageJson } from '../../../src/store/plant-store.ts';
 
 const unavailable = { name: 'PlantStoreError', code: 'storage_unavailable' };
 
-function create(id: number): Write {
-  return { kind: 'create', user: 'ada', plant: { id: BigInt(id), name: `plant ${id}` } };
-}
-
 async function ids(storage: SqliteStorage): Promise<number[]> {
-  return (await storage.list('ada', { after: undefined, limit: 1000 })).map(({ id }) => Number(id));
+  return (await storage.list('ada', everything)).map(({ id }) => Number(id));
 }
 
 const sizeOf = async (path: string): Promise<number> => (await stat(path)).size;
@@ -28,12 +24,12 @@ function linkOf(path: string): string {
   try {
     return readlinkSync(path);
   } catch {
-    // The descriptor by which the folder itself was read.
+    // This is the descriptor with which the folder was read.
     return '';
   }
 }
 
-/** What this process does while its files cannot grow. */
+/** Runs `work` while the files of this process cannot grow. */
 async function whileStuck(work: () => Promise<void>): Promise<void> {
   limitFileSize(process.pid, 4096);
   try {
@@ -43,7 +39,7 @@ async function whileStuck(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** A storage with plants 1 to 20 whose last commit, that of plant 99, failed for the disk. */
+/** Opens a storage with the plants 1 to 20. Its last commit, of plant 99, failed because of the disk. */
 async function makeFailed(t: TestContext): Promise<{ path: string; storage: SqliteStorage }> {
   const path = join(await temporaryFolder(t), 'plants.db');
   const storage = new SqliteStorage(path, { busyTimeoutMs: 50 });
@@ -57,8 +53,8 @@ async function makeFailed(t: TestContext): Promise<{ path: string; storage: Sqli
 
 const twenty = Array.from({ length: 20 }, (_, n) => n + 1);
 
-describe('SqliteStorage after a commit for which the disk failed', () => {
-  it('goes on reading, refuses writes while the disk fails, and then begins a new log', async (t) => {
+describe('SqliteStorage, after a commit that failed because of the disk', () => {
+  it('continues to read, rejects writes while the disk fails, and then starts a new WAL', async (t) => {
     if (!hasProgram(t, 'prlimit')) return;
     const { path, storage } = await makeFailed(t);
     await whileStuck(async () => {
@@ -72,13 +68,13 @@ describe('SqliteStorage after a commit for which the disk failed', () => {
     assert.deepEqual(await ids(storage), [...twenty, 21]);
   });
 
-  it('does not find the failed write again in the log', async (t) => {
+  it('does not recover the failed write from the WAL', async (t) => {
     if (!hasProgram(t, 'prlimit')) return;
     const { storage } = await makeFailed(t);
     assert.deepEqual(await storage.commit([create(99)]), [true]);
   });
 
-  it('makes no new file where somebody took it away', async (t) => {
+  it('creates no new file if its file was removed', async (t) => {
     if (!hasProgram(t, 'prlimit')) return;
     const { path, storage } = await makeFailed(t);
     await rename(path, `${path}.away`);
@@ -90,7 +86,7 @@ describe('SqliteStorage after a commit for which the disk failed', () => {
     assert.deepEqual(await storage.commit([create(21)]), [true]);
   });
 
-  it('takes no other file for its own', async (t) => {
+  it('does not open another file in place of its own', async (t) => {
     if (!hasProgram(t, 'prlimit')) return;
     const { path, storage } = await makeFailed(t);
     await rename(path, `${path}.away`);
@@ -103,7 +99,7 @@ describe('SqliteStorage after a commit for which the disk failed', () => {
     assert.deepEqual(await storage.commit([create(21)]), [true]);
   });
 
-  it('does not begin anew in its own file where that was emptied, and takes none that was cut short', async (t) => {
+  it('rejects its own file if that was emptied or truncated', async (t) => {
     if (!hasProgram(t, 'prlimit')) return;
     const { path, storage } = await makeFailed(t);
     await storage.commit([create(21)]);
@@ -117,7 +113,7 @@ describe('SqliteStorage after a commit for which the disk failed', () => {
     }
   });
 
-  it('waits for those who still read in the log', async (t) => {
+  it('waits until other connections no longer read the WAL', async (t) => {
     if (!hasProgram(t, 'prlimit')) return;
     const { path, storage } = await makeFailed(t);
     const reader = new DatabaseSync(path);
@@ -133,7 +129,7 @@ describe('SqliteStorage after a commit for which the disk failed', () => {
     assert.deepEqual(await storage.commit([create(21)]), [true]);
   });
 
-  it('shows what others wrote meanwhile, though the new connection counts their commits anew', async (t) => {
+  it('shows what others wrote meanwhile, although data_version restarts in the new connection', async (t) => {
     if (!hasProgram(t, 'prlimit')) return;
     const path = join(await temporaryFolder(t), 'plants.db');
     const [store, other] = [1, 2].map(() => new PlantStore({ storage: new SqliteStorage(path) }));
@@ -149,7 +145,7 @@ describe('SqliteStorage after a commit for which the disk failed', () => {
     assert.equal((await plantPageJson(store, 'bob')).json, '[{"name":"Moss"}]');
   });
 
-  it('keeps no file open that it no longer needs', async (t) => {
+  it('leaks no file descriptor', async (t) => {
     if (!hasProgram(t, 'prlimit')) return;
     const { path, storage } = await makeFailed(t);
     const openFiles = (): number =>
@@ -163,7 +159,7 @@ describe('SqliteStorage after a commit for which the disk failed', () => {
     assert.deepEqual(counts, Array(5).fill(counts[0]));
   });
 
-  it('closes, once and again', async (t) => {
+  it('can be closed twice', async (t) => {
     if (!hasProgram(t, 'prlimit')) return;
     const { path, storage } = await makeFailed(t);
     await storage.close();
@@ -176,20 +172,18 @@ describe('SqliteStorage after a commit for which the disk failed', () => {
   });
 });
 
-describe('SqliteStorage over a log that a crash left', () => {
-  /** A copy of a file that is in use, with its log: as after a crash. */
+describe('SqliteStorage, with a WAL from a crash', () => {
+  /** Copies a file in use and its WAL, as after a crash. */
   async function makeCrashed(t: TestContext): Promise<string> {
     const [from, path] = [join(await temporaryFolder(t), 'plants.db'), join(await temporaryFolder(t), 'plants.db')];
     const storage = new SqliteStorage(from);
-    for (const id of twenty) {
-      await storage.commit([{ kind: 'create', user: 'ada', plant: { id: BigInt(id), name: 'long'.repeat(1000) } }]);
-    }
+    for (const id of twenty) await storage.commit([create(id, 'ada', 'long'.repeat(1000))]);
     for (const ending of ['', '-wal']) await copyFile(from + ending, path + ending);
     await storage.close();
     return path;
   }
 
-  it('takes it in before it writes, since nobody knows what of it is on the disk', async (t) => {
+  it('checkpoints it before the first write, because parts of it may not be synced', async (t) => {
     const path = await makeCrashed(t);
     assert.ok((await sizeOf(`${path}-wal`)) > 0);
     const storage = new SqliteStorage(path);
@@ -198,11 +192,11 @@ describe('SqliteStorage over a log that a crash left', () => {
     assert.deepEqual(await ids(storage), twenty);
   });
 
-  it('reads it, but takes no write, as long as it cannot be taken in', async (t) => {
+  it('reads it, but rejects writes while it cannot be checkpointed', async (t) => {
     if (!hasProgram(t, 'prlimit')) return;
     const path = await makeCrashed(t);
     const log = await sizeOf(`${path}-wal`);
-    // Enough for the log's index, too little for the plants.
+    // Enough for the index of the WAL, and too little for the plants.
     const limit = 32_768;
     limitFileSize(process.pid, limit);
     try {

@@ -6,7 +6,7 @@ import { hasResultCode } from '../../../src/storage/sqlite/result-code.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 describe('hasResultCode', () => {
-  it('finds the primary code in an extended one', async (t) => {
+  it('matches the primary code of an extended one', async (t) => {
     const path = join(await temporaryFolder(t), 'plants.db');
     const [reader, writer] = [new DatabaseSync(path), new DatabaseSync(path)];
     t.after(() => {
@@ -17,7 +17,7 @@ describe('hasResultCode', () => {
     writer.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (a)');
     reader.exec('BEGIN; SELECT * FROM t');
     writer.exec('INSERT INTO t VALUES (1)');
-    // SQLITE_BUSY_SNAPSHOT, one of the extended codes of SQLITE_BUSY.
+    // 517 is SQLITE_BUSY_SNAPSHOT, an extended code of SQLITE_BUSY.
     assert.throws(
       () => {
         reader.exec('INSERT INTO t VALUES (2)');
@@ -29,7 +29,7 @@ describe('hasResultCode', () => {
     );
   });
 
-  it('finds none in what is not of SQLite', () => {
+  it('returns false for other errors', () => {
     assert.equal(hasResultCode(new Error('no'), 'error'), false);
     assert.equal(hasResultCode({ errcode: 5 }, 'busy'), false);
   });

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { describe } from 'node:test';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import type { FaultyWrite } from '../../../src/testing/suite.ts';
 import { testPageBound } from '../../support/page-bound.ts';
+import { execute } from '../../support/sqlite-file.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 testStorageAdapter('SqliteStorage', {
@@ -14,25 +14,24 @@ testStorageAdapter('SqliteStorage', {
   },
   persistent: true,
   makeWriteFail: ({ path }, write) => {
-    addTrigger(path, write, "SELECT RAISE(ABORT, 'a fault on purpose')");
+    addTrigger(path, write, "SELECT RAISE(ABORT, 'a deliberate fault')");
   },
-  // A value of more than 1000000000 bytes: SQLITE_TOOBIG.
+  // A value of more than 1,000,000,000 bytes fails with SQLITE_TOOBIG.
   makePlantUnstorable: ({ path }, write) => {
     addTrigger(path, write, 'SELECT zeroblob(2000000000)');
   },
 });
 
-/** Runs a statement of SQL, over a second connection, whenever a storage applies this write. */
+/** Adds a trigger that runs a statement when a storage applies this write. */
 function addTrigger(path: string, { kind, user, id }: FaultyWrite, sql: string): void {
   const [event, row] = kind === 'create' ? ['INSERT', 'NEW'] : ['DELETE', 'OLD'];
-  const database = new DatabaseSync(path);
-  database.exec(
+  execute(
+    path,
     `CREATE TRIGGER fault BEFORE ${event} ON plants WHEN ${row}.user = '${user}' AND ${row}.id = ${id} BEGIN ${sql}; END`,
   );
-  database.close();
 }
 
-describe('A page of a SqliteStorage', () => {
+describe('page of a SqliteStorage', () => {
   testPageBound(async (t) => {
     const storage = new SqliteStorage(join(await temporaryFolder(t), 'plants.db'));
     t.after(() => storage.close());

@@ -12,11 +12,12 @@ import { PlantModel } from '../../support/plant-model.ts';
 import { readSyncTrace, syncTraceCalls } from '../../support/sync-trace.ts';
 import { attachStrace } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { create } from '../../support/writes.ts';
 
-describe('An acknowledgement over SQLite', () => {
+describe('acknowledgement of a write to SQLite', () => {
   for (const clients of [1, 16]) {
-    // That a killed server forgets nothing does not show it: what was not synced outlives a process.
-    it(`is sent after a sync of the log, to ${clients} at once`, async (t) => {
+    // Killing a server does not prove this, because unsynced data survives the process.
+    it(`is sent after a sync of the WAL, with ${clients} clients`, async (t) => {
       const cwd = await temporaryFolder(t);
       const { token } = issueToken(join(cwd, 'tokens.json'), { user: 'ada' });
       const server = await startServer(t, ['--storage', 'sqlite:plants.db', '--log', 'off'], { cwd });
@@ -44,20 +45,20 @@ describe('An acknowledgement over SQLite', () => {
   }
 });
 
-/** What was synced, in order, as strace -y says it. */
+/** Returns the synced paths in order, from the output of strace -y. */
 function syncedPaths(trace: string): (string | undefined)[] {
   return [...trace.matchAll(/sync\(\d+<([^>]*)>\) += 0/g)].map(([, path]) => path);
 }
 
-describe('A new file of SqliteStorage', () => {
-  it('has its name on the disk, and those of its folders, before a commit in it is done', async (t) => {
+describe('new file of a SqliteStorage', () => {
+  it('has its directory entry and those of its folders synced before the first commit resolves', async (t) => {
     const folder = await temporaryFolder(t);
     const output = join(folder, 'trace');
     const strace = await attachStrace(t, process.pid, ['-y', '-e', 'trace=fsync,fdatasync'], output);
     if (strace === undefined) return;
     const storage = new SqliteStorage(join(folder, 'new', 'deeper', 'plants.db'));
     t.after(() => storage.close());
-    await storage.commit([{ kind: 'create', user: 'ada', plant: { id: 1n, name: 'Fern' } }]);
+    await storage.commit([create(1n, 'ada', 'Fern')]);
     await strace.detach();
     const synced = syncedPaths(await readFile(output, 'utf8'));
     for (const path of [folder, join(folder, 'new'), join(folder, 'new', 'deeper')]) {
@@ -66,12 +67,12 @@ describe('A new file of SqliteStorage', () => {
   });
 });
 
-describe('A backup', () => {
-  it('has its name on the disk when it is done', async (t) => {
+describe('backUpDatabase', () => {
+  it('syncs the directory entry of the target before it resolves', async (t) => {
     const [folder, other] = [await temporaryFolder(t), await temporaryFolder(t)];
     const storage = new SqliteStorage(join(folder, 'plants.db'));
     t.after(() => storage.close());
-    await storage.commit([{ kind: 'create', user: 'ada', plant: { id: 1n, name: 'Fern' } }]);
+    await storage.commit([create(1n, 'ada', 'Fern')]);
     const output = join(folder, 'trace');
     const strace = await attachStrace(t, process.pid, ['-y', '-e', 'trace=fsync,fdatasync'], output);
     if (strace === undefined) return;

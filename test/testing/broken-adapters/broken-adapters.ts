@@ -12,7 +12,7 @@ class RepeatsAfter extends MapStorage {
   }
 }
 
-/** Forgets the user in its query. */
+/** Does not filter by user. */
 class MixesUsers extends MapStorage {
   override async list(_user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
     this.refuseIfClosed();
@@ -23,7 +23,7 @@ class MixesUsers extends MapStorage {
   }
 }
 
-/** Reads ids as doubles. */
+/** Returns ids that are rounded to doubles. */
 class RoundsIds extends MapStorage {
   override async list(user: string, range: ListRange): Promise<StoredPlant[]> {
     return (await super.list(user, range)).map((plant) => ({ ...plant, id: BigInt(Number(plant.id)) }));
@@ -60,7 +60,7 @@ class CommitsCreatesFirst extends MapStorage {
   }
 }
 
-/** Takes a plant that it cannot hold for a failure of the whole storage. */
+/** Reports a plant that it cannot hold as a failure of the storage. */
 class FailsNeighbours extends MapStorage {
   protected override unstorableError(): Error {
     return new Error('The text cannot be encoded.');
@@ -73,7 +73,7 @@ class IgnoresLimit extends MapStorage {
   }
 }
 
-/** Takes an empty tag for no tag. */
+/** Stores an empty tag as an absent one. */
 class LosesEmptyTag extends MapStorage {
   protected override apply(plants: Map<string, OwnedPlant>, write: Write): boolean {
     if (write.kind === 'delete' || write.plant.tag !== '') return super.apply(plants, write);
@@ -82,7 +82,7 @@ class LosesEmptyTag extends MapStorage {
   }
 }
 
-/** Keeps ids as text, and sorts them as text. */
+/** Sorts ids as text. */
 class SortsIdsAsText extends MapStorage {
   override async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
     const plants = await super.list(user, { after: undefined, limit: Infinity });
@@ -131,7 +131,7 @@ class ListsUndefined extends MapStorage {
   }
 }
 
-/** Hides its error by resolving, as an adapter with a catch around everything does. */
+/** Resolves after an error, like an adapter that catches everything. */
 class HidesFailure extends MapStorage {
   override async commit(writes: readonly Write[]): Promise<boolean[]> {
     return super.commit(writes).catch((error: unknown) => {
@@ -141,7 +141,7 @@ class HidesFailure extends MapStorage {
   }
 }
 
-/** Has methods that throw instead of rejecting. */
+/** Throws errors instead of rejecting. */
 class ThrowsAtOnce extends MapStorage {
   override list(user: string, range: ListRange): Promise<StoredPlant[]> {
     this.refuseIfClosed();
@@ -149,16 +149,16 @@ class ThrowsAtOnce extends MapStorage {
   }
 }
 
-/** Makes plants up at the end of a list. */
+/** Returns invented plants at the end of a list. */
 class ListsForever extends MapStorage {
   override async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
     const page = await super.list(user, { after, limit });
     if (page.length > 0 || after === undefined) return page;
-    return Array.from({ length: limit }, (_, n) => ({ id: after + BigInt(n) + 1n, name: 'made up' }));
+    return Array.from({ length: limit }, (_, n) => ({ id: after + BigInt(n) + 1n, name: 'invented' }));
   }
 }
 
-/** By the name that run.ts is given. */
+/** The adapters, by the name in the variable ADAPTER. */
 export const adapters: Readonly<Record<string, new (faults: Faults) => StorageAdapter>> = {
   MapStorage,
   FaultyMapStorage: MapStorage,

@@ -3,7 +3,7 @@ import { compareUsers } from '../../../src/storage/key-order.ts';
 import type { FaultyWrite } from '../../../src/testing/suite.ts';
 import type { ListRange, OwnedPlant, ScanRange, StorageAdapter, StoredPlant, Write } from '../../../src/index.ts';
 
-/** The faults of one location, which its adapters meet as they apply a write. */
+/** The faults of one location. Its adapters fail when they apply the faulty writes. */
 export class Faults {
   failing: FaultyWrite | undefined;
   unstorable: FaultyWrite | undefined;
@@ -14,7 +14,7 @@ export class Faults {
   }
 }
 
-/** A short and correct adapter that the broken ones derive from. A commit works on a copy, so it is all or nothing. */
+/** A short, correct adapter from which the broken ones derive. A commit is all or nothing, because it works on a copy. */
 export class MapStorage implements StorageAdapter {
   protected plants = new Map<string, OwnedPlant>();
   protected isClosed = false;
@@ -61,7 +61,7 @@ export class MapStorage implements StorageAdapter {
     return true;
   }
 
-  /** Copies of all plants, by user and then by id. */
+  /** Returns copies of all plants, ordered by user and then by id. */
   protected sorted(): OwnedPlant[] {
     return [...this.plants.values()]
       .map(({ user, plant }) => ({ user, plant: { ...plant } }))

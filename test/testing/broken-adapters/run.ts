@@ -1,4 +1,4 @@
-// Runs the suite on the adapter that the environment names: node --test with ADAPTER=RepeatsAfter.
+// Runs the suite on the adapter that a variable names, such as ADAPTER=RepeatsAfter.
 import assert from 'node:assert/strict';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import type { StorageAdapterTestOptions, StorageLocation } from '../../../src/testing/suite.ts';

@@ -1,7 +1,6 @@
 import { faultsIn } from '../../fault.ts';
 import type { Fault } from '../../fault.ts';
 
-const openPostgres = 'test/cli/open-postgres.test.ts';
 const serve = 'test/cli/commands/serve.test.ts';
 
 /** `src/cli/commands`: one file for each command. */
@@ -50,7 +49,7 @@ export const commandFaults: readonly Fault[] = [
         find: 'yield cut();\n        return;',
         replace: 'return;',
       },
-      { name: 'import: a batch contains a key twice', find: ' || keys.has(key)', replace: '', tests: [openPostgres] },
+      { name: 'import: a batch contains a key twice', find: ' || keys.has(key)', replace: '' },
       {
         name: 'import: the size of a batch is not limited',
         find: 'plants.length === maxPageLength || bytes >= maxPageBytes || ',
@@ -62,7 +61,7 @@ export const commandFaults: readonly Fault[] = [
   ),
   ...faultsIn(
     'src/cli/commands/serve.ts',
-    ['test/cli/commands/serve-stop.test.ts'],
+    ['test/cli/commands/serve/stop.test.ts'],
     [
       {
         name: 'serve: a second signal does not end the process',
@@ -77,7 +76,12 @@ export const commandFaults: readonly Fault[] = [
       },
       { name: 'serve: SIGTERM ends the process at once', find: `.on('SIGTERM', onSignal)`, replace: '' },
       { name: 'serve: SIGHUP ends the process at once', find: `.on('SIGHUP', onSignal)`, replace: '' },
-      { name: 'serve: the storage is not closed', find: 'store.close(), ', replace: '', tests: [openPostgres] },
+      {
+        name: 'serve: the storage is not closed',
+        find: 'store.close(), ',
+        replace: '',
+        tests: ['test/cli/commands/serve/postgres.test.ts'],
+      },
       { name: 'serve: port 65536 is accepted', find: '> 65_535', replace: '> 65_536', tests: ['test/cli/run.test.ts'] },
       {
         name: 'serve: a token created at the first start is not used',
@@ -91,7 +95,7 @@ export const commandFaults: readonly Fault[] = [
       log.refusal(error);
     });`,
         replace: '',
-        tests: ['test/cli/output/log.test.ts'],
+        tests: ['test/cli/commands/serve/log.test.ts'],
       },
       {
         name: 'serve: the URL of an IPv6 address has no brackets',

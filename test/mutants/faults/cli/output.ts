@@ -1,13 +1,13 @@
 import { faultsIn } from '../../fault.ts';
 import type { Fault } from '../../fault.ts';
 
-const logSecrets = 'test/cli/output/log-secrets.test.ts';
+const logSecrets = 'test/cli/commands/serve/log-secrets.test.ts';
 
 /** `src/cli/output`: the log and what commands print. */
 export const outputFaults: readonly Fault[] = [
   ...faultsIn(
     'src/cli/output/log.ts',
-    ['test/cli/output/log.test.ts'],
+    ['test/cli/output/log.test.ts', 'test/cli/commands/serve/log.test.ts'],
     [
       {
         name: 'log: paths of routes are logged',

@@ -2,9 +2,11 @@ import { faultsIn } from '../../fault.ts';
 import type { Fault } from '../../fault.ts';
 
 const body = 'test/http/body.test.ts';
-const listener = 'test/http/listener.test.ts';
+const bearer = 'test/http/bearer.test.ts';
+const handler = 'test/http/handler.test.ts';
 const plantList = 'test/http/plant-list.test.ts';
-const plants = 'test/http/plants.test.ts';
+const operations = 'test/http/operations.test.ts';
+const routes = 'test/http/routes.test.ts';
 const refuseConnection = 'test/http/node/refuse-connection.test.ts';
 const conformance = 'test/http/conformance.test.ts';
 
@@ -12,7 +14,7 @@ const conformance = 'test/http/conformance.test.ts';
 export const httpRequestFaults: readonly Fault[] = [
   ...faultsIn(
     'src/http/answer.ts',
-    [listener, conformance],
+    [handler, conformance],
     [
       {
         name: 'answer: a 500 reveals its cause',
@@ -28,19 +30,19 @@ export const httpRequestFaults: readonly Fault[] = [
         name: 'answer: responses have no Cache-Control header',
         find: `'Cache-Control', 'no-store', `,
         replace: '',
-        tests: [plants, conformance],
+        tests: [operations, conformance],
       },
       {
         name: 'answer: responses have no X-Content-Type-Options header',
         find: `, 'X-Content-Type-Options', 'nosniff'`,
         replace: '',
-        tests: [plants, conformance],
+        tests: [operations, conformance],
       },
     ],
   ),
   ...faultsIn(
     'src/http/bearer.ts',
-    [listener, conformance],
+    [bearer, conformance],
     [
       { name: 'bearer: the scheme is case-sensitive', find: '=*)$/i', replace: '=*)$/' },
       { name: 'bearer: a token may contain any character', find: '([\\w\\-.~+/]+=*)', replace: '(.+)' },
@@ -64,7 +66,7 @@ export const httpRequestFaults: readonly Fault[] = [
   ),
   ...faultsIn(
     'src/http/body.ts',
-    [plants, conformance],
+    [operations, conformance],
     [
       {
         name: 'body: one user may reserve the memory of all',
@@ -132,7 +134,7 @@ export const httpRequestFaults: readonly Fault[] = [
   ),
   ...faultsIn(
     'src/http/handler.ts',
-    [listener, conformance],
+    [handler, routes, bearer, conformance],
     [
       { name: 'handler: scopes are not checked', find: 'checkScope(caller, scope);', replace: '' },
       {
@@ -208,25 +210,25 @@ export const httpRequestFaults: readonly Fault[] = [
   ),
   ...faultsIn(
     'src/http/operations.ts',
-    ['test/http/node/limits.test.ts'],
+    ['test/http/in-flight.test.ts'],
     [
       {
         name: 'operations: deleting an absent plant succeeds',
         find: `throw new HttpError('plant_not_found');`,
         replace: 'return { status: 204 };',
-        tests: [plants, conformance],
+        tests: [operations, conformance],
       },
       {
         name: 'operations: an encoded minus sign is rejected',
         find: '(3\\d|2d)',
         replace: '(3\\d)',
-        tests: [plants, conformance],
+        tests: [operations, conformance],
       },
       {
         name: 'operations: a Link omits the mount path',
         find: 'path: basePath + request.mountPath + path',
         replace: 'path: basePath + path',
-        tests: ['test/http/mount.test.ts'],
+        tests: ['test/http/node/request-listener.test.ts'],
       },
       {
         name: 'operations: a delete does not wait for the end of its body',
@@ -259,7 +261,7 @@ export const httpRequestFaults: readonly Fault[] = [
   ),
   ...faultsIn(
     'src/http/routes.ts',
-    [listener, conformance],
+    [routes, bearer, conformance],
     [
       {
         name: 'routes: the scope plants:read is sufficient to delete',
@@ -283,7 +285,7 @@ export const httpRequestFaults: readonly Fault[] = [
   ),
   ...faultsIn(
     'src/http/service-options.ts',
-    [plants, conformance],
+    [operations, conformance],
     [
       {
         name: 'service options: a body may exceed 64 KiB by one byte',

@@ -6,7 +6,6 @@ const connectionLimit = 'test/http/node/connection-limit.test.ts';
 const drainServer = 'test/http/node/drain-server.test.ts';
 const inOrder = 'test/http/node/in-order.test.ts';
 const lateRequests = 'test/http/node/late-requests.test.ts';
-const limits = 'test/http/node/limits.test.ts';
 const refuseConnection = 'test/http/node/refuse-connection.test.ts';
 const server = 'test/http/node/server.test.ts';
 
@@ -115,7 +114,7 @@ export const nodeConnectionFaults: readonly Fault[] = [
       closeLingering(socket);
     }`,
         replace: 'refuse',
-        tests: [server, refuseConnection],
+        tests: ['test/http/node/request-body.test.ts', refuseConnection],
       },
       {
         name: 'refuse connection: a client that is still sending loses its response',
@@ -140,7 +139,12 @@ export const nodeConnectionFaults: readonly Fault[] = [
         find: 'requireHostHeader: false',
         replace: 'requireHostHeader: true',
       },
-      { name: 'server: CONNECT gets no response', find: `refuseConnection(socket, 'route_not_found');`, replace: '' },
+      {
+        name: 'server: CONNECT gets no response',
+        find: `refuseConnection(socket, 'route_not_found');`,
+        replace: '',
+        tests: [connect],
+      },
       {
         name: 'server: a header that is too large is reported as malformed',
         find: `'HPE_HEADER_OVERFLOW'`,
@@ -216,7 +220,7 @@ export const nodeConnectionFaults: readonly Fault[] = [
         name: 'server: a stalled connection never times out',
         find: '  timeout: 60_000',
         replace: '  timeout: 0',
-        tests: [limits],
+        tests: [server],
       },
       {
         name: 'server: the limit of open files does not limit connections',
@@ -228,13 +232,13 @@ export const nodeConnectionFaults: readonly Fault[] = [
         name: 'server: idle connections are not closed for new ones',
         find: 'closeIdleConnections(server, connections);',
         replace: '',
-        tests: [limits],
+        tests: ['test/http/node/connection-limit.test.ts'],
       },
       {
         name: 'server: the keep-alive timeout is too short',
         find: 'keepAliveTimeout: 65_000',
         replace: 'keepAliveTimeout: 5_000',
-        tests: [limits],
+        tests: [server],
       },
       {
         name: 'server: timeouts are checked every 30 seconds',

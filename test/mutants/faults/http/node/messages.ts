@@ -3,9 +3,8 @@ import type { Fault } from '../../../fault.ts';
 
 const inOrder = 'test/http/node/in-order.test.ts';
 const plantList = 'test/http/plant-list.test.ts';
-const plants = 'test/http/plants.test.ts';
+const operations = 'test/http/operations.test.ts';
 const refuseConnection = 'test/http/node/refuse-connection.test.ts';
-const server = 'test/http/node/server.test.ts';
 const validation = 'test/http/node/validation.test.ts';
 
 /** `src/http/node`: how requests are read and responses are sent. */
@@ -79,13 +78,13 @@ export const nodeMessageFaults: readonly Fault[] = [
         name: 'request body: a body received at once has no limit',
         find: 'if (length > maxBytes || length !==',
         replace: 'if (length !==',
-        tests: [plants],
+        tests: [operations],
       },
       {
         name: 'request body: a body received in chunks may be one byte too long',
         find: 'if (length > maxBytes) reject',
         replace: 'if (length > maxBytes + 1) reject',
-        tests: [plants],
+        tests: [operations],
       },
       {
         name: 'request body: a disconnect during the body is not noticed',
@@ -126,7 +125,7 @@ export const nodeMessageFaults: readonly Fault[] = [
         name: 'request listener: an endless body is read without a limit',
         find: 'hasEndlessBody(message, handler.maxBodyBytes)',
         replace: 'hasEndlessBody(message, Infinity)',
-        tests: [server],
+        tests: ['test/http/node/request-body.test.ts'],
       },
       {
         name: 'request listener: the body of an upgrade request is parsed as a request',
@@ -176,7 +175,7 @@ export const nodeMessageFaults: readonly Fault[] = [
         name: 'send answer: reading continues after the client has disconnected',
         find: 'if (response.destroyed) return;\n        const piece',
         replace: 'const piece',
-        tests: [server],
+        tests: ['test/http/node/send-answer.test.ts'],
       },
       {
         name: 'send answer: waiting for drain does not end on a disconnect',

@@ -191,7 +191,7 @@ export const sqliteFileFaults: readonly Fault[] = [
         name: 'SQLite version: a Node.js release without SQLite is accepted',
         find: 'sqliteVersion !== undefined && !hasWalResetBug',
         replace: 'sqliteVersion === undefined || !hasWalResetBug',
-        tests: ['test/cli/run.test.ts'],
+        tests: ['test/cli/require-node.test.ts'],
       },
     ],
   ),

@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer, request as forward } from 'node:http';
-import type { IncomingMessage, RequestListener, Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { describe, it } from 'node:test';
 import express from 'express';
-import { MemoryStorage, PlantStore } from '../../src/index.ts';
-import { createRequestListener } from '../../src/http.ts';
-import type { ServiceOptions } from '../../src/http.ts';
-import { authenticateByName } from '../support/service.ts';
-import type { HasAfter } from '../support/temporary-folder.ts';
+import { MemoryStorage, PlantStore } from '../../../src/index.ts';
+import { createRequestListener } from '../../../src/http.ts';
+import type { ServiceOptions } from '../../../src/http.ts';
+import { listenUrl } from '../../support/listen.ts';
+import { authenticateByName } from '../../support/service.ts';
+import type { HasAfter } from '../../support/temporary-folder.ts';
 
 const authorization = 'Bearer ada';
 const jsonHeaders = { authorization, 'content-type': 'application/json' };
 
-/** A listener to mount, and what it has reported to `onError`. */
+/** Returns a listener to mount, and the errors that it reports to `onError`. */
 function createListener(
   t: HasAfter,
   options: Partial<ServiceOptions> = {},
@@ -30,16 +29,6 @@ function createListener(
   return { listener, faults };
 }
 
-async function listen(t: HasAfter, server: Server): Promise<string> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 function post(url: string, body: unknown): Promise<Response> {
   return fetch(url, { method: 'POST', headers: jsonHeaders, body: JSON.stringify(body) });
 }
@@ -53,7 +42,7 @@ async function assertError(response: Response, status: number, error: number): P
   assert.equal(typeof body['message'], 'string');
 }
 
-/** All operations under the prefix that `base` ends in, and the Link that leads on. */
+/** Asserts that all operations work under the prefix with which `base` ends, and that `Link` contains it. */
 async function assertService(base: string, prefix: string): Promise<void> {
   for (const [id, name] of [
     [1, 'Fern'],
@@ -89,33 +78,33 @@ async function assertErrors(base: string): Promise<void> {
 }
 
 describe('createRequestListener in an Express app', () => {
-  it('serves every operation under a prefix, which Link carries', async (t) => {
+  it('serves every operation under a prefix, and adds the prefix to Link', async (t) => {
     const { listener, faults } = createListener(t);
     const app = express().use('/garden', listener);
-    const url = await listen(t, createServer(app));
+    const url = await listenUrl(t, createServer(app));
     await assertService(`${url}/garden`, '/garden');
     assert.deepEqual(faults, []);
   });
 
-  it('carries the prefixes of nested routers', async (t) => {
+  it('adds the prefixes of nested routers to Link', async (t) => {
     const { listener } = createListener(t);
     const app = express().use('/garden', express.Router().use('/bed', listener));
-    const url = await listen(t, createServer(app));
+    const url = await listenUrl(t, createServer(app));
     await assertService(`${url}/garden/bed`, '/garden/bed');
   });
 
-  it('answers with an Error body under the prefix', async (t) => {
+  it('responds with an Error body under the prefix', async (t) => {
     const { listener, faults } = createListener(t);
     const app = express().use('/garden', listener);
-    const url = await listen(t, createServer(app));
+    const url = await listenUrl(t, createServer(app));
     await assertErrors(`${url}/garden`);
     assert.deepEqual(faults, []);
   });
 
-  it('serves a document whose server is the prefix', async (t) => {
+  it('serves an OpenAPI document whose server URL is the prefix', async (t) => {
     const { listener } = createListener(t);
     const app = express().use('/garden', listener);
-    const url = await listen(t, createServer(app));
+    const url = await listenUrl(t, createServer(app));
     const documentUrl = `${url}/garden/openapi.json`;
     const { servers } = (await (await fetch(documentUrl)).json()) as { servers: { url: string }[] };
     // A relative server URL is resolved against the document's own address (OpenAPI 3.1.0, Server Object).
@@ -123,7 +112,7 @@ describe('createRequestListener in an Express app', () => {
     assert.deepEqual(bases, [`${url}/garden`]);
   });
 
-  it('leaves the routes beside it alone', async (t) => {
+  it('does not affect other routes of the app', async (t) => {
     const { listener } = createListener(t);
     const app = express()
       .use('/garden', listener)
@@ -131,7 +120,7 @@ describe('createRequestListener in an Express app', () => {
       .post('/echo', (request, response) => {
         response.json(request.body);
       });
-    const url = await listen(t, createServer(app));
+    const url = await listenUrl(t, createServer(app));
     const echoed = await post(`${url}/echo`, { hello: 'there' });
     assert.equal(echoed.status, 200);
     assert.deepEqual(await echoed.json(), { hello: 'there' });
@@ -139,7 +128,7 @@ describe('createRequestListener in an Express app', () => {
     assert.equal((await fetch(`${url}/elsewhere`)).status, 404);
   });
 
-  it('gets the whole body after a middleware that takes its time', async (t) => {
+  it('reads the whole body after a middleware that defers the request', async (t) => {
     const { listener } = createListener(t);
     const app = express()
       .use((_request, _response, next) => {
@@ -148,16 +137,16 @@ describe('createRequestListener in an Express app', () => {
         });
       })
       .use('/garden', listener);
-    const url = await listen(t, createServer(app));
+    const url = await listenUrl(t, createServer(app));
     const name = 'x'.repeat(60_000);
     const created = await post(`${url}/garden/plants`, { id: 1, name });
     assert.deepEqual(await created.json(), { name });
   });
 
-  it('after a body parser answers 500 and tells onError what to do', async (t) => {
+  it('responds with 500 after a body parser, and tells onError what to change', async (t) => {
     const { listener, faults } = createListener(t);
     const app = express().use(express.json()).use('/garden', listener);
-    const url = await listen(t, createServer(app));
+    const url = await listenUrl(t, createServer(app));
     const signal = AbortSignal.timeout(10_000);
     const body = JSON.stringify({ id: 1, name: 'Fern' });
     const response = await fetch(`${url}/garden/plants`, { method: 'POST', headers: jsonHeaders, body, signal });
@@ -171,13 +160,13 @@ describe('createRequestListener in an Express app', () => {
 });
 
 describe('basePath', () => {
-  it('begins Link and the servers of the document behind a proxy that removes a prefix', async (t) => {
+  it('is the prefix of Link and of the server URL, for a proxy that removes a prefix', async (t) => {
     const { listener } = createListener(t, { basePath: '/garden' });
-    const backend = await listen(t, createServer(listener));
-    const url = await listen(
+    const backend = await listenUrl(t, createServer(listener));
+    const url = await listenUrl(
       t,
       createServer((request, response) => {
-        // As nginx does with `location /garden/ { proxy_pass http://backend/; }`.
+        // Like nginx with `location /garden/ { proxy_pass http://backend/; }`.
         const { method, headers, url: target = '' } = request;
         const forwarded = forward(backend + target.replace(/^\/garden/, ''), { method, headers }, (answer) => {
           response.writeHead(answer.statusCode ?? 0, answer.headers);
@@ -191,9 +180,9 @@ describe('basePath', () => {
     assert.deepEqual(servers, [{ url: '/garden' }]);
   });
 
-  it('comes before the mount path that a framework reports', async (t) => {
+  it('precedes the mount path that a framework reports', async (t) => {
     const { listener } = createListener(t, { basePath: '/shop' });
-    const url = await listen(t, createServer(express().use('/garden', listener)));
+    const url = await listenUrl(t, createServer(express().use('/garden', listener)));
     await post(`${url}/garden/plants`, { id: 1, name: 'Fern' });
     await post(`${url}/garden/plants`, { id: 2, name: 'Moss' });
     const first = await fetch(`${url}/garden/plants?limit=1`, { headers: { authorization } });
@@ -204,7 +193,7 @@ describe('basePath', () => {
 });
 
 describe('createRequestListener in a node:http server', () => {
-  it('serves every operation under a prefix that is taken off url and set as baseUrl', async (t) => {
+  it('serves every operation under a prefix that is removed from url and set as baseUrl', async (t) => {
     const { listener, faults } = createListener(t);
     const server = createServer((request: IncomingMessage & { baseUrl?: string }, response) => {
       if (request.url?.startsWith('/garden/') !== true) {
@@ -215,16 +204,16 @@ describe('createRequestListener in a node:http server', () => {
       request.baseUrl = '/garden';
       listener(request, response);
     });
-    const url = await listen(t, server);
+    const url = await listenUrl(t, server);
     await assertService(`${url}/garden`, '/garden');
     await assertError(await fetch(`${url}/garden/`), 404, 40401);
     assert.equal((await fetch(`${url}/plants`)).status, 418);
     assert.deepEqual(faults, []);
   });
 
-  it('adds no prefix where there is none', async (t) => {
+  it('adds no prefix by default', async (t) => {
     const { listener } = createListener(t);
-    const url = await listen(t, createServer(listener));
+    const url = await listenUrl(t, createServer(listener));
     await assertService(url, '');
     await assertErrors(url);
   });

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
+import type { Answered } from '../../support/call.ts';
 import { PostgresCluster, poolOf } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
-import type { Answered, Service } from '../../support/service.ts';
+import type { Service } from '../../support/service.ts';
 
 let cluster: PostgresCluster;
 before(async () => {
@@ -12,7 +13,7 @@ before(async () => {
 });
 after(() => cluster.remove());
 
-/** Services with a pool each, over one new database. */
+/** Starts services over one new database, each with a pool of its own. */
 async function startServices(t: TestContext, count: number): Promise<Service[]> {
   const connectionString = await cluster.makeDatabase();
   return Promise.all(
@@ -22,15 +23,15 @@ async function startServices(t: TestContext, count: number): Promise<Service[]> 
   );
 }
 
-/** How many answers had each status. */
+/** Counts the responses by status. */
 function tally(statuses: readonly number[]): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const status of statuses) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
 
-describe('Two servers over one PostgreSQL', () => {
-  it('let exactly one of all concurrent creates of an id win, and one of all deletes', async (t) => {
+describe('two servers over one PostgreSQL database', () => {
+  it('accept exactly one of all concurrent creates of an id, and one of all deletes', async (t) => {
     const services = await startServices(t, 2);
     const ids = Array.from({ length: 60 }, (_, id) => id);
     for (let round = 0; round < 3; round++) {
@@ -67,7 +68,7 @@ describe('Two servers over one PostgreSQL', () => {
     );
   });
 
-  it('agree with each other under creates and deletes mixed at random', async (t) => {
+  it('list the same plants after random creates and deletes', async (t) => {
     const services = await startServices(t, 2);
     let [created, removed] = [0, 0];
     await Promise.all(
@@ -88,7 +89,7 @@ describe('Two servers over one PostgreSQL', () => {
         }),
       ),
     );
-    // Each create that was acknowledged is deleted once, or still there.
+    // Each acknowledged create was deleted once or is listed.
     for (const service of services) {
       assert.equal(((await service.call('GET', '/plants')).json as unknown[]).length, created - removed);
     }
@@ -98,7 +99,7 @@ describe('Two servers over one PostgreSQL', () => {
     );
   });
 
-  it('page through a list by Link, each page from the other server', async (t) => {
+  it('serve the pages of a list alternately through Link', async (t) => {
     const services = await startServices(t, 2);
     const ids = Array.from({ length: 2500 }, (_, id) => id);
     await Promise.all(

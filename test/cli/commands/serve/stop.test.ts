@@ -4,41 +4,41 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { issueToken } from '../../../src/tokens/issue.ts';
-import { startServer } from '../../support/command-line.ts';
-import type { RunningServer } from '../../support/command-line.ts';
-import { eventually } from '../../support/eventually.ts';
-import { parseRawAnswer, RawConnection } from '../../support/raw-http.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
-import type { HasAfter } from '../../support/temporary-folder.ts';
+import { issueToken } from '../../../../src/tokens/issue.ts';
+import { callService } from '../../../support/call.ts';
+import { startServer } from '../../../support/command-line.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { parseRawAnswer, RawConnection } from '../../../support/raw-http.ts';
+import type { ServerProcess } from '../../../support/server-process.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import type { HasAfter } from '../../../support/temporary-folder.ts';
 
 const plant = '{"id":1,"name":"Basil"}';
 
 interface Started {
-  readonly server: RunningServer;
-  readonly port: number;
-  readonly authorization: string;
-  readonly again: () => Promise<RunningServer>;
+  readonly server: ServerProcess;
+  readonly token: string;
+  readonly again: () => Promise<ServerProcess>;
 }
 
 async function start(t: HasAfter, storage: string): Promise<Started> {
   const cwd = await temporaryFolder(t);
   const { token } = issueToken(join(cwd, 'tokens.json'), { user: 'ada' });
-  const again = (): Promise<RunningServer> => startServer(t, ['--storage', storage, '--log', 'json'], { cwd });
+  const again = (): Promise<ServerProcess> => startServer(t, ['--storage', storage, '--log', 'json'], { cwd });
   const server = await again();
-  return { server, port: Number(new URL(server.url).port), authorization: `Bearer ${token}`, again };
+  return { server, token, again };
 }
 
-/** A POST that the server has begun to read, and whose body is half sent. */
-async function sendHalf(t: HasAfter, { port, authorization }: Started): Promise<RawConnection> {
-  const connection = await RawConnection.open(t, port);
+/** Sends half the body of a POST, after the server has begun to read it. */
+async function sendHalf(t: HasAfter, { server, token }: Started): Promise<RawConnection> {
+  const connection = await RawConnection.open(t, server.port);
   const head = [
     'POST /plants HTTP/1.1',
     'Host: localhost',
-    `Authorization: ${authorization}`,
+    `Authorization: Bearer ${token}`,
     'Content-Type: application/json',
     `Content-Length: ${plant.length}`,
-    // Its answer shows that the request is under way.
+    // The 100 response shows that the request is in progress.
     'Expect: 100-continue',
   ];
   connection.send(`${head.join('\r\n')}\r\n\r\n`);
@@ -47,7 +47,7 @@ async function sendHalf(t: HasAfter, { port, authorization }: Started): Promise<
   return connection;
 }
 
-/** Sends a signal and waits until the server has seen it. `exit` is for the exit code. */
+/** Sends a signal and waits until the server has logged it. `exit` resolves with the exit code. */
 async function signal({ server }: Started, name: NodeJS.Signals): Promise<{ exit: Promise<number | null> }> {
   const exit = server.stop(name);
   await eventually(() => {
@@ -61,24 +61,22 @@ async function assertRefuses(port: number): Promise<void> {
   assert.equal(error.code, 'ECONNREFUSED');
 }
 
-async function names({ authorization }: Started, server: RunningServer): Promise<unknown> {
-  const response = await fetch(`${server.url}/plants`, { headers: { authorization } });
-  return response.json();
+async function plantsOf({ token }: Started, server: ServerProcess): Promise<unknown> {
+  return (await callService(server.url, 'GET', '/plants', { token })).json;
 }
 
-async function create({ server, authorization }: Started, id: number): Promise<number> {
-  const headers = { authorization, 'content-type': 'application/json' };
+async function create({ server, token }: Started, id: number): Promise<number> {
   const body = JSON.stringify({ id, name: `plant ${id}` });
-  return (await fetch(`${server.url}/plants`, { method: 'POST', headers, body })).status;
+  return (await callService(server.url, 'POST', '/plants', { token, body })).status;
 }
 
-describe('stopping plant-store serve', { concurrency: 4 }, () => {
+describe('plant-store serve, on a signal', { concurrency: 4 }, () => {
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-    it(`finishes on ${name} what is under way, takes no more, and exits with 0`, async (t) => {
+    it(`finishes requests in progress on ${name}, refuses new connections, and exits with 0`, async (t) => {
       const started = await start(t, 'sqlite:plants.db');
       const connection = await sendHalf(t, started);
       const { exit } = await signal(started, name);
-      await assertRefuses(started.port);
+      await assertRefuses(started.server.port);
 
       connection.send(plant.slice(10));
       const received = await connection.untilClosed();
@@ -86,13 +84,13 @@ describe('stopping plant-store serve', { concurrency: 4 }, () => {
       assert.deepEqual([status, json], [200, { name: 'Basil' }]);
       assert.match(head, /^connection: close$/im);
       assert.equal(await exit, 0);
-      assert.deepEqual(await names(started, await started.again()), [{ name: 'Basil' }]);
+      assert.deepEqual(await plantsOf(started, await started.again()), [{ name: 'Basil' }]);
     });
   }
 
-  it('ends connections that are idle', async (t) => {
+  it('closes idle connections', async (t) => {
     const started = await start(t, 'memory');
-    const connection = await RawConnection.open(t, started.port);
+    const connection = await RawConnection.open(t, started.server.port);
     connection.send('GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await connection.until(/^connection: keep-alive\r\n/im);
     const { exit } = await signal(started, 'SIGTERM');
@@ -100,7 +98,7 @@ describe('stopping plant-store serve', { concurrency: 4 }, () => {
     assert.equal(await exit, 0);
   });
 
-  it('exits with 0 within 10 seconds where a request never ends', async (t) => {
+  it('exits with 0 within 10 seconds if a request never ends', async (t) => {
     const started = await start(t, 'memory');
     const connection = await sendHalf(t, started);
     const signalledAt = performance.now();
@@ -114,18 +112,18 @@ describe('stopping plant-store serve', { concurrency: 4 }, () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const) {
-    it(`exits with ${code} at once on ${second} as the second signal`, async (t) => {
+    it(`exits with ${code} immediately if ${second} is the second signal`, async (t) => {
       const started = await start(t, 'memory');
       await sendHalf(t, started);
       await signal(started, 'SIGINT');
       await sleep(150);
       const signalledAt = performance.now();
       assert.equal(await started.server.stop(second), code);
-      assert.ok(performance.now() - signalledAt < 4000, 'long before the request would be cut off');
+      assert.ok(performance.now() - signalledAt < 4000, 'long before the end of the grace period');
     });
   }
 
-  it('takes two signals at once for one, since npm passes on what came from the terminal already', async (t) => {
+  it('treats two simultaneous signals as one, because npm forwards the signal that the terminal also sends', async (t) => {
     const started = await start(t, 'memory');
     const connection = await sendHalf(t, started);
     void started.server.stop('SIGTERM');
@@ -140,9 +138,9 @@ describe('stopping plant-store serve', { concurrency: 4 }, () => {
   });
 });
 
-describe('restarting plant-store serve', { concurrency: 4 }, () => {
+describe('plant-store serve, restarted', { concurrency: 4 }, () => {
   for (const name of ['SIGKILL', 'SIGTERM'] as const) {
-    it(`finds every plant that was acknowledged before ${name}`, async (t) => {
+    it(`lists every plant that was acknowledged before ${name}`, async (t) => {
       const started = await start(t, 'sqlite:plants.db');
       const ids = Array.from({ length: 20 }, (_, id) => id);
       assert.deepEqual(
@@ -151,7 +149,7 @@ describe('restarting plant-store serve', { concurrency: 4 }, () => {
       );
       await started.server.stop(name);
       assert.deepEqual(
-        await names(started, await started.again()),
+        await plantsOf(started, await started.again()),
         ids.map((id) => ({ name: `plant ${id}` })),
       );
     });

@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { runCrashRounds } from '../crash/rounds.ts';
-import { tsx } from '../support/run-script.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { runCrashRounds } from '../../../crash/rounds.ts';
+import { main, tsx } from '../../../support/sources.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-
-describe('plant-store serve, killed and started again on one file', () => {
-  it('has what it acknowledged, and nothing else', async (t) => {
+describe('plant-store serve, killed and restarted on one file', () => {
+  it('stores exactly the acknowledged writes', async (t) => {
     const { rounds, acknowledged, unanswered, killedAtStart, integrity, ...faults } = await runCrashRounds({
       folder: await temporaryFolder(t),
       command: ['--import', tsx, main],

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { logFormats } from '../../../src/cli/output/log.ts';
-import { issueToken } from '../../../src/tokens/issue.ts';
-import { startServer } from '../../support/command-line.ts';
-import { eventually } from '../../support/eventually.ts';
-import { RawConnection } from '../../support/raw-http.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { logFormats } from '../../../../src/cli/output/log.ts';
+import { issueToken } from '../../../../src/tokens/issue.ts';
+import { startServer } from '../../../support/command-line.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { RawConnection } from '../../../support/raw-http.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
-/** Request lines with secrets where clients put them by mistake, and what the log says of each. */
+/** Request lines with secrets in the wrong places, and the method and route or path length that the log shows. */
 function requestLines(token: string): [line: string, method: string, route: string | number][] {
   return [
     ['GET http://ada:sesame@localhost/plants HTTP/1.1', 'GET', '/plants'],
@@ -24,7 +24,7 @@ function requestLines(token: string): [line: string, method: string, route: stri
   ];
 }
 
-/** Request lines that node:http refuses, or that are not requests for this server. */
+/** Request lines that node:http rejects, or that this server does not log as requests. */
 const otherLines = (token: string): string[] => [
   `CONNECT ${token}:443 HTTP/1.1`,
   `SESAME /plants/${token} HTTP/1.1`,
@@ -32,14 +32,14 @@ const otherLines = (token: string): string[] => [
   `GET sesame://${token}/plants HTTP/1.1`,
 ];
 
-describe('log of plant-store serve', { concurrency: 3 }, () => {
+describe('log of plant-store serve, for requests with secrets', { concurrency: 3 }, () => {
   for (const format of logFormats) {
-    it(`shows no secret from a request line with --log ${format}`, async (t) => {
+    it(`contains no secret with --log ${format}`, async (t) => {
       const cwd = await temporaryFolder(t);
       const { token } = issueToken(join(cwd, 'tokens.json'), { user: 'ada' });
       const server = await startServer(t, ['--storage', 'memory', '--log', format], { cwd });
       const send = async (line: string): Promise<void> => {
-        const connection = await RawConnection.open(t, Number(new URL(server.url).port));
+        const connection = await RawConnection.open(t, server.port);
         connection.send(`${line}\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
         await connection.untilClosed();
       };

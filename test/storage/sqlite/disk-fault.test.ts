@@ -2,17 +2,18 @@ import assert from 'node:assert/strict';
 import { appendFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueToken } from '../../../src/tokens/issue.ts';
+import { callService } from '../../support/call.ts';
 import { startServer } from '../../support/command-line.ts';
-import type { RunningServer } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
 import { listAll, startModelClients } from '../../support/model-clients.ts';
 import type { ModelClients } from '../../support/model-clients.ts';
 import { PlantModel } from '../../support/plant-model.ts';
+import type { ServerProcess } from '../../support/server-process.ts';
+import { checkIntegrity } from '../../support/sqlite-file.ts';
 import { attachStrace, hasProgram, limitFileSize, mountSmallFolder } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -20,24 +21,24 @@ const users = ['ada', 'bob'];
 const otherUser = 'eve';
 
 interface Loaded {
-  readonly server: RunningServer;
+  readonly server: ServerProcess;
   readonly clients: ModelClients;
-  /** Resolves when this many more answers had one of these statuses. */
+  /** Resolves after this many more responses with one of these statuses. */
   readonly more: (count: number, ...statuses: number[]) => Promise<void>;
-  /** Creates a plant that no client of the load knows; answers the status. */
+  /** Creates a plant of a user outside the load, and returns the status. */
   readonly create: (id: number) => Promise<number>;
-  /** Asserts that every user's list can be read. */
+  /** Asserts that the lists of all users can be read. */
   readonly assertLists: () => Promise<void>;
-  /** Stops the load, compares everything with what was answered, and again after a restart. */
+  /** Stops the load, compares all lists with the acknowledged writes, and repeats this after a restart. */
   readonly assertNothingLost: () => Promise<void>;
 }
 
-/** A server over a file of its own, in `folder`, under load. */
+/** Starts a server over a file in `folder`, by default a new one, and puts it under load. */
 async function startLoaded(t: TestContext, folder?: string): Promise<Loaded> {
   const cwd = folder ?? (await temporaryFolder(t));
   const tokens = new Map(users.map((user) => [user, issueToken(join(cwd, 'tokens.json'), { user }).token]));
   const { token: otherToken } = issueToken(join(cwd, 'tokens.json'), { user: otherUser });
-  const start = (): Promise<RunningServer> =>
+  const start = (): Promise<ServerProcess> =>
     startServer(t, ['--storage', 'sqlite:plants.db', '--log', 'off'], { cwd });
   const server = await start();
   const model = new PlantModel();
@@ -46,7 +47,7 @@ async function startLoaded(t: TestContext, folder?: string): Promise<Loaded> {
   const count = (statuses: readonly number[]): number =>
     statuses.reduce((sum, status) => sum + (clients.statuses.get(status) ?? 0), 0);
 
-  const assertAll = async ({ url }: RunningServer): Promise<void> => {
+  const assertAll = async ({ url }: ServerProcess): Promise<void> => {
     for (const [user, token] of tokens) {
       assert.deepEqual(model.check(user, await listAll(url, token)), { lost: [], resurrected: [], phantom: [] });
     }
@@ -60,13 +61,16 @@ async function startLoaded(t: TestContext, folder?: string): Promise<Loaded> {
         assert.ok(count(statuses) >= before + more, JSON.stringify([...clients.statuses]));
       }, 20_000);
     },
-    create: (id) => createPlant(server.url, otherToken, id),
+    create: async (id) => {
+      const body = JSON.stringify({ id, name: 'Fern' });
+      return (await callService(server.url, 'POST', '/plants', { token: otherToken, body })).status;
+    },
     assertLists: async () => {
       for (const token of tokens.values()) await listAll(server.url, token);
     },
     assertNothingLost: async () => {
       await clients.stop();
-      t.diagnostic(`answers ${JSON.stringify(Object.fromEntries(clients.statuses))}`);
+      t.diagnostic(`responses by status: ${JSON.stringify(Object.fromEntries(clients.statuses))}`);
       assert.deepEqual(clients.problems, []);
       assert.equal(clients.statuses.get(0), undefined);
       await assertAll(server);
@@ -74,25 +78,14 @@ async function startLoaded(t: TestContext, folder?: string): Promise<Loaded> {
       const again = await start();
       await assertAll(again);
       assert.equal(await again.stop(), 0);
-      assertSound(join(cwd, 'plants.db'));
+      assert.equal(checkIntegrity(join(cwd, 'plants.db')), 'ok');
     },
   };
   await loaded.more(200, 200);
   return loaded;
 }
 
-async function createPlant(url: string, token: string, id: number): Promise<number> {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const response = await fetch(`${url}/plants`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify({ id, name: 'Fern' }),
-  });
-  await response.text();
-  return response.status;
-}
-
-/** Leaves not a byte of a file system; what it answers makes room again. */
+/** Fills a file system completely. The returned function frees the space. */
 function fillUp(folder: string): () => Promise<void> {
   const path = join(folder, 'filler');
   for (let bytes = 2 ** 20; bytes >= 1; bytes /= 2) {
@@ -105,19 +98,13 @@ function fillUp(folder: string): () => Promise<void> {
   return () => rm(path);
 }
 
-/** SQLite is built with one or the other. */
+/** SQLite calls one or the other, depending on its build. */
 const failSyncs = ['-e', 'trace=fdatasync,fsync', '-e', 'inject=fdatasync,fsync:error=EIO'];
 
 const refuseWrites = ['-e', 'trace=pwrite64', '-e', 'inject=pwrite64:error=ENOSPC'];
 
-function assertSound(path: string): void {
-  const database = new DatabaseSync(path);
-  assert.deepEqual({ ...database.prepare('PRAGMA integrity_check').get() }, { integrity_check: 'ok' });
-  database.close();
-}
-
-describe('A service over SQLite', () => {
-  it('answers 503 and recovers by itself when its files cannot grow for a while', async (t) => {
+describe('service over SQLite', () => {
+  it('responds with 503 while its files cannot grow, and recovers without a restart', async (t) => {
     if (!hasProgram(t, 'prlimit')) return;
     const { server, more, assertLists, assertNothingLost } = await startLoaded(t);
     for (let n = 0; n < 3; n++) {
@@ -130,7 +117,7 @@ describe('A service over SQLite', () => {
     await assertNothingLost();
   });
 
-  it('answers 503 and recovers by itself when the disk is full for a while', async (t) => {
+  it('responds with 503 while the disk is full, and recovers without a restart', async (t) => {
     const folder = await mountSmallFolder(t, 16);
     const { server, more, assertLists, assertNothingLost } = await startLoaded(t, folder);
     for (let n = 0; n < 2; n++) {
@@ -145,12 +132,12 @@ describe('A service over SQLite', () => {
     await assertNothingLost();
   });
 
-  it('acknowledges nothing while the disk cannot sync, and recovers by itself', async (t) => {
+  it('acknowledges no write while syncs fail, and recovers without a restart', async (t) => {
     const { server, clients, create, more, assertLists, assertNothingLost } = await startLoaded(t);
     for (let n = 0; n < 2; n++) {
       const strace = await attachStrace(t, server.pid, failSyncs);
       if (strace === undefined) return;
-      // Whatever was under way when strace came is answered by then.
+      // After that, the requests that were in progress when strace was attached have their responses.
       await more(50, 503);
       const before = clients.acknowledged();
       await more(100, 503);
@@ -165,7 +152,7 @@ describe('A service over SQLite', () => {
     await assertNothingLost();
   });
 
-  it('refuses the write whose sync failed, though the next sync would succeed', async (t) => {
+  it('rejects the write whose sync failed, even though the next sync succeeds', async (t) => {
     const { server, clients, create, assertNothingLost } = await startLoaded(t);
     await clients.stop();
     const strace = await attachStrace(t, server.pid, [
@@ -182,12 +169,12 @@ describe('A service over SQLite', () => {
     await assertNothingLost();
   });
 
-  it('does not find again in the log what it refused while the disk could not sync', async (t) => {
+  it('does not recover a rejected write from the WAL', async (t) => {
     const { server, clients, create, assertNothingLost } = await startLoaded(t);
     await clients.stop();
     const strace = await attachStrace(t, server.pid, failSyncs);
     if (strace === undefined) return;
-    // The second time it is the opening that fails, with the first one whole in the log, and not on the disk.
+    // For the second write, reopening the file fails. The WAL then contains the first write, which is not synced.
     for (const id of [1, 2]) assert.equal(await create(id), 503);
     await strace.detach();
     for (const id of [1, 2]) assert.equal(await create(id), 200);

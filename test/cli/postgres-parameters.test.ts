@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { UsageError } from '../../src/cli/command.ts';
+import { parsePostgresParameters } from '../../src/cli/postgres-parameters.ts';
+
+const parse = (text: string): ReturnType<typeof parsePostgresParameters> => parsePostgresParameters(text, '--storage');
+
+describe('parsePostgresParameters', () => {
+  it('returns max, schema and table, and removes them from the connection string', () => {
+    assert.deepEqual(parse('postgres://ada@localhost/plants?max=2&schema=my%20garden&ssl=0&table=the+plants'), {
+      connectionString: 'postgres://ada@localhost/plants?ssl=0',
+      max: 2,
+      schema: 'my garden',
+      table: 'the plants',
+    });
+  });
+
+  it('uses a pool of 10 connections by default', () => {
+    const connectionString = 'postgres://ada@localhost/plants';
+    assert.deepEqual(parse(connectionString), { connectionString, max: 10, schema: undefined, table: undefined });
+  });
+
+  it('removes the fragment', () => {
+    assert.equal(parse('postgres://localhost/plants?max=2#sesame').connectionString, 'postgres://localhost/plants');
+  });
+
+  const wrong: [string, RegExp][] = [
+    ['postgres://ada:sesame@localhost/plants?max=many', /^max in --storage must be 1 to 9999\.$/],
+    ['postgres://ada:sesame@localhost/plants?max=0', /^max in --storage must be 1 to 9999\.$/],
+    ['postgres://ada:sesame@localhost/plants?max=', /^max in --storage must be 1 to 9999\.$/],
+    ['postgres://ada:sesame@localhost/plants?max=5&max=6', /^max must not be given twice in --storage\.$/],
+    [
+      'postgres://ada:sesame@localhost/plants?max=5&pool=5',
+      /^--storage has the parameter 'pool' that is not one of max, schema, table, user, /,
+    ],
+    ['postgres://ada:sesame@localhost/plants?connect_timeout=5', /the parameter 'connect_timeout' that is not one of/],
+    ['postgres://ada:sesame@localhost/plants?schema=', /^schema in --storage must be a name of 1 to 63 bytes\.$/],
+    [
+      `postgres://ada:sesame@localhost/plants?table=${'x'.repeat(64)}`,
+      /^table in --storage must be a name of 1 to 63 bytes\.$/,
+    ],
+    ['postgres://ada:1?sesame@localhost/plants', /^--storage has a parameter that is not one of/],
+    ['postgres://ada:1?x&sesame=@localhost/plants', /^--storage has a parameter that is not one of/],
+  ];
+  for (const [text, message] of wrong) {
+    it(`rejects ${text} in one sentence without the password`, () => {
+      assert.throws(
+        () => parse(text),
+        (error) => {
+          assert.ok(error instanceof UsageError);
+          assert.match(error.message, message);
+          return !error.message.includes('sesame');
+        },
+      );
+    });
+  }
+});

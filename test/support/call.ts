@@ -1,0 +1,44 @@
+import { assertDescribed } from './described.ts';
+
+/** What {@link callService} sends, besides the method and the target. */
+export interface Call {
+  /** Sent as `Authorization: Bearer …`; default `ada`. With `null` the header is not sent. */
+  readonly token?: string | null;
+  /** Sent unchanged, with the Content-Type `application/json` unless `headers` sets another. */
+  readonly body?: string | Uint8Array;
+  readonly headers?: Record<string, string>;
+}
+
+/** A response. */
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The parsed body; `undefined` if the body is empty. */
+  readonly json: unknown;
+  /** The integer of an Error body; `undefined` for other bodies. */
+  readonly error: number | undefined;
+}
+
+/** Sends a request and asserts that the OpenAPI document describes the response. */
+export async function callService(url: string, method: string, target: string, call: Call = {}): Promise<Answered> {
+  const { token = 'ada', body, headers = {} } = call;
+  const response = await fetch(url + target, {
+    method,
+    headers: {
+      ...(token !== null && { authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body }),
+  });
+  const answered = { status: response.status, headers: response.headers, text: await response.text() };
+  assertDescribed(method, target, answered);
+  const json: unknown = answered.text === '' ? undefined : JSON.parse(answered.text);
+  return { ...answered, json, error: errorOf(json) };
+}
+
+/** Returns the integer of an Error body; `undefined` for other bodies. */
+export function errorOf(json: unknown): number | undefined {
+  return (json as { error?: number } | undefined)?.error;
+}

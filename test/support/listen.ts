@@ -1,0 +1,26 @@
+import { once } from 'node:events';
+import { Server as HttpServer } from 'node:http';
+import { createServer } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
+import type { HasAfter } from './temporary-folder.ts';
+
+/** Lets a server listen on a free port, and returns the port. The server is closed after the test. */
+export async function listen(t: HasAfter, server: Server, host = '127.0.0.1'): Promise<number> {
+  server.listen(0, host);
+  await once(server, 'listening');
+  t.after(() => {
+    server.close();
+    if (server instanceof HttpServer) server.closeAllConnections();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** Lets a server listen on a free port, and returns its URL. The server is closed after the test. */
+export async function listenUrl(t: HasAfter, server: Server): Promise<string> {
+  return `http://127.0.0.1:${await listen(t, server)}`;
+}
+
+/** Returns the port of a server that accepts connections and never responds. */
+export function occupyPort(t: HasAfter, host?: string): Promise<number> {
+  return listen(t, createServer(), host);
+}

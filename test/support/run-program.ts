@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { tsx } from './sources.ts';
+
+/** How a program ended, and what it printed. */
+export interface Finished {
+  /** The exit code, or `null` if a signal ended the program. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Where a program runs. */
+export interface RunOptions {
+  readonly cwd?: string;
+  /** Default {@link plainEnvironment}. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** The program is killed after this time; by default never. */
+  readonly timeoutMs?: number;
+}
+
+/** Returns the environment of this process, without the variable that makes node:test report in binary. */
+export function plainEnvironment(): NodeJS.ProcessEnv {
+  return { ...process.env, NODE_TEST_CONTEXT: undefined };
+}
+
+/** Waits until a child process ends. */
+export async function finish(child: ChildProcess): Promise<Finished> {
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  const [stdout, stderr, [code]] = await Promise.all([
+    child.stdout === null ? '' : text(child.stdout),
+    child.stderr === null ? '' : text(child.stderr),
+    exited,
+  ]);
+  return { code, stdout, stderr };
+}
+
+/** Runs a program until it ends. */
+export function runProgram(command: string, args: string[], options: RunOptions = {}): Promise<Finished> {
+  const { cwd, env = plainEnvironment(), timeoutMs } = options;
+  const killAfter = timeoutMs === undefined ? {} : { timeout: timeoutMs, killSignal: 'SIGKILL' as const };
+  return finish(spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], ...killAfter }));
+}
+
+/** Runs a program until it ends, asserts that its exit code is 0, and returns its standard output. */
+export async function runSuccessfully(command: string, args: string[], options: RunOptions = {}): Promise<string> {
+  const { code, stdout, stderr } = await runProgram(command, args, options);
+  assert.equal(code, 0, `${command} ${args.join(' ')}\n${stdout}\n${stderr}`);
+  return stdout;
+}
+
+/**
+ * Returns arguments for Node.js that run a module given as text, which may import TypeScript. `args` are the arguments
+ * of the module, and `imports` the URLs of modules that run before it.
+ */
+export function evalArgs(code: string, args: readonly string[] = [], imports: readonly string[] = []): string[] {
+  return [...[tsx, ...imports].flatMap((url) => ['--import', url]), '--input-type=module', '--eval', code, ...args];
+}
+
+/** Asserts that the output of node:test reports at least one passed test and no failed test. */
+export function assertTestsPassed(stdout: string): void {
+  assert.match(stdout, /^(ℹ|#) pass [1-9]\d*$/m);
+  assert.match(stdout, /^(ℹ|#) fail 0$/m);
+}

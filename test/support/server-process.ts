@@ -1,0 +1,53 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import type { HasAfter } from './temporary-folder.ts';
+
+/** A server in a process of its own that accepts connections. */
+export interface ServerProcess {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** Returns the standard output so far. */
+  readonly stdout: () => string;
+  /** Returns the standard error so far. */
+  readonly stderr: () => string;
+  /** Sends a signal, by default SIGTERM. Resolves with the exit code, or `null` if the signal killed the process. */
+  readonly stop: (signal?: NodeJS.Signals) => Promise<number | null>;
+}
+
+/**
+ * Waits until a child process prints that it accepts connections. `announcement` matches the line; its first group is
+ * the URL or the port. A process that still runs after the test is killed.
+ */
+export async function untilListening(t: HasAfter, child: ChildProcess, announcement: RegExp): Promise<ServerProcess> {
+  let stdout = '';
+  let stderr = '';
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
+  const exited = once(child, 'exit').then(([code]) => code as number | null);
+  t.after(async () => {
+    child.kill('SIGKILL');
+    await exited;
+  });
+  const address = await new Promise<string>((resolve, reject) => {
+    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+      stdout += chunk;
+      const found = announcement.exec(stdout)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    void exited.then((code) => {
+      reject(new Error(`The server ended with ${code ?? 'a signal'}: ${stdout}${stderr}`));
+    });
+  });
+  const url = /^\d+$/.test(address) ? `http://127.0.0.1:${address}` : address;
+  return {
+    url,
+    port: Number(new URL(url).port),
+    pid: child.pid ?? 0,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    stop: (signal = 'SIGTERM') => {
+      child.kill(signal);
+      return exited;
+    },
+  };
+}

@@ -1,0 +1,15 @@
+import { fileURLToPath } from 'node:url';
+
+/** The root folder of the repository. */
+export const root: string = fileURLToPath(new URL('../..', import.meta.url));
+
+/** With `--import`, Node.js runs TypeScript. */
+export const tsx: string = import.meta.resolve('tsx');
+
+/** Returns the URL of a file in `src`, for code that another process imports. */
+export function sourceUrl(path: string): string {
+  return new URL(`../../src/${path}`, import.meta.url).href;
+}
+
+/** The program `plant-store`, in TypeScript. */
+export const main: string = fileURLToPath(sourceUrl('cli/main.ts'));

@@ -1,0 +1,22 @@
+import { DatabaseSync } from 'node:sqlite';
+
+/** Runs SQL in a file, over a connection of its own. */
+export function execute(path: string, sql: string): void {
+  const database = new DatabaseSync(path);
+  try {
+    database.exec(sql);
+  } finally {
+    database.close();
+  }
+}
+
+/** Returns the result of `PRAGMA integrity_check` (https://sqlite.org/pragma.html#pragma_integrity_check), `ok` at best. */
+export function checkIntegrity(path: string): string {
+  const database = new DatabaseSync(path);
+  try {
+    const rows = database.prepare('PRAGMA integrity_check').all();
+    return rows.map((row) => String(row['integrity_check'])).join('\n');
+  } finally {
+    database.close();
+  }
+}

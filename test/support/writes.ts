@@ -1,0 +1,24 @@
+import type { OwnedPlant, Write } from '../../src/index.ts';
+
+/** Returns a write that creates a plant. */
+export function create(id: number | bigint, user = 'ada', name = ''): Write {
+  return { kind: 'create', user, plant: { id: BigInt(id), name } };
+}
+
+/** Returns a write that deletes a plant. */
+export function remove(id: number | bigint, user = 'ada'): Write {
+  return { kind: 'delete', user, id: BigInt(id) };
+}
+
+/** Returns the writes that create plants. */
+export function createEach(plants: readonly OwnedPlant[]): Write[] {
+  return plants.map(({ user, plant }) => ({ kind: 'create', user, plant }));
+}
+
+/** Returns the id of the plant that a write creates or deletes. */
+export function idOf(write: Write): bigint {
+  return write.kind === 'create' ? write.plant.id : write.id;
+}
+
+/** The range of a list or scan without a start, with the longest page. */
+export const everything = { after: undefined, limit: 1000 };
