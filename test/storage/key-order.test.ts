@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { maxInt64, minInt64 } from '../../src/model/int64.ts';
+import { compareOwned, compareUsers } from '../../src/storage/key-order.ts';
+import { owned } from '../support/stored-plants.ts';
+
+/** Mixes the code units around the surrogates, where the order of UTF-16 differs from that of UTF-8. */
+const user = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.string({ unit: fc.constantFrom('a', '\ud7ff', '\ue000', '\uffff', '\u{10000}', '\u{10ffff}') }),
+);
+
+describe('compareUsers', () => {
+  it('orders users by their UTF-8 bytes', () => {
+    fc.assert(
+      fc.property(user, user, (a, b) => {
+        assert.equal(Math.sign(compareUsers(a, b)), Buffer.compare(Buffer.from(a), Buffer.from(b)));
+      }),
+    );
+  });
+
+  it('orders a character outside the Basic Multilingual Plane after U+FFFF', () => {
+    assert.ok(compareUsers('\u{10000}', '\uffff') > 0);
+  });
+});
+
+describe('compareOwned', () => {
+  it('orders plants by user and then by id', () => {
+    const sorted = [
+      owned('a', { id: maxInt64, name: '' }),
+      owned('b', { id: minInt64, name: '' }),
+      owned('b', { id: -1n, name: '' }),
+      owned('b', { id: 2n, name: '' }),
+      owned('b', { id: 10n, name: '' }),
+    ];
+    assert.deepEqual([...sorted].reverse().sort(compareOwned), sorted);
+  });
+
+  it('returns 0 for plants with the same user and id', () => {
+    assert.equal(compareOwned(owned('a', { id: 1n, name: 'x' }), owned('a', { id: 1n, name: 'y' })), 0);
+  });
+});
