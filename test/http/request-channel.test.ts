@@ -4,7 +4,7 @@ import type { RequestMessage } from '../../src/index.ts';
 import { messagesOf, withoutDuration } from '../support/messages.ts';
 import { RawConnection } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
-import type { Call } from '../support/service.ts';
+import type { Call } from '../support/call.ts';
 
 const created = '{"id":7,"name":"Fern"}';
 

@@ -3,7 +3,7 @@ import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import ts from 'typescript';
-import { root } from '../support/documents.ts';
+import { root } from '../support/sources.ts';
 import { entries, moduleOf, specifierOf } from './entries.ts';
 import { installNodeTypes, installPackage } from './installed.ts';
 import { checker, exportsOf } from './public-declarations.ts';

@@ -1,7 +1,7 @@
 import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after } from 'node:test';
-import { root } from '../support/documents.ts';
+import { root } from '../support/sources.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import type { HasAfter } from '../support/temporary-folder.ts';
 import { pack } from './pack.ts';

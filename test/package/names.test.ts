@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import ts from 'typescript';
-import { root } from '../support/documents.ts';
+import { root } from '../support/sources.ts';
 import { entries, moduleOf, specifierOf } from './entries.ts';
 import { readProgram } from './read-program.ts';
 import { exportsOf } from './public-declarations.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../support/documents.ts';
+import { root } from '../support/sources.ts';
 import { run } from './run-to-end.ts';
 
 /** The description of a tarball that `npm pack --json` prints. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { root } from '../support/documents.ts';
+import { root } from '../support/sources.ts';
 import { entries, moduleOf } from './entries.ts';
 
 const pathOf = (module: string): string => join(root, `dist/${module}.d.ts`);

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
-import { root } from '../support/documents.ts';
+import { root } from '../support/sources.ts';
 import { findProgram } from '../support/installed-program.ts';
 import { entries, moduleOf, specifierOf } from './entries.ts';
 import { installNodeTypes, installPackage } from './installed.ts';

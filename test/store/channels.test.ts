@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
 import type { CommitMessage, CreateMessage, DeleteMessage } from '../../src/index.ts';
-import { root } from '../support/documents.ts';
+import { root } from '../support/sources.ts';
 import { messagesOf, withoutDuration } from '../support/messages.ts';
-import { runScript, tsx } from '../support/run-script.ts';
+import { evalArgs, runSuccessfully } from '../support/run-program.ts';
 
 const fern = { id: 7, name: 'Fern' };
 
@@ -132,8 +132,7 @@ describe('subscriber of a channel', () => {
       console.log(await store.createPlant('ada', { id: 7, name: 'Fern' }));
       console.log(await store.deletePlant('ada', 7));
       await store.close();`;
-    const args = ['--import', tsx, '--input-type=module', '--eval', code];
-    const stdout = await runScript(process.execPath, args, { cwd: root });
+    const stdout = await runSuccessfully(process.execPath, evalArgs(code), { cwd: root });
     assert.deepEqual(stdout.trimEnd().split('\n').sort(), [
       'true',
       'uncaught: commit',
