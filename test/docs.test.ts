@@ -130,7 +130,7 @@ describe('commands of README and docs', () => {
       env: { ...env, PORT: '0' },
       stdio: ['ignore', 'pipe', 'ignore'],
     });
-    const server = await untilListening(t, child, /^Plant Store listening on (http:\/\/127\.0\.0\.1:\d+)\n/);
+    const server = await untilListening(t, child, /^Plant Store listening on (http:\/\/127\.0\.0\.1:\d+)\n/m);
     assert.equal(await server.stop(), 0);
   });
 

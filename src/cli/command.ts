@@ -1,8 +1,14 @@
 import { parseArgs } from 'node:util';
+import { closestName } from './closest-name.ts';
 
-/** The error for an invalid command line. The message is one sentence, and the exit code is 2. */
+/** The error for an invalid command line. The message says what to change, and the exit code is 2. */
 export class UsageError extends Error {
-  override readonly name = 'UsageError';
+  override readonly name: string = 'UsageError';
+}
+
+/** The error for arguments that a command does not support. The command line adds where the command's help is. */
+export class ArgumentError extends UsageError {
+  override readonly name = 'ArgumentError';
 }
 
 /** A command of the command line. */
@@ -29,12 +35,13 @@ interface CommandLine<F extends Flags> {
  * Parses a command's arguments with node:util's `parseArgs` in strict mode. Accepts at most
  * `maxPositionals` positional arguments.
  *
- * @throws {UsageError} if the command does not support an argument.
+ * @throws {UsageError} if the command does not support an argument; an {@link ArgumentError} if the message does not
+ *   suggest a similar flag.
  */
 export function parseCommandLine<const F extends Flags>(args: string[], flags: F, maxPositionals = 0): CommandLine<F> {
   const { values, positionals } = parse(args, flags);
   const extra = positionals[maxPositionals];
-  if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'.`);
+  if (extra !== undefined) throw new ArgumentError(`Unexpected argument '${extra}'.`);
   return { values: values as CommandLine<F>['values'], positionals };
 }
 
@@ -43,8 +50,14 @@ function parse(args: string[], options: Flags): ReturnType<typeof parseArgs> {
     return parseArgs({ args, options, allowPositionals: true });
   } catch (error) {
     // The other sentences of the message contain only hints.
-    const [sentence = ''] = (error as Error).message.split(/\. |\n/);
-    throw new UsageError(`${sentence.replace(/\.$/, '')}.`, { cause: error });
+    const [first = ''] = (error as Error).message.split(/\. |\n/);
+    const sentence = `${first.replace(/\.$/, '')}.`;
+    const flag = closestName(/^Unknown option '--(.+)'\.$/.exec(sentence)?.[1] ?? '', [
+      ...Object.keys(options),
+      'help',
+    ]);
+    if (flag === undefined) throw new ArgumentError(sentence, { cause: error });
+    throw new UsageError(`${sentence} Did you mean '--${flag}'?`, { cause: error });
   }
 }
 

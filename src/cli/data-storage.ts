@@ -28,7 +28,9 @@ export function withSource<T>(source: Setting, work: (storage: StorageAdapter) =
  */
 export async function withTarget<T>(target: Setting, work: (storage: StorageAdapter) => Promise<T>): Promise<T> {
   if (target.text === 'memory') {
-    throw new UsageError(`${target.source} must not be 'memory', which is empty before the command and gone after it.`);
+    throw new UsageError(
+      `${target.source} must not be 'memory', which is empty before the command and gone after it. Name a file or a database.`,
+    );
   }
   // Streamed data becomes garbage immediately. A growing young generation would cost 50 MiB and 10 % more time.
   setFlagsFromString('--semi-space-growth-factor=1');
@@ -42,7 +44,7 @@ export async function withTarget<T>(target: Setting, work: (storage: StorageAdap
 
 /** Throws if a file does not exist, because creating it would hide a mistyped path. */
 export function requireFile(file: string): void {
-  if (!existsSync(file)) throw new Error(`There is no file ${file}.`);
+  if (!existsSync(file)) throw new Error(`There is no file ${file}. Check the path.`);
 }
 
 /** Returns whether two settings name the same storage, even through different links. */

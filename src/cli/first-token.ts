@@ -19,32 +19,31 @@ export function firstTokenTarget(tokens: string, isTerminal: boolean): FirstToke
   return { kind: 'file', file };
 }
 
-/** Issues the token of the first start, for the user `me`. Returns the text for standard output. */
-export function issueFirstToken(tokens: string, target: FirstTokenTarget, url: string): string {
+/** The token of the first start: the text that tells the user about it, and how to call the service with it. */
+export interface FirstToken {
+  readonly text: string;
+  /** A line for a POSIX shell. */
+  readonly curl: string;
+}
+
+/** Issues the token of the first start, for the user `me`. `url` is the URL of the service. */
+export function issueFirstToken(tokens: string, target: FirstTokenTarget, url: string): FirstToken {
+  const plants = shellQuoted(`${url}/plants`);
   if (target.kind === 'terminal') {
     const { token } = issueToken(tokens, { user: 'me' });
-    return `
-A token for the user 'me' was made in ${tokens}. It is shown this once:
-
-  ${token}
-
-Try it:
-
-  curl -H 'Authorization: Bearer ${token}' ${shellQuoted(`${url}/plants`)}
-
-`;
+    return {
+      text: `Created a token for the user 'me'. It is shown only once:\n\n  ${token}\n`,
+      curl: `curl -H 'Authorization: Bearer ${token}' ${plants}`,
+    };
   }
   const { file } = target;
   issueIntoFile(tokens, file);
-  return `
-A token for the user 'me' was made in ${tokens}. It is in ${file}, which only its owner can read.
-Keep the token in a safe place, and remove that file.
-
-Try it:
-
-  curl -H "Authorization: Bearer $(cat ${shellQuoted(file)})" ${shellQuoted(`${url}/plants`)}
-
-`;
+  return {
+    text: `Created a token for the user 'me'. It is in ${file}, which only its owner can read.
+Move the token to a safe place, and remove that file.
+`,
+    curl: `curl -H "Authorization: Bearer $(cat ${shellQuoted(file)})" ${plants}`,
+  };
 }
 
 /** Issues the token into a file. Creates the file first, so that no token is issued that cannot be saved. */
@@ -71,8 +70,8 @@ function createFile(file: string, tokens: string): number {
 }
 
 function alreadyExists(file: string, tokens: string): Error {
-  const other = `or make ${tokens} with: plant-store token create USER`;
-  return new Error(`The first token would be written to ${file}, which exists: move that file away, ${other}`);
+  const other = `or create ${tokens} with plant-store token create USER.`;
+  return new Error(`The first token would be written to ${file}, which exists. Move that file away, ${other}`);
 }
 
 /** Quotes a string as one word for a POSIX shell. */

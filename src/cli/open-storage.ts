@@ -3,6 +3,7 @@ import { MemoryStorage } from '../storage/memory/memory-storage.ts';
 import { SqliteStorage } from '../storage/sqlite/sqlite-storage.ts';
 import { hasResultCode } from '../storage/sqlite/result-code.ts';
 import type { StorageAdapter } from '../storage/storage-adapter.ts';
+import { suggestion } from './closest-name.ts';
 import { setting, UsageError } from './command.ts';
 import type { Setting } from './command.ts';
 import { openPostgres } from './open-postgres.ts';
@@ -28,7 +29,8 @@ export async function openStorage({ text: name, source }: Setting): Promise<Stor
   if (/^postgres(?:ql)?:\/\//.test(name)) return openPostgres({ text: name, source });
   const file = sqliteFile(name);
   if (file === undefined) {
-    throw new UsageError(`${source} must be 'memory', 'sqlite:FILE' or 'postgres://…', not '${withoutSecrets(name)}'.`);
+    const message = `${source} must be 'memory', 'sqlite:FILE' or 'postgres://…', not '${withoutSecrets(name)}'.`;
+    throw new UsageError(message + suggestedStorage(name));
   }
   return openFile(file);
 }
@@ -39,6 +41,13 @@ export function sqliteFile(name: string): string | undefined {
   return file === undefined || file === ':memory:' ? undefined : resolve(file);
 }
 
+/** Returns a sentence that suggests `memory`, or the `sqlite:` form of a file name; otherwise an empty string. */
+function suggestedStorage(name: string): string {
+  // A text with another character may be part of a connection string, with a password.
+  const isFileName = /^[\w./\\~ -]+$/.test(name) && name !== 'sqlite' && name !== 'postgres';
+  return suggestion(name, ['memory']) || (isFileName ? ` Did you mean 'sqlite:${name}'?` : '');
+}
+
 function openFile(file: string): SqliteStorage {
   try {
     return new SqliteStorage(file);
@@ -47,6 +56,12 @@ function openFile(file: string): SqliteStorage {
     if (!hasResultCode(error, 'cannotOpen')) throw error;
     throw new Error(`${file} cannot be opened: it and its folder must be readable and writable.`, { cause: error });
   }
+}
+
+/** Describes where the plants are stored, in words that follow "Plants are stored". Never contains a password. */
+export function storagePlace({ text: name, source }: Setting): string {
+  if (name === 'memory') return 'in memory, until the server stops';
+  return `in ${sqliteFile(name) ?? `the PostgreSQL database of ${source}`}`;
 }
 
 /** Removes possible passwords from an invalid connection string, both before the host and in the query. */

@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs';
+import { adviceFor } from './advice.ts';
+import { suggestion } from './closest-name.ts';
 import { backup } from './commands/backup.ts';
 import { check } from './commands/check.ts';
-import { UsageError } from './command.ts';
+import { ArgumentError, UsageError } from './command.ts';
 import type { Command } from './command.ts';
 import { copy } from './commands/copy.ts';
 import { exportPlants } from './commands/export.ts';
 import { importPlants } from './commands/import.ts';
 import { serve } from './commands/serve.ts';
 import { token } from './commands/token.ts';
+import { styled } from './output/style.ts';
 
 const commands: ReadonlyMap<string, Command> = new Map([
   ['serve', serve],
@@ -31,10 +34,12 @@ Commands:
   import   create plants from standard input, one JSON object per line
   backup   copy the file of a storage while a server uses it
   check    check that a server implements the Plant Store interface
+  help     show this help, or the help of a command: plant-store help serve
+  version  show the version
 
 Options:
-  --help      show this help, or the help of a command
-  --version   show the version
+  -h, --help      show this help, or the help of a command
+  -v, --version   show the version
 `;
 
 /**
@@ -49,23 +54,44 @@ export async function run(args: string[]): Promise<number> {
     return await dispatch(args);
   } catch (error) {
     const isMisuse = error instanceof UsageError;
-    process.stderr.write(`plant-store: ${describe(error)}\n`);
+    process.stderr.write(`${styled('red', 'plant-store:', process.stderr)} ${describe(error)}\n`);
     return isMisuse ? 2 : 1;
   }
 }
 
 async function dispatch([name, ...args]: string[]): Promise<number> {
-  if (name === '--version') return print(`${version()}\n`);
-  if (name === '--help' || name === '-h') return print(help);
-  if (name === undefined) throw new UsageError('A command is missing (see plant-store --help).');
-  const command = commands.get(name);
-  if (command === undefined) throw new UsageError(`There is no command '${name}' (see plant-store --help).`);
+  if (name === undefined) {
+    // Not 0: a script whose variable for the command is empty must not seem to succeed.
+    process.stderr.write(help);
+    return 2;
+  }
+  if (['version', '--version', '-v'].includes(name)) return print(`${version()}\n`);
+  if (['help', '--help', '-h'].includes(name)) return print(helpOf(args[0]));
+  const command = findCommand(name);
   const end = args.indexOf('--');
   const flags = args.slice(0, end === -1 ? undefined : end);
   if (flags.includes('--help') || flags.includes('-h')) return print(command.help);
   // `ps` shows the title to all users of this machine, and the arguments may contain a password.
   process.title = `plant-store ${name}`;
-  return command.run(args);
+  try {
+    return await command.run(args);
+  } catch (error) {
+    if (!(error instanceof ArgumentError)) throw error;
+    throw new UsageError(`${error.message} See plant-store ${name} --help.`, { cause: error });
+  }
+}
+
+function helpOf(name: string | undefined): string {
+  return name === undefined || ['help', 'version'].includes(name) ? help : findCommand(name).help;
+}
+
+function findCommand(name: string): Command {
+  const command = commands.get(name);
+  if (command !== undefined) return command;
+  const [what, known] = name.startsWith('-')
+    ? [`Unknown option '${name}'.`, ['--help', '--version']]
+    : [`There is no command '${name}'.`, [...commands.keys(), 'help', 'version']];
+  throw new UsageError(`${what}${suggestion(name, known) || ' See plant-store --help.'}`);
 }
 
 function print(text: string): number {
@@ -78,9 +104,21 @@ function version(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** Returns the message of an error on one line, followed by the message of its cause if this adds information. */
+/**
+ * Returns the message of an error on one line, followed by the message of its cause if this adds information, and by
+ * what to do.
+ */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  const advice = adviceFor(error);
+  return advice === undefined ? withCause(error) : `${withFullStop(withCause(error))} ${advice}`;
+}
+
+function withFullStop(text: string): string {
+  return /[.)]$/.test(text) ? text : `${text}.`;
+}
+
+function withCause(error: Error): string {
   const { message, cause } = error;
   return cause instanceof Error && !message.includes(cause.message) && !(error instanceof UsageError)
     ? `${message} (${cause.message})`

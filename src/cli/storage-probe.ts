@@ -1,4 +1,5 @@
 import type { StorageAdapter } from '../storage/storage-adapter.ts';
+import { adviceFor } from './advice.ts';
 import { errorSummary } from './output/error-summary.ts';
 import type { Log } from './output/log.ts';
 
@@ -31,7 +32,9 @@ export function probeStorage(storage: StorageAdapter, log: Log): StorageProbe {
     } catch (error) {
       // Closing the storage makes a running probe fail.
       if (isStopped) return;
-      log.error(`The storage does not work: ${errorSummary(error)} (next try in ${retryMs / 1000} s)`);
+      const advice = adviceFor(error);
+      const reason = advice === undefined ? errorSummary(error) : `${errorSummary(error)}. ${advice}`;
+      log.error(`The storage does not work: ${reason} (next try in ${retryMs / 1000} s)`);
       retry = setTimeout(() => void attempt(Math.min(retryMs * 2, maxRetryMs)), retryMs).unref();
     } finally {
       isUnderWay = false;

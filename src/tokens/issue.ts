@@ -64,14 +64,15 @@ export function revokeToken(path: string, id: string): boolean {
 export function requireTokenFolder(path: string): void {
   const folder = dirname(resolve(path));
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw new Error(`There is no folder ${folder} for the tokens file.`);
+    throw new Error(`There is no folder ${folder} for the tokens file. Create the folder, or choose another file.`);
   }
 }
 
 /** @throws {Error} if the tokens file does not exist. */
 export function requireTokenFile(path: string): void {
   requireTokenFolder(path);
-  if (!existsSync(path)) throw new Error(`There is no tokens file ${resolve(path)}.`);
+  if (!existsSync(path))
+    {throw new Error(`There is no tokens file ${resolve(path)}. Check the path, or create a token.`);}
 }
 
 /**

@@ -48,6 +48,17 @@ describe('first start of plant-store serve', { concurrency: 4 }, () => {
     assert.match(await readFile(file, 'utf8'), /^pst_[0-9A-Za-z]{36}\n$/);
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     assert.ok(first.stdout().includes(`It is in ${file}, `));
+    const plants = `Plants are stored in ${join(cwd, 'plants.db')}, and tokens in ${join(cwd, 'tokens.json')}.`;
+    const ending = [
+      `Plant Store listening on ${first.url}`,
+      plants,
+      'To list your plants, run:',
+      '',
+      `  ${line}`,
+      '',
+      '',
+    ];
+    assert.ok(first.stdout().endsWith(`\n\n${ending.join('\n')}`), first.stdout());
     assert.doesNotMatch(first.stdout(), /pst_/);
     const token = (await readFile(file, 'utf8')).trimEnd();
     assert.deepEqual(
@@ -97,7 +108,10 @@ describe('first start of plant-store serve', { concurrency: 4 }, () => {
     await writeFile(file, 'mine');
     const { code, stdout, stderr } = await runCommand(['serve', '--port', '0', '--storage', 'memory'], { cwd });
     assert.deepEqual([code, stdout], [1, '']);
-    assert.match(stderr, /^plant-store: The first token would be written to .*first-token\.txt, which exists: .*\n$/);
+    assert.match(
+      stderr,
+      /^plant-store: The first token would be written to .*first-token\.txt, which exists\. Move .*\n$/,
+    );
     assert.equal(await readFile(file, 'utf8'), 'mine');
     assert.deepEqual(await readdir(cwd), ['first-token.txt']);
   });
@@ -137,7 +151,10 @@ describe('first start of plant-store serve', { concurrency: 4 }, () => {
     const cwd = await temporaryFolder(t);
     const { code, stdout, stderr } = await runCommand(['serve', '--port', '0', '--tokens', 'etc/tokens.json'], { cwd });
     assert.deepEqual([code, stdout], [1, '']);
-    assert.equal(stderr, `plant-store: There is no folder ${join(cwd, 'etc')} for the tokens file.\n`);
+    assert.ok(
+      stderr.startsWith(`plant-store: There is no folder ${join(cwd, 'etc')} for the tokens file. Create `),
+      stderr,
+    );
     assert.deepEqual(await readdir(cwd), []);
   });
 

@@ -37,10 +37,24 @@ describe('openStorage', () => {
     assert.equal((await stat(folder)).mode & 0o777, 0o700);
   });
 
-  const others = ['', 'Memory', 'memory:', 'sqlite', 'sqlite:', 'sqlite::memory:', 'plants.db', 'mongodb://localhost'];
-  for (const name of others) {
-    it(`rejects ${JSON.stringify(name)} and quotes it`, async () => {
-      const message = `--storage must be 'memory', 'sqlite:FILE' or 'postgres://…', not '${name}'.`;
+  const others: [name: string, suggested?: string][] = [
+    [''],
+    ['sqlite'],
+    ['sqlite:'],
+    ['sqlite::memory:'],
+    ['postgres'],
+    ['mongodb://localhost'],
+    ['Memory', 'memory'],
+    ['memory:', 'memory'],
+    ['memroy', 'memory'],
+    ['plants.db', 'sqlite:plants.db'],
+    ['../my data/plants', 'sqlite:../my data/plants'],
+    ['/var/lib/plants.sqlite3', 'sqlite:/var/lib/plants.sqlite3'],
+  ];
+  for (const [name, suggested] of others) {
+    const rest = suggested === undefined ? '' : ` Did you mean '${suggested}'?`;
+    it(`rejects ${JSON.stringify(name)}, quotes it and suggests ${suggested ?? 'nothing'}`, async () => {
+      const message = `--storage must be 'memory', 'sqlite:FILE' or 'postgres://…', not '${name}'.${rest}`;
       await assert.rejects(
         openStorage(flag(name)),
         (error) => error instanceof UsageError && error.message === message,
@@ -83,7 +97,10 @@ describe('plant-store serve --storage', { concurrency: 4 }, () => {
     await damage(join(cwd, 'plants.db'));
     const { code, stdout, stderr } = await runCommand(['serve', '--port', '0'], { cwd });
     assert.deepEqual([code, stdout], [1, '']);
-    assert.match(stderr, /^plant-store: .*plants\.db is damaged\. It was left as it is\. \(.+\)\n$/);
+    assert.match(
+      stderr,
+      /^plant-store: .*plants\.db is damaged\. It was left as it is\. \(.+\) Choose another storage, or restore a backup\.\n$/,
+    );
   });
 });
 

@@ -24,7 +24,9 @@ describe('plant-store', { concurrency: 4 }, () => {
     const { code, stdout, stderr } = await runCommand(['--help'], { cwd: await temporaryFolder(t) });
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, /^Usage: plant-store COMMAND/);
-    for (const command of Object.keys(flagsOf)) assert.match(stdout, new RegExp(`^ {2}${command} `, 'm'));
+    for (const name of [...Object.keys(flagsOf), 'help', 'version'])
+      assert.match(stdout, new RegExp(`^ {2}${name} `, 'm'));
+    for (const flag of ['-h', '--help']) assert.equal((await runCommand([flag], { cwd: '/' })).stdout, stdout);
   });
 
   for (const [command, flags] of Object.entries(flagsOf)) {
@@ -33,38 +35,59 @@ describe('plant-store', { concurrency: 4 }, () => {
       const { code, stdout, stderr } = await runCommand([command, '--help'], { cwd });
       assert.deepEqual([code, stderr], [0, '']);
       assert.match(stdout, new RegExp(`^Usage: plant-store ${command} `));
-      for (const flag of flags) assert.match(stdout, new RegExp(`^ {2}${flag} `, 'm'));
-      assert.equal((await runCommand([command, '--bogus', 'create', '--help'], { cwd })).stdout, stdout);
+      for (const flag of flags) assert.match(stdout, new RegExp(`^ {2}(?:-h, )?${flag} `, 'm'));
+      for (const args of [
+        [command, '--bogus', 'create', '--help'],
+        [command, '-h'],
+        ['help', command],
+      ]) {
+        assert.deepEqual(await runCommand(args, { cwd }), { code: 0, stdout, stderr: '' });
+      }
       assert.deepEqual(await readdir(cwd), []);
     });
   }
 
-  it('prints help in lines of at most 110 columns', async (t) => {
+  it('prints help in lines of at most 80 columns', async (t) => {
     const cwd = await temporaryFolder(t);
     for (const args of [['--help'], ...Object.keys(flagsOf).map((command) => [command, '--help'])]) {
-      for (const line of (await runCommand(args, { cwd })).stdout.split('\n')) assert.ok(line.length <= 110, line);
+      for (const line of (await runCommand(args, { cwd })).stdout.split('\n')) assert.ok(line.length <= 80, line);
     }
   });
 
   it('prints the version of the package', async (t) => {
     const manifest = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
     const { version } = JSON.parse(manifest) as { version: string };
-    const finished = await runCommand(['--version'], { cwd: await temporaryFolder(t) });
-    assert.deepEqual(finished, { code: 0, stdout: `${version}\n`, stderr: '' });
+    const cwd = await temporaryFolder(t);
+    for (const args of [['--version'], ['-v'], ['version']]) {
+      assert.deepEqual(await runCommand(args, { cwd }), { code: 0, stdout: `${version}\n`, stderr: '' });
+    }
+  });
+
+  it('without arguments, prints the help to standard error and exits with 2', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const { stdout: help } = await runCommand(['help'], { cwd });
+    assert.deepEqual(await runCommand([], { cwd }), { code: 2, stdout: '', stderr: help });
   });
 
   const misuses: [string[], string][] = [
-    [[], 'A command is missing (see plant-store --help).'],
-    [['plant'], "There is no command 'plant' (see plant-store --help)."],
-    [['constructor'], "There is no command 'constructor' (see plant-store --help)."],
-    [['toString', '--help'], "There is no command 'toString' (see plant-store --help)."],
-    [['--port', '1'], "There is no command '--port' (see plant-store --help)."],
-    [['serve', 'now'], "Unexpected argument 'now'."],
-    [['serve', '--', '--help'], "Unexpected argument '--help'."],
-    [['serve', '--bogus'], "Unknown option '--bogus'."],
-    [['serve', '-p', '1'], "Unknown option '-p'."],
-    [['serve', '--port'], "Option '--port <value>' argument missing."],
-    [['serve', '--port', '--host'], "Option '--port' argument is ambiguous."],
+    [['plant'], "There is no command 'plant'. See plant-store --help."],
+    [['serv'], "There is no command 'serv'. Did you mean 'serve'?"],
+    [['Export'], "There is no command 'Export'. Did you mean 'export'?"],
+    [['hlep'], "There is no command 'hlep'. Did you mean 'help'?"],
+    [['help', 'serv'], "There is no command 'serv'. Did you mean 'serve'?"],
+    [['constructor'], "There is no command 'constructor'. See plant-store --help."],
+    [['toString', '--help'], "There is no command 'toString'. See plant-store --help."],
+    [['--port', '1'], "Unknown option '--port'. See plant-store --help."],
+    [['--versoin'], "Unknown option '--versoin'. Did you mean '--version'?"],
+    [['serve', 'now'], "Unexpected argument 'now'. See plant-store serve --help."],
+    [['serve', '--', '--help'], "Unexpected argument '--help'. See plant-store serve --help."],
+    [['serve', '--bogus'], "Unknown option '--bogus'. See plant-store serve --help."],
+    [['serve', '--prot', '1'], "Unknown option '--prot'. Did you mean '--port'?"],
+    [['serve', '--stor=memory'], "Unknown option '--stor'. Did you mean '--storage'?"],
+    [['serve', '--halp'], "Unknown option '--halp'. Did you mean '--help'?"],
+    [['serve', '-p', '1'], "Unknown option '-p'. See plant-store serve --help."],
+    [['serve', '--port'], "Option '--port <value>' argument missing. See plant-store serve --help."],
+    [['serve', '--port', '--host'], "Option '--port' argument is ambiguous. See plant-store serve --help."],
     [['serve', '--port', '65536'], "--port must be 0 to 65535, not '65536'."],
     [['serve', '--port', '0x10'], "--port must be 0 to 65535, not '0x10'."],
     [['serve', '--port=-1'], "--port must be 0 to 65535, not '-1'."],
@@ -80,12 +103,16 @@ describe('plant-store', { concurrency: 4 }, () => {
       ['serve', '--storage', 'sqlite::memory:'],
       "--storage must be 'memory', 'sqlite:FILE' or 'postgres://…', not 'sqlite::memory:'.",
     ],
-    [['copy'], 'copy needs --from STORAGE.'],
-    [['copy', '--from', 'sqlite:a.db'], 'copy needs --to STORAGE.'],
-    [['copy', '--from', 'sqlite:a.db', '--to='], 'copy needs --to STORAGE.'],
+    [
+      ['serve', '--storage', 'plants.db'],
+      "--storage must be 'memory', 'sqlite:FILE' or 'postgres://…', not 'plants.db'. Did you mean 'sqlite:plants.db'?",
+    ],
+    [['copy'], 'copy requires --from STORAGE, such as --from sqlite:plants.db.'],
+    [['copy', '--from', 'sqlite:a.db'], 'copy requires --to STORAGE, such as --to sqlite:plants.db.'],
+    [['copy', '--from', 'sqlite:a.db', '--to='], 'copy requires --to STORAGE, such as --to sqlite:plants.db.'],
     [
       ['copy', '--from', 'memory', '--to', 'sqlite:a.db'],
-      "--from must not be 'memory', which is empty before the command and gone after it.",
+      "--from must not be 'memory', which is empty before the command and gone after it. Name a file or a database.",
     ],
     [['copy', '--from', 'sqlite:a.db', '--to', 'sqlite:./a.db'], '--from and --to must not be the same storage.'],
     [
@@ -94,17 +121,20 @@ describe('plant-store', { concurrency: 4 }, () => {
     ],
     [
       ['export', '--storage', 'memory'],
-      "--storage must not be 'memory', which is empty before the command and gone after it.",
+      "--storage must not be 'memory', which is empty before the command and gone after it. Name a file or a database.",
     ],
-    [['export', 'plants.ndjson'], "Unexpected argument 'plants.ndjson'."],
+    [['export', 'plants.ndjson'], "Unexpected argument 'plants.ndjson'. See plant-store export --help."],
     [
       ['import', '--storage', 'memory'],
-      "--storage must not be 'memory', which is empty before the command and gone after it.",
+      "--storage must not be 'memory', which is empty before the command and gone after it. Name a file or a database.",
     ],
-    [['import', '--strict=yes'], "Option '--strict' does not take an argument."],
-    [['backup'], 'backup needs the TARGET, a file that is to be made.'],
-    [['backup', 'a.db', 'b.db'], "Unexpected argument 'b.db'."],
-    [['backup', '--storage', 'memory', 'a.db'], "--storage must be 'sqlite:FILE' for a backup."],
+    [['import', '--strict=yes'], "Option '--strict' does not take an argument. See plant-store import --help."],
+    [['backup'], 'backup requires TARGET, the name of the new file. See plant-store backup --help.'],
+    [['backup', 'a.db', 'b.db'], "Unexpected argument 'b.db'. See plant-store backup --help."],
+    [
+      ['backup', '--storage', 'memory', 'a.db'],
+      "--storage must be 'sqlite:FILE' for a backup. Back up PostgreSQL with pg_dump.",
+    ],
     // An empty host would mean all addresses.
     [['serve', '--port=0', '--storage=memory', '--host='], '--host must not be empty.'],
     [['serve', '--port=0', '--storage=memory', '--tokens='], '--tokens must not be empty.'],

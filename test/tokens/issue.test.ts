@@ -37,7 +37,7 @@ describe('issueToken', () => {
   it('names a folder that does not exist, and creates none', async (t) => {
     const folder = await temporaryFolder(t);
     const path = join(folder, 'deep', 'tokens.json');
-    const message = `There is no folder ${join(folder, 'deep')} for the tokens file.`;
+    const message = `There is no folder ${join(folder, 'deep')} for the tokens file. Create the folder, or choose another file.`;
     assert.throws(() => issueToken(path, { user: 'ada' }), { message });
     assert.deepEqual(await readdir(folder), []);
   });
@@ -175,7 +175,9 @@ describe('revokeToken', () => {
 
   it('fails if there is no file, and creates none', async (t) => {
     const path = await newPath(t);
-    assert.throws(() => revokeToken(path, 'tk_0000000000'), { message: `There is no tokens file ${path}.` });
+    assert.throws(() => revokeToken(path, 'tk_0000000000'), {
+      message: `There is no tokens file ${path}. Check the path, or create a token.`,
+    });
     assert.deepEqual(await readdir(join(path, '..')), []);
   });
 

@@ -8,13 +8,17 @@ import { sqliteFile, storageSetting } from '../open-storage.ts';
 
 const help = `Usage: plant-store backup [--storage sqlite:FILE] TARGET
 
-Copies a snapshot of the file of a storage to the new file TARGET, while servers may continue to write.
-To restore it, stop the server, replace FILE with TARGET, and remove FILE-wal and FILE-shm.
+Copies a snapshot of FILE to the new file TARGET. Servers may continue to write
+to FILE. To restore the backup, stop the server, replace FILE with TARGET, and
+remove FILE-wal and FILE-shm.
 
 Options:
-  --storage sqlite:FILE   the file to copy (PLANT_STORE_STORAGE, else DATABASE_URL;
-                           default sqlite:plants.db)
-  --help                  show this help
+  --storage sqlite:FILE   the file to copy
+                          (PLANT_STORE_STORAGE, else DATABASE_URL;
+                          default sqlite:plants.db)
+  -h, --help              show this help
+
+An environment variable in parentheses sets the default of its option.
 `;
 
 /** `plant-store backup` */
@@ -24,11 +28,13 @@ async function runBackup(args: string[]): Promise<number> {
   const { values, positionals } = parseCommandLine(args, { storage: { type: 'string' } }, 1);
   const [target] = positionals;
   if (target === undefined || target === '') {
-    throw new UsageError('backup needs the TARGET, a file that is to be made.');
+    throw new UsageError('backup requires TARGET, the name of the new file. See plant-store backup --help.');
   }
   const storage = storageSetting(values.storage);
   const file = sqliteFile(storage.text);
-  if (file === undefined) throw new UsageError(`${storage.source} must be 'sqlite:FILE' for a backup.`);
+  if (file === undefined) {
+    throw new UsageError(`${storage.source} must be 'sqlite:FILE' for a backup. Back up PostgreSQL with pg_dump.`);
+  }
   requireFile(file);
 
   const progress = new Progress({ unit: 'pages' });

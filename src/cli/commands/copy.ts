@@ -8,14 +8,15 @@ import { Tally } from '../output/tally.ts';
 
 const help = `Usage: plant-store copy --from STORAGE --to STORAGE
 
-Copies all plants of all users. Plants that the target already has are skipped, so an interrupted
-copy can be continued by running it again. Nothing is overwritten: if the target has a different
-plant with the same user and id, the conflict is reported, and the exit code is 1.
+Copies all plants of all users. Plants that the target already has are skipped,
+so you can continue an interrupted copy by running it again. Nothing is
+overwritten: if the target has a different plant with the same user and id, the
+conflict is reported, and the exit code is 1.
 
 Options:
-  --from STORAGE   the storage to read, as in serve --storage, but not memory
-  --to STORAGE     the storage to write
-  --help           show this help
+  --from STORAGE   the storage to read: sqlite:FILE or postgres://…
+  --to STORAGE     the storage to write: sqlite:FILE or postgres://…
+  -h, --help       show this help
 `;
 
 /** `plant-store copy` */
@@ -29,7 +30,9 @@ async function runCopy(args: string[]): Promise<number> {
 }
 
 function required(source: string, text: string | undefined): Setting {
-  if (text === undefined || text === '') throw new UsageError(`copy needs ${source} STORAGE.`);
+  if (text === undefined || text === '') {
+    throw new UsageError(`copy requires ${source} STORAGE, such as ${source} sqlite:plants.db.`);
+  }
   return { text, source };
 }
 

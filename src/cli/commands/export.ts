@@ -9,15 +9,17 @@ import { storageSetting } from '../open-storage.ts';
 
 const help = `Usage: plant-store export [--storage STORAGE] > plants.ndjson
 
-Writes all plants of all users to standard output, ordered by user and id, one JSON object per line:
-{"user":"ada","id":1,"name":"Fern","tag":"indoor"}. The tag is omitted if there is none. Ids are exact
-integers, also beyond 2^53.
+Writes all plants of all users to standard output, ordered by user and id. Each
+line is a JSON object: {"user":"ada","id":1,"name":"Fern","tag":"indoor"}. The
+tag is omitted if the plant has none. Ids are exact integers, also beyond 2^53.
 
 Options:
-  --storage STORAGE   the storage to read, as in serve --storage, but not memory
+  --storage STORAGE   the storage to read: sqlite:FILE or postgres://…
                       (PLANT_STORE_STORAGE, else DATABASE_URL;
-                       default sqlite:plants.db)
-  --help              show this help
+                      default sqlite:plants.db)
+  -h, --help          show this help
+
+An environment variable in parentheses sets the default of its option.
 `;
 
 /** `plant-store export` */

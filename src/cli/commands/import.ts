@@ -14,17 +14,21 @@ import { storageSetting } from '../open-storage.ts';
 
 const help = `Usage: plant-store import [--storage STORAGE] [--strict] < plants.ndjson
 
-Creates plants from standard input, one JSON object per line, as export writes them. Plants that the
-storage already has are skipped. Nothing is overwritten: if the storage has a different plant with the
-same user and id, the conflict is reported. A line that is not a plant is reported with its number and
-skipped. In both cases the exit code is 1.
+Creates plants from standard input, one JSON object per line, as export writes
+them. Plants that the storage already has are skipped. Nothing is overwritten:
+if the storage has a different plant with the same user and id, the conflict is
+reported. A line that is not a plant is reported with its number and skipped.
+In both cases the exit code is 1.
 
 Options:
-  --storage STORAGE   the storage to write, as in serve --storage, but not memory
+  --storage STORAGE   the storage to write: sqlite:FILE or postgres://…
                       (PLANT_STORE_STORAGE, else DATABASE_URL;
-                       default sqlite:plants.db)
-  --strict            stop at the first line that is not a plant; the plants before it are created
-  --help              show this help
+                      default sqlite:plants.db)
+  --strict            stop at the first line that is not a plant; the plants
+                      before it are created
+  -h, --help          show this help
+
+An environment variable in parentheses sets the default of its option.
 `;
 
 /** `plant-store import` */

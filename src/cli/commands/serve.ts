@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { resolve as absolutePath } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PlantStore } from '../../store/plant-store.ts';
 import type { Authenticate } from '../../model/caller.ts';
@@ -11,31 +10,42 @@ import { createTokenFileAuthenticator } from '../../tokens/authenticator.ts';
 import { parseCommandLine, setting, tokensSetting, UsageError } from '../command.ts';
 import type { Command, Setting } from '../command.ts';
 import { firstTokenTarget, issueFirstToken } from '../first-token.ts';
+import type { FirstToken } from '../first-token.ts';
+import { listen, reachableUrl } from '../listen.ts';
 import { Log, logFormats } from '../output/log.ts';
 import type { LogFormat } from '../output/log.ts';
 import { probeStorage } from '../storage-probe.ts';
 import type { StorageProbe } from '../storage-probe.ts';
-import { openStorage, storageSetting } from '../open-storage.ts';
+import { openStorage, storagePlace, storageSetting } from '../open-storage.ts';
 
 const help = `Usage: plant-store serve [OPTIONS]
 
-Runs the HTTP service. On SIGINT, SIGTERM or SIGHUP it finishes the requests in progress and exits.
+Runs the HTTP service. On SIGINT, SIGTERM or SIGHUP, the server finishes the
+requests in progress and exits.
 
 Options:
-  --host HOST         address to listen on (HOST; default 127.0.0.1)
-  --port PORT         port to listen on, 0 for a free one (PORT; default 3000)
-  --storage STORAGE   sqlite:FILE, postgres://USER:PASSWORD@HOST/DATABASE or memory
-                      (PLANT_STORE_STORAGE, else DATABASE_URL; default sqlite:plants.db);
-                      ?max=N sets the size of the connection pool (default 10),
-                      schema=NAME and table=NAME set where the plants are stored
-  --tokens FILE       the tokens file (PLANT_STORE_TOKENS; default tokens.json);
-                      a missing file is created with a token for the user 'me', which is shown
-                      on the terminal, or else written to first-token.txt in the same folder
-  --base-path PATH    the path that a proxy in front removes from requests, such as /garden
-                      (PLANT_STORE_BASE_PATH; default none)
-  --log FORMAT        json, pretty or off, to standard error
-                      (PLANT_STORE_LOG; default pretty on a terminal, json elsewhere)
-  --help              show this help
+  --host HOST         the address to listen on (HOST; default 127.0.0.1)
+  --port PORT         the port to listen on; 0 selects a free port
+                      (PORT; default 3000)
+  --storage STORAGE   where the plants are stored: sqlite:FILE, memory or
+                      postgres://USER:PASSWORD@HOST/DATABASE?PARAMETERS. The
+                      parameter max=N sets the size of the connection pool
+                      (default 10), schema=NAME and table=NAME set the table
+                      (PLANT_STORE_STORAGE, else DATABASE_URL;
+                      default sqlite:plants.db)
+  --tokens FILE       the tokens file. If it is missing, it is created with a
+                      token for the user 'me'. The token is printed on a
+                      terminal, and otherwise written to first-token.txt in
+                      the same folder
+                      (PLANT_STORE_TOKENS; default tokens.json)
+  --base-path PATH    the path prefix that a proxy removes from requests, such
+                      as /garden (PLANT_STORE_BASE_PATH; default none)
+  --log FORMAT        the format of the log on standard error: json, pretty or
+                      off (PLANT_STORE_LOG; default pretty on a terminal, json
+                      otherwise)
+  -h, --help          show this help
+
+An environment variable in parentheses sets the default of its option.
 `;
 
 /** How long requests in progress may take to finish after a signal. */
@@ -138,14 +148,13 @@ async function runServer(config: ServeConfig): Promise<number> {
     server.on('idleConnectionClosed', () => {
       log.error(idleClosedText(server));
     });
-    const address = await listen(server, config);
+    const url = await listen(server, config);
 
     // After listen, so that a startup that fails because of the port does not leave a token that was never shown.
-    const localUrl = reachableUrl(config.host, address);
-    const first = firstTarget === undefined ? '' : issueFirstToken(config.tokens, firstTarget, localUrl);
-    if (firstTarget !== undefined) authenticate = useTokens();
+    const first = firstTarget && issueFirstToken(config.tokens, firstTarget, reachableUrl(url));
+    if (first !== undefined) authenticate = useTokens();
     const stopped = stopOnSignal(server, log, () => probe?.stop());
-    process.stdout.write(`Plant Store listening on ${urlOf(config.host, address)}\n${first}`);
+    process.stdout.write(first === undefined ? readyText(url) : firstStartText(url, first, config));
     probe = probeStorage(storage, log);
     await stopped;
   } finally {
@@ -157,17 +166,6 @@ async function runServer(config: ServeConfig): Promise<number> {
   // A process that does not read the log must not delay the exit.
   setTimeout(() => process.exit(0), logGraceMs).unref();
   return 0;
-}
-
-async function listen(server: Server, { host, port }: ServeConfig): Promise<AddressInfo> {
-  server.listen(port, host);
-  try {
-    await once(server, 'listening');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new Error(`Port ${port} of ${host} is in use: choose another by --port or PORT.`, { cause: error });
-  }
-  return server.address() as AddressInfo;
 }
 
 /**
@@ -193,15 +191,22 @@ function stopOnSignal(server: Server, log: Log, onStop: () => void): Promise<voi
   });
 }
 
+/** Returns the line that supervisors and scripts wait for. */
+function readyText(url: string): string {
+  return `Plant Store listening on ${url}\n`;
+}
+
+/** Returns the text of the first start. It ends with what a new user needs next. */
+function firstStartText(url: string, { text, curl }: FirstToken, { storage, tokens }: ServeConfig): string {
+  return `${text}
+${readyText(url)}Plants are stored ${storagePlace(storage)}, and tokens in ${absolutePath(tokens)}.
+To list your plants, run:
+
+  ${curl}
+
+`;
+}
+
 function idleClosedText({ maxConnections }: Server): string {
   return `An idle connection was closed to make room: at most ${maxConnections} connections may be open.`;
-}
-
-function urlOf(host: string, { port }: AddressInfo): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
-/** Returns a URL at which this machine can reach the server. */
-function reachableUrl(host: string, address: AddressInfo): string {
-  return urlOf(host === '0.0.0.0' || host === '::' ? 'localhost' : host, address);
 }

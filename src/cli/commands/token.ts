@@ -5,26 +5,35 @@ import type { TokenRecord } from '../../tokens/token-file.ts';
 import { issueToken, requireTokenFile, revokeToken } from '../../tokens/issue.ts';
 import { errorTable } from '../../model/errors.ts';
 import { isUser } from '../../model/user.ts';
+import { suggestion } from '../closest-name.ts';
 import { parseCommandLine, tokensSetting, UsageError } from '../command.ts';
 import type { Command } from '../command.ts';
 import { printable } from '../output/printable.ts';
 
-const help = `Usage: plant-store token create USER [--scope SCOPE]... [--expires-in TIME] [--tokens FILE]
+const help = `Usage: plant-store token create USER [OPTIONS]
        plant-store token list [--tokens FILE]
        plant-store token revoke ID [--tokens FILE]
 
-Creates a bearer token for a user and prints it, the only time that it is shown; lists the tokens;
-revokes a token by its id. A running server applies changes within a second.
+Manages bearer tokens. create makes a token for a user and prints it, the only
+time that the token is shown. list shows the id, the user and the scopes of
+each token. revoke removes the token with this id. A running server applies
+changes within a second.
 
 Options:
-  --scope SCOPE       what the token allows, plants:read or plants:write; may be repeated
-                      (default both)
-  --expires-in TIME   how long the token is valid: a number and s, m, h, d or w, as in 30d
-                      (default: it does not expire)
-  --tokens FILE       the tokens file (PLANT_STORE_TOKENS; default tokens.json)
-  --help              show this help
+  --tokens FILE       the tokens file
+                      (PLANT_STORE_TOKENS; default tokens.json)
+  -h, --help          show this help
+
+Options of create:
+  --scope SCOPE       what the token allows, plants:read or plants:write; may
+                      be repeated (default: both)
+  --expires-in TIME   how long the token is valid: a number and s, m, h, d or
+                      w, such as 30d (default: it does not expire)
+
+An environment variable in parentheses sets the default of its option.
 `;
 
+const actions = ['create', 'list', 'revoke'];
 const tokensOption = { tokens: { type: 'string' } } as const;
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 /** The latest time that an ECMAScript Date can represent. */
@@ -33,7 +42,7 @@ const maxTimeMs = 8.64e15;
 /** `plant-store token` */
 export const token: Command = { help, run: runToken };
 
-async function runToken([action, ...args]: string[]): Promise<number> {
+async function runToken([action = '', ...args]: string[]): Promise<number> {
   switch (action) {
     case 'create':
       return create(args);
@@ -42,7 +51,11 @@ async function runToken([action, ...args]: string[]): Promise<number> {
     case 'revoke':
       return revoke(args);
     default:
-      throw new UsageError('token requires create, list or revoke (see plant-store token --help).');
+      throw new UsageError(
+        action === ''
+          ? 'token must be followed by create, list or revoke. See plant-store token --help.'
+          : `token has no command '${action}'.${suggestion(action, actions) || ' See plant-store token --help.'}`,
+      );
   }
 }
 
@@ -54,7 +67,9 @@ function create(args: string[]): number {
   } as const;
   const { values, positionals } = parseCommandLine(args, options, 1);
   const [user] = positionals;
-  if (user === undefined || user === '') throw new UsageError('token create needs a USER.');
+  if (user === undefined || user === '') {
+    throw new UsageError('token create requires a USER. See plant-store token --help.');
+  }
   if (!isUser(user)) throw new UsageError(`USER is invalid: ${errorTable.invalid_user.message}`);
   const scopes = values.scope?.map(parseScope);
   const expiresIn = values['expires-in'];
@@ -63,7 +78,7 @@ function create(args: string[]): number {
     ...(scopes && { scopes: [...new Set(scopes)] }),
     ...(expiresIn !== undefined && { expiresAt: parseExpiry(expiresIn) }),
   });
-  process.stderr.write(`Created ${issued.record.id}. The token is shown this once:\n`);
+  process.stderr.write(`Created ${issued.record.id}. The token is shown only once:\n`);
   process.stdout.write(`${issued.token}\n`);
   return 0;
 }
@@ -87,9 +102,11 @@ function list(args: string[]): number {
 function revoke(args: string[]): number {
   const { values, positionals } = parseCommandLine(args, tokensOption, 1);
   const [id] = positionals;
-  if (id === undefined) throw new UsageError('token revoke needs the ID of a token (see plant-store token list).');
+  if (id === undefined) throw new UsageError('token revoke requires the ID of a token. See plant-store token list.');
   const path = tokensSetting(values.tokens);
-  if (!revokeToken(path, id)) throw new Error(`There is no token '${printable(id)}' in ${path}.`);
+  if (!revokeToken(path, id)) {
+    throw new Error(`There is no token '${printable(id)}' in ${path}. See plant-store token list.`);
+  }
   process.stderr.write(`Revoked ${printable(id)}.\n`);
   return 0;
 }

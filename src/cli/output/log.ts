@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorText } from '../../model/error-text.ts';
 import { findRoute, splitTarget } from '../../http/routes.ts';
 import { errorSummary } from './error-summary.ts';
+import { styled } from './style.ts';
 
 /** The formats of the log. */
 export const logFormats = ['json', 'pretty', 'off'] as const;
@@ -167,5 +168,7 @@ function pretty(time: Date, { level, message, error, ...fields }: LogEntry): str
   const where = route ?? `(no route, ${pathLength ?? 0} characters)`;
   const parts = method === undefined ? [message, code] : [method, where, status, `${ms ?? ''} ms`, end];
   const text = parts.filter((part) => part !== undefined).join(' ');
-  return `${time.toTimeString().slice(0, 8)} ${level === 'error' ? 'ERROR ' : ''}${text}${error === undefined ? '' : `\n${error}`}`;
+  const clock = styled('dim', time.toTimeString().slice(0, 8), process.stderr);
+  const label = level === 'error' ? `${styled('red', 'ERROR', process.stderr)} ` : '';
+  return `${clock} ${label}${text}${error === undefined ? '' : `\n${error}`}`;
 }

@@ -55,6 +55,6 @@ export async function backUpDatabase(
 
 function throwIfExists(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
-    throw new Error(`${path} already exists: a backup never overwrites a file.`);
+    throw new Error(`${path} already exists. A backup never overwrites a file: choose another name.`);
   }
 }

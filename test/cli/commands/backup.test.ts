@@ -68,7 +68,8 @@ describe('plant-store backup', { concurrency: 4 }, () => {
     for (const target of ['letter.txt', 'link', '.', 'plants.db']) {
       const { code, stderr } = await runCommand(['backup', target], { cwd });
       assert.equal(code, 1);
-      assert.equal(stderr, `plant-store: ${join(cwd, target)} already exists: a backup never overwrites a file.\n`);
+      const reason = 'already exists. A backup never overwrites a file: choose another name.';
+      assert.equal(stderr, `plant-store: ${join(cwd, target)} ${reason}\n`);
     }
     assert.equal(readFileSync(join(cwd, 'letter.txt'), 'utf8'), 'Dear Ada');
     assert.deepEqual(await readdir(cwd), ['letter.txt', 'link', 'plants.db']);
@@ -79,8 +80,11 @@ describe('plant-store backup', { concurrency: 4 }, () => {
     await writeFile(join(cwd, 'empty.db'), '');
     await writeFile(join(cwd, 'letter.txt'), 'Dear Ada, '.repeat(100));
     const refusals: [string, RegExp][] = [
-      ['plants.db', /^plant-store: There is no file .*plants\.db\.\n$/],
-      ['empty.db', /^plant-store: .*empty\.db is empty\. It was left as it is\.\n$/],
+      ['plants.db', /^plant-store: There is no file .*plants\.db\. Check the path\.\n$/],
+      [
+        'empty.db',
+        /^plant-store: .*empty\.db is empty\. It was left as it is\. Choose another storage, or restore a backup\.\n$/,
+      ],
       ['letter.txt', /^plant-store: .*letter\.txt is not an SQLite database\. It was left as it is\..*\n$/],
     ];
     for (const [source, message] of refusals) {

@@ -117,7 +117,10 @@ describe('plant-store copy', { concurrency: 2 }, () => {
   it('rejects a source that does not exist, and creates no file', async (t) => {
     const cwd = await temporaryFolder(t);
     const { code, stdout, stderr } = await runCommand(fromTo, { cwd });
-    assert.deepEqual([code, stdout, stderr], [1, '', `plant-store: There is no file ${join(cwd, 'a.db')}.\n`]);
+    assert.deepEqual(
+      [code, stdout, stderr],
+      [1, '', `plant-store: There is no file ${join(cwd, 'a.db')}. Check the path.\n`],
+    );
     assert.deepEqual(readdirSync(cwd), []);
   });
 

@@ -88,6 +88,9 @@ describe('plant-store export', { concurrency: 4 }, () => {
   it('rejects a storage that does not exist', async (t) => {
     const cwd = await temporaryFolder(t);
     const { code, stdout, stderr } = await runCommand(['export'], { cwd });
-    assert.deepEqual([code, stdout, stderr], [1, '', `plant-store: There is no file ${join(cwd, 'plants.db')}.\n`]);
+    assert.deepEqual(
+      [code, stdout, stderr],
+      [1, '', `plant-store: There is no file ${join(cwd, 'plants.db')}. Check the path.\n`],
+    );
   });
 });

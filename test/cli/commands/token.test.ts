@@ -41,7 +41,7 @@ describe('plant-store token create', { concurrency: 4 }, () => {
     assert.match(created.stdout, /^pst_[0-9A-Za-z]{36}\n$/);
     assert.equal(created.code, 0);
     const { id } = await onlyRecord(path);
-    assert.equal(created.stderr, `Created ${id}. The token is shown this once:\n`);
+    assert.equal(created.stderr, `Created ${id}. The token is shown only once:\n`);
     assert.ok(!(await readFile(path, 'utf8')).includes(created.stdout.trimEnd()));
     assert.equal((await stat(path)).mode & 0o777, 0o600);
     assert.deepEqual(await callerOf(path, created), { user: 'ada' });
@@ -115,7 +115,7 @@ describe('plant-store token list', { concurrency: 4 }, () => {
 
   it('fails with one sentence if there is no file, and creates none', async (t) => {
     const { path, token } = await openDesk(t);
-    const stderr = `plant-store: There is no tokens file ${path}.\n`;
+    const stderr = `plant-store: There is no tokens file ${path}. Check the path, or create a token.\n`;
     assert.deepEqual(await token('list'), { code: 1, stdout: '', stderr });
     assert.ok(!existsSync(path));
   });
@@ -155,7 +155,7 @@ describe('plant-store token revoke', { concurrency: 4 }, () => {
   it('fails with one sentence if there is no such token', async (t) => {
     const { token } = await openDesk(t);
     await token('create', 'ada');
-    const message = "plant-store: There is no token 'tk_0' in tokens.json.\n";
+    const message = "plant-store: There is no token 'tk_0' in tokens.json. See plant-store token list.\n";
     assert.deepEqual(await token('revoke', 'tk_0'), { code: 1, stdout: '', stderr: message });
   });
 });
@@ -180,7 +180,7 @@ describe('tokens file of plant-store token', { concurrency: 4 }, () => {
       const { token } = await openDesk(t);
       const missing = join(folder, 'deep');
       const finished = await token(...args, '--tokens', join(missing, 'tokens.json'));
-      const stderr = `plant-store: There is no folder ${missing} for the tokens file.\n`;
+      const stderr = `plant-store: There is no folder ${missing} for the tokens file. Create the folder, or choose another file.\n`;
       assert.deepEqual(finished, { code: 1, stdout: '', stderr });
       assert.deepEqual(await readdir(folder), []);
     });
@@ -198,24 +198,25 @@ describe('plant-store token, with invalid arguments', { concurrency: 4 }, () => 
     `--expires-in must be a number and s, m, h, d or w, as in 30d, not '${text}'.`;
   const badScope = (text: string): string => `--scope must be plants:read or plants:write, not '${text}'.`;
   const misuses: [string[], string][] = [
-    [[], 'token requires create, list or revoke (see plant-store token --help).'],
-    [['make'], 'token requires create, list or revoke (see plant-store token --help).'],
-    [['create'], 'token create needs a USER.'],
-    [['create', ''], 'token create needs a USER.'],
-    [['create', 'ada', 'bob'], "Unexpected argument 'bob'."],
+    [[], 'token must be followed by create, list or revoke. See plant-store token --help.'],
+    [['make'], "token has no command 'make'. See plant-store token --help."],
+    [['creat', 'ada'], "token has no command 'creat'. Did you mean 'create'?"],
+    [['create'], 'token create requires a USER. See plant-store token --help.'],
+    [['create', ''], 'token create requires a USER. See plant-store token --help.'],
+    [['create', 'ada', 'bob'], "Unexpected argument 'bob'. See plant-store token --help."],
     [['create', 'ada', '--scope', 'plants:admin'], badScope('plants:admin')],
     [['create', 'ada', '--scope', ''], badScope('')],
-    [['create', 'ada', '--scope'], "Option '--scope <value>' argument missing."],
+    [['create', 'ada', '--scope'], "Option '--scope <value>' argument missing. See plant-store token --help."],
     ...['30', 'd', '-1d', '1.5d', '30D', '1y', '', '99999999999d'].map((text): [string[], string] => [
       ['create', 'ada', `--expires-in=${text}`],
       badExpiry(text),
     ]),
     [['create', 'ada', '--tokens='], '--tokens must not be empty.'],
-    [['create', 'ada', '--user', 'x'], "Unknown option '--user'."],
-    [['list', 'ada'], "Unexpected argument 'ada'."],
-    [['list', '--scope', 'plants:read'], "Unknown option '--scope'."],
-    [['revoke'], 'token revoke needs the ID of a token (see plant-store token list).'],
-    [['revoke', 'tk_1', 'tk_2'], "Unexpected argument 'tk_2'."],
+    [['create', 'ada', '--user', 'x'], "Unknown option '--user'. See plant-store token --help."],
+    [['list', 'ada'], "Unexpected argument 'ada'. See plant-store token --help."],
+    [['list', '--scope', 'plants:read'], "Unknown option '--scope'. See plant-store token --help."],
+    [['revoke'], 'token revoke requires the ID of a token. See plant-store token list.'],
+    [['revoke', 'tk_1', 'tk_2'], "Unexpected argument 'tk_2'. See plant-store token --help."],
   ];
   for (const [args, message] of misuses) {
     it(`exits with 2 and one sentence: ${JSON.stringify(args.join(' '))}`, async (t) => {

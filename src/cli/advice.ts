@@ -1,0 +1,44 @@
+const checkAddress = 'Check the host and the port in the connection string, and that the database is running.';
+const checkPermissions = 'Check the owner and the permissions of the file and its folder.';
+const checkCredentials = 'Check the user and the password in the connection string.';
+const freeSpace = 'Free space on the disk.';
+
+/** What to do about an error, by its code: a code of Node.js, an SQLSTATE, or a code of this package. */
+const adviceByCode: ReadonlyMap<unknown, string> = new Map([
+  ['ENOTFOUND', 'Check the host name in the connection string.'],
+  ['EAI_AGAIN', 'Check the host name in the connection string, and the name server of this machine.'],
+  ['ECONNREFUSED', checkAddress],
+  ['ECONNRESET', checkAddress],
+  ['EHOSTUNREACH', checkAddress],
+  ['ETIMEDOUT', checkAddress],
+  ['EACCES', checkPermissions],
+  ['EPERM', checkPermissions],
+  ['EROFS', 'Choose a folder on a file system that is not read-only.'],
+  ['ENOSPC', freeSpace],
+  ['ENOENT', 'Check the path.'],
+  ['ENOTDIR', 'Check the path: a part of it is not a folder.'],
+  ['EEXIST', 'Check the path: a part of it is not a folder.'],
+  ['EMFILE', 'Raise the limit of open files (ulimit -n).'],
+  ['28P01', checkCredentials],
+  ['28000', checkCredentials],
+  ['3D000', 'Create the database, or check its name in the connection string.'],
+  ['42501', 'Give the user of the connection string the right to read and write the table.'],
+  ['storage_unsupported', 'Choose another storage, or restore a backup.'],
+]);
+
+/** What to do about an error of SQLite, by its primary result code (https://www.sqlite.org/rescode.html). */
+const adviceBySqliteCode: ReadonlyMap<number, string> = new Map([
+  [5, 'Try again when no other process is writing to the file.'],
+  [8, checkPermissions],
+  [13, freeSpace],
+]);
+
+/**
+ * Returns a sentence that says what to do about an error, from its code or that of a cause. Returns `undefined` if
+ * there is none to add: an `Error` without a code is from this package, and its message already says what to do.
+ */
+export function adviceFor(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  if ('errcode' in error) return adviceBySqliteCode.get(Number(error.errcode) & 0xff);
+  return adviceByCode.get(error.code) ?? adviceFor(error.cause);
+}

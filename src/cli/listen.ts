@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** The address that a server listens on, as the user named it. */
+export interface ListenAddress {
+  /** An IP address or a host name. */
+  readonly host: string;
+  /** 0 selects a free port. */
+  readonly port: number;
+}
+
+/**
+ * Makes a server listen. Resolves with the URL of the server.
+ *
+ * @throws {Error} if the server cannot listen on this address; the message says what to change.
+ */
+export async function listen(server: Server, address: ListenAddress): Promise<string> {
+  server.listen(address.port, address.host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw listenError(error as NodeJS.ErrnoException, address);
+  }
+  const { port } = server.address() as AddressInfo;
+  return `http://${address.host.includes(':') ? `[${address.host}]` : address.host}:${port}`;
+}
+
+/** Returns a URL at which this machine can reach the server, which may listen on all addresses. */
+export function reachableUrl(url: string): string {
+  return url.replace(/^http:\/\/(?:0\.0\.0\.0|\[::\]):/, 'http://localhost:');
+}
+
+function listenError(error: NodeJS.ErrnoException, { host, port }: ListenAddress): Error {
+  const message = listenMessage(error.code, host, port);
+  return message === undefined ? error : new Error(message, { cause: error });
+}
+
+function listenMessage(code: string | undefined, host: string, port: number): string | undefined {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `Port ${port} of ${host} is in use. Choose another port with --port or PORT.`;
+    case 'EACCES':
+      return `This user may not listen on port ${port}. Choose a port from 1024 with --port or PORT.`;
+    case 'EADDRNOTAVAIL':
+      return `This machine does not have the address ${host}. Choose another address with --host or HOST.`;
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `The host name ${host} cannot be resolved. Choose another name or an address with --host or HOST.`;
+    default:
+      return undefined;
+  }
+}
