@@ -81,6 +81,18 @@ export function setting(name: string, flag: string | undefined, variable: string
     : { text: fromEnvironment, source: variable };
 }
 
+/**
+ * Returns the flag or the variable that turns a feature on, or `undefined` if neither does.
+ *
+ * @throws {UsageError} if the variable is neither empty, `0` nor `1`.
+ */
+export function switchSetting(name: string, flag: boolean | undefined, variable: string): Setting | undefined {
+  if (flag === true) return { text: '1', source: name };
+  const { text } = setting(name, undefined, variable, '0');
+  if (text !== '0' && text !== '1') throw new UsageError(`${variable} must be 0 or 1, not '${text}'.`);
+  return text === '1' ? { text, source: variable } : undefined;
+}
+
 /** Returns the path of the tokens file, from a setting that all commands share. */
 export function tokensSetting(flag: string | undefined): string {
   return setting('--tokens', flag, 'PLANT_STORE_TOKENS', 'tokens.json').text;

@@ -12,11 +12,11 @@ interface Lockfile {
 const otherPackages = ['test/bench', 'test/package', 'test/runners', 'test/runtimes'];
 
 describe('package.json', () => {
-  it('has no dependencies but exact devDependencies, and one optional peer', () => {
+  it('has no dependencies but exact devDependencies, and two optional peers', () => {
     const kinds = Object.keys(manifest).filter((key) => /dependencies/i.test(key));
     assert.deepEqual(kinds.sort(), ['devDependencies', 'peerDependencies', 'peerDependenciesMeta']);
-    assert.deepEqual(manifest.peerDependencies, { pg: '>=8.11' });
-    assert.deepEqual(manifest.peerDependenciesMeta, { pg: { optional: true } });
+    assert.deepEqual(manifest.peerDependencies, { pg: '>=8.11', 'swagger-ui-dist': '^5.35.0' });
+    assert.deepEqual(manifest.peerDependenciesMeta, { pg: { optional: true }, 'swagger-ui-dist': { optional: true } });
     for (const [name, version] of Object.entries(manifest.devDependencies)) {
       assert.match(version, /^\d+\.\d+\.\d+(?:-[\w.]+)?$/, name);
     }

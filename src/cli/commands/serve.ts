@@ -5,10 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PlantStore } from '../../store/plant-store.ts';
 import type { Authenticate } from '../../model/caller.ts';
 import { checkBasePath } from '../../http/base-path.ts';
-import { createPlantServer, drainServer } from '../../http/node/server.ts';
+import type { ServiceOptions } from '../../http/service-options.ts';
+import { createListenerWithPages } from '../../http/node/request-listener.ts';
+import type { FindPage } from '../../http/node/request-listener.ts';
+import { createServerFor, drainServer } from '../../http/node/server.ts';
 import { createTokenFileAuthenticator } from '../../tokens/authenticator.ts';
-import { parseCommandLine, setting, tokensSetting, UsageError } from '../command.ts';
+import { parseCommandLine, setting, switchSetting, tokensSetting, UsageError } from '../command.ts';
 import type { Command, Setting } from '../command.ts';
+import { createDocs } from '../docs/find-page.ts';
 import { firstTokenTarget, issueFirstToken } from '../first-token.ts';
 import type { FirstToken } from '../first-token.ts';
 import { listen, reachableUrl } from '../listen.ts';
@@ -43,6 +47,9 @@ Options:
   --log FORMAT        the format of the log on standard error: json, pretty or
                       off (PLANT_STORE_LOG; default pretty on a terminal, json
                       otherwise)
+  --docs              serve a page at /docs to try the service in a browser;
+                      needs the package swagger-ui-dist
+                      (PLANT_STORE_DOCS=1; default: off)
   -h, --help          show this help
 
 An environment variable in parentheses sets the default of its option.
@@ -66,6 +73,7 @@ interface ServeConfig {
   readonly tokens: string;
   readonly basePath: string;
   readonly log: LogFormat;
+  readonly docs: Setting | undefined;
 }
 
 /** `plant-store serve` */
@@ -79,6 +87,7 @@ function parseConfig(args: string[]): ServeConfig {
     tokens: { type: 'string' },
     'base-path': { type: 'string' },
     log: { type: 'string' },
+    docs: { type: 'boolean' },
   });
   return {
     host: setting('--host', values.host, 'HOST', '127.0.0.1').text,
@@ -87,6 +96,7 @@ function parseConfig(args: string[]): ServeConfig {
     tokens: tokensSetting(values.tokens),
     basePath: parseBasePath(setting('--base-path', values['base-path'], 'PLANT_STORE_BASE_PATH', '')),
     log: parseLogFormat(setting('--log', values.log, 'PLANT_STORE_LOG', process.stderr.isTTY ? 'pretty' : 'json')),
+    docs: switchSetting('--docs', values.docs, 'PLANT_STORE_DOCS'),
   };
 }
 
@@ -114,6 +124,7 @@ function parseLogFormat({ text, source }: Setting): LogFormat {
 
 async function runServer(config: ServeConfig): Promise<number> {
   const log = new Log(config.log);
+  const findPage: FindPage = config.docs === undefined ? () => undefined : createDocs(config.docs.source);
   const useTokens = (): Authenticate =>
     createTokenFileAuthenticator(config.tokens, {
       onWarning: (message) => {
@@ -126,13 +137,14 @@ async function runServer(config: ServeConfig): Promise<number> {
   const storage = await openStorage(config.storage);
   const store = new PlantStore({ storage });
   let probe: StorageProbe | undefined;
-  const server = createPlantServer(store, {
+  const options: ServiceOptions = {
     authenticate: (token) => authenticate(token),
     onError: (error, { method, path }) => {
       log.error(`${method} ${path} failed`, error);
     },
     basePath: config.basePath,
-  });
+  };
+  const server = createServerFor(createListenerWithPages(store, options, findPage));
   try {
     if (config.log !== 'off') {
       server.on('request', (request, response) => {
@@ -154,7 +166,7 @@ async function runServer(config: ServeConfig): Promise<number> {
     const first = firstTarget && issueFirstToken(config.tokens, firstTarget, reachableUrl(url));
     if (first !== undefined) authenticate = useTokens();
     const stopped = stopOnSignal(server, log, () => probe?.stop());
-    process.stdout.write(first === undefined ? readyText(url) : firstStartText(url, first, config));
+    process.stdout.write(first === undefined ? readyText(url, config) : firstStartText(url, first, config));
     probe = probeStorage(storage, log);
     await stopped;
   } finally {
@@ -191,15 +203,17 @@ function stopOnSignal(server: Server, log: Log, onStop: () => void): Promise<voi
   });
 }
 
-/** Returns the line that supervisors and scripts wait for. */
-function readyText(url: string): string {
-  return `Plant Store listening on ${url}\n`;
+/** Returns the line that supervisors and scripts wait for, and the address of the page if there is one. */
+function readyText(url: string, { docs }: ServeConfig): string {
+  const page = docs === undefined ? '' : `Try it in a browser: ${reachableUrl(url)}/docs\n`;
+  return `Plant Store listening on ${url}\n${page}`;
 }
 
 /** Returns the text of the first start. It ends with what a new user needs next. */
-function firstStartText(url: string, { text, curl }: FirstToken, { storage, tokens }: ServeConfig): string {
+function firstStartText(url: string, { text, curl }: FirstToken, config: ServeConfig): string {
+  const { storage, tokens } = config;
   return `${text}
-${readyText(url)}Plants are stored ${storagePlace(storage)}, and tokens in ${absolutePath(tokens)}.
+${readyText(url, config)}Plants are stored ${storagePlace(storage)}, and tokens in ${absolutePath(tokens)}.
 To list your plants, run:
 
   ${curl}

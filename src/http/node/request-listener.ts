@@ -30,6 +30,24 @@ const malformed = errorAnswer(new HttpError('malformed_request'), ['Connection',
  * app.use('/garden', createRequestListener(store, { authenticate }));
  */
 export function createRequestListener(store: PlantStore, options: ServiceOptions): RequestListener {
+  return createListenerWithPages(store, options, () => undefined);
+}
+
+/** Sends a page as the whole response. */
+export type SendPage = (response: ServerResponse) => void;
+
+/** Returns what sends the page at the path of a request, or `undefined` if the service handles this path. */
+export type FindPage = (request: IncomingMessage) => SendPage | undefined;
+
+/**
+ * Creates a listener like {@link createRequestListener} that also serves pages. They are subject to the same rules as
+ * the service: requests are handled in order, and malformed requests are refused.
+ */
+export function createListenerWithPages(
+  store: PlantStore,
+  options: ServiceOptions,
+  findPage: FindPage,
+): RequestListener {
   const handler = createHandler('createRequestListener', store, options);
   const sender = new AnswerSender(handler.unsent);
 
@@ -37,10 +55,12 @@ export function createRequestListener(store: PlantStore, options: ServiceOptions
     const request = new NodeRequest(message, response);
     let answer: Answer | undefined;
     try {
-      answer = isMalformed(message) ? malformed : await handler.answer(request);
+      const sendPage = isMalformed(message) ? undefined : findPage(message);
+      if (sendPage === undefined) answer = isMalformed(message) ? malformed : await handler.answer(request);
       if (response.destroyed) return;
       if (hasEndlessBody(message, handler.maxBodyBytes) || asksForUpgrade(message)) closeAfter(message, response);
-      await sender.send(response, answer, message.method === 'HEAD');
+      if (answer === undefined) sendPage?.(response);
+      else await sender.send(response, answer, message.method === 'HEAD');
     } catch (error) {
       // Part of the response may have been sent. The client must not mistake it for a complete response.
       response.destroy();

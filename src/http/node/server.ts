@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { Server, ServerOptions } from 'node:http';
+import type { RequestListener, Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { HttpErrorCode } from '../../model/errors.ts';
@@ -52,7 +52,11 @@ const serverProperties = {
  * server.listen(3000, '127.0.0.1');
  */
 export function createPlantServer(store: PlantStore, options: ServiceOptions): Server {
-  const listener = createRequestListener(store, options);
+  return createServerFor(createRequestListener(store, options));
+}
+
+/** Creates a server like {@link createPlantServer} for a request listener of the service. */
+export function createServerFor(listener: RequestListener): Server {
   const maxConnections = connectionLimit(openFileLimit());
   const server = Object.assign(createServer(serverOptions), serverProperties, { maxConnections });
   const connections = new Set<Socket>();

@@ -1,0 +1,63 @@
+/** A file that the documentation page consists of. */
+export interface PageFile {
+  readonly mediaType: string;
+  readonly body: Buffer;
+}
+
+/** All URLs are relative, so that the page also works if a proxy removes a path prefix from requests. */
+const html = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Plant Store</title>
+    <link rel="icon" type="image/png" href="docs/icon.png">
+    <link rel="stylesheet" href="docs/swagger-ui.css">
+  </head>
+  <body>
+    <div id="swagger-ui"></div>
+    <noscript>This page requires JavaScript.</noscript>
+    <script src="docs/swagger-ui-bundle.js"></script>
+    <script src="docs/start.js"></script>
+  </body>
+</html>
+`;
+
+/** A `validatorUrl` of null keeps Swagger UI from sending the document to a validator on another host. */
+const startScript = `SwaggerUIBundle({
+  url: 'openapi.json',
+  dom_id: '#swagger-ui',
+  presets: [SwaggerUIBundle.presets.apis],
+  layout: 'BaseLayout',
+  tryItOutEnabled: true,
+  displayRequestDuration: true,
+  validatorUrl: null,
+});
+`;
+
+/**
+ * The Content-Security-Policy of the page. Swagger UI 5.35.0 needs exactly these sources: its icons are data URLs in the
+ * style sheet. It sets inline styles through the CSSOM only, so styles do not need 'unsafe-inline' either.
+ */
+export const contentSecurityPolicy: string = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Returns the files of the page by path. `readAsset` reads a file of the package swagger-ui-dist. */
+export function pageFiles(readAsset: (name: string) => Buffer): ReadonlyMap<string, PageFile> {
+  const script = 'text/javascript; charset=utf-8';
+  return new Map([
+    ['/docs', { mediaType: 'text/html; charset=utf-8', body: Buffer.from(html) }],
+    ['/docs/start.js', { mediaType: script, body: Buffer.from(startScript) }],
+    ['/docs/swagger-ui-bundle.js', { mediaType: script, body: readAsset('swagger-ui-bundle.js') }],
+    ['/docs/swagger-ui.css', { mediaType: 'text/css; charset=utf-8', body: readAsset('swagger-ui.css') }],
+    ['/docs/icon.png', { mediaType: 'image/png', body: readAsset('favicon-32x32.png') }],
+  ]);
+}
