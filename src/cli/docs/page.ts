@@ -13,6 +13,7 @@ const html = `<!doctype html>
     <title>Plant Store</title>
     <link rel="icon" type="image/png" href="docs/icon.png">
     <link rel="stylesheet" href="docs/swagger-ui.css">
+    <link rel="stylesheet" href="docs/page.css">
   </head>
   <body>
     <div id="swagger-ui"></div>
@@ -21,6 +22,24 @@ const html = `<!doctype html>
     <script src="docs/start.js"></script>
   </body>
 </html>
+`;
+
+/**
+ * Changes to the style of Swagger UI for narrow screens: no column for links, of which the service's document has none,
+ * buttons that stay inside their box, and buttons below the text of a response instead of on it.
+ */
+const css = `.swagger-ui .response-col_links {
+  display: none;
+}
+@media (max-width: 640px) {
+  .swagger-ui .btn.try-out__btn {
+    margin-left: 4px;
+    padding: 5px 10px;
+  }
+  .swagger-ui .responses-inner .highlight-code > .microlight {
+    padding-bottom: 50px !important;
+  }
+}
 `;
 
 /** A `validatorUrl` of null keeps Swagger UI from sending the document to a validator on another host. */
@@ -55,6 +74,7 @@ export function pageFiles(readAsset: (name: string) => Buffer): ReadonlyMap<stri
   const script = 'text/javascript; charset=utf-8';
   return new Map([
     ['/docs', { mediaType: 'text/html; charset=utf-8', body: Buffer.from(html) }],
+    ['/docs/page.css', { mediaType: 'text/css; charset=utf-8', body: Buffer.from(css) }],
     ['/docs/start.js', { mediaType: script, body: Buffer.from(startScript) }],
     ['/docs/swagger-ui-bundle.js', { mediaType: script, body: readAsset('swagger-ui-bundle.js') }],
     ['/docs/swagger-ui.css', { mediaType: 'text/css; charset=utf-8', body: readAsset('swagger-ui.css') }],

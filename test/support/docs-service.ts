@@ -1,0 +1,27 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createDocs } from '../../src/cli/docs/find-page.ts';
+import type { ServiceOptions } from '../../src/http.ts';
+import { createListenerWithPages } from '../../src/http/node/request-listener.ts';
+import { createServerFor } from '../../src/http/node/server.ts';
+import { MemoryStorage, PlantStore } from '../../src/index.ts';
+import { authenticateByName } from './service.ts';
+import type { HasAfter } from './temporary-folder.ts';
+
+/** Starts a service with the page of `serve --docs`. Returns its port. The service is stopped after the test. */
+export async function startDocsService(t: HasAfter, options: Partial<ServiceOptions> = {}): Promise<number> {
+  const store = new PlantStore({ storage: new MemoryStorage() });
+  const listener = createListenerWithPages(
+    store,
+    { authenticate: authenticateByName, ...options },
+    createDocs('--docs'),
+  );
+  const server = createServerFor(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(async () => {
+    server.close();
+    server.closeAllConnections();
+    await store.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
