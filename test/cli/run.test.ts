@@ -11,7 +11,7 @@ import { errorTable } from '../../src/index.ts';
 
 describe('plant-store', { concurrency: 4 }, () => {
   const flagsOf = {
-    serve: ['--host', '--port', '--storage', '--tokens', '--log', '--help'],
+    serve: ['--host', '--port', '--storage', '--tokens', '--base-path', '--log', '--docs', '--help'],
     token: ['--scope', '--expires-in', '--tokens', '--help'],
     copy: ['--from', '--to', '--help'],
     export: ['--storage', '--help'],

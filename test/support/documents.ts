@@ -4,7 +4,8 @@ import { root } from './sources.ts';
 
 /** Returns the pages of `docs`, as paths from the root folder. */
 export async function listDocs(): Promise<string[]> {
-  return (await readdir(join(root, 'docs'))).sort().map((name) => `docs/${name}`);
+  const names = (await readdir(join(root, 'docs'))).filter((name) => name.endsWith('.md'));
+  return names.sort().map((name) => `docs/${name}`);
 }
 
 /** Reads a file of the repository. `path` is relative to the root folder. */
