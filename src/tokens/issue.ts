@@ -71,8 +71,9 @@ export function requireTokenFolder(path: string): void {
 /** @throws {Error} if the tokens file does not exist. */
 export function requireTokenFile(path: string): void {
   requireTokenFolder(path);
-  if (!existsSync(path))
-    {throw new Error(`There is no tokens file ${resolve(path)}. Check the path, or create a token.`);}
+  if (!existsSync(path)) {
+    throw new Error(`There is no tokens file ${resolve(path)}. Check the path, or create a token.`);
+  }
 }
 
 /**

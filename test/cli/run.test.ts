@@ -25,7 +25,7 @@ describe('plant-store', { concurrency: 4 }, () => {
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, /^Usage: plant-store COMMAND/);
     for (const name of [...Object.keys(flagsOf), 'help', 'version'])
-      assert.match(stdout, new RegExp(`^ {2}${name} `, 'm'));
+      {assert.match(stdout, new RegExp(`^ {2}${name} `, 'm'));}
     for (const flag of ['-h', '--help']) assert.equal((await runCommand([flag], { cwd: '/' })).stdout, stdout);
   });
 

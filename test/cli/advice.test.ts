@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { adviceFor } from '../../src/cli/advice.ts';
+import { PlantStoreError } from '../../src/index.ts';
+
+/** An error as Node.js, node:sqlite or pg creates it. */
+function coded(properties: object): Error {
+  return Object.assign(new Error('failed'), properties);
+}
+
+describe('adviceFor', () => {
+  const cases: [name: string, properties: object, advice: RegExp][] = [
+    ['an unknown host', { code: 'ENOTFOUND' }, /^Check the host name/],
+    ['a database that is not running', { code: 'ECONNREFUSED' }, /^Check the host and the port .* is running\.$/],
+    ['a file without permissions', { code: 'EACCES' }, /^Check the owner and the permissions/],
+    ['a full disk', { code: 'ENOSPC' }, /^Free space/],
+    ['a wrong password', { code: '28P01' }, /^Check the user and the password/],
+    ['a missing database', { code: '3D000' }, /^Create the database/],
+    ['a missing right', { code: '42501' }, /^Give the user .* the right/],
+    ['a locked SQLite file', { code: 'ERR_SQLITE_ERROR', errcode: 261 }, /^Try again/],
+    ['a read-only SQLite file', { code: 'ERR_SQLITE_ERROR', errcode: 8 }, /^Check the owner and the permissions/],
+  ];
+  for (const [name, properties, advice] of cases) {
+    it(`gives advice about ${name}, also if it is the cause`, () => {
+      const error = coded(properties);
+      assert.match(adviceFor(error) ?? '', advice);
+      assert.match(adviceFor(new PlantStoreError('storage_unavailable', undefined, { cause: error })) ?? '', advice);
+    });
+  }
+
+  it('gives none about an error whose message already says what to do, and none about an unknown code', () => {
+    const cause = coded({ code: 'EACCES' });
+    for (const error of [new Error('Do this.', { cause }), coded({ code: 'E' }), 'text', undefined]) {
+      assert.equal(adviceFor(error), undefined);
+    }
+  });
+});
