@@ -75,17 +75,26 @@ export class Progress {
 
   #line(count: number, part: number | undefined, elapsedMs: number): string {
     const columns = this.#stream.columns ?? 80;
-    const counts = `${whole.format(count)} ${this.#unit}  ${perSecond(count, elapsedMs)}`;
-    if (part === undefined) return counts.slice(0, columns - 1);
+    const counts = [`${whole.format(count)} ${this.#unit}`, perSecond(count, elapsedMs)];
+    if (part === undefined) return fitting(counts, columns);
     // The count can exceed the total if items were added in the meantime.
     const done = Math.min(1, part);
-    const left = done === 0 ? '' : `  ${duration((elapsedMs * (1 - done)) / done)} left`;
-    const text = `${String(Math.floor(done * 100)).padStart(3)} %  ${counts}${left}`;
+    const percent = `${String(Math.floor(done * 100)).padStart(3)} %`;
+    const left = done === 0 ? [] : [`${duration((elapsedMs * (1 - done)) / done)} left`];
+    const text = fitting([percent, ...counts, ...left], columns);
     const width = Math.min(maxBarWidth, columns - text.length - 4);
-    return width < minBarWidth
-      ? text.slice(0, columns - 1)
-      : `[${'#'.repeat(done * width).padEnd(width, '.')}] ${text}`;
+    return width < minBarWidth ? text : `[${'#'.repeat(done * width).padEnd(width, '.')}] ${text}`;
   }
+}
+
+/** Joins as many parts as fit into a line. Part of a number would look like a smaller number, so no part is cut. */
+function fitting(parts: string[], columns: number): string {
+  const kept: string[] = [];
+  for (const part of parts) {
+    if ([...kept, part].join('  ').length >= columns) break;
+    kept.push(part);
+  }
+  return kept.join('  ');
 }
 
 /** Formats a number with an optional unit, which is passed in the singular: `1 plant`, `2,000 plants`. */

@@ -75,6 +75,18 @@ describe('Progress', () => {
     });
   }
 
+  it('drops whole parts that do not fit, so that no number is cut', () => {
+    const lines = [9, 10, 20, 21, 30, 60].map((columns) => {
+      const { progress, written } = progressOn({ isTTY: true, columns }, { total: 10 });
+      progress.update(5);
+      return (written[0] ?? '').replace(/\r|<clear>/g, '').replace(/[\d,]+ a second/, '(rate)');
+    });
+    assert.deepEqual(lines.slice(0, 3), [' 50 %', ' 50 %', ' 50 %  5 plants']);
+    for (const line of lines) {
+      assert.match(line, /^(\[#*\.*\] )? 50 %( {2}5 plants( {2}\(rate\)( {2}\d:\d\d left)?)?)?$/);
+    }
+  });
+
   it('shows no bar on a terminal if isShown is false', () => {
     const { progress, written } = progressOn({ isTTY: true }, { isShown: false });
     progress.update(1);
