@@ -21,7 +21,7 @@ describe('listen', () => {
   it('resolves with the URL, with brackets around an IPv6 address', async (t) => {
     assert.match(await listen(makeServer(t), { host: 'localhost', port: 0 }), /^http:\/\/localhost:[1-9]\d*$/);
     const url = await listen(makeServer(t), { host: '::1', port: 0 }).catch((error: unknown) => String(error));
-    if (/not have the address/.test(url)) t.diagnostic('NOT CHECKED: this machine has no IPv6');
+    if (url.includes('not have the address')) t.diagnostic('NOT CHECKED: this machine has no IPv6');
     else assert.match(url, /^http:\/\/\[::1\]:[1-9]\d*$/);
   });
 

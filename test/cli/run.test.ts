@@ -24,8 +24,9 @@ describe('plant-store', { concurrency: 4 }, () => {
     const { code, stdout, stderr } = await runCommand(['--help'], { cwd: await temporaryFolder(t) });
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, /^Usage: plant-store COMMAND/);
-    for (const name of [...Object.keys(flagsOf), 'help', 'version'])
-      {assert.match(stdout, new RegExp(`^ {2}${name} `, 'm'));}
+    for (const name of [...Object.keys(flagsOf), 'help', 'version']) {
+      assert.match(stdout, new RegExp(`^ {2}${name} `, 'm'));
+    }
     for (const flag of ['-h', '--help']) assert.equal((await runCommand([flag], { cwd: '/' })).stdout, stdout);
   });
 

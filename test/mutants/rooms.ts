@@ -1,6 +1,7 @@
 import type { Fault } from './fault.ts';
 import { cliFaults } from './faults/cli.ts';
 import { commandFaults } from './faults/cli/commands.ts';
+import { docsFaults } from './faults/cli/docs.ts';
 import { outputFaults } from './faults/cli/output.ts';
 import { httpListFaults } from './faults/http/lists.ts';
 import { httpMessageFaults } from './faults/http/messages.ts';
@@ -33,5 +34,6 @@ export const rooms: Readonly<Record<string, readonly Fault[]>> = {
   testing: testingFaults,
   cli: cliFaults,
   'cli/commands': commandFaults,
+  'cli/docs': docsFaults,
   'cli/output': outputFaults,
 };

@@ -9,6 +9,45 @@ const serve = 'test/cli/commands/serve.test.ts';
 /** `src/cli`: options, storages and exit codes. */
 export const cliFaults: readonly Fault[] = [
   ...faultsIn(
+    'src/cli/advice.ts',
+    ['test/cli/advice.test.ts'],
+    [
+      { name: 'advice: a cause gets no advice', find: ' ?? adviceFor(error.cause)', replace: '' },
+      { name: 'advice: an extended SQLite code gets no advice', find: ' & 0xff', replace: '' },
+      {
+        name: 'advice: the cause of a message with its own advice gets advice',
+        find: ` || !('code' in error)) return undefined;`,
+        replace: `) return undefined;\n  if (!('code' in error)) return adviceFor(error.cause);`,
+      },
+    ],
+  ),
+  ...faultsIn(
+    'src/cli/closest-name.ts',
+    ['test/cli/closest-name.test.ts'],
+    [
+      {
+        name: 'closest name: a swap of two letters counts twice',
+        find: '?? 0) + 1 : Infinity',
+        replace: '?? 0) + 2 : Infinity',
+      },
+      {
+        name: 'closest name: the first similar name is returned',
+        find: 'if (distance < least)',
+        replace: 'if (closest === undefined && distance < least)',
+      },
+      {
+        name: 'closest name: a prefix is not similar',
+        find: 'name.startsWith(text) ? 1',
+        replace: 'name.startsWith(` ${text}`) ? 1',
+      },
+      {
+        name: 'closest name: a long text is similar to every name',
+        find: 'Math.min(maxDistance, ',
+        replace: 'Math.max(0, ',
+      },
+    ],
+  ),
+  ...faultsIn(
     'src/cli/command.ts',
     [serve],
     [
@@ -66,6 +105,22 @@ export const cliFaults: readonly Fault[] = [
     ],
   ),
   ...faultsIn(
+    'src/cli/listen.ts',
+    ['test/cli/listen.test.ts'],
+    [
+      {
+        name: 'listen: the URL of an IPv6 address has no brackets',
+        find: `host.includes(':') ?`,
+        replace: `host.includes('::1:') ?`,
+      },
+      {
+        name: 'listen: the URL for this machine contains 0.0.0.0',
+        find: '0\\.0\\.0\\.0|',
+        replace: '',
+      },
+    ],
+  ),
+  ...faultsIn(
     'src/cli/lines.ts',
     ['test/cli/lines.test.ts'],
     [
@@ -119,9 +174,14 @@ export const cliFaults: readonly Fault[] = [
         replace: '',
       },
       {
+        name: 'open storage: a connection string without a scheme is suggested as a file name',
+        find: '/^[\\w./\\\\~ -]+$/.test(name)',
+        replace: 'true',
+      },
+      {
         name: 'open storage: an unknown storage name is treated as memory',
-        find: `if (name === 'memory') return`,
-        replace: `if (!name.includes(':')) return`,
+        find: `if (name === 'memory') return new`,
+        replace: `if (!name.includes(':')) return new`,
       },
     ],
   ),
@@ -177,6 +237,12 @@ export const cliFaults: readonly Fault[] = [
         replace: '',
       },
       { name: 'run: a usage error exits with 1', find: 'return isMisuse ? 2 : 1;', replace: 'return 1;', tests: [run] },
+      {
+        name: 'run: a missing command exits with 0',
+        find: 'process.stderr.write(help);\n    return 2;',
+        replace: 'process.stderr.write(help);\n    return 0;',
+        tests: [run],
+      },
       {
         name: 'run: a failure exits with 0',
         find: 'return isMisuse ? 2 : 1;',

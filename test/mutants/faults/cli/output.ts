@@ -6,6 +6,17 @@ const logSecrets = 'test/cli/commands/serve/log-secrets.test.ts';
 /** `src/cli/output`: the log and what commands print. */
 export const outputFaults: readonly Fault[] = [
   ...faultsIn(
+    'src/cli/output/style.ts',
+    ['test/cli/output/style.test.ts'],
+    [
+      {
+        name: 'style: NO_COLOR and pipes are ignored',
+        find: '{ stream }',
+        replace: '{ stream, validateStream: false }',
+      },
+    ],
+  ),
+  ...faultsIn(
     'src/cli/output/log.ts',
     ['test/cli/output/log.test.ts', 'test/cli/commands/serve/log.test.ts'],
     [
