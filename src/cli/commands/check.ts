@@ -15,22 +15,30 @@ import { printable } from '../output/printable.ts';
 
 const help = `Usage: plant-store check BASE_URL --token A --token B [OPTIONS]
 
-Checks that the server at BASE_URL implements the Plant Store interface. A and B are bearer tokens of two
-different users. The checks create plants of both users under random ids and delete them again; the
-plants that the users already have are not changed. Exits with 1 if the server breaks a rule that says
-MUST. A broken rule that says SHOULD is a warning.
+Checks that the server at BASE_URL implements the Plant Store interface. A and
+B are bearer tokens of two different users. The checks create plants of both
+users under random ids and delete them again. They do not change the plants that
+the users already have. Exits with 1 if the server breaks a rule that says MUST.
+A broken rule that says SHOULD is a warning.
 
 Options:
   --token TOKEN             a bearer token; give the option twice
-                            (PLANT_STORE_CHECK_TOKENS, both tokens separated by a space)
-  --read-only-token TOKEN   a bearer token that only has the scope plants:read; checks of scopes are not
-                            run without it (PLANT_STORE_CHECK_READ_ONLY_TOKEN)
-  --concurrent              also send random requests at the same time, and check that the responses
-                            fit some order of the requests
-  --clients N               with --concurrent: how many requests are in flight, 1 to 64 (default 8)
-  --operations N            with --concurrent: how many requests are sent, 1 to 1000000 (default 2000)
+                            (PLANT_STORE_CHECK_TOKENS, both tokens separated
+                            by a space)
+  --read-only-token TOKEN   a bearer token that only has the scope plants:read;
+                            without it, checks of scopes are not run
+                            (PLANT_STORE_CHECK_READ_ONLY_TOKEN)
+  --concurrent              also send random requests at the same time, and
+                            check that the responses fit some order of the
+                            requests
+  --clients N               with --concurrent: how many requests are in flight,
+                            1 to 64 (default 8)
+  --operations N            with --concurrent: how many requests are sent, 1 to
+                            1000000 (default 2000)
   --json                    print the results as one JSON document
-  --help                    show this help
+  -h, --help                show this help
+
+An environment variable in parentheses sets the default of its option.
 `;
 
 interface CheckConfig {
