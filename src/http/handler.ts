@@ -9,10 +9,10 @@ import { bearerToken, challenge, checkScope } from './bearer.ts';
 import { CallerLookup } from './caller-lookup.ts';
 import { HttpError } from './http-error.ts';
 import { createOperations } from './operations.ts';
-import { findRoute, splitTarget } from './routes.ts';
+import { resolveTarget } from './routes.ts';
 import type { Operation, Route } from './routes.ts';
 import { parseServiceOptions, printError } from './service-options.ts';
-import type { FailedRequest, ServiceOptions } from './service-options.ts';
+import type { ServiceOptions } from './service-options.ts';
 import type { ServiceRequest } from './service-request.ts';
 import { UnsentBytes } from './unsent-bytes.ts';
 
@@ -35,13 +35,15 @@ export interface Handler {
  */
 export function createHandler(owner: string, store: PlantStore, options: ServiceOptions): Handler {
   const { authenticate, onError, maxUnsentBytes, ...limits } = parseServiceOptions(owner, store, options);
+  const { basePath } = limits;
   const unsent = new UnsentBytes(maxUnsentBytes);
   const operations = createOperations(store, limits, unsent);
   const callers = new CallerLookup(authenticate, limits.maxInFlight);
   const reportGuarded = guardHook('onError', onError, printError);
 
   function report(error: unknown, request: ServiceRequest): void {
-    reportGuarded(error, failedRequest(request));
+    const { method, target } = request;
+    reportGuarded(error, { method, path: resolveTarget(target, basePath).match?.route.path ?? '' });
   }
 
   async function userOf(request: ServiceRequest, { scope }: Operation, onUser?: OnUser): Promise<string> {
@@ -63,13 +65,18 @@ export function createHandler(owner: string, store: PlantStore, options: Service
       user = found;
     });
     const { status, error } = decided;
-    requestChannel.publish({ ...routeOf(request), status, error, user, durationMs: performance.now() - start });
+    requestChannel.publish({
+      ...routeOf(request, basePath),
+      status,
+      error,
+      user,
+      durationMs: performance.now() - start,
+    });
     return decided;
   }
 
   async function dispatch(request: ServiceRequest, onUser?: OnUser): Promise<Answer> {
-    const { path, query } = splitTarget(request.target);
-    const match = findRoute(path);
+    const { path, query, match } = resolveTarget(request.target, basePath);
     if (match === undefined) return errorAnswer(new HttpError('route_not_found'));
     const { route, idText, allow } = match;
     const { method } = request;
@@ -97,13 +104,12 @@ function operationOf(route: Route, method: string): Operation | undefined {
 }
 
 /** Returns what the message of a request says about its route. */
-function routeOf({ method, target }: ServiceRequest): Pick<RequestMessage, 'method' | 'path' | 'operation'> {
-  const route = findRoute(splitTarget(target).path)?.route;
+function routeOf(
+  { method, target }: ServiceRequest,
+  basePath: string,
+): Pick<RequestMessage, 'method' | 'path' | 'operation'> {
+  const route = resolveTarget(target, basePath).match?.route;
   return { method, path: route?.path ?? '', operation: route && operationOf(route, method)?.id };
-}
-
-function failedRequest({ method, target }: ServiceRequest): FailedRequest {
-  return { method, path: findRoute(splitTarget(target).path)?.route.path ?? '' };
 }
 
 /** Returns whether the store refused the request because of load or shutdown. Such refusals are not reported. */

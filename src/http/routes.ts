@@ -86,6 +86,25 @@ export function findRoute(path: string): RouteMatch | undefined {
   return undefined;
 }
 
+/** The path and query of a request target, and the route of the path. */
+export interface ResolvedTarget {
+  readonly path: string;
+  readonly query: string;
+  readonly match: RouteMatch | undefined;
+}
+
+/**
+ * Finds the route of a request target. If the path has no route but begins with `basePath`, this prefix is removed:
+ * some proxies and frameworks pass on the whole path.
+ */
+export function resolveTarget(target: string, basePath: string): ResolvedTarget {
+  const { path, query } = splitTarget(target);
+  const match = findRoute(path);
+  if (match !== undefined || basePath === '' || !path.startsWith(`${basePath}/`)) return { path, query, match };
+  const rest = path.slice(basePath.length);
+  return { path: rest, query, match: findRoute(rest) };
+}
+
 /**
  * Splits a request target into path and query. It does not use `new URL('//evil/plants', base)`, which
  * would treat `evil` as a host. The scheme and authority of the absolute form (RFC 9112 §3.2.2) are dropped.

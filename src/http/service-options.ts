@@ -22,9 +22,9 @@ export interface ServiceOptions {
    */
   maxUnsentBytes?: number;
   /**
-   * The path prefix that a proxy in front of this server removes from each request, such as `/garden`. Paths in `Link`
-   * headers and the OpenAPI document begin with it. Default: none. A mount path that a framework such as Express
-   * reports in `request.baseUrl` is added automatically.
+   * The path prefix under which clients reach the service, such as `/garden`. Paths in `Link` headers and the OpenAPI
+   * document begin with it. A proxy or framework may remove the prefix from requests or pass it on. Default: none. A
+   * mount path that a framework such as Express reports in `request.baseUrl` is added automatically.
    */
   basePath?: string;
   /**

@@ -1,13 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { commonHeaders, jsonHeaders } from '../answer.ts';
 import type { Answer } from '../answer.ts';
+import { maxPieceLength, pieceAt } from '../piece.ts';
 import type { UnsentBytes } from '../unsent-bytes.ts';
-
-/**
- * How many UTF-16 code units are written to a socket at once: 64 KiB of ASCII, a socket's high-water mark. Data that
- * the client does not read stays in memory outside the heap.
- */
-const maxPieceLength = 65_536;
 
 /** Sends answers and counts the bytes that their clients have not read. */
 export class AnswerSender {
@@ -76,14 +71,6 @@ function writeNow(response: ServerResponse, piece: string): boolean {
   const hasRoom = response.write(piece);
   socket?.uncork();
   return hasRoom || response.writableLength === 0;
-}
-
-/** Returns the piece of a string that starts at `at`. It never ends between the two surrogates of a character. */
-function pieceAt(text: string, at: number): string {
-  const end = at + maxPieceLength;
-  const last = end < text.length ? text.charCodeAt(end - 1) : 0;
-  const isHighSurrogate = last >= 0xd800 && last <= 0xdbff;
-  return at === 0 && end >= text.length ? text : text.slice(at, isHighSurrogate ? end - 1 : end);
 }
 
 /** Resolves when the socket can accept data again or the client has disconnected. */

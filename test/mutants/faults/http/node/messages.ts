@@ -81,12 +81,6 @@ export const nodeMessageFaults: readonly Fault[] = [
         tests: [operations],
       },
       {
-        name: 'request body: a body received in chunks may be one byte too long',
-        find: 'if (length > maxBytes) reject',
-        replace: 'if (length > maxBytes + 1) reject',
-        tests: [operations],
-      },
-      {
         name: 'request body: a disconnect during the body is not noticed',
         find: `.on('end', onEnd).on('close', onClose);`,
         replace: `.on('end', onEnd);`,
@@ -188,12 +182,6 @@ export const nodeMessageFaults: readonly Fault[] = [
         replace: 'if',
       },
       {
-        name: 'send answer: a chunk ends between two surrogates',
-        find: 'isHighSurrogate ? end - 1 : end',
-        replace: 'end',
-        tests: [plantList],
-      },
-      {
         name: 'send answer: unsent bytes are not counted',
         find: 'this.#unsent.set(response, user, response.writableLength + page.length - at);',
         replace: '',
@@ -231,6 +219,28 @@ export const nodeMessageFaults: readonly Fault[] = [
         name: 'validation: a transfer coding in HTTP/1.0 is accepted',
         find: 'isLatest && coding.toLowerCase()',
         replace: 'coding.toLowerCase()',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'src/http/body-bytes.ts',
+    [plants],
+    [
+      {
+        name: 'body bytes: a body received in chunks may be one byte too long',
+        find: 'if (this.#length > this.#maxBytes) return',
+        replace: 'if (this.#length > this.#maxBytes + 1) return',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'src/http/piece.ts',
+    [plantList],
+    [
+      {
+        name: 'piece: a piece ends between two surrogates',
+        find: 'isHighSurrogate ? end - 1 : end',
+        replace: 'end',
       },
     ],
   ),
