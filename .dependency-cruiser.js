@@ -5,7 +5,7 @@
 const floors = [
   ['^src/[^/]+\\.ts$'],
   ['^src/cli/'],
-  ['^src/http/node/'],
+  ['^src/http/node/', '^src/http/fetch/'],
   ['^src/http/[^/]+\\.ts$', '^src/tokens/', '^src/testing/', '^src/transfer/', '^src/check/'],
   ['^src/store/'],
   ['^src/storage/memory/', '^src/storage/sqlite/', '^src/storage/postgres/'],

@@ -100,7 +100,7 @@ export interface ResolvedTarget {
 export function resolveTarget(target: string, basePath: string): ResolvedTarget {
   const { path, query } = splitTarget(target);
   const match = findRoute(path);
-  if (match !== undefined || basePath === '' || !path.startsWith(`${basePath}/`)) return { path, query, match };
+  if (match !== undefined || basePath === '' || !path.startsWith(basePath)) return { path, query, match };
   const rest = path.slice(basePath.length);
   return { path: rest, query, match: findRoute(rest) };
 }

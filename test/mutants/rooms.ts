@@ -3,6 +3,7 @@ import { cliFaults } from './faults/cli.ts';
 import { commandFaults } from './faults/cli/commands.ts';
 import { docsFaults } from './faults/cli/docs.ts';
 import { outputFaults } from './faults/cli/output.ts';
+import { fetchFaults } from './faults/http/fetch.ts';
 import { httpListFaults } from './faults/http/lists.ts';
 import { httpMessageFaults } from './faults/http/messages.ts';
 import { nodeConnectionFaults } from './faults/http/node/connections.ts';
@@ -28,6 +29,7 @@ export const rooms: Readonly<Record<string, readonly Fault[]>> = {
   'storage/sqlite': [...sqliteFileFaults, ...sqlitePlantFaults],
   'storage/postgres': postgresFaults,
   http: [...httpRequestFaults, ...httpListFaults, ...httpMessageFaults],
+  'http/fetch': fetchFaults,
   'http/node': [...nodeConnectionFaults, ...nodeMessageFaults],
   tokens: tokenFaults,
   transfer: transferFaults,

@@ -45,6 +45,12 @@ export const entries: readonly Entry[] = [
     ],
   },
   {
+    subpath: './fetch',
+    needsNodeTypes: false,
+    values: ['createFetchHandler'],
+    types: ['Authenticate', 'Caller', 'FailedRequest', 'Scope', 'ServiceOptions'],
+  },
+  {
     subpath: './http',
     needsNodeTypes: true,
     values: [

@@ -30,8 +30,14 @@ const declarations = `
   declare class MyStorage extends MemoryStorage { constructor(folder: string); }
 `;
 
+const imported = new Set<string>();
 const imports = entries
-  .map((entry) => `import { ${[...entry.values, ...entry.types].join(', ')} } from '${specifierOf(entry)}';\n`)
+  .map((entry) => {
+    // plant-store/fetch and plant-store/http export the same types.
+    const names = [...entry.values, ...entry.types].filter((name) => !imported.has(name));
+    for (const name of names) imported.add(name);
+    return `import { ${names.join(', ')} } from '${specifierOf(entry)}';\n`;
+  })
   .join('');
 
 function examplesOf(symbol: ts.Symbol): string[] {

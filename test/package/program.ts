@@ -31,6 +31,14 @@ import type {
   StoredPlant,
   Write,
 } from '../../src/index.ts';
+import { createFetchHandler } from '../../src/fetch.ts';
+import type {
+  Authenticate as FetchAuthenticate,
+  Caller as FetchCaller,
+  FailedRequest as FetchFailedRequest,
+  Scope as FetchScope,
+  ServiceOptions as FetchOptions,
+} from '../../src/fetch.ts';
 import {
   createPlantServer,
   createRequestListener,
@@ -57,6 +65,7 @@ export type Core = [CopyCounts, CopyPlantsOptions, CreateWrite, DeleteWrite, Jso
 export type Keys = [PlantConflict, PlantId, PlantKey, PlantStoreOptions, ScanRange, StorageAdapter, Write];
 export type Messages = [CommitMessage, CreateMessage, DeleteMessage, DiagnosticOutcome, RequestMessage];
 export type Http = [Caller, FailedRequest, HttpErrorCode, Scope, TokenFileOptions];
+export type Fetch = [FetchAuthenticate, FetchCaller, FetchFailedRequest, FetchScope, FetchOptions];
 export type Testing = [FaultyWrite, LocationContext, RegisterTest, StorageAdapterTestOptions, StorageLocation];
 
 async function codeOf(work: Promise<unknown>): Promise<ErrorCode | undefined> {
@@ -99,6 +108,9 @@ async function serve(): Promise<string> {
   const mounted = createServer(createRequestListener(store, options));
   const server = createPlantServer(store, options);
   const lists = [await call(server), await call(mounted)];
+  const handler = createFetchHandler(store, options);
+  const response = await handler(new Request('http://localhost/plants', { headers: { authorization: 'Bearer ada' } }));
+  lists.push(await response.text());
   await drainServer(server, 1000);
   mounted.close();
   mounted.closeAllConnections();

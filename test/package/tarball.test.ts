@@ -35,6 +35,20 @@ describe('tarball', () => {
     }
   });
 
+  it('contains a fetch handler that does not load node:http', async () => {
+    const reached = new Set(['dist/fetch.js']);
+    for (const path of reached) {
+      if (isBuiltin(path)) continue;
+      for (const [, specifier = ''] of (await readDocument(path)).matchAll(/\bfrom\s+['"]([^'"]+)['"]/g)) {
+        reached.add(specifier.startsWith('.') ? join(dirname(path), specifier) : specifier);
+      }
+    }
+    assert.deepEqual(
+      [...reached].filter((path) => path.startsWith('node:http')),
+      [],
+    );
+  });
+
   it('contains a bin that starts with the shebang of node', async () => {
     for (const path of Object.values(manifest.bin)) {
       assert.ok(paths.includes(path), path);

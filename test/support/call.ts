@@ -20,10 +20,16 @@ export interface Answered {
   readonly error: number | undefined;
 }
 
-/** Sends a request and asserts that the OpenAPI document describes the response. */
-export async function callService(url: string, method: string, target: string, call: Call = {}): Promise<Answered> {
+/** Sends a request, by default over the network, and asserts that the OpenAPI document describes the response. */
+export async function callService(
+  url: string,
+  method: string,
+  target: string,
+  call: Call = {},
+  send: (request: Request) => Promise<Response> = fetch,
+): Promise<Answered> {
   const { token = 'ada', body, headers = {} } = call;
-  const response = await fetch(url + target, {
+  const request = new Request(url + target, {
     method,
     headers: {
       ...(token !== null && { authorization: `Bearer ${token}` }),
@@ -32,6 +38,7 @@ export async function callService(url: string, method: string, target: string, c
     },
     ...(body !== undefined && { body }),
   });
+  const response = await send(request);
   const answered = { status: response.status, headers: response.headers, text: await response.text() };
   assertDescribed(method, target, answered);
   const json: unknown = answered.text === '' ? undefined : JSON.parse(answered.text);

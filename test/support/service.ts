@@ -1,6 +1,8 @@
 import type { Server } from 'node:http';
+import { describe } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { StorageAdapter } from '../../src/index.ts';
+import { createFetchHandler } from '../../src/fetch.ts';
 import { createPlantServer } from '../../src/http.ts';
 import type { Authenticate, ServiceOptions } from '../../src/http.ts';
 import { callService } from './call.ts';
@@ -8,17 +10,24 @@ import type { Answered, Call } from './call.ts';
 import { listen } from './listen.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
-/** A service in this process, on a port of its own. */
-export interface Service {
-  readonly server: Server;
+/** A service in this process, over any front. */
+export interface AnyService {
   readonly store: PlantStore;
-  readonly url: string;
-  readonly port: number;
   /** The errors that were reported to `onError`. */
   readonly faults: unknown[];
   /** Sends a request and asserts that the OpenAPI document describes the response. */
   readonly call: (method: string, target: string, call?: Call) => Promise<Answered>;
 }
+
+/** A service over node:http, on a port of its own. */
+export interface Service extends AnyService {
+  readonly server: Server;
+  readonly url: string;
+  readonly port: number;
+}
+
+/** The options of a service, its storage and its store. */
+type StartOptions = Partial<ServiceOptions> & { storage?: StorageAdapter; store?: PlantStore };
 
 /** Accepts the name of a user as the token. `ada-reads` and `ada-writes` are tokens of ada with one scope each. */
 export const authenticateByName: Authenticate = (token) => {
@@ -28,10 +37,7 @@ export const authenticateByName: Authenticate = (token) => {
 };
 
 /** Starts a service, by default over a new MemoryStorage. It is stopped after the test. */
-export async function startService(
-  t: HasAfter,
-  options: Partial<ServiceOptions> & { storage?: StorageAdapter; store?: PlantStore } = {},
-): Promise<Service> {
+export async function startService(t: HasAfter, options: StartOptions = {}): Promise<Service> {
   const { storage = new MemoryStorage(), store = new PlantStore({ storage }), ...serviceOptions } = options;
   const faults: unknown[] = [];
   const server = createPlantServer(store, {
@@ -44,6 +50,34 @@ export async function startService(
   const url = `http://127.0.0.1:${port}`;
   const call: Service['call'] = (method, target, given) => callService(url, method, target, given);
   return { server, store, url, port, faults, call };
+}
+
+/** Creates a service over `createFetchHandler`, by default over a new MemoryStorage. There is no network. */
+async function startFetchService(t: HasAfter, options: StartOptions = {}): Promise<AnyService> {
+  const { storage = new MemoryStorage(), store = new PlantStore({ storage }), ...serviceOptions } = options;
+  const faults: unknown[] = [];
+  const handler = createFetchHandler(store, {
+    authenticate: authenticateByName,
+    onError: (error) => faults.push(error),
+    ...serviceOptions,
+  });
+  t.after(() => store.close());
+  const call: AnyService['call'] = (method, target, given) =>
+    callService('http://plants.test', method, target, given, handler);
+  return { store, faults, call };
+}
+
+/** Describes what both fronts must do. `body` receives the function that starts a service over one of them. */
+export function describeOnBothFronts(
+  name: string,
+  body: (startService: (t: HasAfter, options?: StartOptions) => Promise<AnyService>) => void,
+): void {
+  describe(`${name} over node:http`, () => {
+    body(startService);
+  });
+  describe(`${name} over fetch`, () => {
+    body(startFetchService);
+  });
 }
 
 /** Returns the number of connections that a server has open. */

@@ -1,0 +1,54 @@
+import type { ServiceRequest } from '../service-request.ts';
+import { discardBody, readBody } from './request-body.ts';
+
+/** Adapts a WHATWG `Request` to the service. Copies nothing: every member reads the request when it is used. */
+export class FetchRequest implements ServiceRequest {
+  readonly #request: Request;
+  /** Always empty: no standard says which prefix a framework has removed. The option `basePath` says it instead. */
+  readonly mountPath = '';
+
+  constructor(request: Request) {
+    this.#request = request;
+  }
+
+  get method(): string {
+    return this.#request.method;
+  }
+
+  /** The path and query. The scheme may be any, such as that of a desktop app; a fragment is not part of a target. */
+  get target(): string {
+    return this.#request.url.replace(/^[^:/?#]+:\/\/[^/?#]*/, '').replace(/#.*$/, '');
+  }
+
+  get isOpen(): boolean {
+    return !this.#request.signal.aborted;
+  }
+
+  header(name: string): string | undefined {
+    return this.#request.headers.get(name) ?? undefined;
+  }
+
+  readBody(maxBytes: number, beforeWaiting: (bytes: number) => void): Buffer | Promise<Buffer> {
+    return readBody(this.#request, maxBytes, beforeWaiting);
+  }
+
+  discardBody(maxBytes: number): Promise<void> | undefined {
+    return discardBody(this.#request, maxBytes);
+  }
+
+  isClientGone(): boolean {
+    return !this.isOpen;
+  }
+}
+
+/**
+ * Checks that a value has the members of a `Request`. Does not use `instanceof`, because frameworks pass their own
+ * classes, and test runners run code in other realms.
+ *
+ * @throws {TypeError} if it does not.
+ */
+export function checkRequest(value: unknown): void {
+  const { url, headers } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof url === 'string' && typeof (headers as Partial<Headers> | undefined)?.get === 'function') return;
+  throw new TypeError('The argument of the fetch handler must be a Request, such as event.request or context.req.raw');
+}

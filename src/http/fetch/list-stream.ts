@@ -1,0 +1,104 @@
+import { HttpError } from '../http-error.ts';
+import { pieceAt } from '../piece.ts';
+import type { Closable, UnsentBytes } from '../unsent-bytes.ts';
+
+/** What a stream needs to send a list. */
+export interface ListStreamOptions {
+  /** The list in pages. It is always closed. */
+  readonly pages: AsyncGenerator<string, void, undefined>;
+  /** The user for whom unread bytes are counted. */
+  readonly user: string;
+  readonly unsent: UnsentBytes;
+  /** Aborted when the client disconnects. */
+  readonly signal: AbortSignal;
+  /** Receives an error that occurs while the list is read. */
+  readonly report: (error: unknown) => void;
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * The source of a `ReadableStream` that sends a list. A page is read after the previous one has been consumed, so a
+ * consumer that stalls holds one page at most. The rest of that page counts as unsent: {@link UnsentBytes} destroys
+ * the stream if its consumer is too slow, or never reads it.
+ */
+export class ListStream implements Closable {
+  readonly #options: ListStreamOptions;
+  readonly #onAbort = (): void => {
+    this.destroy();
+  };
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #page = '';
+  #at = 0;
+
+  private constructor(options: ListStreamOptions) {
+    this.#options = options;
+  }
+
+  /** Creates the stream. */
+  static create(options: ListStreamOptions): ReadableStream<Uint8Array> {
+    // The default high-water mark of 1 reads one piece ahead. So the stream is also counted if it is never read.
+    return new ReadableStream(new ListStream(options));
+  }
+
+  /** Called by the stream when it is created. */
+  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    this.#controller = controller;
+    const { signal } = this.#options;
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+    if (signal.aborted) this.destroy();
+  }
+
+  /** Called by the stream when the previous piece has been consumed. */
+  async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    const { unsent, user } = this.#options;
+    unsent.delete(this);
+    while (this.#at === this.#page.length && this.#controller !== undefined) await this.#readPage();
+    if (this.#controller === undefined) return;
+    const piece = pieceAt(this.#page, this.#at);
+    this.#at += piece.length;
+    controller.enqueue(encoder.encode(piece));
+    unsent.set(this, user, piece.length + this.#page.length - this.#at);
+  }
+
+  /** Called by the stream when its consumer cancels it. */
+  async cancel(): Promise<void> {
+    await this.#close();
+  }
+
+  /** Ends the stream with an error, so that the client does not mistake it for a complete list. */
+  destroy(): void {
+    this.#controller?.error(new HttpError('internal', 'The list ended before it was complete.'));
+    void this.#close();
+  }
+
+  /** Reads the next page, or closes the stream at the end. */
+  async #readPage(): Promise<void> {
+    try {
+      const { value, done } = await this.#options.pages.next();
+      if (this.#controller === undefined) return;
+      if (done !== true) {
+        this.#page = value;
+        this.#at = 0;
+        return;
+      }
+      this.#controller.close();
+      await this.#close();
+    } catch (error) {
+      this.#options.report(error);
+      this.destroy();
+    }
+  }
+
+  /** Releases everything that the stream holds. Resolves when a page that is being read has arrived. */
+  async #close(): Promise<void> {
+    if (this.#controller === undefined) return;
+    this.#controller = undefined;
+    const { unsent, signal, pages, report } = this.#options;
+    unsent.delete(this);
+    signal.removeEventListener('abort', this.#onAbort);
+    this.#page = '';
+    this.#at = 0;
+    await pages.return().catch(report);
+  }
+}

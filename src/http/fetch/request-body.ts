@@ -1,0 +1,77 @@
+import { BodyBytes, tooLarge } from '../body-bytes.ts';
+import { HttpError } from '../http-error.ts';
+
+/**
+ * Reads the whole body of a request: see `ServiceRequest.readBody`. A body whose Content-Length is over the maximum is
+ * left unread, for the host server to discard. Cancelling it would close the connection on some host servers, so that
+ * the client would not receive the response.
+ *
+ * @throws {TypeError} if the body has already been read.
+ */
+export function readBody(
+  request: Request,
+  maxBytes: number,
+  beforeWaiting: (bytes: number) => void,
+): Buffer | Promise<Buffer> {
+  const { body, bodyUsed } = request;
+  if (bodyUsed || body?.locked === true) {
+    throw new TypeError(
+      'The body of the request was already read: call the fetch handler before any body parser, with the same Request.',
+    );
+  }
+  if (body === null) return Buffer.alloc(0);
+  const expected = expectedBytes(request, maxBytes);
+  beforeWaiting(expected);
+  return readStream(body, request.signal, new BodyBytes(maxBytes, expected));
+}
+
+/** Waits for the end of a body that has no defined semantics: see `ServiceRequest.discardBody`. */
+export function discardBody(request: Request, maxBytes: number): Promise<void> | undefined {
+  const { body, bodyUsed, signal } = request;
+  if (body === null || bodyUsed || body.locked) return undefined;
+  return readStream(body, signal, new BodyBytes(maxBytes, expectedBytes(request, maxBytes))).then(() => undefined);
+}
+
+/** Returns the maximum size of a body in bytes, as far as the request's headers show. */
+function expectedBytes({ headers }: Request, maxBytes: number): number {
+  const announced = headers.get('content-length') ?? '';
+  // A Request that an application has created may have any value.
+  if (!/^\d+$/.test(announced)) return maxBytes;
+  if (Number(announced) > maxBytes) throw tooLarge(maxBytes);
+  return Number(announced);
+}
+
+/** Reads a stream until it ends, exceeds the maximum, fails or is aborted. In the last three cases it is cancelled. */
+async function readStream(stream: ReadableStream, signal: AbortSignal, bytes: BodyBytes): Promise<Buffer> {
+  const reader: ReadableStreamDefaultReader<unknown> = stream.getReader();
+  // A pending read() then resolves with `done`. A rejection says only that the stream has already failed.
+  const cancel = (): void => {
+    reader.cancel().catch(() => undefined);
+  };
+  signal.addEventListener('abort', cancel, { once: true });
+  if (signal.aborted) cancel();
+  try {
+    while (await addNext(reader, bytes));
+    if (signal.aborted) throw new HttpError('malformed_request');
+    const result = bytes.result();
+    if (result instanceof HttpError) throw result;
+    return result;
+  } catch (error) {
+    cancel();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', cancel);
+    reader.releaseLock();
+  }
+}
+
+/** Reads one chunk. Returns `false` if it was the last one, or if the rest must not be read. */
+async function addNext(reader: ReadableStreamDefaultReader<unknown>, bytes: BodyBytes): Promise<boolean> {
+  const { done, value } = await reader.read().catch((cause: unknown) => {
+    throw new HttpError('malformed_request', undefined, { cause });
+  });
+  if (done) return false;
+  // Not `instanceof`, because a test runner may run the application in another realm.
+  if (!ArrayBuffer.isView(value)) throw new TypeError('The body of the request contains chunks that are not bytes');
+  return bytes.add(Buffer.from(value.buffer, value.byteOffset, value.byteLength));
+}

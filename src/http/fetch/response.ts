@@ -1,0 +1,35 @@
+import { commonHeaders, jsonHeaders } from '../answer.ts';
+import type { Answer, HeaderList } from '../answer.ts';
+import type { UnsentBytes } from '../unsent-bytes.ts';
+import { ListStream } from './list-stream.ts';
+
+/** Converts answers to WHATWG responses, with the headers that the node:http front sends. */
+export class ResponseFactory {
+  readonly #unsent: UnsentBytes;
+
+  constructor(unsent: UnsentBytes) {
+    this.#unsent = unsent;
+  }
+
+  /** Creates the response to a request. `report` receives an error that occurs while a list is sent. */
+  async create(answer: Answer, request: Request, report: (error: unknown) => void): Promise<Response> {
+    const { status, headers = [], body, user = '' } = answer;
+    if (body === undefined) return new Response(null, { status, headers: pairs([...commonHeaders, ...headers]) });
+    const isHead = request.method === 'HEAD';
+    if (typeof body === 'string') {
+      const length = ['Content-Length', `${Buffer.byteLength(body)}`];
+      return new Response(isHead ? null : body, { status, headers: pairs([...jsonHeaders, ...length, ...headers]) });
+    }
+    const init = { status, headers: pairs([...jsonHeaders, ...headers]) };
+    if (!isHead) {
+      const stream = ListStream.create({ pages: body, user, unsent: this.#unsent, signal: request.signal, report });
+      return new Response(stream, init);
+    }
+    await body.return();
+    return new Response(null, init);
+  }
+}
+
+function pairs(list: HeaderList): [name: string, value: string][] {
+  return Array.from({ length: list.length / 2 }, (_, at) => [list[2 * at] ?? '', list[2 * at + 1] ?? '']);
+}

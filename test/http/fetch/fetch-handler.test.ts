@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createFetchHandler } from '../../../src/fetch.ts';
+import type { ServiceOptions } from '../../../src/fetch.ts';
+import { MemoryStorage, PlantStore } from '../../../src/index.ts';
+import { authenticateByName, startService } from '../../support/service.ts';
+import { createHandler, newRequest } from './requests.ts';
+
+describe('createFetchHandler', () => {
+  it('sends the headers that the node:http front sends', async (t) => {
+    const node = await startService(t);
+    const { handler, store } = createHandler(t);
+    for (const each of [node.store, store]) {
+      await Promise.all(Array.from({ length: 1001 }, (_, id) => each.createPlant('ada', { id, name: `${id}` })));
+    }
+    const ofConnection = ['connection', 'date', 'keep-alive', 'transfer-encoding'];
+    for (const [method, target, token] of [
+      ['GET', '/plants?limit=2', 'ada'],
+      ['GET', '/plants?limit=1001', 'ada'],
+      ['GET', '/plants', 'ada'],
+      ['HEAD', '/plants', 'ada'],
+      ['HEAD', '/plants?limit=2', 'ada'],
+      ['GET', '/plants', 'unknown'],
+      ['POST', '/plants', 'ada'],
+      ['DELETE', '/plants/1', 'ada'],
+      ['DELETE', '/plants/1', 'ada'],
+      ['PUT', '/plants', 'ada'],
+      ['OPTIONS', '/plants', 'ada'],
+      ['GET', '/elsewhere', 'ada'],
+      ['HEAD', '/openapi.json', 'ada'],
+    ] as const) {
+      const headers = { authorization: `Bearer ${token}` };
+      const expected = await fetch(node.url + target, { method, headers });
+      const response = await handler(newRequest(method, target, { headers }));
+      const what = `${method} ${target}`;
+      assert.equal(response.status, expected.status, what);
+      const ofService = [...expected.headers].filter(([name]) => !ofConnection.includes(name));
+      assert.deepEqual([...response.headers], ofService, what);
+      assert.equal(await response.text(), await expected.text(), what);
+    }
+  });
+
+  it('sends a 204 without a body', async (t) => {
+    const { handler } = createHandler(t);
+    const response = await handler(newRequest('OPTIONS', '/plants'));
+    assert.deepEqual([response.status, response.body, response.headers.get('content-length')], [204, null, null]);
+  });
+
+  it('ignores the fragment, the host and the scheme of a URL', async (t) => {
+    const { handler } = createHandler(t);
+    for (const url of ['http://x/plants#limit', 'https://x:8443/plants?limit=1', 'app://garden/plants']) {
+      const response = await handler(new Request(url, { headers: { authorization: 'Bearer ada' } }));
+      assert.deepEqual([response.status, await response.text()], [200, '[]'], url);
+    }
+    for (const url of ['http://plants', 'http://x//plants', 'http://x/?/plants', 'data:/plants']) {
+      assert.equal((await handler(new Request(url))).status, 404, url);
+    }
+  });
+
+  it('rejects an argument that is not a Request with a TypeError', async (t) => {
+    const { handler, faults } = createHandler(t);
+    const event = { request: newRequest('GET', '/plants'), url: new URL('http://x/plants') };
+    for (const value of [event, undefined, null, '/plants', new URL('http://x/plants'), { url: '/plants' }]) {
+      await assert.rejects(handler(value as unknown as Request), {
+        name: 'TypeError',
+        message: /must be a Request, such as event\.request/,
+      });
+    }
+    assert.deepEqual(faults, []);
+  });
+
+  it('reports an error with the method and the path of the document', async (t) => {
+    const store = new PlantStore({ storage: new MemoryStorage() });
+    t.after(() => store.close());
+    const reported: unknown[] = [];
+    const handler = createFetchHandler(store, {
+      authenticate: () => {
+        throw new Error('offline');
+      },
+      onError: (error, request) => reported.push(String(error), request),
+      basePath: '/garden',
+    });
+    const headers = { authorization: 'Bearer ada' };
+    const response = await handler(newRequest('DELETE', '/garden/plants/7', { headers }));
+    assert.equal(response.status, 500);
+    assert.deepEqual(reported, ['Error: offline', { method: 'DELETE', path: '/plants/{id}' }]);
+  });
+
+  it('names itself in the TypeError for a wrong option', () => {
+    const store = new PlantStore({ storage: new MemoryStorage() });
+    const options = { authenticate: authenticateByName, mountPath: '/garden' } as ServiceOptions;
+    assert.throws(() => createFetchHandler(store, options), {
+      name: 'TypeError',
+      message: /^createFetchHandler has no option mountPath/,
+    });
+  });
+});
+
+describe('basePath of createFetchHandler', () => {
+  for (const [host, prefix] of [
+    ['removes', ''],
+    ['passes on', '/garden'],
+  ] as const) {
+    it(`works with a host that ${host} the prefix`, async (t) => {
+      const { handler, store } = createHandler(t, { basePath: '/garden' });
+      for (const id of [1, 2]) await store.createPlant('ada', { id, name: `${id}` });
+      const headers = { authorization: 'Bearer ada' };
+      const page = await handler(newRequest('GET', `${prefix}/plants?limit=1`, { headers }));
+      assert.equal(page.headers.get('link'), '</garden/plants?limit=1&after=1>; rel="next"');
+      const document = await handler(newRequest('GET', `${prefix}/openapi.json`));
+      assert.deepEqual(((await document.json()) as { servers: unknown }).servers, [{ url: '/garden' }]);
+      assert.equal((await handler(newRequest('DELETE', `${prefix}/plants/2`, { headers }))).status, 204);
+      for (const target of ['/gardens/plants', '/garden', `/garden${prefix}/garden/plants`, '/Garden/plants']) {
+        assert.equal((await handler(newRequest('GET', target, { headers }))).status, 404, target);
+      }
+    });
+  }
+});

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { eventually } from '../../support/eventually.ts';
+import { createHandler, newPost, newRequest } from './requests.ts';
+
+const fern = '{"id":1,"name":"Fern"}';
+
+/** A body that a test feeds by hand. */
+function openBody(): {
+  readonly stream: ReadableStream<unknown>;
+  readonly controller: ReadableStreamDefaultController<unknown>;
+  /** The reasons for which the stream was cancelled. */
+  readonly cancelled: unknown[];
+} {
+  let controller: ReadableStreamDefaultController<unknown> | undefined;
+  const cancelled: unknown[] = [];
+  const stream = new ReadableStream<unknown>({
+    start: (given) => {
+      controller = given;
+    },
+    cancel: (reason) => {
+      cancelled.push(reason);
+    },
+  });
+  assert.ok(controller);
+  return { stream, controller, cancelled };
+}
+
+const errorOf = async (response: Response): Promise<unknown[]> => [
+  response.status,
+  ((await response.json()) as { error: number }).error,
+];
+
+describe('fetch request body', () => {
+  it('is read when it arrives one byte at a time', async (t) => {
+    const { handler, store } = createHandler(t);
+    const body = openBody();
+    const response = handler(newPost(body.stream as ReadableStream));
+    for (const byte of Buffer.from(fern)) body.controller.enqueue(Uint8Array.of(byte));
+    body.controller.close();
+    assert.equal((await response).status, 200);
+    assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
+  });
+
+  it('is unlocked after it was read', async (t) => {
+    const { handler } = createHandler(t);
+    const request = newPost(fern);
+    await handler(request);
+    assert.deepEqual([request.bodyUsed, request.body?.locked], [true, false]);
+  });
+
+  it('is left unread if its Content-Length is over maxBodyBytes', async (t) => {
+    const { handler } = createHandler(t, { maxBodyBytes: 100 });
+    const body = openBody();
+    const request = newPost(body.stream as ReadableStream, { headers: { 'content-length': '101' } });
+    assert.deepEqual(await errorOf(await handler(request)), [400, 40008]);
+    assert.deepEqual([request.bodyUsed, body.cancelled.length], [false, 0]);
+  });
+
+  it('is left unread if the token is not valid', async (t) => {
+    const { handler } = createHandler(t);
+    const request = newPost(openBody().stream as ReadableStream, { headers: { authorization: 'Bearer unknown' } });
+    assert.deepEqual(await errorOf(await handler(request)), [401, 40102]);
+    assert.equal(request.bodyUsed, false);
+  });
+
+  it('is counted if Content-Length is not a number', async (t) => {
+    const { handler } = createHandler(t, { maxBodyBytes: 100 });
+    for (const [id, length] of ['x', '', '-1', '1e9'].entries()) {
+      const headers = { 'content-length': length };
+      const body = `{"id":${id},"name":"Fern"}`;
+      assert.equal((await handler(newPost(body.padEnd(100), { headers }))).status, 200, length);
+      assert.deepEqual(await errorOf(await handler(newPost(body.padEnd(101), { headers }))), [400, 40008], length);
+    }
+  });
+
+  it('is cancelled if it does not end within a mebibyte past maxBodyBytes', async (t) => {
+    const { handler } = createHandler(t);
+    for (const request of [
+      (stream: ReadableStream) => newPost(stream),
+      (stream: ReadableStream) =>
+        newRequest('DELETE', '/plants/1', { body: stream, duplex: 'half', headers: { authorization: 'Bearer ada' } }),
+    ]) {
+      let [pulls, cancels] = [0, 0];
+      const endless = new ReadableStream<Uint8Array>({
+        pull: (controller) => {
+          pulls++;
+          controller.enqueue(new Uint8Array(65_536));
+        },
+        cancel: () => {
+          cancels++;
+        },
+      });
+      assert.deepEqual(await errorOf(await handler(request(endless))), [400, 40008]);
+      assert.equal(cancels, 1);
+      assert.ok(pulls <= 20, `${pulls} chunks were read`);
+    }
+  });
+
+  it('that was already read, or is being read, is a 500 and a TypeError that says what to do', async (t) => {
+    const { handler, store, faults } = createHandler(t);
+    const [used, locked] = [newPost(fern), newPost(fern)];
+    await used.json();
+    locked.body?.getReader();
+    const handled = newPost('x');
+    await handler(handled);
+    for (const request of [used, locked, handled]) {
+      assert.deepEqual(await errorOf(await handler(request)), [500, 50000]);
+    }
+    assert.equal(faults.length, 3);
+    for (const fault of faults) {
+      assert.ok(fault instanceof TypeError);
+      assert.match(fault.message, /already read: call the fetch handler before any body parser/);
+    }
+    assert.deepEqual(await store.listPlants('ada'), []);
+  });
+
+  it('that was already read does not matter to a delete', async (t) => {
+    const { handler, store } = createHandler(t);
+    await store.createPlant('ada', { id: 1, name: 'Fern' });
+    const request = newRequest('DELETE', '/plants/1', { body: 'x', headers: { authorization: 'Bearer ada' } });
+    await request.text();
+    assert.equal((await handler(request)).status, 204);
+  });
+
+  it('is a 500 and a TypeError if its chunks are not bytes', async (t) => {
+    const { handler, faults } = createHandler(t);
+    const body = openBody();
+    body.controller.enqueue(fern);
+    assert.deepEqual(await errorOf(await handler(newPost(body.stream as ReadableStream))), [500, 50000]);
+    assert.match(String(faults), /TypeError: The body of the request contains chunks that are not bytes/);
+    assert.equal(body.cancelled.length, 1);
+  });
+
+  it('is empty if there is none', async (t) => {
+    const { handler } = createHandler(t);
+    assert.deepEqual(await errorOf(await handler(newPost(null))), [400, 40001]);
+  });
+});
+
+describe('a client that disconnects while its fetch request is read', () => {
+  it('leaves nothing behind if the stream fails', async (t) => {
+    const { handler, store, faults } = createHandler(t);
+    const body = openBody();
+    const response = handler(newPost(body.stream as ReadableStream));
+    body.controller.enqueue(Buffer.from('{"id":1,'));
+    body.controller.error(new Error('ECONNRESET'));
+    assert.deepEqual(await errorOf(await response), [400, 40009]);
+    assert.deepEqual([await store.listPlants('ada'), faults], [[], []]);
+  });
+
+  it('leaves nothing behind if the signal is aborted, even if the stream never fails', async (t) => {
+    const { handler, store, faults } = createHandler(t);
+    for (const isLate of [true, false]) {
+      const body = openBody();
+      const client = new AbortController();
+      const request = newPost(body.stream as ReadableStream, { signal: client.signal });
+      if (!isLate) client.abort();
+      const response = handler(request);
+      if (isLate) {
+        await eventually(() => {
+          assert.equal(request.body?.locked, true);
+        });
+        client.abort();
+      }
+      assert.deepEqual(await errorOf(await response), [400, 40009]);
+      assert.equal(body.cancelled.length, 1);
+    }
+    assert.deepEqual([await store.listPlants('ada'), faults], [[], []]);
+  });
+
+  it('is not served if the signal is aborted before a complete request is handled', async (t) => {
+    const { handler, store } = createHandler(t);
+    const request = newPost(fern, { signal: AbortSignal.abort() });
+    assert.deepEqual(await errorOf(await handler(request)), [400, 40009]);
+    assert.deepEqual(await store.listPlants('ada'), []);
+  });
+
+  it('frees the memory that was reserved for the body', async (t) => {
+    const { handler } = createHandler(t, { maxBodyBytes: 16_777_216 });
+    // Ada may reserve 64 MiB, a quarter of 16 bodies of the maximum size: 4 bodies at once.
+    for (let round = 0; round < 3; round++) {
+      const client = new AbortController();
+      const waiting = Array.from({ length: 4 }, () =>
+        handler(newPost(openBody().stream as ReadableStream, { signal: client.signal })),
+      );
+      assert.deepEqual(await errorOf(await handler(newPost(fern))), [503, 50300]);
+      client.abort();
+      for (const response of waiting) assert.equal((await response).status, 400);
+    }
+    assert.equal((await handler(newPost(fern))).status, 200);
+  });
+});

@@ -1,0 +1,46 @@
+import { createFetchHandler } from '../../../src/fetch.ts';
+import type { ServiceOptions } from '../../../src/fetch.ts';
+import { MemoryStorage, PlantStore } from '../../../src/index.ts';
+import type { StorageAdapter } from '../../../src/index.ts';
+import { authenticateByName } from '../../support/service.ts';
+import type { HasAfter } from '../../support/temporary-folder.ts';
+
+/** A fetch handler and what a test needs beside it. */
+export interface Created {
+  readonly handler: (request: Request) => Promise<Response>;
+  readonly store: PlantStore;
+  /** The errors that were reported to `onError`. */
+  readonly faults: unknown[];
+}
+
+/** Creates a fetch handler over a storage. The store is closed after the test. */
+export function createHandler(
+  t: HasAfter,
+  options: Partial<ServiceOptions> = {},
+  storage: StorageAdapter = new MemoryStorage(),
+): Created {
+  const store = new PlantStore({ storage, maxCachedText: 0 });
+  t.after(() => store.close());
+  const faults: unknown[] = [];
+  const handler = createFetchHandler(store, {
+    authenticate: authenticateByName,
+    onError: (error) => faults.push(error),
+    ...options,
+  });
+  return { handler, store, faults };
+}
+
+/** Creates a request with an absolute URL. */
+export function newRequest(method: string, target: string, init: RequestInit = {}): Request {
+  return new Request(`http://plants.test${target}`, { method, ...init });
+}
+
+/** Creates a request of ada to create a plant. A stream as body needs no `duplex` in `init`. */
+export function newPost(body: RequestInit['body'], init: RequestInit = {}): Request {
+  return newRequest('POST', '/plants', {
+    body: body ?? null,
+    duplex: 'half',
+    ...init,
+    headers: { authorization: 'Bearer ada', 'content-type': 'application/json', ...(init.headers as object) },
+  });
+}

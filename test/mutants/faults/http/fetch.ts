@@ -1,0 +1,106 @@
+import { faultsIn } from '../../fault.ts';
+import type { Fault } from '../../fault.ts';
+
+const body = 'test/http/fetch/request-body.test.ts';
+const handler = 'test/http/fetch/fetch-handler.test.ts';
+const stream = 'test/http/fetch/list-stream.test.ts';
+
+/** The front for `Request` and `Response`. */
+export const fetchFaults: readonly Fault[] = [
+  ...faultsIn(
+    'src/http/fetch/fetch-request.ts',
+    [handler],
+    [
+      { name: 'a fragment is part of the target', find: `.replace(/#.*$/, '')`, replace: '' },
+      { name: 'only http and https URLs have a path', find: '/^[^:/?#]+:', replace: '/^https?:' },
+      {
+        name: 'an aborted request is open',
+        find: 'return !this.#request.signal.aborted;',
+        replace: 'return true;',
+        tests: [stream],
+      },
+      { name: 'anything with a url is a Request', find: `&& typeof (headers`, replace: '|| typeof (headers' },
+    ],
+  ),
+  ...faultsIn(
+    'src/http/fetch/request-body.ts',
+    [body],
+    [
+      { name: 'a locked body is read', find: ' || body?.locked === true', replace: '' },
+      { name: 'a used body is read', find: 'if (bodyUsed || body', replace: 'if (body' },
+      { name: 'a delete reads a used body', find: ' || bodyUsed || body.locked', replace: '' },
+      {
+        name: 'a Content-Length over the maximum is not refused',
+        find: 'if (Number(announced) > maxBytes) throw',
+        replace: 'if (Number(announced) < 0) throw',
+      },
+      {
+        name: 'any Content-Length is a number',
+        find: 'if (!/^\\d+$/.test(announced)) return maxBytes;',
+        replace: '',
+      },
+      {
+        name: 'an abort does not end the reading',
+        find: `signal.addEventListener('abort', cancel, { once: true });`,
+        replace: '',
+      },
+      { name: 'an earlier abort does not end the reading', find: 'if (signal.aborted) cancel();', replace: '' },
+      {
+        name: 'the start of an aborted body counts as the whole',
+        find: `if (signal.aborted) throw new HttpError('malformed_request');`,
+        replace: '',
+      },
+      { name: 'a refused body is not cancelled', find: '    cancel();\n    throw error;', replace: '    throw error;' },
+      { name: 'a body stays locked', find: 'reader.releaseLock();', replace: '' },
+    ],
+  ),
+  ...faultsIn(
+    'src/http/fetch/list-stream.ts',
+    [stream],
+    [
+      {
+        name: 'an abort does not end a list',
+        find: `signal.addEventListener('abort', this.#onAbort, { once: true });`,
+        replace: '',
+      },
+      { name: 'an aborted request gets a list', find: 'if (signal.aborted) this.destroy();', replace: '' },
+      {
+        name: 'unread bytes are not counted',
+        find: '    unsent.set(this,',
+        replace: '    if (user === "") unsent.set(this,',
+      },
+      {
+        name: 'bytes are counted after they have been read',
+        find: '    unsent.delete(this);\n    while',
+        replace: '    while',
+      },
+      { name: 'a list that failed seems complete', find: 'this.#controller?.error(', replace: 'void (' },
+      { name: 'a failed read is not reported', find: 'this.#options.report(error);', replace: '' },
+      {
+        name: 'a closed list is read on',
+        find: 'await pages.return().catch(report);',
+        replace: 'await pages; void report;',
+      },
+      { name: 'an empty page is a piece', find: 'while (this.#at ===', replace: 'if (this.#at ===' },
+    ],
+  ),
+  ...faultsIn(
+    'src/http/fetch/response.ts',
+    [handler],
+    [
+      { name: 'HEAD has a body', find: 'isHead ? null : body', replace: 'body' },
+      { name: 'HEAD leaves a list open', find: '    await body.return();\n', replace: '', tests: [stream] },
+      {
+        name: 'the length of a Response is counted in characters',
+        find: 'Buffer.byteLength(body)',
+        replace: 'body.length',
+        tests: ['test/http/plant-list.test.ts'],
+      },
+    ],
+  ),
+  ...faultsIn(
+    'src/http/routes.ts',
+    [handler],
+    [{ name: 'basePath is not removed', find: '!path.startsWith(basePath)', replace: 'path !== ""' }],
+  ),
+];
