@@ -6,6 +6,7 @@
  */
 
 export { createRequestListener } from './http/node/request-listener.ts';
+export type { ServiceListener } from './http/node/request-listener.ts';
 export { createPlantServer, drainServer } from './http/node/server.ts';
 export { openApiDocument } from './http/openapi.ts';
 export type { FailedRequest, ServiceOptions } from './http/service-options.ts';

@@ -20,6 +20,8 @@ import { UnsentBytes } from './unsent-bytes.ts';
 export interface Handler {
   /** Handles a request: checks the route, method, credentials and scope, then runs the operation. Never rejects. */
   answer(request: ServiceRequest): Promise<Answer>;
+  /** Returns whether a request target has a route. If it has none, {@link answer} responds with `route_not_found`. */
+  hasRoute(target: string): boolean;
   /** Reports an error that occurs while an answer is being sent. */
   report(error: unknown, request: ServiceRequest): void;
   /** Counts the bytes that clients have not read. The front end that sends the answers updates this count. */
@@ -93,7 +95,11 @@ export function createHandler(owner: string, store: PlantStore, options: Service
     }
   }
 
-  return { answer, report, unsent, maxBodyBytes: limits.maxBodyBytes, maxInFlight: limits.maxInFlight };
+  function hasRoute(target: string): boolean {
+    return resolveTarget(target, basePath).match !== undefined;
+  }
+
+  return { answer, hasRoute, report, unsent, maxBodyBytes: limits.maxBodyBytes, maxInFlight: limits.maxInFlight };
 }
 
 /** Called with the user of a request as soon as the user is known. */

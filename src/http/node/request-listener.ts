@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { PlantStore } from '../../store/plant-store.ts';
 import { errorAnswer } from '../answer.ts';
 import type { Answer } from '../answer.ts';
@@ -19,8 +19,12 @@ const maxWaitingFactor = 10;
 const malformed = errorAnswer(new HttpError('malformed_request'), ['Connection', 'close']);
 
 /**
- * Creates a node:http request listener for the whole service. It can be mounted in an Express-style app under a
- * prefix, before any body parser. It supports HTTP/1.1 and refuses the HTTP/2 requests of a node:http2 server.
+ * Creates a node:http request listener for the whole service. It supports HTTP/1.1 and refuses the HTTP/2 requests of a
+ * node:http2 server.
+ *
+ * The listener is also a Connect middleware. It can be mounted in an Express-style app, at the root or under a prefix,
+ * before any body parser. If it gets a function `next`, it calls `next()` for paths that the service does not have.
+ * Without `next`, it responds to them with 404.
  *
  * The requests of a connection are handled one after another. A connection whose client may still be sending is
  * closed after its last response. Nothing else about the server is changed.
@@ -29,9 +33,12 @@ const malformed = errorAnswer(new HttpError('malformed_request'), ['Connection',
  * @example
  * app.use('/garden', createRequestListener(store, { authenticate }));
  */
-export function createRequestListener(store: PlantStore, options: ServiceOptions): RequestListener {
+export function createRequestListener(store: PlantStore, options: ServiceOptions): ServiceListener {
   return createListenerWithPages(store, options, () => undefined);
 }
+
+/** A node:http request listener, which is also Connect middleware if it is called with `next`. */
+export type ServiceListener = (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
 
 /** Sends a page as the whole response. */
 export type SendPage = (response: ServerResponse) => void;
@@ -47,7 +54,7 @@ export function createListenerWithPages(
   store: PlantStore,
   options: ServiceOptions,
   findPage: FindPage,
-): RequestListener {
+): ServiceListener {
   const handler = createHandler('createRequestListener', store, options);
   const sender = new AnswerSender(handler.unsent);
 
@@ -71,10 +78,14 @@ export function createListenerWithPages(
   }
 
   const maxWaiting = handler.maxInFlight * maxWaitingFactor;
-  const listener = inOrder((message, response) => void respond(message, response), maxWaiting);
-  return http1Only(listener, sender, (error, message, response) => {
+  const ordered = inOrder((message, response) => void respond(message, response), maxWaiting);
+  const listener = http1Only(ordered, sender, (error, message, response) => {
     handler.report(error, new NodeRequest(message, response));
   });
+  return (message, response, next) => {
+    if (next === undefined || handler.hasRoute(message.url ?? '/')) listener(message, response);
+    else next();
+  };
 }
 
 /** Detects upgrade requests: node:http drops data that arrives with them and parses later data as a new request. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer, request as forward } from 'node:http';
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { describe, it } from 'node:test';
 import express from 'express';
 import { MemoryStorage, PlantStore } from '../../../src/index.ts';
@@ -17,7 +17,7 @@ const jsonHeaders = { authorization, 'content-type': 'application/json' };
 function createListener(
   t: HasAfter,
   options: Partial<ServiceOptions> = {},
-): { listener: RequestListener; faults: unknown[] } {
+): { listener: ReturnType<typeof createRequestListener>; faults: unknown[] } {
   const store = new PlantStore({ storage: new MemoryStorage() });
   t.after(() => store.close());
   const faults: unknown[] = [];
@@ -72,8 +72,6 @@ async function assertErrors(base: string): Promise<void> {
   await assertError(await fetch(`${base}/plants`), 401, 40101);
   await assertError(await post(`${base}/plants`, { id: 1 }), 400, 40002);
   await assertError(await fetch(`${base}/plants/9`, { method: 'DELETE', headers: { authorization } }), 404, 40402);
-  await assertError(await fetch(base), 404, 40401);
-  await assertError(await fetch(`${base}/plantsx`), 404, 40401);
   await assertError(await fetch(`${base}/plants`, { method: 'PATCH' }), 405, 40500);
 }
 
@@ -159,6 +157,63 @@ describe('createRequestListener in an Express app', () => {
   });
 });
 
+describe('createRequestListener as Connect middleware', () => {
+  it('passes paths that the service does not have to the next middleware, with their body', async (t) => {
+    const { listener, faults } = createListener(t);
+    const app = express()
+      .use(listener)
+      .post('/echo', express.json(), (request, response) => {
+        response.json(request.body);
+      })
+      .use((request, response) => {
+        response.status(404).send(`the app has no ${request.url}`);
+      });
+    const url = await listenUrl(t, createServer(app));
+    await assertService(url, '');
+    await assertErrors(url);
+    assert.deepEqual(await (await post(`${url}/echo`, { hello: 'there' })).json(), { hello: 'there' });
+    for (const path of ['/', '/plantsx', '/plants/1/2', '/plants/?limit=1']) {
+      const response = await fetch(url + path, { headers: { authorization } });
+      assert.deepEqual([response.status, await response.text()], [404, `the app has no ${path}`]);
+    }
+    assert.deepEqual(faults, []);
+  });
+
+  it('passes them on under a prefix too, so that the routes of the app after it are reached', async (t) => {
+    const { listener } = createListener(t);
+    const app = express()
+      .use('/garden', listener)
+      .get('/garden/hours', (_request, response) => {
+        response.send('8 to 6');
+      });
+    const url = await listenUrl(t, createServer(app));
+    assert.equal(await (await fetch(`${url}/garden/hours`)).text(), '8 to 6');
+    await assertService(`${url}/garden`, '/garden');
+  });
+
+  it('responds with 405 to another method of a path that the service has', async (t) => {
+    const { listener } = createListener(t);
+    const app = express()
+      .use(listener)
+      .use((_request, response) => {
+        response.send('the app');
+      });
+    const url = await listenUrl(t, createServer(app));
+    await assertError(await fetch(`${url}/plants/1`), 405, 40500);
+    assert.equal(await (await fetch(`${url}/plant/1`)).text(), 'the app');
+  });
+
+  it('responds with 404 if it is called without next', async (t) => {
+    const { listener } = createListener(t);
+    const app = express().use('/garden', (request, response) => {
+      listener(request, response);
+    });
+    const url = await listenUrl(t, createServer(app));
+    await assertError(await fetch(`${url}/garden/hours`), 404, 40401);
+    await assertService(`${url}/garden`, '/garden');
+  });
+});
+
 describe('basePath', () => {
   it('is the prefix of Link and of the server URL, for a proxy that removes a prefix', async (t) => {
     const { listener } = createListener(t, { basePath: '/garden' });
@@ -216,5 +271,7 @@ describe('createRequestListener in a node:http server', () => {
     const url = await listenUrl(t, createServer(listener));
     await assertService(url, '');
     await assertErrors(url);
+    await assertError(await fetch(url), 404, 40401);
+    await assertError(await fetch(`${url}/plantsx`), 404, 40401);
   });
 });
