@@ -9,7 +9,7 @@ interface Lockfile {
 }
 
 /** The folders with a package.json of their own, so that their dependencies are installed separately. */
-const otherPackages = ['test/bench', 'test/package', 'test/runners', 'test/runtimes'];
+const otherPackages = ['test/bench', 'test/package', 'test/runners', 'test/runtimes', 'examples/frameworks'];
 
 describe('package.json', () => {
   it('has no dependencies but exact devDependencies, and two optional peers', () => {

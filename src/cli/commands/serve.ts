@@ -42,8 +42,8 @@ Options:
                       terminal, and otherwise written to first-token.txt in
                       the same folder
                       (PLANT_STORE_TOKENS; default tokens.json)
-  --base-path PATH    the path prefix that a proxy removes from requests, such
-                      as /garden (PLANT_STORE_BASE_PATH; default none)
+  --base-path PATH    the path under which clients reach the service, such as
+                      /garden (PLANT_STORE_BASE_PATH; default none)
   --log FORMAT        the format of the log on standard error: json, pretty or
                       off (PLANT_STORE_LOG; default pretty on a terminal, json
                       otherwise)

@@ -25,9 +25,10 @@ const encoder = new TextEncoder();
 export class ListStream implements Closable {
   readonly #options: ListStreamOptions;
   readonly #onAbort = (): void => {
-    this.destroy();
+    void this.#close();
   };
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #isClosed = false;
   #page = '';
   #at = 0;
 
@@ -46,15 +47,20 @@ export class ListStream implements Closable {
     this.#controller = controller;
     const { signal } = this.#options;
     signal.addEventListener('abort', this.#onAbort, { once: true });
-    if (signal.aborted) this.destroy();
+    if (signal.aborted) this.#onAbort();
   }
 
   /** Called by the stream when the previous piece has been consumed. */
   async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     const { unsent, user } = this.#options;
     unsent.delete(this);
-    while (this.#at === this.#page.length && this.#controller !== undefined) await this.#readPage();
-    if (this.#controller === undefined) return;
+    while (this.#at === this.#page.length && !this.#isClosed) await this.#readPage(controller);
+    if (this.#isClosed) {
+      // Has no effect if the list is complete or cancelled. After an abort, the host server usually cancels the stream.
+      // Some host servers log an error as a fault, so only a consumer that reads on gets one.
+      this.#fail();
+      return;
+    }
     const piece = pieceAt(this.#page, this.#at);
     this.#at += piece.length;
     controller.enqueue(encoder.encode(piece));
@@ -66,34 +72,38 @@ export class ListStream implements Closable {
     await this.#close();
   }
 
-  /** Ends the stream with an error, so that the client does not mistake it for a complete list. */
+  /** Ends the stream with an error, because its consumer is too slow. */
   destroy(): void {
-    this.#controller?.error(new HttpError('internal', 'The list ended before it was complete.'));
+    this.#fail();
     void this.#close();
   }
 
+  /** Ends the stream with an error, so that the client does not mistake it for a complete list. */
+  #fail(): void {
+    this.#controller?.error(new HttpError('internal', 'The list ended before it was complete.'));
+  }
+
   /** Reads the next page, or closes the stream at the end. */
-  async #readPage(): Promise<void> {
+  async #readPage(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     try {
       const { value, done } = await this.#options.pages.next();
-      if (this.#controller === undefined) return;
+      if (this.#isClosed) return;
       if (done !== true) {
         this.#page = value;
         this.#at = 0;
         return;
       }
-      this.#controller.close();
-      await this.#close();
+      controller.close();
     } catch (error) {
       this.#options.report(error);
-      this.destroy();
     }
+    await this.#close();
   }
 
   /** Releases everything that the stream holds. Resolves when a page that is being read has arrived. */
   async #close(): Promise<void> {
-    if (this.#controller === undefined) return;
-    this.#controller = undefined;
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     const { unsent, signal, pages, report } = this.#options;
     unsent.delete(this);
     signal.removeEventListener('abort', this.#onAbort);

@@ -63,7 +63,7 @@ export const fetchFaults: readonly Fault[] = [
         find: `signal.addEventListener('abort', this.#onAbort, { once: true });`,
         replace: '',
       },
-      { name: 'an aborted request gets a list', find: 'if (signal.aborted) this.destroy();', replace: '' },
+      { name: 'an aborted request gets a list', find: 'if (signal.aborted) this.#onAbort();', replace: '' },
       {
         name: 'unread bytes are not counted',
         find: '    unsent.set(this,',

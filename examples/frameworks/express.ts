@@ -1,0 +1,20 @@
+import express from 'express';
+import { PlantStore } from 'plant-store';
+import { createRequestListener } from 'plant-store/http';
+import { SqliteStorage } from 'plant-store/sqlite';
+
+const store = new PlantStore({ storage: new SqliteStorage('plants.db') });
+const plants = createRequestListener(store, {
+  authenticate: (token) => (token === process.env.ADAS_TOKEN ? { user: 'ada' } : null),
+});
+
+const app = express();
+app.use('/garden', plants); // before any body parser
+app.use(express.json());
+app.get('/', (_request, response) => {
+  response.send('the app itself');
+});
+
+const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
+  console.log('listening on', server.address());
+});

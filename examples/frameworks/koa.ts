@@ -1,0 +1,29 @@
+import Koa from 'koa';
+import { PlantStore } from 'plant-store';
+import { createRequestListener } from 'plant-store/http';
+import { SqliteStorage } from 'plant-store/sqlite';
+
+const store = new PlantStore({ storage: new SqliteStorage('plants.db') });
+const plants = createRequestListener(store, {
+  authenticate: (token) => (token === process.env.ADAS_TOKEN ? { user: 'ada' } : null),
+});
+
+const app = new Koa();
+app.use(
+  (context, next) =>
+    new Promise<void>((resolve, reject) => {
+      context.respond = false; // Plant Store responds, unless it calls the function below.
+      context.res.once('close', resolve);
+      plants(context.req, context.res, () => {
+        context.respond = true;
+        next().then(resolve, reject);
+      });
+    }),
+);
+app.use((context) => {
+  context.body = 'the app itself';
+});
+
+const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
+  console.log('listening on', server.address());
+});

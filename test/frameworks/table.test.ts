@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { describe, it } from 'node:test';
+import { readDocument } from '../support/documents.ts';
+import { examples } from './program.ts';
+
+/** A row of the table: the file, its number of lines, and the packages with the versions that the tests run. */
+interface Row {
+  readonly file: string;
+  readonly lines: number;
+  readonly packages: readonly (readonly [name: string, version: string])[];
+}
+
+interface Lockfile {
+  readonly packages: Readonly<Record<string, { readonly version?: string }>>;
+}
+
+function parseRows(page: string): Row[] {
+  const rows = page.matchAll(/^\| [^|]*\]\(\.\.\/examples\/frameworks\/([\w.-]+)\) +\| +(\d+) +\| ([^|]*) \|$/gm);
+  return Array.from(rows, ([, file = '', lines, packages = '']) => ({
+    file,
+    lines: Number(lines),
+    packages: Array.from(packages.matchAll(/`(\S+)` (\d[\w.-]*)/g), ([, name = '', version = '']) => [name, version]),
+  }));
+}
+
+describe('the table Where it plugs in', async () => {
+  const rows = parseRows(await readDocument('docs/embedding.md'));
+  const locks = await Promise.all(
+    ['examples/frameworks', 'test/runtimes'].map(
+      async (folder) => JSON.parse(await readDocument(`${folder}/package-lock.json`)) as Lockfile,
+    ),
+  );
+
+  it('lists every example', async () => {
+    const files = (await readdir(examples)).filter((name) => name.endsWith('.ts'));
+    assert.deepEqual([...new Set(rows.map(({ file }) => file))].sort(), files.sort());
+  });
+
+  for (const { file, lines, packages } of rows) {
+    it(`has the lines and versions of ${file} with ${packages.map(([name]) => name).join(' and ')}`, async () => {
+      const count = (await readDocument(`examples/frameworks/${file}`)).trimEnd().split('\n').length;
+      assert.equal(lines, count);
+      assert.ok(lines < 50);
+      for (const [name, version] of packages) {
+        const installed = locks.map((lock) => lock.packages[`node_modules/${name}`]?.version).find(Boolean);
+        assert.equal(version, installed, name);
+      }
+    });
+  }
+});
