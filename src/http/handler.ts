@@ -7,6 +7,7 @@ import { errorAnswer } from './answer.ts';
 import type { Answer } from './answer.ts';
 import { bearerToken, challenge, checkScope } from './bearer.ts';
 import { CallerLookup } from './caller-lookup.ts';
+import { Cors } from './cors.ts';
 import { HttpError } from './http-error.ts';
 import { createOperations } from './operations.ts';
 import { resolveTarget } from './routes.ts';
@@ -36,10 +37,12 @@ export interface Handler {
  * @throws {TypeError} if an option is invalid; the message names it.
  */
 export function createHandler(owner: string, store: PlantStore, options: ServiceOptions): Handler {
-  const { authenticate, onError, maxUnsentBytes, ...limits } = parseServiceOptions(owner, store, options);
+  const { authenticate, onError, maxUnsentBytes, corsOrigin, ...limits } = parseServiceOptions(owner, store, options);
   const { basePath } = limits;
+  const cors = corsOrigin.length === 0 ? undefined : new Cors(corsOrigin);
+  const decide = cors === undefined ? dispatch : dispatchWithCors;
   const unsent = new UnsentBytes(maxUnsentBytes);
-  const operations = createOperations(store, limits, unsent);
+  const operations = createOperations(store, { ...limits, hasCors: cors !== undefined }, unsent);
   const callers = new CallerLookup(authenticate, limits.maxInFlight);
   const reportGuarded = guardHook('onError', onError, printError);
 
@@ -57,13 +60,13 @@ export function createHandler(owner: string, store: PlantStore, options: Service
   }
 
   function answer(request: ServiceRequest): Promise<Answer> {
-    return requestChannel.hasSubscribers ? answerAndPublish(request) : dispatch(request);
+    return requestChannel.hasSubscribers ? answerAndPublish(request) : decide(request);
   }
 
   async function answerAndPublish(request: ServiceRequest): Promise<Answer> {
     const start = performance.now();
     let user: string | undefined;
-    const decided = await dispatch(request, (found) => {
+    const decided = await decide(request, (found) => {
       user = found;
     });
     const { status, error } = decided;
@@ -82,7 +85,9 @@ export function createHandler(owner: string, store: PlantStore, options: Service
     if (match === undefined) return errorAnswer(new HttpError('route_not_found'));
     const { route, idText, allow } = match;
     const { method } = request;
-    if (method === 'OPTIONS') return { status: 204, headers: ['Allow', allow] };
+    if (method === 'OPTIONS') {
+      return { status: 204, headers: ['Allow', allow, ...(cors?.preflightHeaders(request, allow) ?? [])] };
+    }
     const operation = operationOf(route, method);
     if (operation === undefined) return errorAnswer(new HttpError('method_not_allowed'), ['Allow', allow]);
     try {
@@ -93,6 +98,11 @@ export function createHandler(owner: string, store: PlantStore, options: Service
       if (refusal.status >= 500 && !isRefusal(error)) report(error, request);
       return refusal;
     }
+  }
+
+  async function dispatchWithCors(request: ServiceRequest, onUser?: OnUser): Promise<Answer> {
+    const decided = await dispatch(request, onUser);
+    return { ...decided, headers: [...(decided.headers ?? []), ...(cors?.headers(request) ?? [])] };
   }
 
   function hasRoute(target: string): boolean {

@@ -7,6 +7,7 @@ import type { PlantStore } from '../store/plant-store.ts';
 import type { JsonPage } from '../storage/storage-adapter.ts';
 import type { Answer } from './answer.ts';
 import { JsonBodyReader } from './body.ts';
+import { describeCors } from './cors.ts';
 import { HttpError } from './http-error.ts';
 import { InFlight } from './in-flight.ts';
 import { LongLists } from './long-lists.ts';
@@ -33,14 +34,16 @@ export interface OperationLimits {
   readonly maxInFlight: number;
   /** The prefix of every path in a response. */
   readonly basePath: string;
+  /** Whether responses have the headers of CORS, which the OpenAPI document then describes. */
+  readonly hasCors: boolean;
 }
 
 /** The implementation of each operation. It runs after the caller has been authorized. */
 export type Operations = Readonly<Record<OperationId, (call: Call) => Answer | Promise<Answer>>>;
 
 export function createOperations(store: PlantStore, limits: OperationLimits, unsent: UnsentBytes): Operations {
-  const { basePath } = limits;
-  const openApi = openApiAnswer(basePath);
+  const { basePath, hasCors } = limits;
+  const openApi = openApiAnswer(basePath, hasCors);
   const longLists = new LongLists(store);
   const bodies = new JsonBodyReader(limits.maxBodyBytes);
   const inFlight = new InFlight(limits.maxInFlight);
@@ -93,13 +96,14 @@ export function createOperations(store: PlantStore, limits: OperationLimits, uns
     },
     getOpenApi: ({ request }) => {
       const mounted = request.mountPath;
-      return mounted === '' ? openApi : openApiAnswer(basePath + mounted);
+      return mounted === '' ? openApi : openApiAnswer(basePath + mounted, hasCors);
     },
   };
 }
 
-function openApiAnswer(prefix: string): Answer {
-  return { status: 200, body: JSON.stringify(openApiDocument(prefix === '' ? '/' : prefix)) };
+function openApiAnswer(prefix: string, hasCors: boolean): Answer {
+  const document = openApiDocument(prefix === '' ? '/' : prefix);
+  return { status: 200, body: JSON.stringify(hasCors ? describeCors(document) : document) };
 }
 
 /** Parses an id in a path. Digits may be percent-encoded (RFC 3986 §6.2.2.2); malformed escapes are invalid. */

@@ -3,6 +3,7 @@ import { errorText } from '../model/error-text.ts';
 import { checkFunctionOption, checkIntegerOption, checkOptionNames } from '../model/options.ts';
 import { PlantStore } from '../store/plant-store.ts';
 import { checkBasePath } from './base-path.ts';
+import { parseCorsOrigin } from './cors.ts';
 
 /** Options of the HTTP service, for any server. */
 export interface ServiceOptions {
@@ -28,6 +29,11 @@ export interface ServiceOptions {
    */
   basePath?: string;
   /**
+   * The origins whose web pages may call the service (CORS): `*` for all, or one or more origins such as
+   * `https://app.example.com`. Default: none.
+   */
+  corsOrigin?: string | readonly string[];
+  /**
    * Called with every error for which the client gets a generic 500 or 503, and every error in the middle of a list.
    * Must not throw. Default: writes the error, the method and the path to standard error.
    */
@@ -48,6 +54,7 @@ const optionNames = {
   maxInFlight: true,
   maxUnsentBytes: true,
   basePath: true,
+  corsOrigin: true,
   onError: true,
 } as const satisfies Record<keyof ServiceOptions, true>;
 
@@ -56,7 +63,11 @@ const optionNames = {
  *
  * @throws {TypeError} if an option is invalid; the message names it.
  */
-export function parseServiceOptions(owner: string, store: unknown, options: ServiceOptions): Required<ServiceOptions> {
+export function parseServiceOptions(
+  owner: string,
+  store: unknown,
+  options: ServiceOptions,
+): Required<ServiceOptions> & { readonly corsOrigin: readonly string[] } {
   if (!(store instanceof PlantStore)) throw new TypeError('store must be a PlantStore');
   checkOptionNames(owner, options, optionNames);
   const {
@@ -65,6 +76,7 @@ export function parseServiceOptions(owner: string, store: unknown, options: Serv
     maxInFlight = 1000,
     maxUnsentBytes = 67_108_864,
     basePath = '',
+    corsOrigin = [],
     onError = printError,
   } = options;
   const integers = { maxBodyBytes, maxInFlight, maxUnsentBytes };
@@ -72,7 +84,7 @@ export function parseServiceOptions(owner: string, store: unknown, options: Serv
   checkFunctionOption('onError', onError);
   for (const [name, value] of Object.entries(integers)) checkIntegerOption(name, value, 1);
   checkBasePath(basePath);
-  return { authenticate, ...integers, basePath, onError };
+  return { authenticate, ...integers, basePath, corsOrigin: parseCorsOrigin(corsOrigin), onError };
 }
 
 /** Writes an error to standard error. This is the default for `onError`. */

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PlantStore } from '../../store/plant-store.ts';
 import type { Authenticate } from '../../model/caller.ts';
 import { checkBasePath } from '../../http/base-path.ts';
+import { parseCorsOrigin } from '../../http/cors.ts';
 import type { ServiceOptions } from '../../http/service-options.ts';
 import { createListenerWithPages } from '../../http/node/request-listener.ts';
 import type { FindPage } from '../../http/node/request-listener.ts';
@@ -44,6 +45,9 @@ Options:
                       (PLANT_STORE_TOKENS; default tokens.json)
   --base-path PATH    the path under which clients reach the service, such as
                       /garden (PLANT_STORE_BASE_PATH; default none)
+  --cors-origin LIST  the origins whose web pages may call the service, such as
+                      https://app.example.com, separated by commas; * for all
+                      (PLANT_STORE_CORS_ORIGIN; default none)
   --log FORMAT        the format of the log on standard error: json, pretty or
                       off (PLANT_STORE_LOG; default pretty on a terminal, json
                       otherwise)
@@ -72,6 +76,7 @@ interface ServeConfig {
   readonly storage: Setting;
   readonly tokens: string;
   readonly basePath: string;
+  readonly corsOrigin: readonly string[];
   readonly log: LogFormat;
   readonly docs: Setting | undefined;
 }
@@ -86,6 +91,7 @@ function parseConfig(args: string[]): ServeConfig {
     storage: { type: 'string' },
     tokens: { type: 'string' },
     'base-path': { type: 'string' },
+    'cors-origin': { type: 'string' },
     log: { type: 'string' },
     docs: { type: 'boolean' },
   });
@@ -95,6 +101,7 @@ function parseConfig(args: string[]): ServeConfig {
     storage: storageSetting(values.storage),
     tokens: tokensSetting(values.tokens),
     basePath: parseBasePath(setting('--base-path', values['base-path'], 'PLANT_STORE_BASE_PATH', '')),
+    corsOrigin: parseCorsOrigins(setting('--cors-origin', values['cors-origin'], 'PLANT_STORE_CORS_ORIGIN', '')),
     log: parseLogFormat(setting('--log', values.log, 'PLANT_STORE_LOG', process.stderr.isTTY ? 'pretty' : 'json')),
     docs: switchSetting('--docs', values.docs, 'PLANT_STORE_DOCS'),
   };
@@ -113,6 +120,14 @@ function parseBasePath({ text, source }: Setting): string {
     return text;
   } catch (error) {
     throw new UsageError(`${(error as Error).message.replace('basePath', source)}.`, { cause: error });
+  }
+}
+
+function parseCorsOrigins({ text, source }: Setting): readonly string[] {
+  try {
+    return text === '' ? [] : parseCorsOrigin(text.split(',').map((origin) => origin.trim()));
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message.replace('corsOrigin', source)}.`, { cause: error });
   }
 }
 
@@ -143,6 +158,7 @@ async function runServer(config: ServeConfig): Promise<number> {
       log.error(`${method} ${path} failed`, error);
     },
     basePath: config.basePath,
+    corsOrigin: config.corsOrigin,
   };
   const server = createServerFor(createListenerWithPages(store, options, findPage));
   try {

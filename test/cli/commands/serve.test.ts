@@ -88,6 +88,25 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     assert.match(refused.stderr, /^plant-store: --base-path must be a path .* such as \/garden\.\n$/);
   });
 
+  it('reads the origins of CORS from --cors-origin or PLANT_STORE_CORS_ORIGIN, and rejects invalid ones', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const origins = 'https://app.example.com, http://localhost:5173';
+    for (const [args, env] of [
+      [['--cors-origin', origins], {}],
+      [[], { PLANT_STORE_CORS_ORIGIN: origins }],
+    ] as const) {
+      const server = await startServer(t, ['--storage', 'memory', ...args], { cwd, env });
+      for (const origin of origins.split(', ')) {
+        const { headers } = await fetch(`${server.url}/plants`, { headers: { origin } });
+        assert.equal(headers.get('access-control-allow-origin'), origin);
+      }
+      assert.equal(await server.stop(), 0);
+    }
+    const refused = await runCommand(['serve', '--cors-origin', 'app.example.com'], { cwd });
+    assert.deepEqual([refused.code, refused.stdout], [2, '']);
+    assert.match(refused.stderr, /^plant-store: --cors-origin must be '\*' or origins such as https:\/\/app.*\.\n$/);
+  });
+
   it('reads the format of the log from PLANT_STORE_LOG, unless --log sets it', async (t) => {
     const cwd = await temporaryFolder(t);
     const stderrOf = async (format: string, ...args: string[]): Promise<string> => {

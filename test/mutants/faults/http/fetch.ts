@@ -5,7 +5,9 @@ const body = 'test/http/fetch/request-body.test.ts';
 const handler = 'test/http/fetch/fetch-handler.test.ts';
 const stream = 'test/http/fetch/list-stream.test.ts';
 
-/** The front for `Request` and `Response`. */
+const cors = 'test/http/cors.test.ts';
+
+/** The front for `Request` and `Response`, and CORS. */
 export const fetchFaults: readonly Fault[] = [
   ...faultsIn(
     'src/http/fetch/fetch-request.ts',
@@ -95,6 +97,57 @@ export const fetchFaults: readonly Fault[] = [
         find: 'Buffer.byteLength(body)',
         replace: 'body.length',
         tests: ['test/http/plant-list.test.ts'],
+      },
+    ],
+  ),
+  ...faultsIn(
+    'src/http/cors.ts',
+    [cors],
+    [
+      { name: 'every origin is allowed', find: ' && this.#origins.has(origin) ? origin', replace: ' ? origin' },
+      { name: 'caches do not regard the origin', find: "? [] : ['Vary', 'Origin']", replace: '? [] : []' },
+      {
+        name: 'caches regard the origin only if it is allowed',
+        find: 'if (origin === undefined) return vary;',
+        replace: 'if (origin === undefined) return [];',
+      },
+      {
+        name: 'any preflight is granted',
+        find: 'if (this.#allowed(request) === undefined) return [];',
+        replace: '',
+      },
+      {
+        name: 'the default port is part of an origin',
+        find: 'URL.parse(value)?.origin === value',
+        replace: 'URL.parse(value) !== null',
+      },
+      {
+        name: '* is allowed beside origins',
+        find: " && (origins.length === 1 || !origins.includes('*'))",
+        replace: '',
+      },
+      {
+        name: 'CORS is not described',
+        find: 'response.headers = { ...response.headers, ...described };',
+        replace: 'void described;',
+      },
+      {
+        name: 'the preflight is not described',
+        find: 'response.headers = { ...response.headers, ...describedPreflight };',
+        replace: 'void describedPreflight;',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'src/http/handler.ts',
+    [cors],
+    [
+      { name: 'responses lack CORS', find: '...(cors?.headers(request) ?? [])', replace: '' },
+      { name: 'preflights lack CORS', find: ', ...(cors?.preflightHeaders(request, allow) ?? [])', replace: '' },
+      {
+        name: 'CORS is always on',
+        find: 'corsOrigin.length === 0 ? undefined',
+        replace: 'corsOrigin.length < 0 ? undefined',
       },
     ],
   ),

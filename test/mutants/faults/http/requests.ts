@@ -152,8 +152,8 @@ export const httpRequestFaults: readonly Fault[] = [
       },
       {
         name: 'handler: OPTIONS is not allowed',
-        find: `if (method === 'OPTIONS') return`,
-        replace: `if (method === 'TRACE') return`,
+        find: `if (method === 'OPTIONS') {`,
+        replace: `if (method === 'TRACE') {`,
       },
       {
         name: 'handler: a 405 has no Allow header',

@@ -1,0 +1,106 @@
+import type { HeaderList } from './answer.ts';
+import type { openApiDocument } from './openapi.ts';
+import type { ServiceRequest } from './service-request.ts';
+
+/** How long a browser may reuse the response to a preflight, in seconds. Chromium does not accept more. */
+const maxAge = '7200';
+
+const exposed = 'Link, WWW-Authenticate, Retry-After';
+const requestHeaders = 'Authorization, Content-Type';
+
+/**
+ * Returns the origins in an option `corsOrigin`. Each is `*` or the serialization of an origin (RFC 6454 §6.2), which
+ * browsers send in `Origin`: a scheme, a host in lower case, and a port if it is not the default.
+ *
+ * @throws {TypeError} if one is not; the message names the option.
+ */
+export function parseCorsOrigin(value: unknown): readonly string[] {
+  const origins: unknown[] = Array.isArray(value) ? value : [value];
+  if (origins.every(isOrigin) && (origins.length === 1 || !origins.includes('*'))) return origins;
+  throw new TypeError(
+    "corsOrigin must be '*' or origins such as https://app.example.com, in lower case and without a path or default port",
+  );
+}
+
+function isOrigin(value: unknown): value is string {
+  if (typeof value !== 'string' || !/^(?:\*|[a-z][a-z\d+.-]*:\/\/[^\s/?#@*,'"A-Z]+)$/.test(value)) return false;
+  if (!/^https?:/.test(value)) return true;
+  return URL.parse(value)?.origin === value;
+}
+
+/**
+ * Cross-origin resource sharing (https://fetch.spec.whatwg.org/#http-cors-protocol): lets web pages of other origins
+ * call the service. Cookies are never involved, because the service uses bearer tokens only.
+ */
+export class Cors {
+  readonly #origins: ReadonlySet<string>;
+
+  constructor(origins: readonly string[]) {
+    this.#origins = new Set(origins);
+  }
+
+  /** Returns the headers that every response to a request must have, also an error response. */
+  headers(request: ServiceRequest): HeaderList {
+    const origin = this.#allowed(request);
+    const vary = this.#origins.has('*') ? [] : ['Vary', 'Origin'];
+    if (origin === undefined) return vary;
+    return [...vary, 'Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', exposed];
+  }
+
+  /** Returns the additional headers of a response to OPTIONS, which browsers send as a preflight. */
+  preflightHeaders(request: ServiceRequest, methods: string): HeaderList {
+    if (this.#allowed(request) === undefined) return [];
+    const allow = ['Access-Control-Allow-Methods', methods, 'Access-Control-Allow-Headers', requestHeaders];
+    return [...allow, 'Access-Control-Max-Age', maxAge];
+  }
+
+  /** Returns the value of `Access-Control-Allow-Origin`; `undefined` if the origin of the request is not allowed. */
+  #allowed(request: ServiceRequest): string | undefined {
+    if (this.#origins.has('*')) return '*';
+    const origin = request.header('origin');
+    return origin !== undefined && this.#origins.has(origin) ? origin : undefined;
+  }
+}
+
+const described = {
+  'Access-Control-Allow-Origin': describe('The origin whose pages may read the response.'),
+  'Access-Control-Expose-Headers': describe('The headers that pages may read.'),
+  Vary: describe('Origin, if the response depends on the origin of the request.'),
+};
+
+const describedPreflight = {
+  'Access-Control-Allow-Methods': describe('The methods that pages of other origins may use.'),
+  'Access-Control-Allow-Headers': describe('The headers that pages of other origins may send.'),
+  'Access-Control-Max-Age': {
+    description: 'Seconds for which a browser may reuse this response.',
+    schema: { type: 'integer' },
+  },
+};
+
+function describe(description: string): object {
+  return { description, schema: { type: 'string' } };
+}
+
+/** Adds the headers of CORS to all responses of an OpenAPI document. */
+export function describeCors(document: ReturnType<typeof openApiDocument>): object {
+  const copy = structuredClone(document) as {
+    paths: Record<string, Record<string, { responses: Record<string, OpenApiResponse> }>>;
+    components: { responses: Record<string, OpenApiResponse> };
+  };
+  const operations = Object.values(copy.paths).flatMap((item) => Object.values(item));
+  for (const responses of [copy.components.responses, ...operations.map((operation) => operation.responses)]) {
+    for (const response of Object.values(responses)) {
+      if (response.$ref === undefined) response.headers = { ...response.headers, ...described };
+    }
+  }
+  for (const { options } of Object.values(copy.paths)) {
+    const response = options?.responses['204'];
+    if (response !== undefined) response.headers = { ...response.headers, ...describedPreflight };
+  }
+  return copy;
+}
+
+interface OpenApiResponse {
+  readonly $ref?: string;
+  headers?: Record<string, unknown>;
+}
