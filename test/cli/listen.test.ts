@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { listen, reachableUrl } from '../../src/cli/listen.ts';
-import { occupyPort } from '../support/occupy-port.ts';
-import { tsx } from '../support/run-script.ts';
+import { occupyPort } from '../support/listen.ts';
+import { evalArgs, runSuccessfully } from '../support/run-program.ts';
 
 function makeServer(t: TestContext): Server {
   const server = createServer();
@@ -42,7 +41,7 @@ describe('listen', () => {
     await assert.rejects(listen(makeServer(t), { host: 'nowhere.invalid', port: 0 }), { message });
   });
 
-  it('says to choose a port from 1024 if the user may not listen on the port', (t) => {
+  it('says to choose a port from 1024 if the user may not listen on the port', async (t) => {
     const limit = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
     if (process.getuid?.() !== 0 || Number(readFileSync(limit, 'utf8')) <= 80) {
       console.log('NOT RUN: the test of a privileged port needs root and a system with privileged ports.');
@@ -56,9 +55,8 @@ describe('listen', () => {
       const { createServer } = await import('node:http');
       const { listen } = await import('${source}');
       await listen(createServer(), { host: '127.0.0.1', port: 80 }).catch((error) => console.log(error.message));`;
-    const args = ['--import', tsx, '--input-type=module', '--eval', code];
-    const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-    assert.equal(stdout, 'This user may not listen on port 80. Choose a port from 1024 with --port or PORT.\n', stderr);
+    const stdout = await runSuccessfully(process.execPath, evalArgs(code));
+    assert.equal(stdout, 'This user may not listen on port 80. Choose a port from 1024 with --port or PORT.\n');
   });
 });
 

@@ -1,10 +1,9 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { createDocs } from '../../src/cli/docs/find-page.ts';
 import type { ServiceOptions } from '../../src/http.ts';
 import { createListenerWithPages } from '../../src/http/node/request-listener.ts';
 import { createServerFor } from '../../src/http/node/server.ts';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
+import { listen } from './listen.ts';
 import { authenticateByName } from './service.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
@@ -16,12 +15,6 @@ export async function startDocsService(t: HasAfter, options: Partial<ServiceOpti
     { authenticate: authenticateByName, ...options },
     createDocs('--docs'),
   );
-  const server = createServerFor(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(async () => {
-    server.close();
-    server.closeAllConnections();
-    await store.close();
-  });
-  return (server.address() as AddressInfo).port;
+  t.after(() => store.close());
+  return listen(t, createServerFor(listener));
 }

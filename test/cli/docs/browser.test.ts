@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer, request as forward } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { chromium } from 'playwright-core';
 import type { Locator, Page } from 'playwright-core';
+import { listen } from '../../support/listen.ts';
 import { startDocsService } from '../../support/docs-service.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
@@ -21,13 +20,8 @@ async function startProxy(t: HasAfter, port: number): Promise<string> {
       answer.pipe(response);
     });
     request.pipe(forwarded);
-  }).listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  t.after(() => {
-    proxy.close();
-    proxy.closeAllConnections();
   });
-  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/garden`;
+  return `http://127.0.0.1:${await listen(t, proxy)}/garden`;
 }
 
 /** What a page did besides showing its content. */

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { routes } from '../../../src/http/routes.ts';
 import { runCommand, startServer } from '../../support/command-line.ts';
 import { startDocsService } from '../../support/docs-service.ts';
 import { RawConnection } from '../../support/raw-http.ts';
-import { runScript, tsx } from '../../support/run-script.ts';
+import { evalArgs, runSuccessfully } from '../../support/run-program.ts';
 import { startService } from '../../support/service.ts';
+import { root } from '../../support/sources.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const files: [path: string, mediaType: string][] = [
@@ -148,7 +148,6 @@ describe('plant-store serve --docs', { concurrency: 4 }, () => {
   it('says what to install if the package swagger-ui-dist is missing', async (t) => {
     // Only the sources, in a folder from which no package can be found.
     const folder = await temporaryFolder(t);
-    const root = fileURLToPath(new URL('../../..', import.meta.url));
     await cp(join(root, 'src'), join(folder, 'src'), { recursive: true });
     await cp(join(root, 'package.json'), join(folder, 'package.json'));
     const script = `
@@ -156,8 +155,8 @@ describe('plant-store serve --docs', { concurrency: 4 }, () => {
       const { run } = await import(${JSON.stringify(join(folder, 'src', 'cli', 'run.ts'))});
       console.log(await run(['serve', '--port', '0', '--storage', 'memory', '--docs']));
     `;
-    const flags = ['--disable-warning=ExperimentalWarning', '--import', tsx, '--input-type=module', '--eval', script];
-    const stdout = await runScript(process.execPath, flags, { cwd: folder });
+    const args = ['--disable-warning=ExperimentalWarning', ...evalArgs(script)];
+    const stdout = await runSuccessfully(process.execPath, args, { cwd: folder });
     assert.equal(stdout, 'plant-store: --docs needs the package swagger-ui-dist: npm install swagger-ui-dist\n2\n');
     await assert.rejects(readFile(join(folder, 'tokens.json')), { code: 'ENOENT' });
   });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { tsx } from '../../support/run-script.ts';
+import { join } from 'node:path';
+import { root, tsx } from '../../support/sources.ts';
 import { hasProgram } from '../../support/system-fault.ts';
 import { runCommand } from '../../support/command-line.ts';
 
-const main = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
+const main = join(root, 'src', 'cli', 'main.ts');
 const red = '\u001b[31m';
 
 /** Runs an invalid command on a terminal, with these variables. Returns what the terminal received. */
