@@ -23,7 +23,7 @@ describe('closestName', () => {
     });
   }
 
-  for (const text of ['', 's', 'plant', 'bogus', 'constructor', 'x'.repeat(1000)]) {
+  for (const text of ['', 's', 'plant', 'bogus', 'constructor', 'expires-in-days', 'x'.repeat(1000)]) {
     it(`suggests nothing for ${JSON.stringify(text.slice(0, 20))}`, () => {
       assert.equal(closestName(text, names), undefined);
     });
