@@ -177,7 +177,7 @@ export const modelFaults: readonly Fault[] = [
   ),
   ...faultsIn(
     'src/model/diagnostics.ts',
-    ['test/store/channels.test.ts'],
+    ['test/store/publish-writes.test.ts'],
     [
       {
         name: 'diagnostics: every error is reported as storage_unavailable',

@@ -255,7 +255,7 @@ export const storeFaults: readonly Fault[] = [
   ),
   ...faultsIn(
     'src/store/publish-writes.ts',
-    ['test/store/channels.test.ts'],
+    ['test/store/publish-writes.test.ts'],
     [
       {
         name: 'publish writes: the message of a create with a taken id has no error',

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
 import type { CommitMessage, CreateMessage, DeleteMessage } from '../../src/index.ts';
-import { root } from '../support/sources.ts';
 import { messagesOf, withoutDuration } from '../support/messages.ts';
 import { evalArgs, runSuccessfully } from '../support/run-program.ts';
+import { sourceUrl } from '../support/sources.ts';
 
 const fern = { id: 7, name: 'Fern' };
 
@@ -123,7 +123,7 @@ describe('subscriber of a channel', () => {
   it('does not affect the write if it throws, and Node.js emits uncaughtException', async () => {
     const code = `
       import { subscribe } from 'node:diagnostics_channel';
-      import { MemoryStorage, PlantStore } from '${import.meta.resolve('../../src/index.ts')}';
+      import { MemoryStorage, PlantStore } from '${sourceUrl('index.ts')}';
       process.on('uncaughtException', ({ message }) => console.log('uncaught:', message));
       for (const name of ['create', 'commit', 'delete']) {
         subscribe('plant-store:' + name, () => { throw new Error(name); });
@@ -132,7 +132,7 @@ describe('subscriber of a channel', () => {
       console.log(await store.createPlant('ada', { id: 7, name: 'Fern' }));
       console.log(await store.deletePlant('ada', 7));
       await store.close();`;
-    const stdout = await runSuccessfully(process.execPath, evalArgs(code), { cwd: root });
+    const stdout = await runSuccessfully(process.execPath, evalArgs(code));
     assert.deepEqual(stdout.trimEnd().split('\n').sort(), [
       'true',
       'uncaught: commit',
