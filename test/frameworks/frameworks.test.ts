@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { assertTestsPassed, plainEnvironment, runScript } from '../support/run-script.ts';
+import { assertTestsPassed, plainEnvironment, runSuccessfully } from '../support/run-program.ts';
 import { findProgram } from '../support/installed-program.ts';
 import { checkDisconnects } from './check-disconnects.ts';
 import { checkService } from './check-service.ts';
@@ -41,7 +41,7 @@ describe('examples/frameworks', () => {
       `;
       const env = { ...plainEnvironment(), NODE_V8_COVERAGE: '', ADAS_TOKEN: 'secret' };
       const args = ['--input-type=module', '--eval', script];
-      assert.equal(await runScript(process.execPath, args, { cwd: await createGarden(t), env }), 'checked\n');
+      assert.equal(await runSuccessfully(process.execPath, args, { cwd: await createGarden(t), env }), 'checked\n');
     });
   }
 
@@ -124,7 +124,7 @@ describe('examples/frameworks', () => {
   it('node-test: passes under node --test', async (t) => {
     if (!arePackagesInstalled(t)) return;
     const args = ['--test', join(examples, 'node-test.test.ts')];
-    assertTestsPassed(await runScript(process.execPath, args, { cwd: examples }));
+    assertTestsPassed(await runSuccessfully(process.execPath, args, { cwd: examples }));
   });
 
   it('vitest: passes under Vitest', async (t) => {
@@ -132,12 +132,12 @@ describe('examples/frameworks', () => {
     const vitest = join(examples, 'node_modules/vitest/vitest.mjs');
     const args = [vitest, 'run', '--root', examples, 'vitest.test.ts'];
     const env = { ...plainEnvironment(), NO_COLOR: '1' };
-    assert.match(await runScript(process.execPath, args, { cwd: examples, env }), /Tests +2 passed/);
+    assert.match(await runSuccessfully(process.execPath, args, { cwd: examples, env }), /Tests +2 passed/);
   });
 
   it('has types that TypeScript accepts', async (t) => {
     if (!arePackagesInstalled(t)) return;
     const tsc = fileURLToPath(import.meta.resolve('typescript/bin/tsc'));
-    await runScript(process.execPath, [tsc, '-p', examples], { cwd: examples });
+    await runSuccessfully(process.execPath, [tsc, '-p', examples], { cwd: examples });
   });
 });

@@ -7,8 +7,8 @@ import type { TestContext } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import { copyPlants } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/sqlite.ts';
-import { root } from '../support/documents.ts';
-import { plainEnvironment } from '../support/run-script.ts';
+import { root } from '../support/sources.ts';
+import { plainEnvironment } from '../support/run-program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { nameOf, plantCount } from './check-service.ts';
 

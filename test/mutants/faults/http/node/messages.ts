@@ -246,7 +246,7 @@ export const nodeMessageFaults: readonly Fault[] = [
   ),
   ...faultsIn(
     'src/http/node/request-listener.ts',
-    ['test/http/mount.test.ts'],
+    ['test/http/node/request-listener.test.ts'],
     [
       {
         name: 'request listener: next is never called',
