@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { checkCases } from '../../src/check/cases.ts';
 import { CheckClient } from '../../src/check/check-client.ts';
 import type { Send } from '../../src/check/exchange.ts';
@@ -7,13 +7,13 @@ import { runCases } from '../../src/check/run-cases.ts';
 import { sendByFetch } from '../../src/check/send-by-fetch.ts';
 import { tokens } from '../check/run-checks.ts';
 import { assertDescribed } from '../support/described.ts';
-import { startService } from '../support/service.ts';
+import { describeOnBothFronts } from '../support/service.ts';
 
-describe('this server, by the checks of plant-store check,', () => {
+describeOnBothFronts('checks of plant-store check', (startService) => {
   for (const check of checkCases) {
     it(`${check.name} (${check.id})`, async (t) => {
       const service = await startService(t);
-      const fetched = sendByFetch(service.url);
+      const fetched = sendByFetch(service.url, { fetch: service.send });
       const send: Send = async (request) => {
         const response = await fetched(request);
         assertDescribed(request.method, request.target, response);

@@ -15,6 +15,10 @@ export interface AnyService {
   readonly store: PlantStore;
   /** The errors that were reported to `onError`. */
   readonly faults: unknown[];
+  /** The base URL of the requests that {@link send} accepts. */
+  readonly url: string;
+  /** Sends a request. */
+  readonly send: (request: Request) => Promise<Response>;
   /** Sends a request and asserts that the OpenAPI document describes the response. */
   readonly call: (method: string, target: string, call?: Call) => Promise<Answered>;
 }
@@ -22,7 +26,6 @@ export interface AnyService {
 /** A service over node:http, on a port of its own. */
 export interface Service extends AnyService {
   readonly server: Server;
-  readonly url: string;
   readonly port: number;
 }
 
@@ -49,7 +52,7 @@ export async function startService(t: HasAfter, options: StartOptions = {}): Pro
   t.after(() => store.close());
   const url = `http://127.0.0.1:${port}`;
   const call: Service['call'] = (method, target, given) => callService(url, method, target, given);
-  return { server, store, url, port, faults, call };
+  return { server, store, url, port, faults, send: (request) => fetch(request), call };
 }
 
 /** Creates a service over `createFetchHandler`, by default over a new MemoryStorage. There is no network. */
@@ -62,9 +65,9 @@ async function startFetchService(t: HasAfter, options: StartOptions = {}): Promi
     ...serviceOptions,
   });
   t.after(() => store.close());
-  const call: AnyService['call'] = (method, target, given) =>
-    callService('http://plants.test', method, target, given, handler);
-  return { store, faults, call };
+  const url = 'http://plants.test';
+  const call: AnyService['call'] = (method, target, given) => callService(url, method, target, given, handler);
+  return { store, faults, url, send: handler, call };
 }
 
 /** Describes what both fronts must do. `body` receives the function that starts a service over one of them. */
