@@ -12,7 +12,9 @@ import { httpRequestFaults } from './faults/http/requests.ts';
 import { modelFaults } from './faults/model.ts';
 import { storageFaults } from './faults/storage.ts';
 import { memoryFaults } from './faults/storage/memory.ts';
-import { postgresFaults } from './faults/storage/postgres.ts';
+import { postgresReadFaults } from './faults/storage/postgres/reads.ts';
+import { postgresTableFaults } from './faults/storage/postgres/table.ts';
+import { postgresWriteFaults } from './faults/storage/postgres/writes.ts';
 import { sqliteFileFaults } from './faults/storage/sqlite/files.ts';
 import { sqlitePlantFaults } from './faults/storage/sqlite/plants.ts';
 import { storeFaults } from './faults/store.ts';
@@ -27,7 +29,7 @@ export const rooms: Readonly<Record<string, readonly Fault[]>> = {
   storage: storageFaults,
   'storage/memory': memoryFaults,
   'storage/sqlite': [...sqliteFileFaults, ...sqlitePlantFaults],
-  'storage/postgres': postgresFaults,
+  'storage/postgres': [...postgresWriteFaults, ...postgresReadFaults, ...postgresTableFaults],
   http: [...httpRequestFaults, ...httpListFaults, ...httpMessageFaults],
   'http/fetch': fetchFaults,
   'http/node': [...nodeConnectionFaults, ...nodeMessageFaults],

@@ -134,10 +134,10 @@ export class PostgresCluster {
     return poolOf(t, { connectionString: this.url(), ...config });
   }
 
-  /** Creates an empty database, and returns its connection string. */
-  async makeDatabase(): Promise<string> {
+  /** Creates an empty database and returns its connection string. `locale` contains options of CREATE DATABASE. */
+  async makeDatabase(locale = ''): Promise<string> {
     const name = `plants_${++nameCount}`;
-    await this.query(`CREATE DATABASE ${name}`);
+    await this.query(`CREATE DATABASE ${name} TEMPLATE template0 ${locale}`);
     return this.url(name);
   }
 
@@ -202,7 +202,8 @@ function killIfRunning(pid: number): void {
   }
 }
 
-async function freePort(): Promise<number> {
+/** Returns a port that no process listens on. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -1,5 +1,5 @@
 import { PlantStoreError } from '../../model/errors.ts';
-import { runStatement, sqlState } from './pool.ts';
+import { runStatement, runTransaction, sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 import type { PostgresStatements } from './statements.ts';
 import type { CreateWrite, DeleteWrite, PlantKey, Write } from '../storage-adapter.ts';
@@ -9,51 +9,73 @@ interface KeyRow {
   readonly id: string;
 }
 
-/** Applies a batch in one statement, all or nothing. Returns for each write whether it changed the table. */
-export async function applyBatch(
-  pool: PostgresPool,
-  statements: PostgresStatements,
-  writes: readonly Write[],
-): Promise<boolean[]> {
-  // All servers write in the same order, so that deadlocks between them are rare.
-  const sorted = writes.toSorted(byKey);
-  const creates = sorted.filter((write) => write.kind === 'create');
-  const removes = sorted.filter((write) => write.kind === 'delete');
-  const changed = (await runBatch(pool, statements, creates, removes)) as KeyRow[];
-  if (changed.length === writes.length) return writes.map(() => true);
-  const keys = new Set(changed.map(({ user, id }) => `${id} ${user}`));
-  return writes.map((write) => {
-    const { user, id } = keyOf(write);
-    return keys.has(`${id} ${user}`);
-  });
-}
+/** Applies batches of writes, each all or nothing: in one statement, or in one transaction if the database needs it. */
+export class BatchWriter {
+  readonly #pool: PostgresPool;
+  readonly #statements: PostgresStatements;
+  /** Whether the database has rejected a statement that modifies the table twice. */
+  #mustSplit = false;
 
-async function runBatch(
-  pool: PostgresPool,
-  { insert, remove, insertAndRemove }: PostgresStatements,
-  creates: readonly CreateWrite[],
-  removes: readonly DeleteWrite[],
-): Promise<unknown[]> {
-  try {
-    if (removes.length === 0) return await runStatement(pool, insert, insertValues(creates));
-    if (creates.length === 0) return await runStatement(pool, remove, removeValues(removes));
-    return await runStatement(pool, insertAndRemove, [...insertValues(creates), ...removeValues(removes)]);
-  } catch (error) {
-    const state = sqlState(error);
-    if (isDataError(state)) {
-      throw new PlantStoreError('invalid_plant', 'The storage cannot hold a plant of this batch.', { cause: error });
-    }
-    // invalid_column_reference: the table has no unique index, so ON CONFLICT fails and ids could repeat.
-    if (state !== '42P10') throw error;
-    throw new PlantStoreError('storage_unsupported', 'The storage has a table without its primary key.', {
-      cause: error,
+  constructor(pool: PostgresPool, statements: PostgresStatements) {
+    this.#pool = pool;
+    this.#statements = statements;
+  }
+
+  /** Returns for each write whether it changed the table. */
+  async apply(writes: readonly Write[]): Promise<boolean[]> {
+    // All servers write in the same order, so that deadlocks between them are rare.
+    const sorted = writes.toSorted(byKey);
+    const creates = sorted.filter((write) => write.kind === 'create');
+    const removes = sorted.filter((write) => write.kind === 'delete');
+    const changed = (await this.#run(creates, removes).catch(asBatchError)) as KeyRow[];
+    if (changed.length === writes.length) return writes.map(() => true);
+    const keys = new Set(changed.map(({ user, id }) => `${id} ${user}`));
+    return writes.map((write) => {
+      const { user, id } = keyOf(write);
+      return keys.has(`${id} ${user}`);
     });
+  }
+
+  #run(creates: readonly CreateWrite[], removes: readonly DeleteWrite[]): Promise<unknown[]> {
+    const { insert, remove } = this.#statements;
+    if (removes.length === 0) return runStatement(this.#pool, insert, insertValues(creates));
+    if (creates.length === 0) return runStatement(this.#pool, remove, removeValues(removes));
+    return this.#runMixed(insertValues(creates), removeValues(removes));
+  }
+
+  async #runMixed(inserted: unknown[], removed: unknown[]): Promise<unknown[]> {
+    const { insert, remove, insertAndRemove } = this.#statements;
+    if (!this.#mustSplit) {
+      try {
+        return await runStatement(this.#pool, insertAndRemove, [...inserted, ...removed]);
+      } catch (error) {
+        // feature_not_supported: the database does not let one statement modify a table twice.
+        if (sqlState(error) !== '0A000') throw error;
+        this.#mustSplit = true;
+      }
+    }
+    return runTransaction(this.#pool, [
+      [insert, inserted],
+      [remove, removed],
+    ]);
   }
 }
 
+function asBatchError(error: unknown): never {
+  const state = sqlState(error);
+  if (isDataError(state)) {
+    throw new PlantStoreError('invalid_plant', 'The storage cannot hold a plant of this batch.', { cause: error });
+  }
+  // invalid_column_reference: the table has no unique index, so ON CONFLICT fails and ids could repeat.
+  if (state !== '42P10') throw error;
+  throw new PlantStoreError('storage_unsupported', 'The storage has a table without its primary key.', {
+    cause: error,
+  });
+}
+
 /**
- * Checks whether a statement failed because of its values: data_exception or program_limit_exceeded. One statement is
- * one transaction, so nothing was written.
+ * Checks whether a statement failed because of its values: data_exception or program_limit_exceeded. A batch is one
+ * transaction, so nothing was written.
  */
 function isDataError(state: string | undefined): boolean {
   return state?.length === 5 && (state.startsWith('22') || state.startsWith('54'));

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PlantStoreError } from '../../model/errors.ts';
 
 /** The part of a connection pool that this package uses. A `Pool` from the package `pg` implements it. */
 export interface PostgresPool {
@@ -10,7 +11,31 @@ export interface PostgresPool {
     /** The rows that the statement returned. */
     rows: unknown[];
   }>;
+  /**
+   * Reserves a connection. Used only for databases that do not let one statement modify a table twice. PostgreSQL lets
+   * it.
+   */
+  connect?(): Promise<PostgresClient>;
 }
+
+/** A reserved connection of a {@link PostgresPool}. */
+export interface PostgresClient {
+  /** Runs one statement. */
+  query(
+    text: string,
+    values?: unknown[],
+  ): Promise<{
+    /** The rows that the statement returned. */
+    rows: unknown[];
+    /** The first word of the command tag that the database returned, such as `COMMIT`. */
+    command: string;
+  }>;
+  /** Returns the connection to the pool, or closes the connection if `destroy` is true. */
+  release(destroy?: boolean): void;
+}
+
+/** A statement and its parameters. */
+export type BoundStatement = readonly [text: string, values: unknown[]];
 
 /** How often a statement is retried after PostgreSQL rolled it back because of a concurrent statement. */
 const maxRetries = 5;
@@ -24,11 +49,43 @@ const firstBackOffMs = 10;
 const rolledBackStates: ReadonlySet<string | undefined> = new Set(['40001', '40P01']);
 
 /** Runs a statement and returns its rows. Retries the statement if PostgreSQL rolled it back. */
-export async function runStatement(pool: PostgresPool, text: string, values: unknown[] = []): Promise<unknown[]> {
+export function runStatement(pool: PostgresPool, text: string, values: unknown[] = []): Promise<unknown[]> {
+  return retryRolledBack(async () => (await pool.query(text, values)).rows);
+}
+
+/**
+ * Runs statements as one transaction and returns all of their rows. Retries the transaction if the database rolled it
+ * back.
+ *
+ * @throws {PlantStoreError} `storage_unsupported` if the pool has no `connect`.
+ */
+export function runTransaction(pool: PostgresPool, statements: readonly BoundStatement[]): Promise<unknown[]> {
+  return retryRolledBack(async () => {
+    const client = await pool.connect?.();
+    if (client === undefined) {
+      throw new PlantStoreError('storage_unsupported', 'The storage needs a connection pool with connect.');
+    }
+    const rows: unknown[] = [];
+    let isCommitted = false;
+    try {
+      await client.query('BEGIN');
+      for (const [text, values] of statements) rows.push(...(await client.query(text, values)).rows);
+      const { command } = await client.query('COMMIT');
+      // The COMMIT of a failed transaction succeeds, but it rolls back and returns ROLLBACK.
+      if (command !== 'COMMIT') throw new Error(`The transaction ended with ${command} instead of COMMIT`);
+      isCommitted = true;
+      return rows;
+    } finally {
+      // Closing the connection rolls the transaction back. The pool of `pg` also does it after a failed statement.
+      client.release(!isCommitted);
+    }
+  });
+}
+
+async function retryRolledBack<T>(work: () => Promise<T>): Promise<T> {
   for (let retries = 0; ; retries++) {
     try {
-      const { rows } = await pool.query(text, values);
-      return rows;
+      return await work();
     } catch (error) {
       if (retries === maxRetries || !rolledBackStates.has(sqlState(error))) throw error;
     }

@@ -1,14 +1,4 @@
-import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../page-bounds.ts';
-
-/**
- * The minimum size of a plant's JSON, in bytes. PostgreSQL can determine it without reading a long string. For the
- * exact size, it would have to decompress and escape the string. If exact sizes are larger, PostgreSQL returns more
- * plants than fit in the page, and Node.js drops the excess.
- */
-const fewestBytes = `(octet_length(name) + coalesce(octet_length(tag) + ${taggedBytes}, ${untaggedBytes}))`;
-
-/** PostgreSQL builds a page's JSON only if no plant is longer than this, so it never builds much more than a page. */
-const maxShortPlantBytes = 3 * Math.floor(maxPageBytes / maxPageLength);
+import { maxPageBytes, taggedBytes, untaggedBytes } from '../page-bounds.ts';
 
 /**
  * The statements for a table, for PostgreSQL 14 and newer. All result columns have the type text, because applications
@@ -21,24 +11,49 @@ export interface PostgresStatements {
   readonly remove: string;
   /** $1 to $4 as in `insert`, then $5 and $6 as $1 and $2 of `remove`. Returns the keys that both return. */
   readonly insertAndRemove: string;
-  /** $1 limit, $2 user and, after a plant, $3 its id. Only for few plants, because the page size is not limited. */
-  readonly listFew: PageStatement;
-  /** Like `listFew`, but stops after the plant that fills a page, or some plants later. */
-  readonly list: PageStatement;
-  /** Like `listFew`, but returns one row with the page. Its JSON is NULL if the page may be full before the limit. */
-  readonly listJson: PageStatement;
-  /** $1 is the limit. After a plant, $2 is its user and $3 its id. Stops under the same conditions as `list`. */
-  readonly scan: PageStatement;
+  /**
+   * Reads pages for several requests: $1 users, $2 smallest ids, $3 limits, $4 sizes of the longest plants to return, in
+   * bytes. Returns a {@link PageRow} for each request.
+   */
+  readonly pages: string;
+  /** $1 user, $2 smallest id, $3 limit, $4 size of the longest plant to return. Returns a {@link PlantRow} for each. */
+  readonly list: string;
+  /** $1 user and $2 id of the plant before the first, $3 and $4 as in `list`. Returns a {@link PlantRow} for each. */
+  readonly scan: string;
 }
 
-/** Two forms of a statement, because a single form with `OR` would not use the index. */
-export interface PageStatement {
-  readonly first: string;
-  readonly next: string;
+/** A page of a user's plants, up to the limit, and the next plant, which shows whether there are more. */
+export interface PageRow {
+  /** The number of the request, from 1. */
+  readonly nth: string;
+  /** The number of plants, up to the limit + 1. */
+  readonly count: string;
+  /** The id of the last plant up to the limit. */
+  readonly last: string | null;
+  /** The JSON of all plants, separated by commas. `null` if a plant is too long, or if the JSON could fill a page. */
+  readonly json: string | null;
 }
 
-/** Returns the statements for a table. `table` is the quoted name. */
-export function statementsFor(table: string): PostgresStatements {
+/** A plant. The name and the tag of a plant that is too long are `null`. */
+export interface PlantRow {
+  readonly user: string;
+  readonly id: string;
+  readonly name: string | null;
+  readonly tag: string | null;
+  /** The minimum size of the plant's JSON, in bytes. */
+  readonly size: string;
+}
+
+/**
+ * The minimum size of a plant's JSON, in bytes. PostgreSQL can determine it without reading a long string. For the
+ * exact size, it would have to decompress and escape the string.
+ */
+const size = `octet_length(name) + coalesce(octet_length(tag) + ${taggedBytes}, ${untaggedBytes})`;
+
+const plantJson = `'{"name":' || to_json(name)::text || coalesce(',"tag":' || to_json(tag)::text, '') || '}'`;
+
+/** Returns the statements for a table. `table` is the quoted name, and `userOrder` sorts users by their bytes. */
+export function statementsFor(table: string, userOrder: string): PostgresStatements {
   const insert = `INSERT INTO ${table} ("user", id, name, tag)
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[])
     ON CONFLICT ("user", id) DO NOTHING
@@ -47,73 +62,29 @@ export function statementsFor(table: string): PostgresStatements {
     USING unnest(${users}::text[], ${ids}::bigint[]) AS d("user", id)
     WHERE p."user" = d."user" AND p.id = d.id
     RETURNING p."user", p.id::text AS id`;
-  const ofUser = { where: 'WHERE "user" = $2', next: 'AND id > $3::bigint', order: 'id' };
-  // Specifies the collation explicitly, for tables that this package did not create.
-  const ofAll = {
-    where: '',
-    next: 'WHERE ("user" COLLATE "C", id) > ($2, $3::bigint)',
-    order: '"user" COLLATE "C", id',
-  };
-  const pages = ({ where, next, ...read }: Pages, select: (read: PageRead) => string): PageStatement => ({
-    first: select({ ...read, from: `${table} AS p ${where}` }),
-    next: select({ ...read, from: `${table} AS p ${where} ${next}` }),
-  });
+  // The order is by the column `p.id`, because `id` would refer to the text in the result.
+  const select = `SELECT "user", p.id::text AS id, (${size})::text AS size,
+      CASE WHEN ${size} <= $4::bigint THEN name END AS name, CASE WHEN ${size} <= $4::bigint THEN tag END AS tag
+    FROM ${table} AS p`;
   return {
     insert,
     remove: remove('$1', '$2'),
     // A single statement is a transaction and can use any connection of the pool.
     insertAndRemove: `WITH created AS (${insert}), removed AS (${remove('$5', '$6')})
       SELECT "user", id FROM created UNION ALL SELECT "user", id FROM removed`,
-    listFew: pages(ofUser, selectFew),
-    list: pages(ofUser, selectPlants),
-    listJson: pages(ofUser, (read) => selectJson(read, `${table} AS others WHERE "user" = $2`)),
-    scan: pages(ofAll, selectPlants),
+    pages: `SELECT nth::text AS nth, count::text AS count, ids[least(count, most)]::text AS last,
+        CASE WHEN longest <= max_size AND octet_length(json) < ${maxPageBytes} THEN json END AS json
+      FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])
+        WITH ORDINALITY AS request("user", first, most, max_size, nth)
+      CROSS JOIN LATERAL (
+        SELECT count(*) AS count, array_agg(id ORDER BY id) AS ids, max(${size}) AS longest,
+          string_agg(CASE WHEN ${size} <= max_size THEN ${plantJson} END, ',' ORDER BY id) AS json
+        FROM (
+          SELECT p.id, name, tag FROM ${table} AS p
+          WHERE p."user" = request."user" AND p.id >= first ORDER BY p.id LIMIT most + 1
+        ) AS found
+      ) AS page`,
+    list: `${select} WHERE "user" = $1 AND p.id >= $2::bigint ORDER BY p.id LIMIT $3::bigint`,
+    scan: `${select} WHERE (${userOrder}, p.id) > ($1, $2::bigint) ORDER BY ${userOrder}, p.id LIMIT $3::bigint`,
   };
-}
-
-interface Pages {
-  readonly where: string;
-  /** The additional condition for a page that starts after a plant. */
-  readonly next: string;
-  readonly order: string;
-}
-
-interface PageRead extends Pick<Pages, 'order'> {
-  readonly from: string;
-}
-
-/** Selects plants in order. */
-function found({ from, order }: PageRead): string {
-  return `SELECT "user", id, name, tag FROM ${from} ORDER BY ${order} LIMIT $1::bigint`;
-}
-
-/**
- * Selects a few plants. Avoids a subquery, because PostgreSQL plans the statement at every run. Orders by the column
- * `p.id`, because `id` would refer to the text in the result.
- */
-function selectFew({ from }: PageRead): string {
-  return `SELECT "user", p.id::text AS id, name, tag FROM ${from} ORDER BY p.id LIMIT $1::bigint`;
-}
-
-/** Selects a page of limited size. Adding up the sizes of a thousand plants takes as long as reading the plants. */
-function selectPlants(read: PageRead): string {
-  return `SELECT "user", page.id::text AS id, name, tag
-    FROM (
-      SELECT "user", id, name, tag, row_number() OVER page AS nth, sum(${fewestBytes}) OVER page - ${fewestBytes} AS bytes_before
-      FROM (${found(read)}) AS found
-      WINDOW page AS (ORDER BY ${read.order} ROWS UNBOUNDED PRECEDING)
-    ) AS page
-    WHERE bytes_before < ${maxPageBytes} ORDER BY nth`;
-}
-
-function selectJson(read: PageRead, others: string): string {
-  const json = `'{"name":' || to_json(name)::text || coalesce(',"tag":' || to_json(tag)::text, '') || '}'`;
-  return `SELECT count::text AS count, last::text AS last,
-      CASE WHEN shorts = count AND octet_length(json) < ${maxPageBytes} THEN '[' || json || ']' END AS json,
-      (count = $1::bigint AND EXISTS (SELECT FROM ${others} AND others.id > last))::text AS "hasMore"
-    FROM (
-      SELECT count(*) AS count, max(id) AS last, count(*) FILTER (WHERE is_short) AS shorts,
-        string_agg(CASE WHEN is_short THEN ${json} END, ',' ORDER BY id) AS json
-      FROM (SELECT id, name, tag, ${fewestBytes} <= ${maxShortPlantBytes} AS is_short FROM (${found(read)}) AS found) AS measured
-    ) AS page`;
 }

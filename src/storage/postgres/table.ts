@@ -56,7 +56,9 @@ export function quotedTable({ schema, table }: PostgresTable): string {
  * @throws {PlantStoreError} `storage_unsupported` if the database's encoding is not UTF8.
  */
 async function checkEncoding(pool: PostgresPool): Promise<void> {
-  const [row] = await runStatement(pool, "SELECT current_setting('server_encoding') AS encoding");
+  const [row] = await runStatement(pool, "SELECT current_setting('server_encoding') AS encoding").catch(
+    asConnectionError,
+  );
   const { encoding } = row as { encoding: string };
   if (encoding !== 'UTF8') {
     throw unsupported(
@@ -66,6 +68,23 @@ async function checkEncoding(pool: PostgresPool): Promise<void> {
   }
 }
 
+/** What the statements must consider about a table. */
+export interface TableFacts {
+  /** Whether the table's column `user` compares texts by their UTF-8 bytes. */
+  readonly isByteOrdered: boolean;
+}
+
+/** Explains the error of a connection pooler, such as PgBouncer, that does not support a parameter of the connection. */
+function asConnectionError(error: unknown): never {
+  // protocol_violation
+  if (sqlState(error) !== '08P01' || !(error as Error).message.includes('startup parameter')) throw error;
+  throw unsupported(
+    'uses a connection pooler that rejects a parameter of the connection',
+    `${(error as Error).message}. Remove options and all timeouts but query_timeout from the connection string`,
+    error,
+  );
+}
+
 /**
  * Makes sure that the table exists. An existing table is only inspected, without a lock that could block other
  * transactions. Any number of servers may create the table concurrently.
@@ -73,9 +92,15 @@ async function checkEncoding(pool: PostgresPool): Promise<void> {
  * @throws {PlantStoreError} `storage_unsupported` if the table is missing and `createIfMissing` is false, if it does not have
  *   the columns of a table of plants, or if the database's encoding is not UTF8.
  */
-export async function prepareTable(pool: PostgresPool, place: PostgresTable, createIfMissing: boolean): Promise<void> {
+export async function prepareTable(
+  pool: PostgresPool,
+  place: PostgresTable,
+  createIfMissing: boolean,
+): Promise<TableFacts> {
   await checkEncoding(pool);
-  for (let attempt = 1; !(await isTableThere(pool, place)); attempt++) {
+  for (let attempt = 1; ; attempt++) {
+    const facts = await inspectTable(pool, place);
+    if (facts !== undefined) return facts;
     if (!createIfMissing) throw unsupported('has no table for plants', `There is no table ${quotedTable(place)}`);
     try {
       await createTable(pool, place);
@@ -85,24 +110,28 @@ export async function prepareTable(pool: PostgresPool, place: PostgresTable, cre
   }
 }
 
-async function isTableThere(pool: PostgresPool, place: PostgresTable): Promise<boolean> {
+/** Returns `undefined` if the table does not exist. */
+async function inspectTable(pool: PostgresPool, place: PostgresTable): Promise<TableFacts | undefined> {
   const table = quotedTable(place);
-  // Returns the types without reading a row, and fails if a column does not exist.
-  const types = Object.keys(columnTypes).map(
-    (column) => `pg_typeof((SELECT p.${quoted(column)} FROM ${table} AS p LIMIT 0))::text`,
-  );
+  // Returns a column's type and collation without reading a row, and fails if the column does not exist.
+  const valueOf = (column: string): string => `(SELECT p.${quoted(column)} FROM ${table} AS p LIMIT 0)`;
+  const types = Object.keys(columnTypes).map((column) => `pg_typeof(${valueOf(column)})::text`);
+  const isByteOrdered = byteOrderCheck((text) => `coalesce(${valueOf('user')}::text, ${text})`);
   try {
-    const [row] = await runStatement(pool, `SELECT concat_ws(', ', ${types.join(', ')}) AS types`);
-    const { types: found } = row as { types: string };
+    const [row] = await runStatement(
+      pool,
+      `SELECT concat_ws(', ', ${types.join(', ')}) AS types, (${isByteOrdered})::text AS "isByteOrdered"`,
+    );
+    const { types: found, isByteOrdered: answer } = row as { types: string; isByteOrdered: string };
     const expected = Object.values(columnTypes).join(', ');
     if (found !== expected) {
       throw unsupported('holds no plants', `The columns of ${table} are ${found}, not ${expected}`);
     }
-    return true;
+    return { isByteOrdered: answer === 'true' };
   } catch (error) {
     const state = sqlState(error);
     // undefined_table, invalid_schema_name
-    if (state === '42P01' || state === '3F000') return false;
+    if (state === '42P01' || state === '3F000') return undefined;
     // undefined_column
     if (state === '42703') throw unsupported('holds no plants', `${table} lacks a column`, error);
     throw error;
@@ -116,17 +145,27 @@ async function createTable(pool: PostgresPool, place: PostgresTable): Promise<vo
     const found = await runStatement(pool, 'SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema]);
     if (found.length === 0) await runStatement(pool, `CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`);
   }
-  // The collation "C" compares and orders users by their bytes, whatever the database's locale is.
+  // Users are ordered by their bytes. COLLATE is omitted if it changes nothing, because some databases do not have it.
+  const [row] = await runStatement(pool, `SELECT (${byteOrderCheck((text) => text)})::text AS "isByteOrdered"`);
+  const collation = (row as { isByteOrdered: string }).isByteOrdered === 'true' ? '' : 'COLLATE "C"';
   await runStatement(
     pool,
     `CREATE TABLE IF NOT EXISTS ${quotedTable(place)} (
-    "user" text COLLATE "C" NOT NULL,
+    "user" text ${collation} NOT NULL,
     id bigint NOT NULL,
     name text NOT NULL,
     tag text,
     PRIMARY KEY ("user", id)
   )`,
   );
+}
+
+/**
+ * Returns a condition that is true if texts are compared by their UTF-8 bytes: no locale sorts capital letters before
+ * small ones, and also accented letters after all others. `typed` gives a text the collation to check.
+ */
+function byteOrderCheck(typed: (text: string) => string): string {
+  return `'B' < ${typed("'a'")} AND 'z' < ${typed("'é'")}`;
 }
 
 /** Returns an error whose message may be sent to a client. Only its cause names the table. */

@@ -1,0 +1,48 @@
+import { minInt64 } from '../../model/int64.ts';
+import type { PlantId } from '../../model/plant.ts';
+import { emptyPage } from '../json-page.ts';
+import { maxPageBytes } from '../page-bounds.ts';
+import type { JsonPage } from '../storage-adapter.ts';
+import { runStatement } from './pool.ts';
+import type { PostgresPool } from './pool.ts';
+import type { PageRequest } from './read-group.ts';
+import type { PageRow } from './statements.ts';
+
+/** The maximum total size of the plants that a statement reads for all pages, and for one page. */
+const maxStatementBytes = 8 * maxPageBytes;
+const maxReadBytes = 3 * maxPageBytes;
+
+/** The text before each plant but the first. It cannot occur in a name, because JSON escapes the quotes of a string. */
+const plantStart = ',{"name":';
+
+/** Reads pages with one statement. Returns `undefined` for a page that may be full before its limit. */
+export async function readPages(
+  pool: PostgresPool,
+  statement: string,
+  requests: readonly PageRequest[],
+): Promise<(JsonPage | undefined)[]> {
+  const share = maxStatementBytes / requests.reduce((sum, { limit }) => sum + limit, 0);
+  const rows = (await runStatement(pool, statement, [
+    requests.map(({ user }) => user),
+    requests.map(({ after }) => String(firstId(after))),
+    requests.map(({ limit }) => limit),
+    requests.map(({ limit }) => Math.floor(Math.min(share, maxReadBytes / limit))),
+  ])) as PageRow[];
+  const pages = new Map(rows.map((row) => [Number(row.nth), row]));
+  return requests.map(({ limit }, n) => pageOf(pages.get(n + 1), limit));
+}
+
+/** Returns the smallest id after another one. After the largest int64, it is not an int64. */
+export function firstId(after: PlantId | undefined): PlantId {
+  return after === undefined ? minInt64 : after + 1n;
+}
+
+function pageOf(row: PageRow | undefined, limit: number): JsonPage | undefined {
+  if (row?.last === null) return emptyPage;
+  if (row === undefined || row.json === null) return undefined;
+  const { last, json } = row;
+  const count = Number(row.count);
+  const hasMore = count > limit;
+  const plants = hasMore ? json.slice(0, json.lastIndexOf(plantStart)) : json;
+  return { json: `[${plants}]`, count: hasMore ? limit : count, last: BigInt(last), hasMore };
+}

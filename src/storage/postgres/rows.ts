@@ -1,0 +1,42 @@
+import type { PlantId, StoredPlant } from '../../model/plant.ts';
+import { fullPageEnd, maxPageBytes, maxPageLength } from '../page-bounds.ts';
+import type { OwnedPlant } from '../storage-adapter.ts';
+import type { PlantRow } from './statements.ts';
+
+/** Returns up to `count` rows after a plant. The texts of plants over `maxSize` bytes are omitted. */
+type ReadRows = (last: OwnedPlant | undefined, count: number, maxSize: number) => Promise<PlantRow[]>;
+
+/** Reads plants, at most 1000 at a time, until the limit is reached, the page is full, or none are left. */
+export async function readPlants(limit: number, read: ReadRows): Promise<OwnedPlant[]> {
+  const plants: OwnedPlant[] = [];
+  while (plants.length < limit) {
+    let count = Math.min(maxPageLength, limit - plants.length);
+    let maxSize = Math.floor((3 * maxPageBytes) / count);
+    let rows = await read(plants.at(-1), count, maxSize);
+    while (rows.some(({ size }) => Number(size) > maxSize)) {
+      // The texts of all of these plants may need too much memory. Reads only those that fit in a page.
+      const sizes = rows.map(({ size }) => Number(size));
+      count = countInPage(sizes);
+      maxSize = Math.max(...sizes.slice(0, count));
+      rows = await read(plants.at(-1), count, maxSize);
+    }
+    plants.push(...rows.map(ownedPlantOf));
+    const end = fullPageEnd(plants.map(({ plant }) => plant));
+    if (end !== undefined) return plants.slice(0, end);
+    if (rows.length < count) break;
+  }
+  return plants;
+}
+
+/** Returns how many plants of these minimum sizes fit in a page, including the plant that fills the page. */
+function countInPage(sizes: readonly number[]): number {
+  let bytes = 0;
+  const full = sizes.findIndex((size) => (bytes += size) >= maxPageBytes);
+  return full === -1 ? sizes.length : full + 1;
+}
+
+function ownedPlantOf({ user, id, name, tag }: PlantRow): OwnedPlant {
+  const plantId: PlantId = BigInt(id);
+  const plant: StoredPlant = { id: plantId, name: name ?? '' };
+  return { user, plant: tag === null ? plant : { ...plant, tag } };
+}
