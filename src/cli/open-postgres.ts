@@ -17,9 +17,12 @@ interface ClosablePool extends PostgresPool {
   end(): Promise<void>;
 }
 
-/** Because of these timeouts, an unresponsive database results in a 503 instead of a request that never ends. */
+/**
+ * Because of these timeouts, an unresponsive database results in a 503 instead of a request that never ends. All writes
+ * of a server wait for a commit that does not end, so the second timeout also limits the effect of a failover.
+ */
 const connectTimeoutMs = 5000;
-const queryTimeoutMs = 30_000;
+const queryTimeoutMs = 10_000;
 
 /**
  * Opens a storage adapter for the database that a `pg` connection string names. The adapter has its own
@@ -31,12 +34,13 @@ const queryTimeoutMs = 30_000;
  */
 export async function openPostgres({ text, source }: Setting): Promise<StorageAdapter> {
   const { Client, Pool } = await importPg();
-  const { connectionString, max, schema, table } = parsePostgresParameters(text, source);
+  const { connectionString, max, schema, table, enableChannelBinding } = parsePostgresParameters(text, source);
   const config = {
     connectionString,
     max,
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: queryTimeoutMs,
+    enableChannelBinding,
     keepAlive: true,
   };
   try {

@@ -1,29 +1,43 @@
 import { checkTableOptions } from '../storage/postgres/table.ts';
 import { UsageError } from './command.ts';
 
-/** The connection string parameters that `pg` supports, as of pg 8.23 and pg-connection-string 2.14. */
-const pgParameters: ReadonlySet<string> = new Set([
-  'user',
-  'password',
-  'host',
-  'port',
-  'ssl',
-  'sslmode',
-  'sslcert',
-  'sslkey',
-  'sslrootcert',
-  'sslnegotiation',
-  'uselibpqcompat',
-  'application_name',
-  'fallback_application_name',
-  'options',
-  'statement_timeout',
-  'lock_timeout',
-  'idle_in_transaction_session_timeout',
-  'query_timeout',
-]);
+/** The values that a parameter may have: `undefined` for any text, a list, or the bounds of an integer. */
+type Rule = undefined | readonly string[] | { readonly from: number; readonly to: number };
 
-const ownParameters: ReadonlySet<string> = new Set(['max', 'schema', 'table']);
+const milliseconds: Rule = { from: 0, to: 2_147_483_647 };
+
+/** The parameters that `pg` supports, as of pg 8.23 and pg-connection-string 2.14. `pg` does not check most values. */
+const pgParameters: Readonly<Record<string, Rule>> = {
+  user: undefined,
+  password: undefined,
+  host: undefined,
+  port: { from: 1, to: 65_535 },
+  ssl: ['true', '1', '0', 'no-verify'],
+  sslmode: ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'],
+  sslcert: undefined,
+  sslkey: undefined,
+  sslrootcert: undefined,
+  sslnegotiation: ['postgres', 'direct'],
+  uselibpqcompat: ['true', 'false'],
+  application_name: undefined,
+  fallback_application_name: undefined,
+  options: undefined,
+  statement_timeout: milliseconds,
+  lock_timeout: milliseconds,
+  idle_in_transaction_session_timeout: milliseconds,
+  // With 0, `pg` would time out at once.
+  query_timeout: { from: 1, to: 2_147_483_647 },
+};
+
+const ownParameters: Readonly<Record<string, Rule>> = {
+  max: { from: 1, to: 9999 },
+  schema: undefined,
+  table: undefined,
+  // `pg` has this setting, but does not read it from a connection string.
+  channel_binding: ['disable', 'prefer', 'require'],
+};
+
+const rules = new Map(Object.entries({ ...ownParameters, ...pgParameters }));
 const defaultPoolSize = 10;
 
 /** A parsed connection string. */
@@ -34,13 +48,15 @@ export interface PostgresParameters {
   readonly max: number;
   readonly schema: string | undefined;
   readonly table: string | undefined;
+  /** Whether to use SCRAM channel binding if the database offers it. */
+  readonly enableChannelBinding: boolean;
 }
 
 /**
  * Extracts Plant Store's own parameters from a connection string. `source` is the flag or variable that set it.
  *
- * @throws {UsageError} if a parameter is unknown or repeated, or if `max`, `schema` or `table` is invalid.
- *   The message contains no value, and no name that may be part of a password.
+ * @throws {UsageError} if a parameter is unknown, repeated or invalid. The message contains no value, and no name
+ *   that may be part of a password.
  */
 export function parsePostgresParameters(text: string, source: string): PostgresParameters {
   // A fragment is never sent to a server.
@@ -54,24 +70,26 @@ export function parsePostgresParameters(text: string, source: string): PostgresP
     const [[name, value] = ['', '']] = new URLSearchParams(pair);
     // If a password contains an unescaped '?', the query contains the rest of the password and the '@'.
     const shown = /^\w{1,63}$/.test(name) && !query.includes('@') ? `the parameter '${name}'` : 'a parameter';
-    if (!pgParameters.has(name) && !ownParameters.has(name)) throw unknownParameter(source, shown);
+    if (!rules.has(name)) throw unknownParameter(source, shown);
     if (values.has(name)) throw new UsageError(`${name} must not be given twice in ${source}.`);
+    checkValue(name, value, source);
     values.set(name, value);
-    if (!ownParameters.has(name)) forPg.push(pair);
+    if (!Object.hasOwn(ownParameters, name)) forPg.push(pair);
   }
   const [schema, table] = [values.get('schema'), values.get('table')];
   checkNames({ schema, table }, source);
   const base = queryAt === -1 ? url : url.slice(0, queryAt);
   return {
     connectionString: forPg.length === 0 ? base : `${base}?${forPg.join('&')}`,
-    max: poolSize(values.get('max'), source),
+    max: Number(values.get('max') ?? defaultPoolSize),
     schema,
     table,
+    enableChannelBinding: usesChannelBinding(values, source),
   };
 }
 
 function unknownParameter(source: string, shown: string): UsageError {
-  const known = [...ownParameters, ...pgParameters].join(', ');
+  const known = [...rules.keys()].join(', ');
   return new UsageError(`${source} has ${shown} that is not one of ${known}.`);
 }
 
@@ -84,8 +102,30 @@ function checkNames({ schema, table = 'plants' }: Pick<PostgresParameters, 'sche
   }
 }
 
-function poolSize(text: string | undefined, source: string): number {
-  if (text === undefined) return defaultPoolSize;
-  if (!/^[1-9]\d{0,3}$/.test(text)) throw new UsageError(`max in ${source} must be 1 to 9999.`);
-  return Number(text);
+function checkValue(name: string, value: string, source: string): void {
+  const rule = rules.get(name);
+  if (rule === undefined) return;
+  if ('from' in rule) {
+    const isInRange = /^\d{1,10}$/.test(value) && Number(value) >= rule.from && Number(value) <= rule.to;
+    if (!isInRange) throw new UsageError(`${name} in ${source} must be ${rule.from} to ${rule.to}.`);
+  } else if (!rule.includes(value)) {
+    throw new UsageError(`${name} in ${source} must be one of ${rule.join(', ')}.`);
+  }
+}
+
+/**
+ * `pg` cannot reject a database that does not offer channel binding. `require` is accepted if `pg` verifies the
+ * database's certificate, because then no other server can relay the authentication.
+ */
+function usesChannelBinding(values: ReadonlyMap<string, string>, source: string): boolean {
+  const binding = values.get('channel_binding') ?? 'disable';
+  if (binding === 'require') {
+    const mode = values.get('sslmode');
+    // Without `uselibpqcompat`, `pg` treats these modes like verify-full.
+    const verifiesName = values.get('uselibpqcompat') !== 'true' && (mode === 'require' || mode === 'verify-ca');
+    if (mode !== 'verify-full' && !verifiesName) {
+      throw new UsageError(`channel_binding=require in ${source} needs sslmode=verify-full.`);
+    }
+  }
+  return binding !== 'disable';
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { Client } from 'pg';
 import { UsageError } from '../../src/cli/command.ts';
 import type { Setting } from '../../src/cli/command.ts';
 import { openStorage } from '../../src/cli/open-storage.ts';
+import { PlantStore } from '../../src/index.ts';
 import { eventually } from '../support/eventually.ts';
 import { PostgresCluster } from '../support/postgres.ts';
 import { create } from '../support/writes.ts';
@@ -75,10 +77,24 @@ describe('openStorage, with a connection string', () => {
       lock_timeout: '2000',
       query_timeout: '3000',
       idle_in_transaction_session_timeout: '4000',
+      channel_binding: 'prefer',
     };
     const storage = await openStorage(flag(`postgres:///${nameOf(url)}?${new URLSearchParams(settings).toString()}`));
     t.after(() => storage.close());
     assert.deepEqual(await storage.list('ada', { after: undefined, limit: 1 }), []);
+  });
+
+  it('rejects with storage_unavailable after query_timeout milliseconds', async (t) => {
+    const url = await cluster.makeDatabase();
+    const store = new PlantStore({ storage: await openStorage(flag(`${url}?query_timeout=200`)) });
+    t.after(() => store.close());
+    await store.createPlant('ada', { id: 1, name: 'Fern' });
+    const busy = new Client({ connectionString: url });
+    await busy.connect();
+    t.after(() => busy.end());
+    await busy.query('BEGIN; LOCK TABLE plants');
+    await assert.rejects(store.createPlant('ada', { id: 2, name: 'Fern' }), { code: 'storage_unavailable' });
+    await assert.rejects(store.listPlants('ada'), { code: 'storage_unavailable' });
   });
 
   it('survives the loss of idle connections', async (t) => {

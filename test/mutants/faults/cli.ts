@@ -212,8 +212,23 @@ export const cliFaults: readonly Fault[] = [
     [
       {
         name: 'PostgreSQL parameters: the pool size is ignored',
-        find: 'return Number(text);',
-        replace: 'return defaultPoolSize;',
+        find: "Number(values.get('max') ?? defaultPoolSize)",
+        replace: 'defaultPoolSize',
+      },
+      {
+        name: 'PostgreSQL parameters: an integer has no maximum',
+        find: ' && Number(value) <= rule.to',
+        replace: '',
+      },
+      {
+        name: 'PostgreSQL parameters: a value that is not in the list is accepted',
+        find: '!rule.includes(value)',
+        replace: 'rule.length === 0',
+      },
+      {
+        name: 'PostgreSQL parameters: channel_binding=require is accepted without a verified certificate',
+        find: "mode !== 'verify-full' && !verifiesName",
+        replace: "mode === 'disable'",
       },
       {
         name: 'PostgreSQL parameters: unknown parameters are accepted',
