@@ -45,6 +45,15 @@ export async function spawnPostgres(
   options: SpawnOptions = {},
 ): Promise<ChildProcessByStdio<null, Readable, Readable>> {
   const { [program]: file } = await runnable();
+  return spawnAsOwner(file, args, options);
+}
+
+/** Starts a program as the user that owns the folders of {@link ownedFolder}. */
+export function spawnAsOwner(
+  file: string,
+  args: readonly string[],
+  options: SpawnOptions = {},
+): ChildProcessByStdio<null, Readable, Readable> {
   return spawn(file, args, { cwd: '/', ...options, ...owner, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 

@@ -1,11 +1,6 @@
-import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { TestContext } from 'node:test';
-import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
-import type { Answered } from '../../support/call.ts';
-import { PostgresCluster, poolOf } from '../../support/postgres.ts';
-import { startService } from '../../support/service.ts';
-import type { Service } from '../../support/service.ts';
+import { after, before, describe } from 'node:test';
+import { PostgresCluster } from '../../support/postgres.ts';
+import { testTwoServers } from '../../support/two-servers.ts';
 
 let cluster: PostgresCluster;
 before(async () => {
@@ -13,109 +8,6 @@ before(async () => {
 });
 after(() => cluster.remove());
 
-/** Starts services over one new database, each with a pool of its own. */
-async function startServices(t: TestContext, count: number): Promise<Service[]> {
-  const connectionString = await cluster.makeDatabase();
-  return Promise.all(
-    Array.from({ length: count }, () =>
-      startService(t, { storage: new PostgresStorage({ pool: poolOf(t, { connectionString, max: 4 }) }) }),
-    ),
-  );
-}
-
-/** Counts the responses by status. */
-function tally(statuses: readonly number[]): Record<number, number> {
-  const counts: Record<number, number> = {};
-  for (const status of statuses) counts[status] = (counts[status] ?? 0) + 1;
-  return counts;
-}
-
 describe('two servers over one PostgreSQL database', () => {
-  it('accept exactly one of all concurrent creates of an id, and one of all deletes', async (t) => {
-    const services = await startServices(t, 2);
-    const ids = Array.from({ length: 60 }, (_, id) => id);
-    for (let round = 0; round < 3; round++) {
-      const created = await Promise.all(
-        ids.map((id) =>
-          Promise.all(
-            [...services, ...services].map(async (service, n) => {
-              const { status } = await service.call('POST', '/plants', {
-                body: JSON.stringify({ id, name: `of ${n}` }),
-              });
-              return status;
-            }),
-          ),
-        ),
-      );
-      for (const statuses of created) assert.deepEqual(tally(statuses), { 200: 1, 400: 3 });
-
-      const lists = await Promise.all(services.map((service) => service.call('GET', '/plants')));
-      assert.equal((lists[0]?.json as unknown[]).length, ids.length);
-      assert.equal(lists[0]?.text, lists[1]?.text);
-
-      const removed = await Promise.all(
-        ids.map((id) =>
-          Promise.all(
-            [...services, ...services].map(async (service) => (await service.call('DELETE', `/plants/${id}`)).status),
-          ),
-        ),
-      );
-      for (const statuses of removed) assert.deepEqual(tally(statuses), { 204: 1, 404: 3 });
-    }
-    assert.deepEqual(
-      services.flatMap(({ faults }) => faults),
-      [],
-    );
-  });
-
-  it('list the same plants after random creates and deletes', async (t) => {
-    const services = await startServices(t, 2);
-    let [created, removed] = [0, 0];
-    await Promise.all(
-      services.flatMap((service, n) =>
-        Array.from({ length: 12 }, async (_, worker) => {
-          for (let step = 0; step < 30; step++) {
-            const id = (step * 7 + worker * 5 + n) % 20;
-            if ((step + worker + n) % 2 === 0) {
-              const { status } = await service.call('POST', '/plants', { body: `{"id":${id},"name":"x"}` });
-              if (status === 200) created++;
-              else assert.equal(status, 400);
-            } else {
-              const { status } = await service.call('DELETE', `/plants/${id}`);
-              if (status === 204) removed++;
-              else assert.equal(status, 404);
-            }
-          }
-        }),
-      ),
-    );
-    // Each acknowledged create was deleted once or is listed.
-    for (const service of services) {
-      assert.equal(((await service.call('GET', '/plants')).json as unknown[]).length, created - removed);
-    }
-    assert.deepEqual(
-      services.flatMap(({ faults }) => faults),
-      [],
-    );
-  });
-
-  it('serve the pages of a list alternately through Link', async (t) => {
-    const services = await startServices(t, 2);
-    const ids = Array.from({ length: 2500 }, (_, id) => id);
-    await Promise.all(
-      services.flatMap(({ store }, n) =>
-        ids.filter((id) => id % 2 === n).map((id) => store.createPlant('ada', { id, name: `${id}` })),
-      ),
-    );
-    const names: string[] = [];
-    let target: string | undefined = '/plants?limit=300';
-    for (let page = 0; target !== undefined; page++) {
-      const answered: Answered | undefined = await services[page % 2]?.call('GET', target);
-      names.push(...(answered?.json as { name: string }[]).map(({ name }) => name));
-      target = /<(.*)>/.exec(answered?.headers.get('link') ?? '')?.[1];
-    }
-    assert.deepEqual(names, ids.map(String));
-    const whole = await services[0]?.call('GET', '/plants');
-    assert.equal((whole?.json as unknown[]).length, 2500);
-  });
+  testTwoServers(() => cluster.makeDatabase());
 });

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openStorage } from '../../../src/cli/open-storage.ts';
+import { PlantStoreError } from '../../../src/index.ts';
+import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
+import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
+import { hasPgBouncer, startPgBouncer } from '../../support/pg-bouncer.ts';
+import type { PgBouncer } from '../../support/pg-bouncer.ts';
+import { PostgresCluster, poolOf } from '../../support/postgres.ts';
+import { testTwoServers } from '../../support/two-servers.ts';
+
+const inTransactionMode = 'PostgresStorage through PgBouncer in transaction mode';
+
+if (hasPgBouncer) {
+  let cluster: PostgresCluster;
+  let pooler: PgBouncer;
+  before(async () => {
+    cluster = await PostgresCluster.start();
+    pooler = await startPgBouncer(cluster);
+  });
+  after(async () => {
+    await pooler.stop();
+    await cluster.remove();
+  });
+
+  testStorageAdapter(inTransactionMode, {
+    createLocation: (t) => {
+      const pool = poolOf(t, { connectionString: pooler.through(cluster.url()), max: 4 });
+      const schema = cluster.newSchemaName();
+      return { open: () => new PostgresStorage({ pool, schema }) };
+    },
+    persistent: true,
+  });
+
+  describe(`two servers over ${inTransactionMode}`, () => {
+    testTwoServers(async () => pooler.through(await cluster.makeDatabase()));
+  });
+
+  describe(inTransactionMode, () => {
+    for (const parameter of ['options=-c%20work_mem%3D1MB', 'statement_timeout=1000', 'lock_timeout=1000']) {
+      it(`rejects the parameter ${parameter} with storage_unsupported and the remedy`, async (t) => {
+        const text = `${pooler.through(cluster.url())}?${parameter}`;
+        const storage = await openStorage({ text, source: '--storage' });
+        t.after(() => storage.close());
+        await assert.rejects(storage.list('ada', { after: undefined, limit: 1 }), (error) => {
+          assert.ok(error instanceof PlantStoreError && error.cause instanceof Error);
+          assert.equal(error.code, 'storage_unsupported');
+          assert.match(error.cause.message, /startup parameter.*Remove options and all timeouts but query_timeout/);
+          return true;
+        });
+      });
+    }
+
+    it('accepts query_timeout', async (t) => {
+      const text = `${pooler.through(cluster.url())}?query_timeout=5000&table=timed`;
+      const storage = await openStorage({ text, source: '--storage' });
+      t.after(() => storage.close());
+      assert.deepEqual(await storage.list('ada', { after: undefined, limit: 1 }), []);
+    });
+  });
+} else {
+  describe(inTransactionMode, () => {
+    it('passes the suite for storage adapters', (t) => {
+      t.skip('pgbouncer is not installed');
+    });
+  });
+}
