@@ -1,4 +1,4 @@
-// A storage adapter of your own, proven by the shipped suite:
+// A storage adapter of your own, tested with the suite in the package:
 // npm run build && npm exec -- tsx --test examples/own-adapter.ts
 import { PlantStoreError } from 'plant-store';
 import type { ListRange, OwnedPlant, PlantKey, ScanRange, StorageAdapter, StoredPlant, Write } from 'plant-store';
@@ -8,7 +8,7 @@ const keyOf = ({ user, plant }: OwnedPlant): PlantKey => ({ user, id: plant.id }
 const compare = (a: PlantKey, b: PlantKey): number =>
   Buffer.compare(Buffer.from(a.user), Buffer.from(b.user)) || (a.id < b.id ? -1 : Number(a.id > b.id));
 
-/** Keeps plants in a Map: the shortest adapter there is. A commit is all or nothing: it works on a copy. */
+/** Stores plants in a Map. A commit changes a copy of the Map, so it is applied completely or not at all. */
 export class MapStorage implements StorageAdapter {
   #plants: Map<string, OwnedPlant> | undefined = new Map();
 
@@ -31,11 +31,9 @@ export class MapStorage implements StorageAdapter {
   }
 
   async scan({ after, limit }: ScanRange): Promise<OwnedPlant[]> {
-    const behind = [...this.#open().values()].filter(
-      (owned) => after === undefined || compare(keyOf(owned), after) > 0,
-    );
-    const page = behind.sort((a, b) => compare(keyOf(a), keyOf(b))).slice(0, limit);
-    return page.map(({ user, plant }) => ({ user, plant: { ...plant } }));
+    const isAfter = (owned: OwnedPlant): boolean => after === undefined || compare(keyOf(owned), after) > 0;
+    const rest = [...this.#open().values()].filter(isAfter).sort((a, b) => compare(keyOf(a), keyOf(b)));
+    return rest.slice(0, limit).map(({ user, plant }) => ({ user, plant: { ...plant } }));
   }
 
   async close(): Promise<void> {
