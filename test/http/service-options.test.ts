@@ -10,9 +10,7 @@ const wrong: [options: object, message: RegExp][] = [
   [{ authenticate: undefined }, /authenticate/],
   [{ onError: 'x' }, /onError/],
   [{ maxBodyBytes: 0 }, /^maxBodyBytes must be an integer of 1 or more$/],
-  [{ maxBodyDepth: 1.5 }, /^maxBodyDepth must be an integer of 1 or more$/],
   ...[0, -1, 1.5, NaN].map((maxInFlight): [object, RegExp] => [{ maxInFlight }, /^maxInFlight must be an integer/]),
-  [{ maxHeldIds: 0 }, /^maxHeldIds must be an integer of 1 or more$/],
   [{ maxUnsentBytes: 0 }, /^maxUnsentBytes must be an integer of 1 or more$/],
   ...['garden', '/garden/', '/', '//garden', '/a b', '/a?b', '/a>', 7, null].map((basePath): [object, RegExp] => [
     { basePath },

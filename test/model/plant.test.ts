@@ -40,7 +40,7 @@ describe('parseNewPlant', () => {
   it('rejects a name or tag that is not a storable string', () => {
     for (const field of ['name', 'tag']) {
       rejects({ id: 1, name: '', [field]: null }, `${field} must be a string.`);
-      rejects({ id: 1, name: '', [field]: 'a\0' }, `${field} must not hold U+0000 or an unpaired surrogate.`);
+      rejects({ id: 1, name: '', [field]: 'a\0' }, `${field} must not contain U+0000 or an unpaired surrogate.`);
     }
   });
 });

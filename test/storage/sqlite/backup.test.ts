@@ -38,7 +38,7 @@ describe('backUpDatabase', () => {
       writeFileSync(target, 'Dear Ada');
     });
     await assert.rejects(backup, {
-      message: `${target} already exists: a backup never overwrites a file.`,
+      message: `${target} already exists. A backup never overwrites a file: choose another name.`,
     });
     assert.equal(await readFile(target, 'utf8'), 'Dear Ada');
     assert.deepEqual(await readdir(folder), ['copy.db', 'plants.db']);
