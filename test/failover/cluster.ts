@@ -1,0 +1,152 @@
+import { once } from 'node:events';
+import { chown, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { eventually } from '../support/eventually.ts';
+import { DatabaseMachine } from './database-machine.ts';
+import { LoggedProcess, owner } from './logged-process.ts';
+import { adapt, machines, pagePorts } from './page.ts';
+import type { PageConfiguration } from './page.ts';
+import type { Programs } from './requirements.ts';
+
+export interface ClusterOptions {
+  /** An empty folder. */
+  readonly folder: string;
+  readonly programs: Programs;
+  readonly page: PageConfiguration;
+}
+
+/** An HAProxy and the connection string of the server beside it. */
+interface Proxy {
+  readonly process: LoggedProcess;
+  readonly storage: string;
+}
+
+/** A member of the cluster as Patroni's `GET /cluster` shows it. */
+interface Member {
+  readonly name: string;
+  readonly role: string;
+  readonly state: string;
+  readonly timeline?: number;
+}
+
+const setUpMs = 120_000;
+/** The pause before each request for the state of the cluster. */
+const pollMs = 300;
+const proxyCount = 2;
+
+/** The cluster of the page `docs/high-availability.md` on the loopback interface: three machines and two proxies. */
+export class Cluster {
+  readonly machines: readonly DatabaseMachine[];
+  readonly proxies: readonly Proxy[];
+
+  private constructor(databaseMachines: readonly DatabaseMachine[], proxies: readonly Proxy[]) {
+    this.machines = databaseMachines;
+    this.proxies = proxies;
+  }
+
+  /** Writes all configuration files. Does not start a program. */
+  static async prepare({ folder, programs, page }: ClusterOptions): Promise<Cluster> {
+    if (owner.uid !== undefined && owner.gid !== undefined) await chown(folder, owner.uid, owner.gid);
+    const ports = new Map<number, number>();
+    for (const port of Object.values(pagePorts)) ports.set(port, await freePort());
+    const databaseMachines: DatabaseMachine[] = [];
+    for (const machine of machines) {
+      databaseMachines.push(await DatabaseMachine.prepare({ ...machine, folder, programs, page, ports }));
+    }
+    const proxies: Proxy[] = [];
+    for (let number = 1; number <= proxyCount; number++) {
+      const name = `haproxy${number}`;
+      const proxyPorts = new Map([...ports, [pagePorts.proxy, await freePort()]]);
+      const replacements = { name, address: '127.0.0.1', ports: proxyPorts, paths: new Map<string, string>() };
+      const config = join(folder, `${name}.cfg`);
+      await writeFile(config, adapt(page.haproxy, replacements));
+      const log = join(folder, `${name}.log`);
+      proxies.push({
+        process: new LoggedProcess({ command: programs.haproxy, args: ['-db', '-f', config], folder, log }),
+        storage: adapt(page.storage, replacements),
+      });
+    }
+    return new Cluster(databaseMachines, proxies);
+  }
+
+  /** Starts all programs in the order of the page, and creates the role and the database. */
+  async start({ statements }: PageConfiguration): Promise<void> {
+    for (const { etcd } of this.machines) etcd.start();
+    const [first, ...others] = this.machines;
+    first?.patroni.start();
+    await eventually(() => this.leader(), setUpMs);
+    for (const { patroni } of others) patroni.start();
+    await this.whenHealthy(setUpMs);
+    for (const { process: proxy } of this.proxies) proxy.start();
+    // Not through HAProxy: before its first checks, it considers all machines primaries.
+    const { database } = await this.leader();
+    await runStatements(`postgres://postgres:superuser-secret@${database}/postgres`, statements);
+  }
+
+  /** Returns the primary. Throws if there is not exactly one leader that Patroni reports as running. */
+  async leader(): Promise<DatabaseMachine> {
+    const leaders = (await this.#members()).filter(({ role, state }) => role === 'leader' && state === 'running');
+    const leader = this.machines.find(({ name }) => name === leaders[0]?.name);
+    if (leader === undefined || leaders.length > 1) throw new Error('The cluster does not have one leader.');
+    return leader;
+  }
+
+  /**
+   * Resolves when the cluster has a leader, a synchronous standby and another standby, all on the same timeline.
+   * Rejects after `withinMs` milliseconds.
+   */
+  async whenHealthy(withinMs: number): Promise<void> {
+    await eventually(async () => {
+      const members = await this.#members();
+      const roles = members.map(({ role }) => role).sort();
+      const isHealthy =
+        roles.join() === 'leader,replica,sync_standby' &&
+        members.every(({ state }) => state === 'running' || state === 'streaming') &&
+        new Set(members.map(({ timeline }) => timeline)).size === 1;
+      if (!isHealthy) throw new Error(`The cluster is not healthy: ${JSON.stringify(members)}`);
+    }, withinMs);
+  }
+
+  /** Kills every process of the cluster. */
+  async kill(): Promise<void> {
+    await Promise.all([
+      ...this.proxies.map(({ process: proxy }) => proxy.kill()),
+      ...this.machines.flatMap((machine) => [machine.killDatabase(), machine.etcd.kill()]),
+    ]);
+  }
+
+  /** Requests the state from all machines and returns the first response, because a machine may be stopped. */
+  async #members(): Promise<readonly Member[]> {
+    await sleep(pollMs);
+    const responses = this.machines.map(async ({ api }) => {
+      const response = await fetch(`${api}/cluster`, { signal: AbortSignal.timeout(2000) });
+      return ((await response.json()) as { members: Member[] }).members;
+    });
+    return Promise.any(responses);
+  }
+}
+
+async function runStatements(connectionString: string, statements: readonly string[]): Promise<void> {
+  const client = new Client({ connectionString, connectionTimeoutMillis: 5000 });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Returns a port that is free on all loopback addresses. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '0.0.0.0');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

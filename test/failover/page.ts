@@ -1,0 +1,72 @@
+import { readDocument } from '../support/documents.ts';
+
+/** The configuration files and statements of `docs/high-availability.md`, as the page shows them. */
+export interface PageConfiguration {
+  /** Lines such as `ETCD_NAME=NAME`. */
+  readonly etcd: string;
+  readonly patroni: string;
+  readonly haproxy: string;
+  /** The SQL statements that create the role and the database. */
+  readonly statements: readonly string[];
+  /** The connection string of the servers. */
+  readonly storage: string;
+}
+
+/** What the words and addresses of the page mean for one machine of the cluster on the loopback interface. */
+export interface Replacements {
+  readonly name: string;
+  readonly address: string;
+  /** The port for each port number of the page. */
+  readonly ports: ReadonlyMap<number, number>;
+  /** The path for each path of the page. */
+  readonly paths: ReadonlyMap<string, string>;
+}
+
+/** The port numbers of the page. */
+export const pagePorts = { proxy: 5000, postgres: 5432, etcdClients: 2379, etcdPeers: 2380, patroni: 8008 } as const;
+
+/** The names of the database machines on the page, and the addresses that replace those of the page. */
+export const machines: readonly { readonly name: string; readonly address: string }[] = [
+  { name: 'pg1', address: '127.77.0.11' },
+  { name: 'pg2', address: '127.77.0.12' },
+  { name: 'pg3', address: '127.77.0.13' },
+];
+
+/** Reads the page. Throws if one of the files is not on it. */
+export async function readPageConfiguration(): Promise<PageConfiguration> {
+  const page = await readDocument('docs/high-availability.md');
+  const blocks = [...page.matchAll(/^```\n(.*?)^```$/gms)].map(([, code = '']) => code);
+
+  function blockWith(start: string): string {
+    const [block, ...others] = blocks.filter((code) => code.startsWith(start));
+    if (block === undefined || others.length > 0) throw new Error(`The page needs exactly one block with ${start}`);
+    return block;
+  }
+
+  const storage = /--storage '(.+)'/.exec(blockWith('plant-store serve'))?.[1];
+  if (storage === undefined) throw new Error('The page does not show the connection string.');
+  return {
+    etcd: blockWith('# /etc/default/etcd\n'),
+    patroni: blockWith('# /etc/patroni/config.yml\n'),
+    haproxy: blockWith('# /etc/haproxy/haproxy.cfg\n'),
+    statements: blockWith('CREATE ROLE').trimEnd().split('\n'),
+    storage,
+  };
+}
+
+/** Replaces what depends on the machine: names, addresses, ports, paths, and the watchdog, which cannot be tried. */
+export function adapt(text: string, { name, address, ports, paths }: Replacements): string {
+  let adapted = text
+    .replaceAll('NAME=NAME', `NAME=${name}`)
+    .replaceAll('name: NAME', `name: ${name}`)
+    .replaceAll('ADDRESS:', `${address}:`)
+    // Connections to any loopback address come from 127.0.0.1.
+    .replaceAll('10.0.0.0/24', '127.0.0.0/8')
+    .replaceAll('10.0.0.', '127.77.0.')
+    .replaceAll('mode: required', 'mode: off');
+  for (const [from, to] of paths) adapted = adapted.replaceAll(from, to);
+  return adapted.replace(/(:|port )(\d{4})\b/g, (all, before: string, port: string) => {
+    const other = ports.get(Number(port));
+    return other === undefined ? all : `${before}${other}`;
+  });
+}

@@ -1,0 +1,88 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { issueToken } from '../../src/tokens/issue.ts';
+import { describeMachine } from '../bench/report.ts';
+import { Cluster } from './cluster.ts';
+import { readPageConfiguration } from './page.ts';
+import { findPrograms } from './requirements.ts';
+import { runScenario } from './run-scenario.ts';
+import type { ScenarioResult } from './run-scenario.ts';
+import { descriptions, scenarios } from './scenarios.ts';
+import type { ScenarioName } from './scenarios.ts';
+import { startServers } from './servers.ts';
+import type { Server } from './servers.ts';
+import { tableOf } from './table.ts';
+
+const { values } = parseArgs({ options: { scenario: { type: 'string', multiple: true } } });
+const names = (values.scenario ?? Object.keys(scenarios)) as ScenarioName[];
+const unknown = names.find((name) => !Object.hasOwn(scenarios, name));
+if (unknown !== undefined) {
+  throw new TypeError(`--scenario must be one of ${Object.keys(scenarios).join(', ')}, and not ${unknown}`);
+}
+const found = findPrograms();
+if ('missing' in found) {
+  console.log(`Not run: these Debian packages are missing: ${found.missing.join(' ')}`);
+  process.exit(2);
+}
+
+const startedAt = performance.now();
+const maxMs = 360_000;
+const folder = await mkdtemp(join(tmpdir(), 'plant-store-failover-'));
+const page = await readPageConfiguration();
+const cluster = await Cluster.prepare({ folder, programs: found.programs, page });
+const results = new Map<string, ScenarioResult>();
+let servers: Server[] = [];
+
+async function runAll(): Promise<void> {
+  await cluster.start(page);
+  progress('the cluster is ready');
+  const tokens = names.map((user) => issueToken(join(folder, 'tokens.json'), { user }).token);
+  servers = await startServers(
+    folder,
+    cluster.proxies.map(({ storage }) => storage),
+  );
+  const urls = servers.map(({ url }) => url);
+  for (const [index, name] of names.entries()) {
+    const token = tokens[index] ?? '';
+    results.set(descriptions[name], await runScenario(scenarios[name], { cluster, urls, token }));
+    progress(name);
+  }
+}
+
+function progress(text: string): void {
+  console.error(`${((performance.now() - startedAt) / 1000).toFixed(0)} s: ${text}`);
+}
+
+/** Rejects if the run is interrupted, or if it takes too long. */
+function stopped(): Promise<never> {
+  return new Promise((_, reject) => {
+    setTimeout(() => {
+      reject(new Error(`The run takes longer than ${maxMs / 1000} seconds.`));
+    }, maxMs).unref();
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.once(signal, () => {
+        reject(new Error(signal));
+      });
+    }
+  });
+}
+
+let isCorrect = true;
+try {
+  await Promise.race([runAll(), stopped()]);
+} catch (error) {
+  isCorrect = false;
+  console.error(error);
+} finally {
+  await Promise.all([...servers.map((server) => server.stop()), cluster.kill()]);
+}
+isCorrect &&= [...results.values()].every(({ lost, phantom }) => lost === 0 && phantom === 0);
+const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1);
+const load = `load average ${loadavg()[0]?.toFixed(1) ?? ''}`;
+console.log(`\n${describeMachine()}; ${load}; ${minutes} minutes\n\n${tableOf(results)}`);
+if (isCorrect) await rm(folder, { recursive: true });
+else console.log(`\nThe files are in ${folder}`);
+// After a failure, clients may still be waiting for responses.
+process.exit(isCorrect ? 0 : 1);

@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Load } from './create-load.ts';
+import type { Cluster } from './cluster.ts';
+
+/** Causes a failure, and repairs what failed. Resolves when the servers create plants again. */
+export type Scenario = (cluster: Cluster, load: Load) => Promise<void>;
+
+/** How long a failover may take. Patroni's `ttl` on the page is 30 seconds. */
+const failoverMs = 90_000;
+/** The number of plants that show that the service is available again. */
+const enoughPlants = 200;
+const freezeMs = 12_000;
+const proxyOutageMs = 5000;
+const etcdOutageMs = 60_000;
+
+export const scenarios = {
+  kill: async (cluster, load) => {
+    const primary = await cluster.leader();
+    await primary.killDatabase();
+    await load.acknowledgedMore(enoughPlants, failoverMs);
+    primary.patroni.start();
+  },
+  switchover: async (cluster, load) => {
+    const primary = await cluster.leader();
+    // The response arrives when the switchover is complete.
+    const response = await fetch(`${primary.api}/switchover`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ leader: primary.name }),
+      signal: AbortSignal.timeout(failoverMs),
+    });
+    if (response.status !== 200) throw new Error(`Switchover: ${response.status} ${await response.text()}`);
+    await load.acknowledgedMore(enoughPlants, failoverMs);
+  },
+  freeze: async (cluster, load) => {
+    const primary = await cluster.leader();
+    primary.freezeDatabase();
+    await sleep(freezeMs);
+    primary.resumeDatabase();
+    await load.acknowledgedMore(enoughPlants, failoverMs);
+  },
+  haproxy: async (cluster, load) => {
+    await Promise.all(cluster.proxies.map(({ process: proxy }) => proxy.kill()));
+    await sleep(proxyOutageMs);
+    for (const { process: proxy } of cluster.proxies) proxy.start();
+    await load.acknowledgedMore(enoughPlants, failoverMs);
+  },
+  etcd: async (cluster, load) => {
+    await Promise.all(cluster.machines.map(({ etcd }) => etcd.kill()));
+    await sleep(etcdOutageMs);
+    for (const { etcd } of cluster.machines) etcd.start();
+    await load.acknowledgedMore(enoughPlants, failoverMs);
+  },
+} as const satisfies Record<string, Scenario>;
+
+export type ScenarioName = keyof typeof scenarios;
+
+/** What each scenario does, for the table. */
+export const descriptions: Readonly<Record<ScenarioName, string>> = {
+  kill: '`kill -9` of the primary and its Patroni',
+  switchover: 'switchover',
+  freeze: `primary and its Patroni frozen for ${freezeMs / 1000} s`,
+  haproxy: `all HAProxys killed, started after ${proxyOutageMs / 1000} s`,
+  etcd: `all etcds killed, started after ${etcdOutageMs / 1000} s`,
+};

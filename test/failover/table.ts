@@ -1,0 +1,27 @@
+import type { ScenarioResult } from './run-scenario.ts';
+
+const titles = [
+  'Failure',
+  'Acknowledged',
+  'Lost',
+  'Phantom',
+  'Responses',
+  'Seconds without a 200',
+  'Longest request, seconds',
+];
+
+/** Formats the results as a Markdown table. */
+export function tableOf(results: ReadonlyMap<string, ScenarioResult>): string {
+  const rows = [...results].map(([description, result]) => [
+    description,
+    result.acknowledged.length.toLocaleString('en-US'),
+    String(result.lost),
+    String(result.phantom),
+    Object.entries(result.statuses)
+      .map(([status, count]) => `${count.toLocaleString('en-US')} × ${status}`)
+      .join(', '),
+    result.longestGap.toFixed(1),
+    result.longestRequest.toFixed(1),
+  ]);
+  return [titles, titles.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
