@@ -60,13 +60,21 @@ export const entries: readonly Entry[] = [
       'drainServer',
       'openApiDocument',
     ],
-    types: ['Authenticate', 'Caller', 'FailedRequest', 'Scope', 'ServiceOptions', 'TokenFileOptions'],
+    types: [
+      'Authenticate',
+      'Caller',
+      'FailedRequest',
+      'Scope',
+      'ServiceListener',
+      'ServiceOptions',
+      'TokenFileOptions',
+    ],
   },
   {
     subpath: './postgres',
     needsNodeTypes: false,
     values: ['PostgresStorage'],
-    types: ['PostgresPool', 'PostgresStorageOptions'],
+    types: ['PostgresClient', 'PostgresPool', 'PostgresStorageOptions'],
   },
   { subpath: './sqlite', needsNodeTypes: false, values: ['SqliteStorage'], types: ['SqliteStorageOptions'] },
   {

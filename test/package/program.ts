@@ -46,9 +46,17 @@ import {
   drainServer,
   openApiDocument,
 } from '../../src/http.ts';
-import type { Authenticate, Caller, FailedRequest, Scope, ServiceOptions, TokenFileOptions } from '../../src/http.ts';
+import type {
+  Authenticate,
+  Caller,
+  FailedRequest,
+  Scope,
+  ServiceListener,
+  ServiceOptions,
+  TokenFileOptions,
+} from '../../src/http.ts';
 import { PostgresStorage } from '../../src/postgres.ts';
-import type { PostgresPool, PostgresStorageOptions } from '../../src/postgres.ts';
+import type { PostgresClient, PostgresPool, PostgresStorageOptions } from '../../src/postgres.ts';
 import { SqliteStorage } from '../../src/sqlite.ts';
 import type { SqliteStorageOptions } from '../../src/sqlite.ts';
 import { testStorageAdapter } from '../../src/testing.ts';
@@ -105,7 +113,8 @@ async function serve(): Promise<string> {
   const store = new PlantStore({ storage: new MemoryStorage() });
   const authenticate: Authenticate = (token) => ({ user: token });
   const options: ServiceOptions = { authenticate };
-  const mounted = createServer(createRequestListener(store, options));
+  const listener: ServiceListener = createRequestListener(store, options);
+  const mounted = createServer(listener);
   const server = createPlantServer(store, options);
   const lists = [await call(server), await call(mounted)];
   const handler = createFetchHandler(store, options);
@@ -137,7 +146,9 @@ async function runSuite(): Promise<number> {
 }
 
 async function queryPostgres(): Promise<string> {
-  const pool: PostgresPool = { query: () => Promise.reject(new Error('This program has no database')) };
+  const fail = (): Promise<never> => Promise.reject(new Error('This program has no database'));
+  const client: PostgresClient = { query: fail, release: () => undefined };
+  const pool: PostgresPool = { query: fail, connect: () => Promise.resolve(client) };
   const options: PostgresStorageOptions = { pool };
   const store = new PlantStore({ storage: new PostgresStorage(options) });
   return (await codeOf(store.listPlants('ada'))) ?? '';

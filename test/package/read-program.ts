@@ -5,7 +5,7 @@ import { run } from './run-to-end.ts';
 
 /** The last lines that the program in program.ts prints. */
 const programOutput = `embedded: 9007199254740993 id_taken 400 1
-served: [{"name":"Moss"}] [{"name":"Moss"}]
+served: [{"name":"Moss"}] [{"name":"Moss"}] [{"name":"Moss"}]
 suite: passed
 PostgreSQL: storage_unavailable
 tokens: no tokens file
