@@ -1,5 +1,5 @@
 /**
- * The service as a function from `Request` to `Response`.
+ * The HTTP service as a function that accepts a `Request` and returns a `Response`.
  *
  * @module plant-store/fetch
  */

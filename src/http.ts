@@ -1,6 +1,6 @@
 /// <reference types="node" preserve="true" />
 /**
- * The service over node:http.
+ * The HTTP service for node:http servers.
  *
  * @module plant-store/http
  */

@@ -1,5 +1,5 @@
 /**
- * The core: a store of plants, the storage adapter in memory, and errors.
+ * The core of the package: the store, the storage adapter that keeps plants in memory, and the errors.
  *
  * @module plant-store
  */
