@@ -9,19 +9,25 @@ export type HeaderList = readonly string[];
 export interface Answer {
   readonly status: number;
   readonly headers?: HeaderList | undefined;
-  /** JSON: a string, or a generator of pieces that are sent as they are produced. A generator is always closed. */
+  /**
+   * The JSON body: a string, or a generator that yields it in pieces. The code that sends the answer always closes the
+   * generator.
+   */
   readonly body?: string | AsyncGenerator<string, void, undefined>;
-  /** The user whose plants are in the body. Bytes that the client does not read are counted for this user. */
+  /** The user whose plants the body contains. Bytes that the client has not read are counted for this user. */
   readonly user?: string;
-  /** The code of the error in the body. */
+  /** The code of the error that the body contains. */
   readonly error?: ResponseCode;
 }
 
-/** The headers of every response. Plants are private, and a browser must not guess a different media type. */
+/**
+ * The headers that every response has. Plants are private, so they must not be cached. Browsers must not guess another
+ * media type.
+ */
 export const commonHeaders: HeaderList = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff'];
 export const jsonHeaders: HeaderList = ['Content-Type', 'application/json', ...commonHeaders];
 
-/** Returns the response for an error of this package. Any other error becomes a generic `internal` error. */
+/** Returns the answer for an error. An error that is not from this package becomes a generic `internal` error. */
 export function errorAnswer(error: unknown, headers: HeaderList = []): Answer {
   const known = error instanceof PlantStoreError || error instanceof HttpError ? error : new HttpError('internal');
   const { status } = errorTable[known.code];
@@ -33,7 +39,7 @@ export function errorAnswer(error: unknown, headers: HeaderList = []): Answer {
   };
 }
 
-/** Returns the Error body as JSON. */
+/** Returns the JSON body of the response to an error. */
 export function errorBody({ code, message }: PlantStoreError | HttpError): string {
   return JSON.stringify({ error: errorTable[code].error, message });
 }

@@ -1,10 +1,10 @@
-/** One or more path segments (RFC 3986 §3.3), each after a slash. */
+/** Matches one or more path segments (RFC 3986 §3.3), each preceded by a slash. */
 const pathPattern = /^(?:\/(?:[\w\-.~!$&'()*+,;=:@]|%[\da-f]{2})+)+$/i;
 
 /**
  * Checks that a `basePath` is empty or a path such as `/garden`.
  *
- * @throws {TypeError} if it is not; the message names the option.
+ * @throws {TypeError} if `path` is anything else; the message names the option.
  */
 export function checkBasePath(path: unknown): void {
   if (path === '' || (typeof path === 'string' && pathPattern.test(path))) return;

@@ -3,15 +3,16 @@ import type { HeaderList } from './answer.ts';
 import { HttpError } from './http-error.ts';
 import type { ServiceRequest } from './service-request.ts';
 
-/** Credentials (RFC 6750 §2.1): the scheme in upper or lower case, one or more spaces, and a b64token. */
+/** Matches bearer credentials (RFC 6750 §2.1): the scheme in any letter case, one or more spaces, and a b64token. */
 const bearerCredentials = /^bearer +([\w\-.~+/]+=*)$/i;
 
 /**
- * Returns the bearer token of a request. It is read only from the Authorization header, never from the query or body.
- * If the header was sent twice, its values are joined by a comma, which a b64token cannot contain.
+ * Returns the bearer token of a request. The token is read only from the `Authorization` header, never from the query
+ * or the body. The values of a repeated header are joined by a comma. The result is invalid, because a b64token cannot
+ * contain a comma.
  *
- * @throws {HttpError} `missing_credentials` if the header is missing or has another scheme, `invalid_token` if
- *   the token is malformed or the header was sent twice.
+ * @throws {HttpError} `missing_credentials` if the header is missing or has another scheme; `invalid_token` if the
+ *   token is malformed or the header was sent twice.
  */
 export function bearerToken(request: ServiceRequest): string {
   const authorization = request.header('authorization') ?? '';
@@ -20,12 +21,18 @@ export function bearerToken(request: ServiceRequest): string {
   throw new HttpError(/^bearer\b/i.test(authorization) ? 'invalid_token' : 'missing_credentials');
 }
 
-/** @throws {HttpError} `insufficient_scope` if the caller does not have the scope. */
+/**
+ * Checks that a caller has a scope.
+ *
+ * @throws {HttpError} `insufficient_scope` if the caller does not have it.
+ */
 export function checkScope(caller: Caller, scope: Scope): void {
   if (caller.scopes !== undefined && !caller.scopes.includes(scope)) throw new HttpError('insufficient_scope');
 }
 
-/** Returns the `WWW-Authenticate` header for an authentication error (RFC 6750 §3); empty for other errors. */
+/**
+ * Returns the `WWW-Authenticate` header for an authentication error (RFC 6750 §3), or no header for any other error.
+ */
 export function challenge(error: unknown, scope: Scope | undefined): HeaderList {
   if (!(error instanceof HttpError)) return [];
   const realm = 'Bearer realm="plants"';

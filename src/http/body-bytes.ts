@@ -1,9 +1,15 @@
 import { HttpError } from './http-error.ts';
 
-/** How much of a refused body is read and discarded, so that the client receives the error response. */
+/**
+ * How many bytes of a body past its maximum size are read and discarded. If the connection were closed at once, the
+ * client might not receive the error response.
+ */
 export const maxDrainedBytes = 1_048_576;
 
-/** Past the maximum, a chunk counts as at least this many bytes: 6 MB of one-byte chunks took 1.7 s of CPU time. */
+/**
+ * Each discarded chunk counts as at least this many bytes, because small chunks are expensive: 6 MB of one-byte chunks
+ * took 1.7 s of CPU time.
+ */
 const minDrainedChunkBytes = 64;
 
 /** Collects the chunks of a body up to a maximum size. Chunks past the maximum are counted and discarded. */
@@ -13,13 +19,16 @@ export class BodyBytes {
   #bytes: Buffer = Buffer.alloc(0);
   #length = 0;
 
-  /** `expected` is the size that the request announces, or `maxBytes` if it announces none. */
+  /** `expected` is the size in the `Content-Length` header, or `maxBytes` if the request does not have this header. */
   constructor(maxBytes: number, expected: number) {
     this.#maxBytes = maxBytes;
     this.#expected = expected;
   }
 
-  /** Adds a chunk. Returns `false` if the body is so large that the rest of it must not be read. */
+  /**
+   * Adds a chunk. Returns `false` if the body exceeds the maximum by more than {@link maxDrainedBytes}. The rest of the
+   * body must then not be read.
+   */
   add(chunk: Buffer): boolean {
     if (this.#length + chunk.length <= this.#maxBytes) {
       this.#append(chunk);
@@ -29,13 +38,13 @@ export class BodyBytes {
     return this.#length <= this.#maxBytes + maxDrainedBytes;
   }
 
-  /** Returns the body, or an error `body_too_large` if it exceeds the maximum. */
+  /** Returns the body, or the error `body_too_large` if the body exceeds the maximum size. */
   result(): Buffer | HttpError {
     if (this.#length > this.#maxBytes) return tooLarge(this.#maxBytes);
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Copies a chunk. The chunks themselves are not kept, because 64 KiB of one-byte chunks would use 27 MiB. */
+  /** Appends a chunk to the buffer. If the chunks themselves were kept, 64 KiB of one-byte chunks would use 27 MiB. */
   #append(chunk: Buffer): void {
     const needed = this.#length + chunk.length;
     if (this.#length === 0) {

@@ -5,13 +5,16 @@ import { HttpError } from './http-error.ts';
 import type { ServiceRequest } from './service-request.ts';
 import { UserTotals } from './user-totals.ts';
 
-/** The maximum total size of the bodies that are being received, unless 16 times `maxBodyBytes` is more. */
+/** The bodies that are being received may together use this many bytes, or 16 times `maxBodyBytes` if that is more. */
 const minReceivedBytes = 67_108_864;
 
-/** The share of that maximum that the bodies of one user may use. */
+/** The share of these bytes that one user's bodies may use. */
 const userShare = 1 / 4;
 
-/** Reads bodies. Limits the memory for bodies that are being received, because clients may send them slowly. */
+/**
+ * Reads JSON bodies. Limits the memory for bodies that have not arrived completely, because clients may send them
+ * slowly.
+ */
 export class JsonBodyReader {
   readonly #maxBodyBytes: number;
   readonly #maxReceivedBytes: number;
@@ -23,10 +26,11 @@ export class JsonBodyReader {
   }
 
   /**
-   * Reads the JSON body of a user's request. The top-level member `id` is exact (see `parseExactJson`).
+   * Reads and parses the JSON body of a user's request. The top-level member `id` keeps its exact value (see
+   * `parseExactJson`).
    *
    * @throws {HttpError} `invalid_media_type`, `body_too_large`, `invalid_json`, or `malformed_request` if the client
-   *   disconnects before the end.
+   *   disconnects before the end of the body.
    * @throws {PlantStoreError} `saturated` if too many bodies are being received.
    */
   async read(request: ServiceRequest, user: string): Promise<unknown> {
@@ -62,8 +66,8 @@ function parseBody(bytes: Buffer): unknown {
 }
 
 /**
- * Checks that a body is declared as JSON in UTF-8 (RFC 8259 §8.1) without a content coding. Rejects a header value with
- * a comma: the header was sent twice, and parsers may choose different values.
+ * Checks that the headers declare the body as JSON in UTF-8 (RFC 8259 §8.1) without a content coding. Rejects a
+ * `Content-Type` that contains a comma: the header was sent twice, and parsers may choose different values.
  */
 function checkMediaType(request: ServiceRequest): void {
   const contentType = request.header('content-type') ?? '';

@@ -3,12 +3,13 @@ import { isUser } from '../model/user.ts';
 import type { Authenticate, Caller } from '../model/caller.ts';
 import { HttpError } from './http-error.ts';
 
-/** How long `authenticate` may take. */
+/** How long a promise from `authenticate` may be pending. */
 const defaultTimeoutMs = 10_000;
 
 /**
- * Calls `authenticate` and checks its result. A promise that does not settle within 10 seconds is an error. At most
- * `maxPending` promises are awaited at once, so that a slow identity provider cannot exhaust this process.
+ * Calls `authenticate` and checks its result. If the result is a promise, it must settle within 10 seconds. At most
+ * `maxPending` of these promises may be pending at once. This limits the resources that a slow identity provider can
+ * use up.
  */
 export class CallerLookup {
   readonly #authenticate: Authenticate;
@@ -28,13 +29,14 @@ export class CallerLookup {
    * @throws {HttpError} `invalid_token` if the token does not identify a caller.
    * @throws {PlantStoreError} `saturated` if too many lookups are pending.
    * @throws {TypeError} if `authenticate` returns something other than a Caller.
-   * @throws {Error} if `authenticate` does not settle in time. An error that it throws is passed on.
+   * @throws {Error} if `authenticate` does not settle in time. Errors that `authenticate` throws are rethrown.
    */
   async find(token: string): Promise<Caller> {
     if (this.#pending >= this.#maxPending) throw new PlantStoreError('saturated');
     const result = this.#authenticate(token);
     const caller = isPromiseLike(result) ? await this.#settled(result) : result;
-    // In JavaScript, `authenticate` may return undefined, for example from `map.get(token)`.
+    // An `authenticate` function written in JavaScript may also return undefined, for example the result of
+    // `map.get(token)`.
     if (caller === null || caller === undefined) throw new HttpError('invalid_token');
     checkCaller(caller);
     return caller;

@@ -2,17 +2,17 @@ import type { HeaderList } from './answer.ts';
 import type { openApiDocument } from './openapi.ts';
 import type { ServiceRequest } from './service-request.ts';
 
-/** How long a browser may reuse the response to a preflight, in seconds. Chromium does not accept more. */
+/** How long a browser may reuse the response to a preflight request, in seconds. Chromium caps the value at 7200. */
 const maxAge = '7200';
 
 const exposed = 'Link, WWW-Authenticate, Retry-After';
 const requestHeaders = 'Authorization, Content-Type';
 
 /**
- * Returns the origins in an option `corsOrigin`. Each is `*` or the serialization of an origin (RFC 6454 §6.2), which
- * browsers send in `Origin`: a scheme, a host in lower case, and a port if it is not the default.
+ * Parses the option `corsOrigin` into a list of origins. Each origin is `*` or an origin as browsers send it in the
+ * `Origin` header (RFC 6454 §6.2): a scheme, a host in lower case, and a port if it is not the default.
  *
- * @throws {TypeError} if one is not; the message names the option.
+ * @throws {TypeError} if the option is invalid; the message names it.
  */
 export function parseCorsOrigin(value: unknown): readonly string[] {
   const origins: unknown[] = Array.isArray(value) ? value : [value];
@@ -29,8 +29,8 @@ function isOrigin(value: unknown): value is string {
 }
 
 /**
- * Cross-origin resource sharing (https://fetch.spec.whatwg.org/#http-cors-protocol): lets web pages of other origins
- * call the service. Cookies are never involved, because the service uses bearer tokens only.
+ * Implements cross-origin resource sharing (https://fetch.spec.whatwg.org/#http-cors-protocol), which lets web pages
+ * from other origins call the service. The service accepts bearer tokens only, so no header allows cookies.
  */
 export class Cors {
   readonly #origins: ReadonlySet<string>;
@@ -39,7 +39,7 @@ export class Cors {
     this.#origins = new Set(origins);
   }
 
-  /** Returns the headers that every response to a request must have, also an error response. */
+  /** Returns the CORS headers for the response to a request. Error responses must have them too. */
   headers(request: ServiceRequest): HeaderList {
     const origin = this.#allowed(request);
     const vary = this.#origins.has('*') ? [] : ['Vary', 'Origin'];
@@ -47,14 +47,16 @@ export class Cors {
     return [...vary, 'Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', exposed];
   }
 
-  /** Returns the additional headers of a response to OPTIONS, which browsers send as a preflight. */
+  /**
+   * Returns the additional headers for the response to an OPTIONS request. Browsers send such a request as a preflight.
+   */
   preflightHeaders(request: ServiceRequest, methods: string): HeaderList {
     if (this.#allowed(request) === undefined) return [];
     const allow = ['Access-Control-Allow-Methods', methods, 'Access-Control-Allow-Headers', requestHeaders];
     return [...allow, 'Access-Control-Max-Age', maxAge];
   }
 
-  /** Returns the value of `Access-Control-Allow-Origin`; `undefined` if the origin of the request is not allowed. */
+  /** Returns the value of `Access-Control-Allow-Origin`, or `undefined` if the origin of the request is not allowed. */
   #allowed(request: ServiceRequest): string | undefined {
     if (this.#origins.has('*')) return '*';
     const origin = request.header('origin');
@@ -81,7 +83,7 @@ function describe(description: string): object {
   return { description, schema: { type: 'string' } };
 }
 
-/** Adds the headers of CORS to all responses of an OpenAPI document. */
+/** Returns a copy of an OpenAPI document with the CORS headers in all responses. */
 export function describeCors(document: ReturnType<typeof openApiDocument>): object {
   const copy = structuredClone(document) as {
     paths: Record<string, Record<string, { responses: Record<string, OpenApiResponse> }>>;

@@ -17,22 +17,25 @@ import type { ServiceOptions } from './service-options.ts';
 import type { ServiceRequest } from './service-request.ts';
 import { UnsentBytes } from './unsent-bytes.ts';
 
-/** The service without a server. It converts requests to answers and does not depend on sockets. */
+/** The HTTP service without a server. It returns an {@link Answer} to each request and does not use sockets. */
 export interface Handler {
   /** Handles a request: checks the route, method, credentials and scope, then runs the operation. Never rejects. */
   answer(request: ServiceRequest): Promise<Answer>;
-  /** Returns whether a request target has a route. If it has none, {@link answer} responds with `route_not_found`. */
+  /**
+   * Returns whether a route exists for a request target. If not, {@link answer} returns the error `route_not_found`.
+   */
   hasRoute(target: string): boolean;
   /** Reports an error that occurs while an answer is being sent. */
   report(error: unknown, request: ServiceRequest): void;
-  /** Counts the bytes that clients have not read. The front end that sends the answers updates this count. */
+  /** Counts the bytes that clients have not read. The code that sends the answers updates this count. */
   readonly unsent: UnsentBytes;
   readonly maxBodyBytes: number;
   readonly maxInFlight: number;
 }
 
 /**
- * Creates the handler for a store. `owner` is the name of the public function, for error messages.
+ * Creates the handler for a store. `owner` is the name of the public function that the application called, for error
+ * messages.
  *
  * @throws {TypeError} if an option is invalid; the message names it.
  */
@@ -112,14 +115,14 @@ export function createHandler(owner: string, store: PlantStore, options: Service
   return { answer, hasRoute, report, unsent, maxBodyBytes: limits.maxBodyBytes, maxInFlight: limits.maxInFlight };
 }
 
-/** Called with the user of a request as soon as the user is known. */
+/** Called with the user who sent a request, as soon as the user has been authenticated. */
 type OnUser = (user: string) => void;
 
 function operationOf(route: Route, method: string): Operation | undefined {
   return route.operations[method === 'HEAD' ? 'GET' : method];
 }
 
-/** Returns what the message of a request says about its route. */
+/** Returns the members of a {@link RequestMessage} that identify the route of a request. */
 function routeOf(
   { method, target }: ServiceRequest,
   basePath: string,
@@ -128,7 +131,7 @@ function routeOf(
   return { method, path: route?.path ?? '', operation: route && operationOf(route, method)?.id };
 }
 
-/** Returns whether the store refused the request because of load or shutdown. Such refusals are not reported. */
+/** Returns whether a request was refused because of load or shutdown. Such errors are not reported. */
 function isRefusal(error: unknown): boolean {
   return error instanceof PlantStoreError && (error.code === 'saturated' || error.code === 'closed');
 }

@@ -1,13 +1,16 @@
 import { errorTable } from '../model/errors.ts';
 import type { ErrorCode, HttpErrorCode } from '../model/errors.ts';
 
-/** The code of any error that a response can have. */
+/** The code of an error that a response can contain. */
 export type ResponseCode = ErrorCode | HttpErrorCode;
 
-/** An error that only occurs over HTTP, such as a missing token. It becomes the response to the client. */
+/**
+ * An error that occurs only over HTTP, such as a missing token. The service sends it to the client as an error
+ * response.
+ */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
-  /** The row of {@link errorTable} that describes the error. */
+  /** The key of the error in {@link errorTable}. */
   readonly code: HttpErrorCode;
 
   constructor(code: HttpErrorCode, message: string = errorTable[code].message, options?: ErrorOptions) {

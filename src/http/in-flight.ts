@@ -1,7 +1,7 @@
 import { PlantStoreError } from '../model/errors.ts';
 import { UserTotals } from './user-totals.ts';
 
-/** The share of `maxInFlight` that one user may use. The remaining share is reserved for other users. */
+/** The share of `maxInFlight` that one user may use. The rest is reserved for other users. */
 const userShare = 3 / 4;
 
 /** Counts and limits the requests that the store is working on. */
@@ -16,7 +16,7 @@ export class InFlight {
   }
 
   /**
-   * Counts a request.
+   * Adds a request to the count.
    *
    * @throws {PlantStoreError} `saturated` if too many requests are in progress.
    */

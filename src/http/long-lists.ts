@@ -6,23 +6,23 @@ import type { PlantStore } from '../store/plant-store.ts';
 import { HttpError } from './http-error.ts';
 import { UserTotals } from './user-totals.ts';
 
-/** How many ids all lists together may hold. They use 64 MiB of memory. */
+/** How many ids all lists together may hold in memory. This many ids use 64 MiB. */
 const defaultMaxHeldIds = 8_388_608;
 
-/** The share of this maximum that the lists of one user may hold. */
+/** The share of this maximum that one user's lists may hold. */
 const userShare = 1 / 4;
 
-/** How many ids one user may hold even if all users together hold more than the maximum. */
+/** How many ids one user's lists may hold even if all lists together hold more than the maximum. */
 const minHeldIdsOfUser = 65_536;
 
-/** How many lists of one user, and of all users together, may wait while earlier lists are being prepared. */
+/** How many lists may wait for an earlier list of the same user: for each user, and for all users together. */
 const maxWaitingOfUser = 100;
 const maxWaiting = 1000;
 
-/** How many lists of one user may wait even if `maxWaiting` is reached, so that other users cannot use it up. */
+/** How many lists of each user may wait even if other users have already reached `maxWaiting`. */
 const minWaitingOfUser = 8;
 
-/** A request for a list whose limit exceeds one page. */
+/** A request for a list with a `limit` that is larger than one page. */
 export interface LongListRequest {
   readonly user: string;
   readonly limit: number;
@@ -34,27 +34,29 @@ export interface LongListRequest {
 
 /** A long list that is ready to be sent. */
 interface LongList {
-  /** The last id of a list that is truncated by its limit; empty if the list is complete. */
+  /** The id of the last plant if the limit truncates the list; empty if the list is complete. */
   readonly cutAfter: string;
-  /** The JSON, in pieces. */
+  /** Yields the JSON in pieces. */
   readonly body: AsyncGenerator<string, void, undefined>;
 }
 
 /**
- * Prepares lists whose limit exceeds one page. The body begins with the first page as it was read. The ids of the other
- * plants are read before the body, because the `Link` header contains the last id. The body then contains only plants
- * with these ids. If it also contained plants that were created in the meantime, it would exceed the limit, or end
- * before the id in `Link`. So every page after the first is read twice. An id takes 8 bytes of memory; the JSON of a
- * plant, which would have to be read only once, takes at least 40 with a short name and tag.
+ * Prepares lists with a `limit` that is larger than one page. The `Link` header of such a list contains the id of the
+ * last plant, and headers are sent before the body. So every page after the first is read twice: once to collect the
+ * ids of its plants, and once for the body. The body then contains only plants whose ids were collected. If it also
+ * contained plants that were created in the meantime, it would exceed the limit, or end before the id in `Link`.
  *
- * Only one list of each user is prepared at a time. A list holds its ids until it has been sent. One user may hold a
- * quarter of the ids that all lists together may hold; a user's only list may hold more.
+ * If the JSON were held instead of the ids, each page would have to be read only once. But an id takes 8 bytes of
+ * memory, and the JSON of a plant takes at least 40, even with a short name and tag.
+ *
+ * Only one list of each user is prepared at a time. A list holds its ids until it has been sent. The lists of one user
+ * may hold a quarter of the ids that all lists together may hold. If a user has only one list, this list may hold more.
  */
 export class LongLists {
   readonly #store: PlantStore;
   readonly #maxHeldIds: number;
   readonly #heldIds: UserTotals;
-  /** Maps each user for whom a list is being prepared to callbacks that resume this user's waiting lists. */
+  /** The users for whom a list is being prepared, each with the callbacks that resume the user's waiting lists. */
   readonly #preparing = new Map<string, (() => void)[]>();
   #waiting = 0;
 
@@ -65,9 +67,9 @@ export class LongLists {
   }
 
   /**
-   * Prepares a list.
+   * Prepares a list. Waits for earlier lists of the same user, then collects the ids.
    *
-   * @throws {PlantStoreError} `saturated` if too many lists wait or too many ids are held.
+   * @throws {PlantStoreError} `saturated` if too many lists are waiting or too many ids are held.
    * @throws {HttpError} `malformed_request` if the client has disconnected.
    */
   async prepare(request: LongListRequest): Promise<LongList> {
@@ -102,7 +104,9 @@ export class LongLists {
     else resume();
   }
 
-  /** Yields `cutAfter`, then the body. Releases the ids of the list at the end, even after an error. */
+  /**
+   * Yields `cutAfter`, then the pieces of the body. At the end, even after an error, the ids of the list are released.
+   */
   async *#read({ user, limit, first, isClientGone }: LongListRequest): AsyncGenerator<string, void, undefined> {
     let held = 0;
     try {
@@ -110,7 +114,7 @@ export class LongLists {
       const wanted = limit - first.count;
       const ids: BigInt64Array[] = [];
       let read = 0;
-      // One plant more than wanted shows whether the limit truncates the list.
+      // Reads one plant more than wanted, to find out whether the limit truncates the list.
       for await (const page of this.#store.iteratePages(user, { after: first.last, limit: wanted + 1 })) {
         if (isClientGone()) throw new HttpError('malformed_request');
         read += page.length;
@@ -142,7 +146,7 @@ function lastOf(ids: readonly BigInt64Array[]): string {
   return String(ids.findLast((page) => page.length > 0)?.at(-1));
 }
 
-/** Yields the JSON of the plants whose ids are in `sortedIds`, each after a comma. */
+/** Yields the JSON of the plants whose ids are in `sortedIds`. Each plant is preceded by a comma. */
 async function* onlyThese(
   pages: AsyncIterable<StoredPlant[]>,
   sortedIds: readonly BigInt64Array[],

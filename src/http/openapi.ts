@@ -7,7 +7,7 @@ import type { Operation, OperationId, Route } from './routes.ts';
 /** A JSON object. */
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The schema of a name or tag. Unpaired surrogates are not allowed either, although they match the pattern. */
+/** The schema of a name or tag. The service also rejects unpaired surrogates, although the pattern matches them. */
 const string = { type: 'string', pattern: '^[^\\u0000]*$' };
 const id = {
   type: 'integer',
@@ -51,7 +51,7 @@ const headers = {
 
 type HeaderName = keyof typeof headers;
 
-/** The additional header of an Error response for each status. */
+/** Maps a status to the additional header that Error responses with this status have. */
 const extraHeaders: Partial<Record<number, HeaderName>> = {
   401: 'WWW-Authenticate',
   403: 'WWW-Authenticate',
@@ -76,7 +76,7 @@ const parameters = {
   id: { name: 'id', in: 'path', required: true, description: 'The id of the plant.', schema: id },
 };
 
-/** The parts of each operation that the routes table does not contain. */
+/** The parts of each operation's description that the table of routes does not contain. */
 const details: Record<OperationId, JsonObject & { readonly responses: JsonObject }> = {
   getPlants: {
     summary: 'The plants the caller has access to, in ascending id.',
@@ -108,7 +108,7 @@ const details: Record<OperationId, JsonObject & { readonly responses: JsonObject
   },
 };
 
-/** The responses for each status that are the same for every operation. */
+/** Maps a status to the name of its response, if this response is the same for every operation. */
 const sharedResponses: Readonly<Record<string, string>> = {
   401: 'Unauthorized',
   403: 'Forbidden',
@@ -120,8 +120,8 @@ const sharedResponses: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the OpenAPI 3.1.0 description of the service. It is generated from the tables of routes and
- * errors that the service itself uses. `serverUrl` is the prefix of its paths.
+ * Returns the OpenAPI 3.1.0 description of the service. The description is generated from the tables of routes and
+ * errors that the service itself uses. `serverUrl` is the URL or path that precedes every path in the description.
  *
  * @example
  * await writeFile('openapi.json', JSON.stringify(openApiDocument('https://example.org/garden')));
@@ -183,13 +183,13 @@ function describeOperation({ id, scope, errors }: Operation): JsonObject & { res
   const { responses, ...rest } = details[id];
   return {
     ...rest,
-    // In OpenAPI 3.1 the list of a bearer scheme contains the scopes that the token must have.
+    // In OpenAPI 3.1, this list contains the scopes that a bearer token must have.
     security: scope === undefined ? [] : [{ bearerAuth: [scope] }],
     responses: { ...responses, ...errorResponses([...commonErrors, ...errors]) },
   };
 }
 
-/** Returns one response for each status of the codes. */
+/** Groups error codes by status and returns one response for each status. */
 function errorResponses(codes: readonly ResponseCode[]): JsonObject {
   const byStatus = Map.groupBy(codes, (code) => errorTable[code].status);
   return Object.fromEntries(
@@ -204,7 +204,7 @@ function codesOf(status: number): ResponseCode[] {
   return (Object.keys(errorTable) as ResponseCode[]).filter((code) => errorTable[code].status === status);
 }
 
-/** Returns the response for all codes that share one status. */
+/** Returns the response for error codes that have the same status. */
 function errorResponse(codes: readonly ResponseCode[]): JsonObject {
   const integers = [...new Set(codes.map((code) => errorTable[code].error))];
   const error = { type: 'integer', enum: integers };
@@ -215,7 +215,7 @@ function errorResponse(codes: readonly ResponseCode[]): JsonObject {
   };
 }
 
-/** Returns the responses to HEAD: those to GET, without content (RFC 9110 §9.3.2). */
+/** Returns the responses to HEAD: the responses to GET, without their content (RFC 9110 §9.3.2). */
 function withoutContent(responses: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(responses).map(([status, response]) => [

@@ -17,7 +17,7 @@ import type { OperationId } from './routes.ts';
 import type { ServiceRequest } from './service-request.ts';
 import type { UnsentBytes } from './unsent-bytes.ts';
 
-/** The input of an operation. */
+/** The arguments of an operation. */
 interface Call {
   readonly request: ServiceRequest;
   readonly user: string;
@@ -26,19 +26,19 @@ interface Call {
   readonly idText: string;
 }
 
-/** The limits of the operations, and the base path of the service. */
+/** The options of the service that the operations use. */
 export interface OperationLimits {
   /** The maximum size of a request body in bytes. */
   readonly maxBodyBytes: number;
-  /** How many calls the store may be working on at once. */
+  /** How many requests the store may work on at once. */
   readonly maxInFlight: number;
-  /** The prefix of every path in a response. */
+  /** The prefix of every path that a response contains. */
   readonly basePath: string;
-  /** Whether responses have the headers of CORS, which the OpenAPI document then describes. */
+  /** Whether responses have CORS headers. If so, the OpenAPI document describes them. */
   readonly hasCors: boolean;
 }
 
-/** The implementation of each operation. It runs after the caller has been authorized. */
+/** The functions that implement the operations. Each is called after the caller has been authorized. */
 export type Operations = Readonly<Record<OperationId, (call: Call) => Answer | Promise<Answer>>>;
 
 export function createOperations(store: PlantStore, limits: OperationLimits, unsent: UnsentBytes): Operations {
@@ -48,7 +48,10 @@ export function createOperations(store: PlantStore, limits: OperationLimits, uns
   const bodies = new JsonBodyReader(limits.maxBodyBytes);
   const inFlight = new InFlight(limits.maxInFlight);
 
-  /** Starts a request. Called when the whole request has arrived; throws if the client can no longer get a response. */
+  /**
+   * Counts a request as in progress. Called when the whole request has arrived. Throws if the client can no longer
+   * receive a response, or if too many requests are in progress.
+   */
   function begin({ isOpen }: ServiceRequest, user: string): void {
     if (!isOpen) throw new HttpError('malformed_request');
     inFlight.begin(user);
@@ -56,7 +59,7 @@ export function createOperations(store: PlantStore, limits: OperationLimits, uns
 
   return {
     createPlant: async ({ request, user }) => {
-      // The cast is unchecked; the store validates the parsed JSON.
+      // This cast is not checked, because the store validates the parsed JSON.
       const newPlant = (await bodies.read(request, user)) as Parameters<PlantStore['createPlant']>[1];
       begin(request, user);
       try {
@@ -106,7 +109,10 @@ function openApiAnswer(prefix: string, hasCors: boolean): Answer {
   return { status: 200, body: JSON.stringify(hasCors ? describeCors(document) : document) };
 }
 
-/** Parses an id in a path. Digits may be percent-encoded (RFC 3986 §6.2.2.2); malformed escapes are invalid. */
+/**
+ * Parses the id in a path. The digits and the minus sign may be percent-encoded (RFC 3986 §6.2.2.2). An id with any
+ * other percent sign is invalid.
+ */
 function parseIdText(text: string): PlantId {
   const id = int64FromText(text.replace(/%(3\d|2d)/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))));
   if (id === undefined) throw new PlantStoreError('invalid_id');

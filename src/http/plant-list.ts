@@ -8,27 +8,28 @@ import type { JsonPage } from '../storage/storage-adapter.ts';
 import type { Answer } from './answer.ts';
 import type { LongLists } from './long-lists.ts';
 
-/** The part of a user's plants to list. */
+/** The query parameters of a list, which select a range of the user's plants. */
 export interface ListQuery {
   readonly limit: number | undefined;
   readonly after: PlantId | undefined;
 }
 
-/** A list query and the other data of its request. */
+/** The query parameters of a list, and other data from its request. */
 export interface PlantListRequest extends ListQuery {
   readonly user: string;
   /** The path for the `Link` header. */
   readonly path: string;
-  /** Whether the method is HEAD, so that the response has no body. */
+  /** Whether the method is HEAD. The response to HEAD has no body. */
   readonly isHead: boolean;
   /** Returns whether the client has disconnected. */
   readonly isClientGone: () => boolean;
 }
 
 /**
- * Returns the answer to getPlants: a JSON array of Plant in ascending order of id. `first` is the first page of it.
- * Memory is constant, except for the ids that {@link LongLists} holds if the limit exceeds one page. In that case the
- * response to HEAD has no `Link`, because the whole list would have to be read for it (RFC 9110 §9.3.2).
+ * Returns the answer to a getPlants request: a JSON array of plants in ascending order of id. `first` is the first page
+ * of the list. Memory use does not depend on the length of the list, except for the ids that {@link LongLists} holds if
+ * the limit is larger than one page. With such a limit, the response to HEAD has no `Link`, because the whole list
+ * would have to be read to find the last id (RFC 9110 §9.3.2).
  *
  * @throws {PlantStoreError} `saturated`, or any error that the store throws.
  */
@@ -48,7 +49,7 @@ export async function plantListAnswer(
   return { status: 200, headers: cutAfter === '' ? [] : nextLink(path, limit, cutAfter), body, user };
 }
 
-/** Yields the first page and all further pages. Each page is read after the previous one has been sent. */
+/** Yields the first page, then all other pages. Each page is read after the previous one has been sent. */
 async function* allPages(store: PlantStore, user: string, first: JsonPage): AsyncGenerator<string, void, undefined> {
   yield first.json.slice(0, -1);
   for (let page = first; page.hasMore;) {
@@ -60,16 +61,20 @@ async function* allPages(store: PlantStore, user: string, first: JsonPage): Asyn
   yield ']';
 }
 
-/** Returns the `Link` header (RFC 8288) to the plants after `last`, for a list that is truncated by its limit. */
+/** Returns the `Link` header (RFC 8288) for a list that its limit truncates. It links to the plants after `last`. */
 function nextLink(path: string, limit: number, last: PlantId | string | undefined): Answer['headers'] {
   return ['Link', `<${path}?limit=${limit}&after=${last ?? ''}>; rel="next"`];
 }
 
-/** Matches a query as in a `Link` header. Using URLSearchParams for it would add a tenth to the cost of a request. */
+/**
+ * Matches a query in the form that `Link` headers contain. Parsing it with URLSearchParams would add a tenth to the
+ * cost of a request.
+ */
 const plainQuery = /^limit=(\d{1,9})(?:&after=(-?\d{1,18}))?$/;
 
 /**
- * Parses the query string of getPlants, without `?`. The store checks the range of `limit`.
+ * Parses the query string of a getPlants request. The string does not include the `?`. The store checks the range of
+ * `limit`.
  *
  * @throws {PlantStoreError} `invalid_limit` or `invalid_after`.
  */
@@ -77,7 +82,8 @@ export function parseListQuery(query: string): ListQuery {
   if (query === '') return { limit: undefined, after: undefined };
   const plain = plainQuery.exec(query);
   if (plain !== null) return { limit: Number(plain[1]), after: plain[2] === undefined ? undefined : BigInt(plain[2]) };
-  // URLSearchParams drops a leading `?`, which here belongs to the name of the first parameter.
+  // URLSearchParams removes the leading `?`. If the query itself begins with a `?`, this character belongs to the name
+  // of the first parameter.
   const parameters = new URLSearchParams(`?${query}`);
   return { limit: parseLimit(parameters.getAll('limit')), after: parseAfter(parameters.getAll('after')) };
 }

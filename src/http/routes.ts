@@ -1,26 +1,29 @@
 import type { Scope } from '../model/caller.ts';
 import type { ResponseCode } from './http-error.ts';
 
-/** The OpenAPI operationId of each operation. */
+/** The operationId of each operation in the OpenAPI document. */
 export type OperationId = 'createPlant' | 'getPlants' | 'deletePlant' | 'getOpenApi';
 
-/** One method of one path. */
+/** One method of one path, such as `GET /plants`. */
 export interface Operation {
   readonly id: OperationId;
   /** The scope that the caller's token must have; `undefined` if no token is required. */
   readonly scope: Scope | undefined;
-  /** The errors that the operation may respond with, in addition to {@link commonErrors}. */
+  /** The errors that the operation can cause, in addition to {@link commonErrors}. */
   readonly errors: readonly ResponseCode[];
 }
 
-/** The errors that may occur for any request. */
+/** The errors that any request can cause. */
 export const commonErrors: readonly ResponseCode[] = ['malformed_request', 'request_timeout', 'header_too_large'];
 
 const tokenErrors: readonly ResponseCode[] = ['missing_credentials', 'invalid_token', 'insufficient_scope'];
 const storeErrors: readonly ResponseCode[] = ['internal', 'storage_unsupported', 'saturated', 'storage_unavailable'];
 const bodyErrors: readonly ResponseCode[] = ['invalid_media_type', 'body_too_large', 'invalid_json', 'invalid_plant'];
 
-/** A path and the methods that it supports. HEAD is derived from GET, and every path supports OPTIONS. */
+/**
+ * A path and the methods that it supports. A path that supports GET also supports HEAD, and every path supports
+ * OPTIONS.
+ */
 export interface Route {
   /** The path in OpenAPI notation; `{id}` represents one path segment. */
   readonly path: string;
@@ -57,17 +60,20 @@ export const routes: readonly Route[] = [
   { path: '/openapi.json', operations: { GET: { id: 'getOpenApi', scope: undefined, errors: [] } } },
 ];
 
-/** Returns the methods that a route supports, as a value of `Allow` (RFC 9110 §10.2.1). */
+/** Returns the methods that a route supports, as the value of the `Allow` header (RFC 9110 §10.2.1). */
 function allowedMethods(route: Route): string {
   const methods = Object.keys(route.operations);
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
 }
 
-/** A route and the path segment at `{id}`, still percent-encoded; empty if the route has no `{id}`. */
+/**
+ * The route that matches a path. `idText` is the path segment at `{id}`, still percent-encoded; empty if the route has
+ * no `{id}`.
+ */
 export interface RouteMatch {
   readonly route: Route;
   readonly idText: string;
-  /** The value of `Allow`. */
+  /** The value of the `Allow` header. */
   readonly allow: string;
 }
 
@@ -77,7 +83,7 @@ const patterns = routes.map((route) => ({
   pattern: new RegExp(`^${route.path.replace('.', '\\.').replace('{id}', '([^/]+)')}$`),
 }));
 
-/** Returns the route of a path. Paths are compared exactly: letter case and trailing slashes matter. */
+/** Returns the route that matches a path. Paths are compared exactly: letter case and trailing slashes matter. */
 export function findRoute(path: string): RouteMatch | undefined {
   for (const { route, allow, pattern } of patterns) {
     const match = pattern.exec(path);
@@ -86,7 +92,7 @@ export function findRoute(path: string): RouteMatch | undefined {
   return undefined;
 }
 
-/** The path and query of a request target, and the route of the path. */
+/** The path and query of a request target, and the route that matches the path. */
 export interface ResolvedTarget {
   readonly path: string;
   readonly query: string;
@@ -94,8 +100,8 @@ export interface ResolvedTarget {
 }
 
 /**
- * Finds the route of a request target. If the path has no route but begins with `basePath`, this prefix is removed:
- * some proxies and frameworks pass on the whole path.
+ * Finds the route for a request target. If no route matches the path and the path begins with `basePath`, removes this
+ * prefix and searches again, because some proxies and frameworks do not remove it.
  */
 export function resolveTarget(target: string, basePath: string): ResolvedTarget {
   const { path, query } = splitTarget(target);
@@ -106,8 +112,9 @@ export function resolveTarget(target: string, basePath: string): ResolvedTarget 
 }
 
 /**
- * Splits a request target into path and query. It does not use `new URL('//evil/plants', base)`, which
- * would treat `evil` as a host. The scheme and authority of the absolute form (RFC 9112 §3.2.2) are dropped.
+ * Splits a request target into a path and a query. If the target is in absolute form (RFC 9112 §3.2.2), its scheme and
+ * authority are removed. `new URL(target, base)` is not used, because it would treat the `evil` in `//evil/plants` as a
+ * host.
  */
 export function splitTarget(target: string): { path: string; query: string } {
   const origin = /^https?:\/\/[^/?]*/i.exec(target)?.[0].length ?? 0;

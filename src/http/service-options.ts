@@ -5,27 +5,35 @@ import { PlantStore } from '../store/plant-store.ts';
 import { checkBasePath } from './base-path.ts';
 import { parseCorsOrigin } from './cors.ts';
 
-/** Options of the HTTP service, for any server. */
+/** The options of the HTTP service. They are the same for every server. */
 export interface ServiceOptions {
-  /** Returns the caller that a bearer token identifies. Required, so that no server is open by accident. */
+  /**
+   * Returns the caller that a bearer token identifies. Required, so that no service is open to everyone by accident.
+   */
   authenticate: Authenticate;
-  /** The maximum size of a request body in bytes, 1 or more; default 65536. Larger bodies: `body_too_large`. */
+  /**
+   * The maximum size of a request body in bytes, 1 or more; default 65536. Larger bodies are refused with
+   * `body_too_large`.
+   */
   maxBodyBytes?: number;
   /**
-   * How many requests the store may be working on at once, 1 or more; default 1000. Further requests are
-   * refused immediately with `saturated`. Requests that are still being received, and lists after their first
-   * page, do not count. One user may use three quarters of the total. Ten times as many pipelined requests may wait.
+   * How many requests the store may work on at once, 1 or more; default 1000. Further requests are refused immediately
+   * with `saturated`. A request counts after it has arrived completely; a list counts only until its first page has
+   * been read. One user may use three quarters of the limit. In addition, pipelined requests may wait for earlier
+   * requests on their connections: at most ten times the limit.
    */
   maxInFlight?: number;
   /**
-   * How many bytes may be buffered for clients that have not read them, 1 or more; default 67108864, of which one user
-   * may use a quarter. At either limit, the slowest connections are closed and new lists are refused with `saturated`.
+   * How many bytes that clients have not read may be buffered, 1 or more; default 67108864. One user may use a quarter
+   * of this limit. When the limit or a user's quarter is reached, the slowest connections are closed and new lists are
+   * refused with `saturated`.
    */
   maxUnsentBytes?: number;
   /**
    * The path prefix under which clients reach the service, such as `/garden`. Paths in `Link` headers and the OpenAPI
-   * document begin with it. A proxy or framework may remove the prefix from requests or pass it on. Default: none. A
-   * mount path that a framework such as Express reports in `request.baseUrl` is added automatically.
+   * document begin with it. Default: none. Requests may arrive with or without the prefix, because some proxies and
+   * frameworks remove it. If a framework such as Express reports a mount path in `request.baseUrl`, this path is
+   * appended to the prefix automatically.
    */
   basePath?: string;
   /**
@@ -34,17 +42,19 @@ export interface ServiceOptions {
    */
   corsOrigin?: string | readonly string[];
   /**
-   * Called with every error for which the client gets a generic 500 or 503, and every error in the middle of a list.
-   * Must not throw. Default: writes the error, the method and the path to standard error.
+   * Called with every error that the client sees only as a generic 500 or 503, and with every error in the middle of a
+   * list. Must not throw. Default: writes the error, the method and the path to standard error.
    */
   onError?: (error: unknown, request: FailedRequest) => void;
 }
 
-/** The request data for `onError`. It contains nothing in which a client could have put a secret. */
+/**
+ * The data about a request that `onError` receives. It excludes every part of the request that could contain a secret.
+ */
 export interface FailedRequest {
   /** The method, such as `POST`. */
   readonly method: string;
-  /** The path in the OpenAPI document, such as `/plants/{id}`; empty if the document does not contain it. */
+  /** The path as in the OpenAPI document, such as `/plants/{id}`; empty if no path in the document matches. */
   readonly path: string;
 }
 
@@ -59,7 +69,8 @@ const optionNames = {
 } as const satisfies Record<keyof ServiceOptions, true>;
 
 /**
- * Checks options and fills in the defaults. `owner` is the name of the public function, for error messages.
+ * Checks options and fills in the defaults. `owner` is the name of the public function that the application called, for
+ * error messages.
  *
  * @throws {TypeError} if an option is invalid; the message names it.
  */
@@ -87,7 +98,7 @@ export function parseServiceOptions(
   return { authenticate, ...integers, basePath, corsOrigin: parseCorsOrigin(corsOrigin), onError };
 }
 
-/** Writes an error to standard error. This is the default for `onError`. */
+/** Writes an error to standard error. This function is the default for `onError`. */
 export function printError(error: unknown, { method, path }: FailedRequest): void {
   console.error(`${method} ${path} failed: ${errorText(error)}`);
 }

@@ -3,23 +3,28 @@ import { UserTotals } from './user-totals.ts';
 /** The share of the maximum that one user may use. */
 const userShare = 1 / 4;
 
-/** How long a client may take to read one write to its socket, up to 64 KiB: about 1 KiB per second. */
+/**
+ * How long a client may take to read the data of one write, which is up to 64 KiB. A client must therefore read about 1
+ * KiB per second.
+ */
 const maxPendingMs = 60_000;
 
-/** After this long without progress, a connection may be closed to free memory. */
+/** After a connection has made no progress for this long, it may be closed to free memory. */
 const minStalledMs = 1000;
 
-/** At this multiple of the maximum, connections are closed even if they are not stalled. */
+/**
+ * If the buffered bytes reach this multiple of a limit, connections are closed even if they have just made progress.
+ */
 const hardFactor = 2;
 
 const checkIntervalMs = 1000;
 
-/** A response object, such as that of node:http. Destroying it closes its connection. */
+/** A response that can be aborted, such as the `ServerResponse` of node:http. `destroy` also closes its connection. */
 export interface Closable {
   destroy(): unknown;
 }
 
-/** Bytes that a client has not read yet. */
+/** The bytes of a response that the client has not read yet. */
 interface Pending {
   readonly user: string;
   readonly bytes: number;
@@ -27,15 +32,15 @@ interface Pending {
 }
 
 /**
- * Counts the bytes that are buffered for slow clients, in sockets or in a page of a list that is sent piece by piece.
- * This memory is freed only when clients read. When the maximum or a user's share of it is reached, new lists are
- * refused, and connections that have made no progress for a second are closed, slowest first. Connections whose clients
- * read less than 64 KiB per minute are always closed.
+ * Counts the bytes that are buffered for slow clients. They are in sockets, or in a page of a list that is being sent
+ * in pieces. This memory is freed only when clients read. When the maximum or a user's share of it is reached, new
+ * lists are refused, and connections that have made no progress for a second are closed, slowest first. Connections
+ * whose clients read less than 64 KiB per minute are closed in any case.
  */
 export class UnsentBytes {
   readonly #max: number;
   readonly #totals = new UserTotals();
-  /** The responses with unsent bytes, in the order in which they began to wait for their clients. */
+  /** The responses with unsent bytes. The response that has been waiting for its client the longest is first. */
   readonly #pending = new Map<Closable, Pending>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -43,7 +48,10 @@ export class UnsentBytes {
     this.#max = maxBytes;
   }
 
-  /** Returns whether a new list of this user must be refused. */
+  /**
+   * Returns whether a new list of this user must be refused. If a limit has been reached, first closes slow connections
+   * to make room.
+   */
   isFull(user: string): boolean {
     if (!this.#isOver(user)) return false;
     this.#makeRoom(user);
@@ -72,7 +80,7 @@ export class UnsentBytes {
     this.#timer = undefined;
   }
 
-  /** Returns whether the total or this user's share has reached its maximum. `factor` multiplies both limits. */
+  /** Returns whether the total or this user's share has reached its limit. `factor` multiplies both limits. */
   #isOver(user: string, factor = 1): boolean {
     const { all } = this.#totals;
     return all >= this.#max * factor || this.#totals.of(user) >= this.#max * userShare * factor;

@@ -4,7 +4,7 @@ export class UserTotals {
   readonly #byUser = new Map<string, number>();
   #all = 0;
 
-  /** Each user contributes at most `maxOfUser` to the total of all users. */
+  /** Each user contributes at most `maxOfUser` to the total of all users. Default: no limit. */
   constructor(maxOfUser?: number) {
     this.#maxOfUser = maxOfUser ?? Infinity;
   }
@@ -19,7 +19,7 @@ export class UserTotals {
     return this.#byUser.get(user) ?? 0;
   }
 
-  /** Adds an amount, which may be negative. */
+  /** Adds an amount, which may be negative, to a user's total. */
   add(user: string, amount: number): void {
     const before = this.of(user);
     const now = before + amount;
