@@ -1,23 +1,26 @@
 import { readFileSync } from 'node:fs';
 
-/** The connection limit if the process may open enough files. */
+/** The maximum number of connections if the process may open enough files. */
 const mostConnections = 10_000;
 
 /**
- * How many file descriptors are reserved for the rest of the process. `plant-store serve` with SQLite
- * uses 23 when idle and up to 31 under load: for libuv's event loops, the standard streams, the database
- * with its -wal and -shm files, a second set of these while the database is reopened after a fault, and
- * the tokens file. A PostgreSQL pool uses 10 by default.
+ * How many file descriptors are reserved for the rest of the process. `plant-store serve` with SQLite uses 23 when idle
+ * and up to 31 under load: for libuv's event loops, the standard streams, the database with its -wal and -shm files, a
+ * second set of these database files while the database is reopened after a fault, and the tokens file. A PostgreSQL
+ * pool uses 10 by default.
  */
 const reservedFiles = 64;
 
-/** The limit if the process may open fewer files than the reserve. With the 31 files above, a total of 40 is enough. */
+/**
+ * The minimum number of connections, even if the process may open fewer files than {@link reservedFiles}. A process
+ * that may open 40 files can have this many connections and open the 31 files above.
+ */
 const fewestConnections = 8;
 
 /**
- * Returns how many connections to accept if the process may have `maxOpenFiles` files open.
- * Connections must never use up all file descriptors. Otherwise the database and the tokens file could
- * not be opened. When accept() fails with EMFILE, libuv closes the connection and reports nothing.
+ * Returns how many connections to accept if the process may have `maxOpenFiles` files open. Connections must never use
+ * up all file descriptors, because the database and the tokens file could then not be opened. If accept() fails with
+ * EMFILE, libuv closes the connection and reports nothing.
  */
 export function connectionLimit(maxOpenFiles: number): number {
   return Math.min(mostConnections, Math.max(fewestConnections, maxOpenFiles - reservedFiles));
@@ -38,11 +41,11 @@ function limitFromProc(): number | undefined {
   }
 }
 
-/** Reads the limit from a diagnostic report, which contains it on every system except Windows. */
+/** Reads the limit from a diagnostic report. Reports contain it on every system except Windows. */
 export function limitFromReport(): number | undefined {
   const report: typeof process.report & { excludeNetwork?: boolean | undefined } = process.report;
   const { excludeNetwork } = report;
-  // Otherwise the report would look up the host name of every connection.
+  // By default, the report looks up the host name of every connection.
   report.excludeNetwork = true;
   try {
     const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft: number | 'unlimited' } } };

@@ -8,8 +8,9 @@ const refusal = errorAnswer(new HttpError('malformed_request', 'This service sup
 const advice = 'pass the listener to the createServer of node:http or node:https, and put a proxy in front for HTTP/2';
 
 /**
- * Wraps a listener to refuse node:http2 requests, because HTTP/2 connections cannot be paused and do not order
- * their requests. The first such request is reported to `onHttp2`, because only the server's owner can fix this.
+ * Wraps a listener so that requests from a node:http2 server are refused. The listener cannot handle them, because
+ * HTTP/2 connections cannot be paused and do not order their requests. `onHttp2` is called for the first such request,
+ * because only the application that created the server can fix this.
  */
 export function http1Only(
   listener: RequestListener,

@@ -2,26 +2,26 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { lastResponse } from './in-order.ts';
 
-/** The share of `maxConnections` that is kept free of idle connections. */
+/** The share of `maxConnections` that idle connections must leave free for new connections. */
 const freeShare = 0.05;
 
 /**
- * How long a client may take to send the header of a request before its connection counts as idle, in milliseconds. It
- * matters only while connections have to be closed. Without it, one byte of a header would keep a connection open until
- * `headersTimeout`.
+ * How long a client may take to send the header of a request before its connection counts as idle, in milliseconds.
+ * This limit matters only when connections have to be closed. Without it, a client could send one byte of a header and
+ * keep its connection open until `headersTimeout`.
  */
 const headerMs = 1000;
 
 /**
  * Closes a server's longest-idle connections whenever more than 95 % of `maxConnections` are open. Once
- * `maxConnections` are open, node:http closes every new connection. Closing idle connections before that
- * ensures that no new client is refused while idle connections exist.
+ * `maxConnections` are open, node:http closes every new connection. Idle connections are closed earlier than that, so
+ * no new client is refused while idle connections exist.
  *
  * A connection is idle if the client has sent nothing since the last response, or if the header of its first or next
- * request has been incomplete for a second. Connections with an incomplete header are closed first.
- * The server emits `idleConnectionClosed` for each connection that is closed.
+ * request has been incomplete for a second. Connections with an incomplete header are closed first. The server emits
+ * `idleConnectionClosed` for each connection that is closed.
  *
- * `open` is the set of the server's open connections; closed connections are removed from it.
+ * `open` is the set of the server's open connections. Connections are removed from it when they are closed.
  */
 export function closeIdleConnections(server: Server, open: Set<Socket>): void {
   const idle = new IdleConnections(server, open);
@@ -31,7 +31,7 @@ export function closeIdleConnections(server: Server, open: Set<Socket>): void {
   server.on('request', ({ socket }: IncomingMessage, response) => {
     idle.requested(socket, response);
   });
-  // No idle connection was left at the last check, but there may be some to close if `maxConnections` has changed.
+  // Usually no connection is idle when a new one is refused. But if `maxConnections` has been lowered, some may be.
   server.on('drop', () => {
     idle.makeRoom();
   });
@@ -40,9 +40,15 @@ export function closeIdleConnections(server: Server, open: Set<Socket>): void {
 class IdleConnections {
   readonly #server: Server;
   readonly #open: Set<Socket>;
-  /** How many bytes each connection had received when its last response ended, in the order of these responses. */
+  /**
+   * The connections whose last response has ended, in the order in which these responses ended. The value is the number
+   * of bytes that the connection had received by then.
+   */
   readonly #keptAlive = new Map<Socket, number>();
-  /** The time since which each connection has been waiting for a complete header, in ascending order. */
+  /**
+   * The connections that are waiting for a complete header, longest-waiting first. The value is the time when the wait
+   * began.
+   */
   readonly #withoutRequest = new Map<Socket, number>();
   #retry: NodeJS.Timeout | undefined;
 
@@ -61,7 +67,7 @@ class IdleConnections {
 
   requested(socket: Socket, response: ServerResponse): void {
     this.#forget(socket);
-    // 'close' is emitted only once, and `on` costs less per request than `once`.
+    // 'close' is emitted only once, so `on` has the same effect as `once` and costs less per request.
     response.on('close', () => {
       if (socket.destroyed || lastResponse(socket) !== response) return;
       this.#keptAlive.set(socket, socket.bytesRead);
@@ -90,7 +96,10 @@ class IdleConnections {
     }
   }
 
-  /** Schedules another check, because new connections count as idle after a second and no event is emitted then. */
+  /**
+   * Schedules another check. A connection that is waiting for a header counts as idle after a second, and no event is
+   * emitted at that time.
+   */
   #retryLater(): void {
     if (this.#retry !== undefined || this.#withoutRequest.size === 0) return;
     this.#retry = setTimeout(() => {
@@ -107,7 +116,7 @@ class IdleConnections {
     }
     for (const [socket, bytesRead] of this.#keptAlive) {
       if (socket.bytesRead === bytesRead) return socket;
-      // The header of the connection's next request is arriving.
+      // The header of the next request on this connection is arriving.
       this.#keptAlive.delete(socket);
       this.#withoutRequest.set(socket, now);
     }

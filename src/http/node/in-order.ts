@@ -2,30 +2,30 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** The response to the latest request of a connection. */
+/** The state of a connection. `response` is the response to its latest request. */
 interface Exchange {
   response: ServerResponse;
-  /** The event loop iteration in which a request of the connection was last passed to the listener. */
+  /** The event loop iteration in which a request from this connection was last passed to the listener. */
   turn: number;
 }
 
 const lastExchanges = new WeakMap<Duplex, Exchange>();
 
-/** Maps the response of each waiting request to the response that it waits for. */
+/** For each response to a waiting request, the earlier response that must be sent first. */
 const waitsFor = new WeakMap<ServerResponse, ServerResponse>();
 
 /**
- * Returns a listener that handles the requests of a connection one after another. node:http dispatches
- * pipelined requests concurrently, so a list after a create would miss the new plant (RFC 9112 §9.3.2).
- * Requests after a response that closes the connection are not handled at all (§9.6).
+ * Returns a listener that handles the requests of a connection one after another. node:http dispatches pipelined
+ * requests concurrently, so a list that follows a create would not contain the new plant (RFC 9112 §9.3.2). If a
+ * response closes the connection, the requests after it are not handled at all (§9.6).
  *
- * At most one request per connection is started in each event loop iteration. While more than 1024
- * connections are ready, libuv polls up to 48 times before it runs other callbacks. With 5000 clients,
- * immediate retries of refused requests delayed the commit of the accepted requests by 6 s.
+ * At most one request per connection is started in each event loop iteration. While more than 1024 connections are
+ * ready, libuv polls up to 48 times before it runs other callbacks. Without this rule, 5000 clients that immediately
+ * retried refused requests delayed the commit of the accepted requests by 6 s.
  *
- * A connection is paused while one of its requests waits. One read of 64 KiB can still contain a
- * thousand requests, which use 3 KiB of memory each. So at most `maxWaiting` requests wait on all
- * connections together. One request more closes the connection with the most waiting requests.
+ * A connection is paused while one of its requests waits. But a single read of 64 KiB can contain a thousand requests,
+ * each of which uses 3 KiB of memory. So at most `maxWaiting` requests may wait on all connections together. If this
+ * limit is exceeded, the connection with the most waiting requests is closed.
  */
 export function inOrder(listener: RequestListener, maxWaiting: number): RequestListener {
   const line = new WaitingLine();
@@ -40,7 +40,7 @@ export function inOrder(listener: RequestListener, maxWaiting: number): RequestL
     }
     const before = last.response;
     last.response = response;
-    // Not `closed`, because Deno's responses do not have it. Node.js sets both at the same time.
+    // `destroyed` is used because Deno's responses do not have `closed`. Node.js sets both at the same time.
     if (before.destroyed && last.turn !== turn) {
       last.turn = turn;
       if (isOpen(socket)) listener(request, response);
@@ -74,7 +74,7 @@ function currentTurn(): number {
   return turns;
 }
 
-/** Returns the response to the latest request of a connection, even if that request is still waiting. */
+/** Returns the response to the latest request on a connection, even if that request is still waiting. */
 export function lastResponse(socket: Duplex): ServerResponse | undefined {
   return lastExchanges.get(socket)?.response;
 }
@@ -88,9 +88,10 @@ export function drainResponses(socket: Duplex): void {
 }
 
 /**
- * Cancels a waiting request, so that it never reaches the listener.
+ * Cancels a waiting request. The request is then never passed to the listener.
  *
- * @returns the response that it waited for; `undefined` if it has already reached the listener.
+ * @returns the response that the request waited for; `undefined` if the request has already been passed to the
+ *   listener.
  */
 export function cancelWaiting(response: ServerResponse): ServerResponse | undefined {
   const before = waitsFor.get(response);
@@ -112,7 +113,7 @@ class WaitingLine {
     this.length++;
     const wait = this.#waits.get(socket);
     if (wait === undefined) {
-      // After a disconnect, waiting responses do not emit 'close', so `leave` does not remove them one by one.
+      // After a disconnect, waiting responses do not emit 'close', so `leave` is not called for them.
       const forget = (): void => {
         this.#forget(socket);
       };
@@ -125,10 +126,9 @@ class WaitingLine {
   }
 
   /**
-   * Closes the connection with the most waiting requests, so that a client with many of them does not cause other
-   * clients to lose their connections.
+   * Closes the connection with the most waiting requests. Clients with fewer waiting requests keep their connections.
    *
-   * @returns whether that was the given connection.
+   * @returns whether the closed connection is `newest`.
    */
   closeLongest(newest: Socket): boolean {
     let longest = newest;
@@ -159,7 +159,7 @@ class WaitingLine {
 
 /** Pauses a connection that node:http has resumed to fill the buffer of an incomplete body. */
 function pauseAgain(this: Socket): void {
-  // If pause() ran before 'resume' was emitted, node:http reads the socket although it counts as paused.
+  // If pause() was called before 'resume' was emitted, the socket counts as paused, but node:http still reads from it.
   if (this.isPaused()) this.emit('pause');
   else this.pause();
 }

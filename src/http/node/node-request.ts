@@ -5,7 +5,9 @@ import { isOpen } from './in-order.ts';
 import { discardBody, readBody } from './request-body.ts';
 import { countHeader, headerValues } from './validation.ts';
 
-/** Adapts a node:http request to the service. Copies nothing: every member reads the message when it is used. */
+/**
+ * Adapts a node:http request to the service. Nothing is copied: each member reads the original request when it is used.
+ */
 export class NodeRequest implements ServiceRequest {
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
@@ -23,7 +25,7 @@ export class NodeRequest implements ServiceRequest {
     return this.#message.url ?? '/';
   }
 
-  /** The prefix that an Express-style app has removed from the URL. */
+  /** The prefix that an Express-style app has removed from the URL; empty if no prefix was removed. */
   get mountPath(): string {
     const message = this.#message;
     return 'baseUrl' in message && typeof message.baseUrl === 'string' ? message.baseUrl : '';
@@ -36,7 +38,7 @@ export class NodeRequest implements ServiceRequest {
   header(name: string): string | undefined {
     const value = this.#message.headers[name];
     if (value === undefined) return undefined;
-    // node:http keeps only the first value of some headers.
+    // `headers` contains only the first value of some repeated headers.
     if (countHeader(this.#message, name) !== 1) return headerValues(this.#message, name).join(', ');
     return typeof value === 'string' ? value : value.join(', ');
   }

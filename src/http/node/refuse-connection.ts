@@ -17,12 +17,11 @@ const refused = new WeakSet<Duplex>();
 const closing = new WeakSet<Duplex>();
 
 /**
- * Sends an error response to input that node:http rejects, and closes the connection. Responses to
- * earlier requests are sent first. If the request has a response that has already begun, that response
- * is completed instead.
+ * Sends an error response to input that node:http rejects, and closes the connection. Responses to earlier requests are
+ * sent first. If the response to the rejected request has already begun, that response is completed instead.
  */
 export function refuseConnection(socket: Duplex, code: HttpErrorCode): void {
-  // After an error, the parser reports another error for every read.
+  // After an error, the parser reports another error each time data is read.
   if (refused.has(socket) || closing.has(socket)) return;
   refused.add(socket);
   const last = lastResponse(socket);
@@ -52,9 +51,9 @@ function after(response: ServerResponse, work: () => void): void {
 }
 
 /**
- * Closes a connection whose client may still be sending (RFC 9112 §9.6). Ends the writable side first
- * and drains input for up to a second. An immediate close would cause a TCP reset, which can overtake
- * the response that gives the reason.
+ * Closes a connection whose client may still be sending data (RFC 9112 §9.6). Ends the writable side first, after
+ * `finalResponse`, and drains input for up to a second. An immediate close would cause a TCP reset, and the client
+ * might then not receive the response that explains the error.
  */
 export function closeLingering(socket: Duplex, finalResponse?: string): void {
   if (socket.destroyed || closing.has(socket)) return;
@@ -70,7 +69,7 @@ export function closeLingering(socket: Duplex, finalResponse?: string): void {
   socket.resume();
 }
 
-/** Returns a complete response as a string, because without a request there is no response object. */
+/** Returns a complete HTTP response as a string. If node:http rejects the input, there may be no response object. */
 function rawAnswer(code: HttpErrorCode): string {
   const { status } = errorTable[code];
   const body = errorBody(new HttpError(code));

@@ -28,15 +28,15 @@ export function readBody(
   return readAnnounced(request, maxBytes);
 }
 
-/** Waits for the end of a body that has no defined semantics: see `ServiceRequest.discardBody`. */
+/** Reads and discards a body that has no defined semantics: see `ServiceRequest.discardBody`. */
 export function discardBody(request: IncomingMessage, maxBytes: number): Promise<void> | undefined {
   if (request.complete || !isBodyAnnounced(request)) return undefined;
   return readAnnounced(request, maxBytes).then(() => undefined);
 }
 
 /**
- * Returns whether the rest of a request's body may be too large to drain. The connection is then closed
- * after the response. Node.js itself drains the rest of any other body.
+ * Returns whether the rest of a request's body may be too large to drain. If so, the connection must be closed after
+ * the response. Otherwise, Node.js drains the rest of the body.
  */
 export function hasEndlessBody(request: IncomingMessage, maxBytes: number): boolean {
   if (request.complete) return false;
@@ -44,7 +44,10 @@ export function hasEndlessBody(request: IncomingMessage, maxBytes: number): bool
   return coding !== undefined || Number(length ?? 0) > maxBytes + maxDrainedBytes;
 }
 
-/** Returns the body if all of it arrived with the header, as most do. This needs no listener and no promise. */
+/**
+ * Returns the body if all of it arrived with the header, as it usually does; otherwise `null`. Requires no listener and
+ * no promise.
+ */
 function readArrived(request: IncomingMessage, maxBytes: number): Buffer | null {
   const length = request.readableLength;
   if (length > maxBytes || length !== Number(request.headers['content-length']) || pendingContinue.has(request)) {
@@ -53,7 +56,10 @@ function readArrived(request: IncomingMessage, maxBytes: number): Buffer | null 
   return request.read() as Buffer | null;
 }
 
-/** Reads a body. A deferred `100 Continue` is sent first, unless Content-Length is already over the maximum. */
+/**
+ * Reads a body. If the client is waiting for `100 Continue`, sends it first, or throws if `Content-Length` exceeds the
+ * maximum.
+ */
 function readAnnounced(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const response = pendingContinue.get(request);
   if (response !== undefined && Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
@@ -61,12 +67,15 @@ function readAnnounced(request: IncomingMessage, maxBytes: number): Promise<Buff
   return readBytes(request, maxBytes);
 }
 
-/** Returns the maximum size of a body in bytes, as far as the request's header shows. */
+/**
+ * Returns how many bytes of memory a body may need: its `Content-Length`, or `maxBytes` if that is less or the header
+ * is missing.
+ */
 function expectedBytes({ headers }: IncomingMessage, maxBytes: number): number {
   return Math.min(maxBytes, Number(headers['content-length'] ?? maxBytes));
 }
 
-/** Reads a body. Uses events, because `for await` costs an eighth to a quarter of the CPU time of a whole request. */
+/** Reads a body. Uses events, because `for await` takes an eighth to a quarter of the CPU time of a whole request. */
 function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const bytes = new BodyBytes(maxBytes, expectedBytes(request, maxBytes));

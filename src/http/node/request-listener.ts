@@ -19,15 +19,16 @@ const maxWaitingFactor = 10;
 const malformed = errorAnswer(new HttpError('malformed_request'), ['Connection', 'close']);
 
 /**
- * Creates a node:http request listener for the whole service. It supports HTTP/1.1 and refuses the HTTP/2 requests of a
- * node:http2 server.
+ * Creates a node:http request listener for the whole service. The listener supports HTTP/1.1 and refuses the HTTP/2
+ * requests of a node:http2 server.
  *
  * The listener is also a Connect middleware. It can be mounted in an Express-style app, at the root or under a prefix,
- * before any body parser. If it gets a function `next`, it calls `next()` for paths that the service does not have.
- * Without `next`, it responds to them with 404.
+ * before any body parser. If it is called with a function `next`, it calls `next()` for paths that do not belong to the
+ * service. Without `next`, it responds to such paths with 404.
  *
- * The requests of a connection are handled one after another. A connection whose client may still be sending is
- * closed after its last response. Nothing else about the server is changed.
+ * The requests of a connection are handled one after another. If a response is sent while the client may still be
+ * sending its request, the connection is closed after this response. The listener changes nothing else about the
+ * server.
  *
  * @throws {TypeError} if an option is invalid; the message names it.
  * @example
@@ -37,18 +38,18 @@ export function createRequestListener(store: PlantStore, options: ServiceOptions
   return createListenerWithPages(store, options, () => undefined);
 }
 
-/** A node:http request listener, which is also Connect middleware if it is called with `next`. */
+/** A node:http request listener. It is also a Connect middleware if it is called with `next`. */
 export type ServiceListener = (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
 
-/** Sends a page as the whole response. */
+/** Sends a web page or one of its files as the whole response. */
 export type SendPage = (response: ServerResponse) => void;
 
-/** Returns what sends the page at the path of a request, or `undefined` if the service handles this path. */
+/** Returns a function that sends the page for a request, or `undefined` if there is no page at its path. */
 export type FindPage = (request: IncomingMessage) => SendPage | undefined;
 
 /**
- * Creates a listener like {@link createRequestListener} that also serves pages. They are subject to the same rules as
- * the service: requests are handled in order, and malformed requests are refused.
+ * Creates a listener like {@link createRequestListener} that also serves pages. The same rules apply to requests for
+ * pages: they are handled in order, and malformed requests are refused.
  */
 export function createListenerWithPages(
   store: PlantStore,
@@ -69,7 +70,7 @@ export function createListenerWithPages(
       if (answer === undefined) sendPage?.(response);
       else await sender.send(response, answer, message.method === 'HEAD');
     } catch (error) {
-      // Part of the response may have been sent. The client must not mistake it for a complete response.
+      // Part of the response may have been sent. The client must not mistake this part for a complete response.
       response.destroy();
       handler.report(error, request);
     } finally {
@@ -88,7 +89,10 @@ export function createListenerWithPages(
   };
 }
 
-/** Detects upgrade requests: node:http drops data that arrives with them and parses later data as a new request. */
+/**
+ * Returns whether a request asks to upgrade the connection. node:http drops data that arrives with such a request, and
+ * parses later data as a new request.
+ */
 function asksForUpgrade({ headers }: IncomingMessage): boolean {
   return headers.upgrade !== undefined;
 }

@@ -12,7 +12,10 @@ export class AnswerSender {
     this.#unsent = unsent;
   }
 
-  /** Sends an answer. Resolves when all of it has been written to the socket, or when the client has disconnected. */
+  /**
+   * Sends an answer. Resolves when the whole answer has been written to the socket, or when the client has
+   * disconnected.
+   */
   async send(response: ServerResponse, answer: Answer, isHead: boolean): Promise<void> {
     const { status, headers = [], body, user = '' } = answer;
     if (body === undefined) {
@@ -35,7 +38,7 @@ export class AnswerSender {
   ): Promise<void> {
     for await (const page of pages) {
       for (let at = 0; at < page.length;) {
-        // Checked before waiting: a closed response emits neither 'drain' nor 'close'.
+        // A closed response emits neither 'drain' nor 'close', so it must not be waited for.
         if (response.destroyed) return;
         const piece = pieceAt(page, at);
         at += piece.length;
@@ -48,7 +51,7 @@ export class AnswerSender {
     response.end();
   }
 
-  /** Counts the bytes that the socket could not send at once, until the response is closed. */
+  /** Counts the bytes that the socket could not send immediately, until the response is closed. */
   #watchRest(response: ServerResponse, user: string): void {
     const { writableLength } = response;
     if (writableLength === 0 || response.destroyed) return;
@@ -60,8 +63,8 @@ export class AnswerSender {
 }
 
 /**
- * Writes a piece and flushes it to the kernel at once; node:http would do so after this event loop iteration. Data that
- * is still pending afterwards waits for the client.
+ * Writes a piece and flushes it to the kernel immediately. By default, node:http would flush it later. Data that is
+ * still buffered after the flush is waiting for the client.
  *
  * @returns whether the next piece can be written now.
  */

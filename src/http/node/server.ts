@@ -13,7 +13,9 @@ import type { ServiceOptions } from '../service-options.ts';
 import { refuseConnection } from './refuse-connection.ts';
 import { deferContinue } from './request-body.ts';
 
-/** All node:http settings are here and in `serverProperties`. docs/limits.md lists them. */
+/**
+ * The node:http options of the server. The other settings are in `serverProperties`. docs/limits.md lists all of them.
+ */
 const serverOptions: ServerOptions = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
@@ -22,12 +24,12 @@ const serverOptions: ServerOptions = {
   connectionsCheckingInterval: 1000,
   maxHeaderSize: 16_384,
   insecureHTTPParser: false,
-  // With `true`, node:http itself would respond to a missing Host, without an Error body.
+  // With `true`, node:http itself would respond to a request without Host, and the response would have no Error body.
   requireHostHeader: false,
 };
 
 const serverProperties = {
-  // A connection on which no byte is sent or received for this long is closed.
+  // A connection is closed if no byte is sent or received for this long.
   timeout: 60_000,
   // By default, node:http silently drops all headers after the 2000th, even a second Host.
   maxHeadersCount: 0,
@@ -36,15 +38,15 @@ const serverProperties = {
 };
 
 /**
- * Creates a node:http server for the whole service. It uses the request listener, and sends an Error body
- * for what node:http itself refuses: malformed requests, headers that are too large, and timeouts. Call
- * `listen` to start it and {@link drainServer} to stop it. A client has 10 seconds to send a header and 30 to
- * send the whole request. To change these limits, set the server's `headersTimeout`, `requestTimeout`,
- * `keepAliveTimeout` and `timeout`.
+ * Creates a node:http server for the whole service. It uses the listener that {@link createRequestListener} creates,
+ * and sends an Error body to requests that node:http itself refuses: malformed requests, headers that are too large,
+ * and timeouts. Call `listen` to start the server and {@link drainServer} to stop it. A client has 10 seconds to send a
+ * header and 30 seconds to send the whole request. To change these limits, set the server's `headersTimeout`,
+ * `requestTimeout`, `keepAliveTimeout` and `timeout`.
  *
- * The server's `maxConnections` is 10,000, or less if the process may not open that many files: 64 files
- * are reserved for the rest of the process. When more than 95 % of `maxConnections` are open, the longest
- * idle connections are closed, and the server emits `idleConnectionClosed` for each of them.
+ * The server's `maxConnections` is 10,000, or less if the process may not open that many files: 64 files are reserved
+ * for the rest of the process. When more than 95 % of `maxConnections` are open, the longest-idle connections are
+ * closed, and the server emits `idleConnectionClosed` for each of them.
  *
  * @throws {TypeError} if an option is invalid; the message names it.
  * @example
@@ -55,7 +57,7 @@ export function createPlantServer(store: PlantStore, options: ServiceOptions): S
   return createServerFor(createRequestListener(store, options));
 }
 
-/** Creates a server like {@link createPlantServer} for a request listener of the service. */
+/** Creates a server like {@link createPlantServer}, with a listener that has already been created. */
 export function createServerFor(listener: RequestListener): Server {
   const maxConnections = connectionLimit(openFileLimit());
   const server = Object.assign(createServer(serverOptions), serverProperties, { maxConnections });
@@ -76,21 +78,25 @@ export function createServerFor(listener: RequestListener): Server {
   });
   // Unknown expectations are ignored: a 417 response is optional (RFC 9110 §10.1.1: MAY).
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  // Without this listener, node:http would close the connection without a response.
+  // Without this listener, node:http would close the connection without a response to CONNECT.
   server.on('connect', (_, socket) => {
     keepServing(socket);
     refuseConnection(socket, 'route_not_found');
   });
   server.on('clientError', (error, socket) => {
     const code = clientErrorCode(error);
-    // The connection is paused because requests wait, so the client did not cause this timeout. It is emitted once.
+    // If the connection is paused because requests wait, the client did not cause this timeout. node:http reports it
+    // only once.
     if (code === 'request_timeout' && socket.isPaused()) timeOutLater(server, socket);
     else refuseConnection(socket, code);
   });
   return server;
 }
 
-/** Handles the connection of a CONNECT request. node:http detaches from it, although responses may be pending. */
+/**
+ * Handles the events of a connection after a CONNECT request. node:http removes its own listeners, although responses
+ * may still be pending.
+ */
 function keepServing(socket: Duplex): void {
   const destroy = (): void => {
     socket.destroy();
@@ -106,8 +112,8 @@ function keepServing(socket: Duplex): void {
 }
 
 /**
- * Applies `requestTimeout` to a request that timed out while its connection was paused. Once the connection is resumed,
- * the rest of the request must arrive within that time.
+ * Applies `requestTimeout` to a request that timed out while its connection was paused. After the connection has been
+ * resumed, the rest of the request must arrive within `requestTimeout`.
  */
 function timeOutLater(server: Server, socket: Duplex): void {
   const last = lastResponse(socket);
@@ -115,7 +121,7 @@ function timeOutLater(server: Server, socket: Duplex): void {
   let wasPaused = true;
   let timer: NodeJS.Timeout;
   const check = (): void => {
-    // A request whose header was late has no response until the header is complete.
+    // If the header of a request was late, the request has no response until its header is complete.
     const isIncomplete = isBodyLate ? !last.req.complete : lastResponse(socket) === last;
     if (!isIncomplete) return;
     const isPaused = socket.isPaused();
@@ -126,7 +132,7 @@ function timeOutLater(server: Server, socket: Duplex): void {
     wasPaused = isPaused;
     wait();
   };
-  // 0 disables a timeout of node:http. One of the two is set, because a request has timed out.
+  // A value of 0 disables a timeout in node:http. One of the two is not 0, because a request has timed out.
   const timeoutMs = server.requestTimeout === 0 ? server.headersTimeout : server.requestTimeout;
   const wait = (): void => {
     timer = setTimeout(check, timeoutMs).unref();
@@ -140,10 +146,11 @@ function timeOutLater(server: Server, socket: Duplex): void {
 const connectionsOf = new WeakMap<Server, Set<Socket>>();
 
 /**
- * Stops a server gracefully: refuses new connections, closes idle ones and finishes requests in progress.
- * After `graceMs` milliseconds the remaining connections are closed too. Resolves when all are closed.
+ * Stops a server gracefully: refuses new connections, closes idle ones and finishes requests in progress. After
+ * `graceMs` milliseconds, the remaining connections are closed too. Resolves when all connections are closed.
  *
- * @throws {TypeError} if the server was not made by {@link createPlantServer}, or if `graceMs` is not 0 to 2147483647.
+ * @throws {TypeError} if the server was not created by {@link createPlantServer}, or if `graceMs` is not an integer
+ *   from 0 to 2147483647.
  * @example
  * process.once('SIGTERM', async () => {
  *   await drainServer(server, 8000);
@@ -174,7 +181,7 @@ export async function drainServer(server: Server, graceMs: number): Promise<void
   clearTimeout(cut);
 }
 
-/** Maps the code of a node:http error to a code of this package. */
+/** Maps the code of a node:http error to an error code of this package. */
 function clientErrorCode({ code }: NodeJS.ErrnoException): HttpErrorCode {
   if (code === 'HPE_HEADER_OVERFLOW') return 'header_too_large';
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';

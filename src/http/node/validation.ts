@@ -1,12 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Matches an address in brackets or a name, which may be empty, and a port (RFC 3986 §3.2.2 and §3.2.3). */
+/**
+ * Matches the value of a `Host` header: an address in brackets or a name, which may be empty, and an optional port (RFC
+ * 3986 §3.2.2 and §3.2.3).
+ */
 const hostAndPort = /^(?:\[[\da-f:.]+\]|[\w\-.~%!$&'()*+,;=]*)(?::\d*)?$/i;
 
 /**
- * Returns whether a request that node:http accepts violates RFC 9112: an unsupported version, a missing,
- * repeated or invalid Host (§3.2), or a transfer coding that node:http does not decode or that HTTP/1.0
- * does not define (§6.1).
+ * Returns whether a request that node:http has accepted violates RFC 9112. Such a request has an unsupported version, a
+ * missing, repeated or invalid Host (§3.2), or a transfer coding that node:http does not decode or that HTTP/1.0 does
+ * not define (§6.1).
  */
 export function isMalformed(request: IncomingMessage): boolean {
   const { headers, httpVersion } = request;
@@ -23,7 +26,10 @@ export function headerValues({ rawHeaders }: IncomingMessage, name: string): str
   return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
 }
 
-/** Counts how often a header was sent, because node:http drops some repetitions. `name` must be in lower case. */
+/**
+ * Returns how many times a header was sent. `rawHeaders` is used because `headers` does not contain all repetitions.
+ * `name` must be in lower case.
+ */
 export function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
