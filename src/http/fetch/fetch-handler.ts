@@ -6,18 +6,19 @@ import { ResponseFactory } from './response.ts';
 
 /**
  * Creates a function from `Request` to `Response` for the whole service, for every framework and runtime that uses
- * these WHATWG classes: Hono, Next.js, SvelteKit, srvx, Bun, Deno and others. It does not import node:http.
+ * these WHATWG classes: Hono, Next.js, SvelteKit, srvx, Bun, Deno and others. The function does not import node:http.
  *
- * If the service is reached under a prefix, set `basePath` to it, whether or not the framework removes the prefix from
+ * If clients reach the service under a prefix, set `basePath` to this prefix, even if the framework removes it from
  * `request.url`. Pass the function a request whose body has not been read.
  *
- * The function rejects only if its argument is not a Request. Long lists are streamed with back-pressure. A client that
- * disconnects, as `request.signal` or the stream of the body reports it, ends the reading of a body or a list.
+ * The function rejects only if its argument is not a Request. Long lists are streamed with back-pressure. When
+ * `request.signal` or the stream of a body reports that the client has disconnected, the function stops reading the
+ * request body or the list.
  *
- * The function does not see the connection. The host server must:
+ * The function has no access to the connection. So the host server, which calls the function, must:
  * - handle pipelined requests of a connection in order (RFC 9112 §9.3.2);
  * - limit the size of headers, the number of connections, and the time to receive a header and a body;
- * - refuse malformed requests, also those with a repeated `Host`, `Authorization` or `Content-Length`;
+ * - refuse malformed requests, including those with a repeated `Host`, `Authorization` or `Content-Length`;
  * - discard the rest of a body that has not been read, so that the client receives the response;
  * - abort `request.signal` or cancel the response's body when the client disconnects, and respect back-pressure.
  *

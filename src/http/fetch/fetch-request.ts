@@ -1,10 +1,15 @@
 import type { ServiceRequest } from '../service-request.ts';
 import { discardBody, readBody } from './request-body.ts';
 
-/** Adapts a WHATWG `Request` to the service. Copies nothing: every member reads the request when it is used. */
+/**
+ * Adapts a WHATWG `Request` to the service. Nothing is copied: each member reads the original request when it is used.
+ */
 export class FetchRequest implements ServiceRequest {
   readonly #request: Request;
-  /** Always empty: no standard says which prefix a framework has removed. The option `basePath` says it instead. */
+  /**
+   * Always empty, because there is no standard way to find out which prefix a framework has removed. Applications set
+   * the option `basePath` instead.
+   */
   readonly mountPath = '';
 
   constructor(request: Request) {
@@ -15,7 +20,10 @@ export class FetchRequest implements ServiceRequest {
     return this.#request.method;
   }
 
-  /** The path and query. The scheme may be any, such as that of a desktop app; a fragment is not part of a target. */
+  /**
+   * The path and query of the URL. The URL may have any scheme, for example that of a desktop app. A fragment is
+   * removed, because it is not part of a request target.
+   */
   get target(): string {
     return this.#request.url.replace(/^[^:/?#]+:\/\/[^/?#]*/, '').replace(/#.*$/, '');
   }
@@ -45,7 +53,7 @@ export class FetchRequest implements ServiceRequest {
  * Checks that a value has the members of a `Request`. Does not use `instanceof`, because frameworks pass their own
  * classes, and test runners run code in other realms.
  *
- * @throws {TypeError} if it does not.
+ * @throws {TypeError} if a member is missing.
  */
 export function checkRequest(value: unknown): void {
   const { url, headers } = (value ?? {}) as Readonly<Record<string, unknown>>;

@@ -2,25 +2,25 @@ import { HttpError } from '../http-error.ts';
 import { pieceAt } from '../piece.ts';
 import type { Closable, UnsentBytes } from '../unsent-bytes.ts';
 
-/** What a stream needs to send a list. */
+/** The options of a {@link ListStream}. */
 export interface ListStreamOptions {
-  /** The list in pages. It is always closed. */
+  /** Yields the pages of the list. The stream always closes this generator. */
   readonly pages: AsyncGenerator<string, void, undefined>;
   /** The user for whom unread bytes are counted. */
   readonly user: string;
   readonly unsent: UnsentBytes;
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
-  /** Receives an error that occurs while the list is read. */
+  /** Called with an error that occurs while the list is read. */
   readonly report: (error: unknown) => void;
 }
 
 const encoder = new TextEncoder();
 
 /**
- * The source of a `ReadableStream` that sends a list. A page is read after the previous one has been consumed, so a
- * consumer that stalls holds one page at most. The rest of that page counts as unsent: {@link UnsentBytes} destroys
- * the stream if its consumer is too slow, or never reads it.
+ * The source of a `ReadableStream` that sends a list. Each page is read after the previous one has been consumed, so at
+ * most one page is buffered for a stalled consumer. The rest of this page counts as unsent. {@link UnsentBytes}
+ * destroys the stream if its consumer reads too slowly or not at all.
  */
 export class ListStream implements Closable {
   readonly #options: ListStreamOptions;
@@ -38,7 +38,8 @@ export class ListStream implements Closable {
 
   /** Creates the stream. */
   static create(options: ListStreamOptions): ReadableStream<Uint8Array> {
-    // The default high-water mark of 1 reads one piece ahead. So the stream is also counted if it is never read.
+    // With the default high-water mark of 1, the stream reads one piece ahead. So even a stream that is never read is
+    // counted.
     return new ReadableStream(new ListStream(options));
   }
 
@@ -57,7 +58,7 @@ export class ListStream implements Closable {
     while (this.#at === this.#page.length && !this.#isClosed) await this.#readPage(controller);
     if (this.#isClosed) {
       // Has no effect if the list is complete or cancelled. After an abort, the host server usually cancels the stream.
-      // Some host servers log an error as a fault, so only a consumer that reads on gets one.
+      // The stream fails only if it is read again after the abort, because some host servers log the error as a fault.
       this.#fail();
       return;
     }
@@ -100,7 +101,7 @@ export class ListStream implements Closable {
     await this.#close();
   }
 
-  /** Releases everything that the stream holds. Resolves when a page that is being read has arrived. */
+  /** Releases everything that the stream holds. If a page is being read, resolves after the page has arrived. */
   async #close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;

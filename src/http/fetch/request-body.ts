@@ -2,9 +2,9 @@ import { BodyBytes, tooLarge } from '../body-bytes.ts';
 import { HttpError } from '../http-error.ts';
 
 /**
- * Reads the whole body of a request: see `ServiceRequest.readBody`. A body whose Content-Length is over the maximum is
- * left unread, for the host server to discard. Cancelling it would close the connection on some host servers, so that
- * the client would not receive the response.
+ * Reads the whole body of a request: see `ServiceRequest.readBody`. If `Content-Length` exceeds the maximum, the body
+ * is not read, and the host server must discard it. If this function cancelled the body, some host servers would close
+ * the connection, and the client would not receive the response.
  *
  * @throws {TypeError} if the body has already been read.
  */
@@ -25,26 +25,33 @@ export function readBody(
   return readStream(body, request.signal, new BodyBytes(maxBytes, expected));
 }
 
-/** Waits for the end of a body that has no defined semantics: see `ServiceRequest.discardBody`. */
+/** Reads and discards a body that has no defined semantics: see `ServiceRequest.discardBody`. */
 export function discardBody(request: Request, maxBytes: number): Promise<void> | undefined {
   const { body, bodyUsed, signal } = request;
   if (body === null || bodyUsed || body.locked) return undefined;
   return readStream(body, signal, new BodyBytes(maxBytes, expectedBytes(request, maxBytes))).then(() => undefined);
 }
 
-/** Returns the maximum size of a body in bytes, as far as the request's headers show. */
+/**
+ * Returns how many bytes of memory a body may need: its `Content-Length`, or `maxBytes` if this header is missing or
+ * invalid.
+ *
+ * @throws {HttpError} `body_too_large` if `Content-Length` exceeds the maximum.
+ */
 function expectedBytes({ headers }: Request, maxBytes: number): number {
   const announced = headers.get('content-length') ?? '';
-  // A Request that an application has created may have any value.
+  // In a Request that an application has created, this header may have any value.
   if (!/^\d+$/.test(announced)) return maxBytes;
   if (Number(announced) > maxBytes) throw tooLarge(maxBytes);
   return Number(announced);
 }
 
-/** Reads a stream until it ends, exceeds the maximum, fails or is aborted. In the last three cases it is cancelled. */
+/**
+ * Reads a stream until it ends, exceeds the maximum, fails or is aborted. In the last three cases, cancels the stream.
+ */
 async function readStream(stream: ReadableStream, signal: AbortSignal, bytes: BodyBytes): Promise<Buffer> {
   const reader: ReadableStreamDefaultReader<unknown> = stream.getReader();
-  // A pending read() then resolves with `done`. A rejection says only that the stream has already failed.
+  // A pending read() then resolves with `done`. If cancel() rejects, the stream has already failed.
   const cancel = (): void => {
     reader.cancel().catch(() => undefined);
   };
@@ -65,13 +72,13 @@ async function readStream(stream: ReadableStream, signal: AbortSignal, bytes: Bo
   }
 }
 
-/** Reads one chunk. Returns `false` if it was the last one, or if the rest must not be read. */
+/** Reads one chunk. Returns `false` if the stream has ended, or if the rest of the stream must not be read. */
 async function addNext(reader: ReadableStreamDefaultReader<unknown>, bytes: BodyBytes): Promise<boolean> {
   const { done, value } = await reader.read().catch((cause: unknown) => {
     throw new HttpError('malformed_request', undefined, { cause });
   });
   if (done) return false;
-  // Not `instanceof`, because a test runner may run the application in another realm.
+  // `instanceof` is not used, because a test runner may run the application in another realm.
   if (!ArrayBuffer.isView(value)) throw new TypeError('The body of the request contains chunks that are not bytes');
   return bytes.add(Buffer.from(value.buffer, value.byteOffset, value.byteLength));
 }

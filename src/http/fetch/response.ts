@@ -3,7 +3,7 @@ import type { Answer, HeaderList } from '../answer.ts';
 import type { UnsentBytes } from '../unsent-bytes.ts';
 import { ListStream } from './list-stream.ts';
 
-/** Converts answers to WHATWG responses, with the headers that the node:http front sends. */
+/** Converts answers to WHATWG responses. They have the same headers as responses that are sent over node:http. */
 export class ResponseFactory {
   readonly #unsent: UnsentBytes;
 
@@ -11,7 +11,7 @@ export class ResponseFactory {
     this.#unsent = unsent;
   }
 
-  /** Creates the response to a request. `report` receives an error that occurs while a list is sent. */
+  /** Creates the response to a request. `report` is called with an error that occurs while a list is being sent. */
   async create(answer: Answer, request: Request, report: (error: unknown) => void): Promise<Response> {
     const { status, headers = [], body, user = '' } = answer;
     if (body === undefined) return new Response(null, { status, headers: pairs([...commonHeaders, ...headers]) });
