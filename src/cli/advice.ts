@@ -3,7 +3,9 @@ const checkPermissions = 'Check the owner and the permissions of the file and it
 const checkCredentials = 'Check the user and the password in the connection string.';
 const freeSpace = 'Free space on the disk.';
 
-/** What to do about an error, by its code: a code of Node.js, an SQLSTATE, or a code of this package. */
+/**
+ * Maps error codes to advice for the user. A code is from Node.js, from PostgreSQL (an SQLSTATE) or from this package.
+ */
 const adviceByCode: ReadonlyMap<unknown, string> = new Map([
   ['ENOTFOUND', 'Check the host name in the connection string.'],
   ['EAI_AGAIN', 'Check the host name in the connection string, and the name server of this machine.'],
@@ -26,7 +28,7 @@ const adviceByCode: ReadonlyMap<unknown, string> = new Map([
   ['storage_unsupported', 'Choose another storage, or restore a backup.'],
 ]);
 
-/** What to do about an error of SQLite, by its primary result code (https://www.sqlite.org/rescode.html). */
+/** Maps primary result codes of SQLite (https://www.sqlite.org/rescode.html) to advice for the user. */
 const adviceBySqliteCode: ReadonlyMap<number, string> = new Map([
   [5, 'Try again when no other process is writing to the file.'],
   [8, checkPermissions],
@@ -34,8 +36,9 @@ const adviceBySqliteCode: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * Returns a sentence that says what to do about an error, from its code or that of a cause. Returns `undefined` if
- * there is none to add: an `Error` without a code is from this package, and its message already says what to do.
+ * Returns a sentence of advice about an error. The advice depends on the code of the error or, if there is no advice
+ * for that code, on the code of its cause. Returns `undefined` if no advice is found. An `Error` without a code comes
+ * from this package, and its message already says what to do.
  */
 export function adviceFor(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;

@@ -1,10 +1,10 @@
-/** Names that differ in more than this many characters from the given text are never suggested. */
+/** A name that differs from the given text in more than this many characters is never suggested. */
 const maxDistance = 3;
 
 /**
- * Returns the name that the user most likely meant by a mistyped text, or `undefined` if no name is similar. A name
- * is similar if it begins with the text, or if at most a third of the characters have to change. Letter case does not
- * matter.
+ * Returns the name that is most similar to a mistyped text, or `undefined` if no name is similar. A name is similar if
+ * it begins with the text, or if it differs from the text in at most a third of the characters. The comparison ignores
+ * the case of the text.
  */
 export function closestName(given: string, names: Iterable<string>): string | undefined {
   const text = given.toLowerCase();
@@ -17,15 +17,18 @@ export function closestName(given: string, names: Iterable<string>): string | un
   return closest;
 }
 
-/** Returns the second sentence of a message about a mistyped text, or an empty string if no name is similar. */
+/**
+ * Returns a sentence that suggests the most similar name, to append to a message about a mistyped text. Returns an
+ * empty string if no name is similar.
+ */
 export function suggestion(text: string, names: Iterable<string>): string {
   const closest = closestName(text, names);
   return closest === undefined ? '' : ` Did you mean '${closest}'?`;
 }
 
 /**
- * Returns how many insertions, deletions, replacements and transpositions of adjacent characters turn one string into
- * another: the optimal string alignment distance.
+ * Returns the optimal string alignment distance: the minimum number of insertions, deletions, replacements and
+ * transpositions of adjacent characters that turn one string into the other.
  */
 function editDistance(from: string, to: string): number {
   let [beforeLast, last] = [[] as number[], Array.from({ length: to.length + 1 }, (_, column) => column)];

@@ -1,25 +1,27 @@
 import { parseArgs } from 'node:util';
 import { closestName } from './closest-name.ts';
 
-/** The error for an invalid command line. The message says what to change, and the exit code is 2. */
+/** Thrown if the command line is invalid. The message says what to change, and the process exits with code 2. */
 export class UsageError extends Error {
   override readonly name: string = 'UsageError';
 }
 
-/** The error for arguments that a command does not support. The command line adds where the command's help is. */
+/**
+ * Thrown if a command does not support an argument. `run` adds a reference to the help of the command to the message.
+ */
 export class ArgumentError extends UsageError {
   override readonly name = 'ArgumentError';
 }
 
-/** A command of the command line. */
+/** A command of `plant-store`, such as `serve`. */
 export interface Command {
   /** The text that `--help` prints. */
   readonly help: string;
-  /** Runs the command. Resolves with the exit code. */
+  /** Runs the command with the arguments that follow its name. Resolves with the exit code. */
   readonly run: (args: string[]) => Promise<number>;
 }
 
-/** The flags of a command. The value of each is a string or a boolean. */
+/** The flags of a command, in the format of the `options` of node:util's `parseArgs`. */
 type Flags = Readonly<
   Record<string, { readonly type: 'string'; readonly multiple?: true } | { readonly type: 'boolean' }>
 >;
@@ -32,11 +34,11 @@ interface CommandLine<F extends Flags> {
 }
 
 /**
- * Parses a command's arguments with node:util's `parseArgs` in strict mode. Accepts at most
- * `maxPositionals` positional arguments.
+ * Parses a command's arguments with node:util's `parseArgs` in strict mode. Accepts at most `maxPositionals` positional
+ * arguments.
  *
- * @throws {UsageError} if the command does not support an argument; an {@link ArgumentError} if the message does not
- *   suggest a similar flag.
+ * @throws {UsageError} if an argument is invalid and a similar flag exists. The message suggests that flag.
+ * @throws {ArgumentError} if an argument is invalid and no similar flag exists.
  */
 export function parseCommandLine<const F extends Flags>(args: string[], flags: F, maxPositionals = 0): CommandLine<F> {
   const { values, positionals } = parse(args, flags);
@@ -49,7 +51,7 @@ function parse(args: string[], options: Flags): ReturnType<typeof parseArgs> {
   try {
     return parseArgs({ args, options, allowPositionals: true });
   } catch (error) {
-    // The other sentences of the message contain only hints.
+    // The first sentence of the message describes the error. The other sentences are only hints.
     const [first = ''] = (error as Error).message.split(/\. |\n/);
     const sentence = `${first.replace(/\.$/, '')}.`;
     const flag = closestName(/^Unknown option '--(.+)'\.$/.exec(sentence)?.[1] ?? '', [
@@ -61,14 +63,15 @@ function parse(args: string[], options: Flags): ReturnType<typeof parseArgs> {
   }
 }
 
-/** The value of a setting, and the flag or environment variable that set it, for messages. */
+/** The value of a setting. `source` is the name of its flag or environment variable, for use in error messages. */
 export interface Setting {
   readonly text: string;
   readonly source: string;
 }
 
 /**
- * Returns a setting: the flag, or else the environment variable if it is not empty, or else the fallback.
+ * Returns a setting. The value is the flag if it is given, otherwise the environment variable if it is not empty, and
+ * otherwise the fallback.
  *
  * @throws {UsageError} if the flag is empty, which most likely means that a shell variable is not set.
  */
@@ -82,9 +85,10 @@ export function setting(name: string, flag: string | undefined, variable: string
 }
 
 /**
- * Returns the flag or the variable that turns a feature on, or `undefined` if neither does.
+ * Returns the setting that turns a feature on: the flag if it is given, or the environment variable if its value is
+ * `1`. Returns `undefined` if the feature stays off.
  *
- * @throws {UsageError} if the variable is neither empty, `0` nor `1`.
+ * @throws {UsageError} if the variable has any other value than `0`, `1` or an empty string.
  */
 export function switchSetting(name: string, flag: boolean | undefined, variable: string): Setting | undefined {
   if (flag === true) return { text: '1', source: name };
@@ -93,7 +97,7 @@ export function switchSetting(name: string, flag: boolean | undefined, variable:
   return text === '1' ? { text, source: variable } : undefined;
 }
 
-/** Returns the path of the tokens file, from a setting that all commands share. */
+/** Returns the path of the tokens file. All commands read it from the same flag and the same environment variable. */
 export function tokensSetting(flag: string | undefined): string {
   return setting('--tokens', flag, 'PLANT_STORE_TOKENS', 'tokens.json').text;
 }

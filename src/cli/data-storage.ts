@@ -7,11 +7,15 @@ import { UsageError } from './command.ts';
 import type { Setting } from './command.ts';
 import { openStorage, sqliteFile } from './open-storage.ts';
 
-/** The maximum size of a file whose plants are counted for the progress bar. Larger files would take too long. */
+/**
+ * The maximum size of a file, in bytes, for which plants are counted for the progress bar. Counting the plants of a
+ * larger file would take too long.
+ */
 const maxCountedBytes = 4 * 2 ** 30;
 
 /**
- * Opens a storage adapter to read plants from, and closes it after the work. Does not create a missing file.
+ * Opens a storage adapter for reading plants, calls `work` with it, and closes the adapter when the promise of `work`
+ * has settled. Does not create a missing file.
  *
  * @throws {UsageError} if the setting does not name persistent storage.
  */
@@ -22,7 +26,8 @@ export function withSource<T>(source: Setting, work: (storage: StorageAdapter) =
 }
 
 /**
- * Opens a storage adapter to write plants to, and closes it after the work.
+ * Opens a storage adapter for writing plants, calls `work` with it, and closes the adapter when the promise of `work`
+ * has settled.
  *
  * @throws {UsageError} if the setting does not name persistent storage.
  */
@@ -32,7 +37,8 @@ export async function withTarget<T>(target: Setting, work: (storage: StorageAdap
       `${target.source} must not be 'memory', which is empty before the command and gone after it. Name a file or a database.`,
     );
   }
-  // Streamed data becomes garbage immediately. A growing young generation would cost 50 MiB and 10 % more time.
+  // Streamed data becomes garbage immediately, so a larger young generation is of no use. Letting it grow would cost 10
+  // % more time and 50 MiB of memory.
   setFlagsFromString('--semi-space-growth-factor=1');
   const storage = await openStorage(target);
   try {
@@ -42,12 +48,12 @@ export async function withTarget<T>(target: Setting, work: (storage: StorageAdap
   }
 }
 
-/** Throws if a file does not exist, because creating it would hide a mistyped path. */
+/** Throws an error if a file does not exist. The file is not created, because this would hide a mistyped path. */
 export function requireFile(file: string): void {
   if (!existsSync(file)) throw new Error(`There is no file ${file}. Check the path.`);
 }
 
-/** Returns whether two settings name the same storage, even through different links. */
+/** Returns whether two settings name the same storage. Different links to one file count as the same storage. */
 export function isSameStorage(a: Setting, b: Setting): boolean {
   const [one, other] = [identity(a), identity(b)];
   return one === other;
@@ -59,7 +65,10 @@ function identity(storage: Setting): string {
   return existsSync(file) ? identifyFile(file) : file;
 }
 
-/** Returns the number of stored plants, or `undefined` if there is no terminal or counting would take too long. */
+/**
+ * Returns the number of stored plants for the progress bar. Returns `undefined` if standard error is not a terminal, if
+ * the storage is not a file, or if counting would take too long.
+ */
 export function countToShow(storage: Setting): number | undefined {
   const file = sqliteFile(storage.text);
   if (!process.stderr.isTTY || file === undefined || statSync(file).size > maxCountedBytes) return undefined;

@@ -2,14 +2,18 @@ import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'n
 import { dirname, join, resolve } from 'node:path';
 import { issueToken, requireTokenFolder } from '../tokens/issue.ts';
 
-/** Where the first token is written: to the terminal, or to a file if standard output may be saved in a log. */
+/**
+ * The destination of the first token, which the server issues if it starts without a tokens file. The token is printed
+ * on the terminal. If standard output is not a terminal, the output may be saved in a log, so the token is written to a
+ * file instead.
+ */
 export type FirstTokenTarget = { readonly kind: 'terminal' } | { readonly kind: 'file'; readonly file: string };
 
 /**
- * Determines where the token of the first start is written.
+ * Returns the destination of the first token. `tokens` is the path of the tokens file.
  *
- * @throws {Error} if the folder of the tokens file does not exist, or if the file for the token
- *   already exists (it is never overwritten).
+ * @throws {Error} if the folder of the tokens file does not exist, or if the file for the first token already exists.
+ *   An existing file is never overwritten.
  */
 export function firstTokenTarget(tokens: string, isTerminal: boolean): FirstTokenTarget {
   requireTokenFolder(tokens);
@@ -19,14 +23,18 @@ export function firstTokenTarget(tokens: string, isTerminal: boolean): FirstToke
   return { kind: 'file', file };
 }
 
-/** The token of the first start: the text that tells the user about it, and how to call the service with it. */
+/** The server's output about the first token. */
 export interface FirstToken {
+  /** A message that the token was created, with the token itself or the path of its file. */
   readonly text: string;
-  /** A line for a POSIX shell. */
+  /** A command for a POSIX shell that calls the service with the token. */
   readonly curl: string;
 }
 
-/** Issues the token of the first start, for the user `me`. `url` is the URL of the service. */
+/**
+ * Issues the first token, for the user `me`. If the target is a file, the token is written to that file. `url` is the
+ * URL of the service.
+ */
 export function issueFirstToken(tokens: string, target: FirstTokenTarget, url: string): FirstToken {
   const plants = shellQuoted(`${url}/plants`);
   if (target.kind === 'terminal') {
@@ -46,7 +54,10 @@ Move the token to a safe place, and remove that file.
   };
 }
 
-/** Issues the token into a file. Creates the file first, so that no token is issued that cannot be saved. */
+/**
+ * Issues the first token and writes it to a file. Creates the file before issuing the token: if the file cannot be
+ * created, no token is issued.
+ */
 function issueIntoFile(tokens: string, file: string): void {
   const descriptor = createFile(file, tokens);
   try {

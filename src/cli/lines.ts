@@ -2,13 +2,13 @@
 export interface Line {
   /** The line number, counted from 1. */
   readonly number: number;
-  /** The bytes of the line without its terminator; `undefined` if the line is too long. */
+  /** The bytes of the line without its terminator; `undefined` if the line is longer than `maxBytes`. */
   readonly bytes: Buffer | undefined;
 }
 
 const newLine = 0x0a;
 
-/** Splits a stream of bytes into lines. Buffers at most `maxBytes` of a line. */
+/** Splits a stream of bytes into lines. Buffers at most `maxBytes` bytes of a line. */
 export class LineSplitter {
   readonly #maxBytes: number;
   #pieces: Buffer[] = [];
@@ -19,7 +19,7 @@ export class LineSplitter {
     this.#maxBytes = maxBytes;
   }
 
-  /** Yields the lines whose end is in this chunk. */
+  /** Adds a chunk of the stream. Yields the lines that end in this chunk. */
   *push(piece: Buffer): Generator<Line, void, undefined> {
     let start = 0;
     for (let end; (end = piece.indexOf(newLine, start)) !== -1; start = end + 1) {
@@ -29,7 +29,7 @@ export class LineSplitter {
     this.#take(piece.subarray(start));
   }
 
-  /** Yields the last line if it has no terminator. */
+  /** Ends the stream. Yields the last line if it has no terminator. */
   *end(): Generator<Line, void, undefined> {
     if (this.#length > 0) yield this.#finish();
   }

@@ -2,18 +2,18 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The address that a server listens on, as the user named it. */
+/** The address that a server listens on, as specified by the user. */
 export interface ListenAddress {
   /** An IP address or a host name. */
   readonly host: string;
-  /** 0 selects a free port. */
+  /** A port number; 0 selects a free port. */
   readonly port: number;
 }
 
 /**
- * Makes a server listen. Resolves with the URL of the server.
+ * Starts a server on an address. Resolves with the URL of the server.
  *
- * @throws {Error} if the server cannot listen on this address; the message says what to change.
+ * @throws {Error} if the server cannot listen on this address. The message says what to change.
  */
 export async function listen(server: Server, address: ListenAddress): Promise<string> {
   server.listen(address.port, address.host);
@@ -26,7 +26,10 @@ export async function listen(server: Server, address: ListenAddress): Promise<st
   return `http://${address.host.includes(':') ? `[${address.host}]` : address.host}:${port}`;
 }
 
-/** Returns a URL at which this machine can reach the server, which may listen on all addresses. */
+/**
+ * Returns a URL that reaches the server from this machine. If the server listens on all addresses, the host of the URL
+ * is `localhost`.
+ */
 export function reachableUrl(url: string): string {
   return url.replace(/^http:\/\/(?:0\.0\.0\.0|\[::\]):/, 'http://localhost:');
 }

@@ -2,6 +2,7 @@
 import './require-node.ts';
 import './silence-sqlite-warning.ts';
 
-// Not a static import, because an older Node.js would fail on node:sqlite before it ran the check above.
+// This import is dynamic. With a static import, an older Node.js would fail to load node:sqlite before it ran the check
+// in require-node.ts.
 const { run } = await import('./run.ts');
 process.exitCode = await run(process.argv.slice(2));

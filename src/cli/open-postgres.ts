@@ -6,7 +6,10 @@ import { UsageError } from './command.ts';
 import type { Setting } from './command.ts';
 import { parsePostgresParameters } from './postgres-parameters.ts';
 
-/** The part of the package `pg` that is used here. Its own types are missing if it is not installed. */
+/**
+ * The part of the package `pg` that this module uses. The types of the package itself are missing if it is not
+ * installed.
+ */
 interface PgModule {
   readonly Client: new (config: object) => unknown;
   readonly Pool: new (config: object) => ClosablePool;
@@ -18,19 +21,20 @@ interface ClosablePool extends PostgresPool {
 }
 
 /**
- * Because of these timeouts, an unresponsive database results in a 503 instead of a request that never ends. All writes
- * of a server wait for a commit that does not end, so the second timeout also limits the effect of a failover.
+ * If the database does not respond, these timeouts make requests fail with status 503. Without them, the requests would
+ * never end. While a commit is pending, all other writes of the server wait for it. The second timeout therefore also
+ * limits how long a failover can block the writes.
  */
 const connectTimeoutMs = 5000;
 const queryTimeoutMs = 10_000;
 
 /**
- * Opens a storage adapter for the database that a `pg` connection string names. The adapter has its own
- * pool and closes it. The parameter `max` sets the size of the pool; `schema` and `table` set the location
- * of the plants. Does not connect yet.
+ * Opens a storage adapter for the database of a `pg` connection string. The adapter has its own connection pool, and
+ * closing the adapter also closes the pool. In the connection string, the parameter `max` sets the size of the pool,
+ * and `schema` and `table` set the location of the plants. Does not connect to the database yet.
  *
- * @throws {UsageError} if `pg` is not installed, or if the setting is not a connection string or has
- *   unsupported parameters. The message never contains the setting, which may include a password.
+ * @throws {UsageError} if `pg` is not installed, or if the setting is not a connection string or has unsupported
+ *   parameters. The message never contains the setting, which may include a password.
  */
 export async function openPostgres({ text, source }: Setting): Promise<StorageAdapter> {
   const { Client, Pool } = await importPg();
@@ -44,7 +48,8 @@ export async function openPostgres({ text, source }: Setting): Promise<StorageAd
     keepAlive: true,
   };
   try {
-    // Parsed here, because a pool does not parse the connection string until it connects.
+    // The new client parses the connection string, and is not used otherwise. A pool does not parse the connection
+    // string until it connects.
     new Client(config);
   } catch (error) {
     const { message } = error as Error;
@@ -53,12 +58,13 @@ export async function openPostgres({ text, source }: Setting): Promise<StorageAd
     );
   }
   const pool = new Pool(config);
-  // The pool has already removed the failed connection, and opens a new one when needed.
+  // Without a listener, the error would end the process. The pool has already removed the failed connection, and opens
+  // a new connection when it needs one.
   pool.on('error', () => undefined);
   return new PoolStorage({ pool, schema, table });
 }
 
-/** A PostgreSQL storage adapter that also closes its pool. */
+/** A PostgreSQL storage adapter whose `close` also closes the connection pool. */
 class PoolStorage extends PostgresStorage {
   readonly #pool: ClosablePool;
   #ended: Promise<void> | undefined;
@@ -79,7 +85,7 @@ async function importPg(): Promise<PgModule> {
   // The name is in a variable, so that compilers and bundlers do not require the package or its types.
   const name = 'pg';
   try {
-    // Older versions are CommonJS modules, of which only the default export is certain to contain all names.
+    // Older versions of `pg` are CommonJS modules. Only their default export is certain to contain all names.
     return ((await import(name)) as { default: PgModule }).default;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;

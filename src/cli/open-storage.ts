@@ -9,8 +9,8 @@ import type { Setting } from './command.ts';
 import { openPostgres } from './open-postgres.ts';
 
 /**
- * Returns the storage setting: the flag, or else `PLANT_STORE_STORAGE`, or else `DATABASE_URL`, which
- * hosting platforms set for their databases.
+ * Returns the storage setting. The value is the flag if it is given, otherwise `PLANT_STORE_STORAGE`, and otherwise
+ * `DATABASE_URL`, which hosting platforms set for their databases.
  *
  * @throws {UsageError} if the flag is empty.
  */
@@ -41,9 +41,12 @@ export function sqliteFile(name: string): string | undefined {
   return file === undefined || file === ':memory:' ? undefined : resolve(file);
 }
 
-/** Returns a sentence that suggests `memory`, or the `sqlite:` form of a file name; otherwise an empty string. */
+/**
+ * Returns a sentence that suggests `memory` if the name is similar to it, or `sqlite:NAME` if the name may be the name
+ * of a file. Returns an empty string otherwise.
+ */
 function suggestedStorage(name: string): string {
-  // A text with another character may be part of a connection string, with a password.
+  // A name with any other character may be part of a connection string with a password.
   const isFileName = /^[\w./\\~ -]+$/.test(name) && name !== 'sqlite' && name !== 'postgres';
   return suggestion(name, ['memory']) || (isFileName ? ` Did you mean 'sqlite:${name}'?` : '');
 }
@@ -58,7 +61,7 @@ function openFile(file: string): SqliteStorage {
   }
 }
 
-/** Describes where the plants are stored, in words that follow "Plants are stored". Never contains a password. */
+/** Returns a phrase that completes the sentence "Plants are stored …". The phrase never contains a password. */
 export function storagePlace({ text: name, source }: Setting): string {
   if (name === 'memory') return 'in memory, until the server stops';
   return `in ${sqliteFile(name) ?? `the PostgreSQL database of ${source}`}`;

@@ -9,15 +9,21 @@ import type { Line } from './lines.ts';
 /** The maximum length of a line, in bytes. */
 export const maxLineBytes = 1_048_576;
 
-/** The result of parsing a line: a plant, `undefined` for a blank line, or a sentence that describes the problem. */
+/**
+ * The result of parsing a line: a plant and its user, a sentence that describes the problem, or `undefined` for a blank
+ * line.
+ */
 export type ParsedLine = { readonly owned: OwnedPlant } | { readonly problem: string } | undefined;
 
-/** Parses a line in the format of `plant-store export`, with exact ids. Returns `undefined` for a blank line. */
+/**
+ * Parses a line in the format that `plant-store export` writes. Ids stay exact, even beyond 2^53. Returns `undefined`
+ * for a blank line.
+ */
 export function parsePlantLine({ number, bytes }: Line): ParsedLine {
   if (bytes === undefined) return { problem: `it has more than ${maxLineBytes} bytes.` };
   if (!isUtf8(bytes)) return { problem: 'it is not UTF-8.' };
   const decoded = bytes.toString('utf8');
-  // Some programs write U+FEFF, a byte order mark, at the start.
+  // Some programs write U+FEFF, a byte order mark, at the start of a file.
   const text = number === 1 && decoded.startsWith('\uFEFF') ? decoded.slice(1) : decoded;
   if (/^\s*$/.test(text)) return undefined;
   try {

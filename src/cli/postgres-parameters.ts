@@ -1,12 +1,15 @@
 import { checkTableOptions } from '../storage/postgres/table.ts';
 import { UsageError } from './command.ts';
 
-/** The values that a parameter may have: `undefined` for any text, a list, or the bounds of an integer. */
+/** The allowed values of a parameter: any text (`undefined`), the items of a list, or the integers of a range. */
 type Rule = undefined | readonly string[] | { readonly from: number; readonly to: number };
 
 const milliseconds: Rule = { from: 0, to: 2_147_483_647 };
 
-/** The parameters that `pg` supports, as of pg 8.23 and pg-connection-string 2.14. `pg` does not check most values. */
+/**
+ * The parameters that `pg` supports, as of pg 8.23 and pg-connection-string 2.14. Their values are checked in this
+ * module, because `pg` does not check most of them.
+ */
 const pgParameters: Readonly<Record<string, Rule>> = {
   user: undefined,
   password: undefined,
@@ -25,7 +28,7 @@ const pgParameters: Readonly<Record<string, Rule>> = {
   statement_timeout: milliseconds,
   lock_timeout: milliseconds,
   idle_in_transaction_session_timeout: milliseconds,
-  // With 0, `pg` would time out at once.
+  // With 0, `pg` would let every query time out immediately.
   query_timeout: { from: 1, to: 2_147_483_647 },
 };
 
@@ -33,7 +36,7 @@ const ownParameters: Readonly<Record<string, Rule>> = {
   max: { from: 1, to: 9999 },
   schema: undefined,
   table: undefined,
-  // `pg` has this setting, but does not read it from a connection string.
+  // `pg` supports channel binding, but does not read this setting from a connection string.
   channel_binding: ['disable', 'prefer', 'require'],
 };
 
@@ -44,7 +47,7 @@ const defaultPoolSize = 10;
 export interface PostgresParameters {
   /** The connection string for `pg`, without Plant Store's own parameters. */
   readonly connectionString: string;
-  /** The size of the pool. */
+  /** The maximum number of connections in the pool. */
   readonly max: number;
   readonly schema: string | undefined;
   readonly table: string | undefined;
@@ -53,13 +56,14 @@ export interface PostgresParameters {
 }
 
 /**
- * Extracts Plant Store's own parameters from a connection string. `source` is the flag or variable that set it.
+ * Parses a connection string and extracts Plant Store's own parameters from it. `source` is the flag or the environment
+ * variable that contains the connection string.
  *
- * @throws {UsageError} if a parameter is unknown, repeated or invalid. The message contains no value, and no name
+ * @throws {UsageError} if a parameter is unknown, repeated or invalid. The message does not contain values, or names
  *   that may be part of a password.
  */
 export function parsePostgresParameters(text: string, source: string): PostgresParameters {
-  // A fragment is never sent to a server.
+  // The fragment is ignored, because it is not part of the parameters.
   const [url = ''] = text.split('#', 1);
   const queryAt = url.indexOf('?');
   const query = queryAt === -1 ? '' : url.slice(queryAt + 1);
@@ -68,7 +72,7 @@ export function parsePostgresParameters(text: string, source: string): PostgresP
   const forPg: string[] = [];
   for (const pair of pairs) {
     const [[name, value] = ['', '']] = new URLSearchParams(pair);
-    // If a password contains an unescaped '?', the query contains the rest of the password and the '@'.
+    // If a password contains an unescaped '?', the query contains the rest of the password and the '@' before the host.
     const shown = /^\w{1,63}$/.test(name) && !query.includes('@') ? `the parameter '${name}'` : 'a parameter';
     if (!rules.has(name)) throw unknownParameter(source, shown);
     if (values.has(name)) throw new UsageError(`${name} must not be given twice in ${source}.`);
@@ -114,14 +118,15 @@ function checkValue(name: string, value: string, source: string): void {
 }
 
 /**
- * `pg` cannot reject a database that does not offer channel binding. `require` is accepted if `pg` verifies the
- * database's certificate, because then no other server can relay the authentication.
+ * Returns whether to use channel binding if the database offers it. `pg` cannot require channel binding: it also
+ * connects to a database that does not offer it. `channel_binding=require` is therefore accepted only if `pg` verifies
+ * the certificate and the host name of the database. In that case, no other server can relay the authentication.
  */
 function usesChannelBinding(values: ReadonlyMap<string, string>, source: string): boolean {
   const binding = values.get('channel_binding') ?? 'disable';
   if (binding === 'require') {
     const mode = values.get('sslmode');
-    // Without `uselibpqcompat`, `pg` treats these modes like verify-full.
+    // Without `uselibpqcompat`, `pg` treats these modes like `verify-full`.
     const verifiesName = values.get('uselibpqcompat') !== 'true' && (mode === 'require' || mode === 'verify-ca');
     if (mode !== 'verify-full' && !verifiesName) {
       throw new UsageError(`channel_binding=require in ${source} needs sslmode=verify-full.`);

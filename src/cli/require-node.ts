@@ -1,6 +1,9 @@
 import { describeNeededNode } from '../storage/sqlite/version.ts';
 
-/** Exits with one sentence if this Node.js does not include SQLite, or if its SQLite can corrupt a file. */
+/**
+ * Exits with a one-sentence message if this version of Node.js does not include SQLite, or if its version of SQLite can
+ * corrupt a file.
+ */
 const needed = describeNeededNode(process.versions['sqlite']);
 if (needed !== undefined) {
   process.stderr.write(

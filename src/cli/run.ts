@@ -43,12 +43,12 @@ Options:
 `;
 
 /**
- * Runs the command line.
+ * Runs a command of `plant-store`. Prints errors to standard error.
  *
- * @returns the exit code: 0 on success, 1 after a failure, 2 if the command line was invalid.
+ * @returns the exit code: 0 on success, 1 after a failure, 2 if the command line is invalid.
  */
 export async function run(args: string[]): Promise<number> {
-  // A closed output pipe must not end the process.
+  // Without these listeners, a closed output pipe would end the process.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   try {
     return await dispatch(args);
@@ -61,7 +61,7 @@ export async function run(args: string[]): Promise<number> {
 
 async function dispatch([name, ...args]: string[]): Promise<number> {
   if (name === undefined) {
-    // Not 0: a script whose variable for the command is empty must not seem to succeed.
+    // A script may pass an empty variable as the command. This must count as a failure, so the exit code is not 0.
     process.stderr.write(help);
     return 2;
   }
@@ -71,7 +71,8 @@ async function dispatch([name, ...args]: string[]): Promise<number> {
   const end = args.indexOf('--');
   const flags = args.slice(0, end === -1 ? undefined : end);
   if (flags.includes('--help') || flags.includes('-h')) return print(command.help);
-  // `ps` shows the title to all users of this machine, and the arguments may contain a password.
+  // By default, `ps` shows the arguments to all users of this machine. The title replaces the arguments, which may
+  // contain a password.
   process.title = `plant-store ${name}`;
   try {
     return await command.run(args);
@@ -105,8 +106,8 @@ function version(): string {
 }
 
 /**
- * Returns the message of an error on one line, followed by the message of its cause if this adds information, and by
- * what to do.
+ * Describes an error on one line: its message, the message of its cause if that adds information, and advice for the
+ * user if there is any.
  */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

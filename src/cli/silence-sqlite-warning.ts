@@ -1,4 +1,6 @@
-/** Suppresses the warning of Node.js 22 that node:sqlite is experimental: command-line users cannot act on it. */
+/**
+ * Suppresses the warning of Node.js 22 that node:sqlite is experimental. Users of the command line cannot act on it.
+ */
 const emitWarning = process.emitWarning.bind(process) as (...args: unknown[]) => void;
 process.emitWarning = (...args: unknown[]) => {
   if (!String(args[0]).startsWith('SQLite is an experimental feature')) emitWarning(...args);

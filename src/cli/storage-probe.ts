@@ -3,21 +3,21 @@ import { adviceFor } from './advice.ts';
 import { errorSummary } from './output/error-summary.ts';
 import type { Log } from './output/log.ts';
 
-/** The delay before the first retry. It doubles with each retry, up to `maxRetryMs`. */
+/** The delay before the first retry. The delay doubles with each retry, up to `maxRetryMs`. */
 const firstRetryMs = 1000;
 const maxRetryMs = 60_000;
 
-/** A storage probe that runs in the background. */
+/** A check of the storage that runs in the background. */
 export interface StorageProbe {
-  /** Whether the probe is waiting for the storage. */
+  /** Whether the probe is waiting for a response from the storage, rather than for the next retry. */
   readonly isUnderWay: boolean;
   /** Stops the probe. Nothing is logged afterwards. */
   stop(): void;
 }
 
 /**
- * Checks immediately whether the storage can be read and written. If not, logs the reason and retries until
- * the check succeeds. Later failures are not detected here; they are logged with the requests that fail.
+ * Checks immediately whether the storage can be read and written. If not, logs the reason and retries until the check
+ * succeeds. Does not detect later failures; they are logged when requests fail.
  */
 export function probeStorage(storage: StorageAdapter, log: Log): StorageProbe {
   let isStopped = false;
@@ -30,7 +30,7 @@ export function probeStorage(storage: StorageAdapter, log: Log): StorageProbe {
       await readAndWrite(storage);
       if (!isStopped && retryMs > firstRetryMs) log.info('The storage works now.');
     } catch (error) {
-      // Closing the storage makes a running probe fail.
+      // A running probe fails when the storage is closed. This failure is not logged.
       if (isStopped) return;
       const advice = adviceFor(error);
       const reason = advice === undefined ? errorSummary(error) : `${errorSummary(error)}. ${advice}`;
@@ -54,9 +54,9 @@ export function probeStorage(storage: StorageAdapter, log: Log): StorageProbe {
 }
 
 /**
- * Creates a missing table, reads a plant, and runs a commit. The commit changes nothing, because the empty
- * user has no plants. Unlike a read, it fails on a read-only file, on a standby server, and without write
- * permission.
+ * Creates the table if it is missing, reads a plant, and runs a commit. The commit deletes a plant that does not exist,
+ * so it changes nothing: the empty user has no plants. Unlike a read, the commit fails on a read-only file, on a
+ * standby server, and without write permission.
  */
 async function readAndWrite(storage: StorageAdapter): Promise<void> {
   await storage.scan({ after: undefined, limit: 1 });

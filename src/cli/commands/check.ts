@@ -48,13 +48,13 @@ interface CheckConfig {
   readonly isJson: boolean;
 }
 
-/** A bearer token (RFC 6750 §2.1). */
+/** The syntax of a bearer token (RFC 6750 §2.1). */
 const bearerToken = /^[\w\-.~+/]+=*$/;
 
-/** The exit code after Ctrl-C, by convention of shells: 128 plus the number of the signal. */
+/** The exit code after Ctrl-C. By convention, shells return 128 plus the number of the signal. */
 const interruptedCode = 130;
 
-/** `plant-store check` */
+/** The command `plant-store check`. */
 export const check: Command = { help, run: async (args) => runCheck(parseConfig(args)) };
 
 function parseConfig(args: string[]): CheckConfig {
@@ -155,7 +155,10 @@ async function runCheck({ baseUrl, tokens, concurrent, isJson }: CheckConfig): P
   return counts.failed > 0 || !isClean ? 1 : 0;
 }
 
-/** Reports the plants of the checks that still exist. Returns whether there are none. */
+/**
+ * Reports the plants that the checks created and that still exist. Resolves with `true` if there are none, and with
+ * `false` if there are some or if this cannot be determined.
+ */
 async function reportLeftovers(client: CheckClient): Promise<boolean> {
   try {
     const names = await client.findLeftovers();
@@ -178,7 +181,10 @@ async function* allResults(
   if (concurrent !== undefined) yield checkConcurrent(client, concurrent);
 }
 
-/** The first signal ends the checks, so that their plants are deleted. A second one ends the process immediately. */
+/**
+ * Aborts the checks on the first SIGINT or SIGTERM, so that the plants that they created can be deleted. Ends the
+ * process immediately on the second signal. Returns a function that removes the signal listeners.
+ */
 function abortOnSignal(interruption: AbortController): () => void {
   const onSignal = (): void => {
     if (interruption.signal.aborted) process.exit(interruptedCode);

@@ -19,7 +19,7 @@ Options:
   -h, --help       show this help
 `;
 
-/** `plant-store copy` */
+/** The command `plant-store copy`. */
 export const copy: Command = { help, run: runCopy };
 
 async function runCopy(args: string[]): Promise<number> {

@@ -22,14 +22,14 @@ Options:
 An environment variable in parentheses sets the default of its option.
 `;
 
-/** `plant-store export` */
+/** The command `plant-store export`. */
 export const exportPlants: Command = { help, run: runExport };
 
 async function runExport(args: string[]): Promise<number> {
   const { values } = parseCommandLine(args, { storage: { type: 'string' } });
   const storage = storageSetting(values.storage);
   return withSource(storage, async (source) => {
-    // If the plants are written to the terminal, a progress bar would be mixed with them.
+    // If the plants are printed on the terminal, a progress bar would appear between them.
     const progress = new Progress({ total: countToShow(storage), isShown: !process.stdout.isTTY });
     let count = 0;
     await forEachOverlapped(scanPages(source), async (page) => {
@@ -46,7 +46,10 @@ function toLine({ user, plant: { id, name, tag } }: OwnedPlant): string {
   return `{"user":${JSON.stringify(user)},"id":${id},"name":${JSON.stringify(name)}${ending}}\n`;
 }
 
-/** Writes a string. Resolves when it has been written, so that at most one page is buffered for a slow reader. */
+/**
+ * Writes a string to standard output. Resolves when the string has been written, so that at most one page is buffered
+ * if the output is read slowly.
+ */
 function print(text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(text, (error) => {

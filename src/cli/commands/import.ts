@@ -31,7 +31,7 @@ Options:
 An environment variable in parentheses sets the default of its option.
 `;
 
-/** `plant-store import` */
+/** The command `plant-store import`. */
 export const importPlants: Command = { help, run: runImport };
 
 async function runImport(args: string[]): Promise<number> {
@@ -60,11 +60,14 @@ async function importAll(target: StorageAdapter, isStrict: boolean): Promise<num
 
 interface Batch {
   readonly plants: OwnedPlant[];
-  /** How many bytes of input had been read when the batch was complete. */
+  /** The number of bytes of input that had been read when the batch was complete. */
   readonly readBytes: number;
 }
 
-/** Yields one batch per commit. The plants of a batch have distinct keys and are limited in number and in bytes. */
+/**
+ * Reads plants from the input and yields one batch per commit. The plants of a batch have distinct keys. The size of a
+ * batch is limited, both in plants and in bytes.
+ */
 async function* readBatches(
   input: AsyncIterable<Buffer>,
   tally: Tally,

@@ -59,15 +59,21 @@ Options:
 An environment variable in parentheses sets the default of its option.
 `;
 
-/** How long requests in progress may take to finish after a signal. */
+/** The maximum time that requests in progress have to finish after a signal. */
 const drainGraceMs = 8000;
-/** The process exits no later than this long after a signal, even if the shutdown is incomplete. */
+/** The maximum time from a signal to the exit of the process, even if the shutdown is incomplete. */
 const stopWithinMs = 9500;
-/** How long a running storage probe may delay the exit. The limit is needed because its database may not respond. */
+/**
+ * The maximum time for which a running storage probe may delay the exit. The limit is needed because the database may
+ * not respond.
+ */
 const probeGraceMs = 1000;
-/** How long the exiting process waits for the last log lines to be read. */
+/** The maximum time for which the process delays its exit so that the last log lines can be read. */
 const logGraceMs = 500;
-/** Signals within this interval count as one, because npm forwards the signal that the terminal also sends. */
+/**
+ * Signals within this interval count as one signal. If npm runs the server, Ctrl-C sends one signal from the terminal,
+ * and npm forwards another.
+ */
 const sameSignalMs = 100;
 
 interface ServeConfig {
@@ -81,7 +87,7 @@ interface ServeConfig {
   readonly docs: Setting | undefined;
 }
 
-/** `plant-store serve` */
+/** The command `plant-store serve`. */
 export const serve: Command = { help, run: async (args) => runServer(parseConfig(args)) };
 
 function parseConfig(args: string[]): ServeConfig {
@@ -178,7 +184,8 @@ async function runServer(config: ServeConfig): Promise<number> {
     });
     const url = await listen(server, config);
 
-    // After listen, so that a startup that fails because of the port does not leave a token that was never shown.
+    // The token is issued after the server has started to listen. If the port is in use, for example, the startup fails
+    // earlier and does not leave a token that was never shown.
     const first = firstTarget && issueFirstToken(config.tokens, firstTarget, reachableUrl(url));
     if (first !== undefined) authenticate = useTokens();
     const stopped = stopOnSignal(server, log, () => probe?.stop());
@@ -186,19 +193,19 @@ async function runServer(config: ServeConfig): Promise<number> {
     probe = probeStorage(storage, log);
     await stopped;
   } finally {
-    // The server is still listening only if startup failed after the port was opened.
+    // The server is still listening here only if the startup failed after the port was opened.
     if (server.listening) await drainServer(server, 0);
     await Promise.race([store.close(), ...(probe?.isUnderWay === true ? [sleep(probeGraceMs)] : [])]);
     log.flush();
   }
-  // A process that does not read the log must not delay the exit.
+  // Ends the process even if standard error is not read and log lines are still unwritten.
   setTimeout(() => process.exit(0), logGraceMs).unref();
   return 0;
 }
 
 /**
- * Resolves when the server has been drained after the first signal. A second signal ends the process
- * immediately. `onStop` is called on the first signal.
+ * On the first signal, calls `onStop` and drains the server. Resolves when the server has been drained. A second signal
+ * ends the process immediately.
  */
 function stopOnSignal(server: Server, log: Log, onStop: () => void): Promise<void> {
   return new Promise((resolve) => {
@@ -219,13 +226,19 @@ function stopOnSignal(server: Server, log: Log, onStop: () => void): Promise<voi
   });
 }
 
-/** Returns the line that supervisors and scripts wait for, and the address of the page if there is one. */
+/**
+ * Returns the line that supervisors and scripts wait for, followed by the URL of the documentation page if it is
+ * enabled.
+ */
 function readyText(url: string, { docs }: ServeConfig): string {
   const page = docs === undefined ? '' : `Try it in a browser: ${reachableUrl(url)}/docs\n`;
   return `Plant Store listening on ${url}\n${page}`;
 }
 
-/** Returns the text of the first start. It ends with what a new user needs next. */
+/**
+ * Returns the output of a server that has issued the first token. The output ends with a command that a new user can
+ * run next.
+ */
 function firstStartText(url: string, { text, curl }: FirstToken, config: ServeConfig): string {
   const { storage, tokens } = config;
   return `${text}

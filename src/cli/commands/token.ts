@@ -36,10 +36,10 @@ An environment variable in parentheses sets the default of its option.
 const actions = ['create', 'list', 'revoke'];
 const tokensOption = { tokens: { type: 'string' } } as const;
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
-/** The latest time that an ECMAScript Date can represent. */
+/** The latest time that an ECMAScript Date can represent, in milliseconds since 1970. */
 const maxTimeMs = 8.64e15;
 
-/** `plant-store token` */
+/** The command `plant-store token`. */
 export const token: Command = { help, run: runToken };
 
 async function runToken([action = '', ...args]: string[]): Promise<number> {

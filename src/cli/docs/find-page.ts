@@ -12,10 +12,10 @@ const allow = 'GET, HEAD, OPTIONS';
 
 /**
  * Creates the documentation page of a service: Swagger UI at `/docs`, which reads the service's own `/openapi.json`.
- * Other paths are left to the service.
+ * The returned function returns `undefined` for requests with other paths, which the service handles.
  *
- * @throws {UsageError} if the package swagger-ui-dist is not installed. `source` is the flag or the variable that
- *   requires it.
+ * @throws {UsageError} if the package swagger-ui-dist is not installed. `source` is the flag or the environment
+ *   variable that requires the package.
  */
 export function createDocs(source: string): FindPage {
   const pages = new Map([...pageFiles(openSwaggerUi(source))].map(([path, file]) => [path, fileSender(file)]));
@@ -35,7 +35,8 @@ function fileSender({ mediaType, body }: PageFile): (request: IncomingMessage) =
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': contentSecurityPolicy,
     'Referrer-Policy': 'no-referrer',
-    // Browsers ask each time whether their copy is current, because a new release has the same paths.
+    // Browsers must check before each use whether their copy is current, because a new release serves its files at the
+    // same paths.
     'Cache-Control': 'no-cache',
     ETag: etag,
   };
@@ -45,13 +46,19 @@ function fileSender({ mediaType, body }: PageFile): (request: IncomingMessage) =
   };
 }
 
-/** Evaluates `If-None-Match` (RFC 9110 §13.1.2). Entity tags are compared weakly. */
+/**
+ * Returns whether the copy of the client is current, according to `If-None-Match`. Entity tags are compared weakly (RFC
+ * 9110 §13.1.2).
+ */
 function isCurrent(condition: string | undefined, etag: string): boolean {
   const tags = condition?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
   return tags.includes('*') || tags.includes(etag);
 }
 
-/** The URLs in the page are relative to `/docs`. The redirect is relative too, so that it works under a prefix. */
+/**
+ * Redirects from `/docs/` to `/docs`, because the URLs in the page are relative to `/docs`. The target of the redirect
+ * is also relative, so that the redirect works if a proxy removes a path prefix from requests.
+ */
 function redirectToPage(): SendPage {
   return (response) => {
     response.writeHead(308, { Location: '../docs', 'Content-Length': 0 }).end();

@@ -1,4 +1,4 @@
-/** A file that the documentation page consists of. */
+/** A file of the documentation page. */
 export interface PageFile {
   readonly mediaType: string;
   readonly body: Buffer;
@@ -25,8 +25,9 @@ const html = `<!doctype html>
 `;
 
 /**
- * Changes to the style of Swagger UI for narrow screens: no column for links, of which the service's document has none,
- * buttons that stay inside their box, and buttons below the text of a response instead of on it.
+ * Adapts the style of Swagger UI. Hides the column for links, because no response in the service's OpenAPI document has
+ * links. On narrow screens, keeps buttons inside their box, and places buttons below the text of a response instead of
+ * over it.
  */
 const css = `.swagger-ui .response-col_links {
   display: none;
@@ -42,7 +43,10 @@ const css = `.swagger-ui .response-col_links {
 }
 `;
 
-/** A `validatorUrl` of null keeps Swagger UI from sending the document to a validator on another host. */
+/**
+ * The script that starts Swagger UI. Because `validatorUrl` is null, Swagger UI does not send the OpenAPI document to a
+ * validator on another host.
+ */
 const startScript = `SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#swagger-ui',
@@ -55,8 +59,9 @@ const startScript = `SwaggerUIBundle({
 `;
 
 /**
- * The Content-Security-Policy of the page. Swagger UI 5.35.0 needs exactly these sources: its icons are data URLs in the
- * style sheet. It sets inline styles through the CSSOM only, so styles do not need 'unsafe-inline' either.
+ * The Content-Security-Policy of the page. Swagger UI 5.35.0 needs exactly these sources. It needs `data:` for images,
+ * because the icons in its style sheet are data URLs. It does not need 'unsafe-inline' for styles, because it sets
+ * inline styles only through the CSSOM.
  */
 export const contentSecurityPolicy: string = [
   "default-src 'none'",
@@ -69,7 +74,7 @@ export const contentSecurityPolicy: string = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Returns the files of the page by path. `readAsset` reads a file of the package swagger-ui-dist. */
+/** Returns a map from paths to the files of the page. `readAsset` reads a file of the package swagger-ui-dist. */
 export function pageFiles(readAsset: (name: string) => Buffer): ReadonlyMap<string, PageFile> {
   const script = 'text/javascript; charset=utf-8';
   return new Map([

@@ -6,7 +6,8 @@ import { UsageError } from '../command.ts';
 /**
  * Returns a function that reads a file of the package swagger-ui-dist, an optional peer dependency.
  *
- * @throws {UsageError} if the package is not installed. `source` is the flag or the variable that requires it.
+ * @throws {UsageError} if the package is not installed. `source` is the flag or the environment variable that requires
+ *   the package.
  */
 export function openSwaggerUi(source: string): (name: string) => Buffer {
   const folder = findPackage(source);

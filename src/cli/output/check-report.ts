@@ -4,13 +4,13 @@ import type { CheckResult } from '../../check/run-cases.ts';
 import { printable } from './printable.ts';
 import { counted } from './progress.ts';
 
-/** The longest body in UTF-16 code units that is shown in full. */
+/** The maximum length of a body that is shown in full, in UTF-16 code units. Longer bodies are truncated. */
 const maxShownBody = 300;
 
-/** The headers of a response that a check can be about. */
+/** The response headers that a report shows, because many checks depend on them. */
 const shownHeaders = ['content-type', 'www-authenticate', 'allow', 'link', 'location', 'cache-control'];
 
-/** How many checks ended in which way. */
+/** The number of checks for each outcome. */
 export interface CheckCounts {
   readonly passed: number;
   /** Failed checks of the level MUST. */
@@ -20,7 +20,7 @@ export interface CheckCounts {
   readonly notRun: number;
 }
 
-/** Counts results. */
+/** Counts the results for each outcome. */
 export function countResults(results: readonly CheckResult[]): CheckCounts {
   const count = (isCounted: (result: CheckResult) => boolean): number => results.filter(isCounted).length;
   return {
@@ -31,11 +31,11 @@ export function countResults(results: readonly CheckResult[]): CheckCounts {
   };
 }
 
-/** The response of a failed check, as a report shows it. */
+/** The response to the request of a failed check, in the form that a report shows. */
 interface ReceivedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The beginning of the body. */
+  /** The body, truncated if it is long. */
   readonly body: string;
 }
 
@@ -49,14 +49,14 @@ interface ReportedResult {
   /** Why the check was not run. */
   readonly reason?: string;
   readonly expected?: string;
-  /** The response, or a sentence that says what there was instead. */
+  /** The response, or a phrase that describes the result if there is no single response to show. */
   readonly received?: ReceivedResponse | string;
   readonly details?: readonly string[];
   /** A command that repeats the request. */
   readonly curl?: string;
 }
 
-/** Returns the entry of a result in the JSON report. It contains no token. */
+/** Returns the entry for a result in the JSON report. The entry contains no tokens. */
 export function reportedResult(client: CheckClient, result: CheckResult): ReportedResult {
   const { id, level, name, source } = result.check;
   const base = { id, level, name, source, outcome: result.outcome };
@@ -79,7 +79,7 @@ export function reportedResult(client: CheckClient, result: CheckResult): Report
   };
 }
 
-/** Returns the lines about a result: one if the check passed, or several if it failed. */
+/** Returns the text for a result: one line if the check passed, or several lines otherwise. */
 export function resultLines(client: CheckClient, result: CheckResult): string {
   const { id, name, source, reason, expected, received, details = [], curl } = reportedResult(client, result);
   if (result.outcome === 'passed') return `✓ ${name} (${id})\n`;
@@ -96,7 +96,7 @@ export function resultLines(client: CheckClient, result: CheckResult): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Returns the summary as one line. */
+/** Returns a line that summarizes the results. */
 export function summaryLine({ passed, failed, warnings, notRun }: CheckCounts, elapsedMs: number): string {
   const total = counted(passed + failed + warnings + notRun, 'check');
   const parts = [`${passed} passed`, `${failed} failed`, counted(warnings, 'warning'), `${notRun} not run`];

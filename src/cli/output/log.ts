@@ -4,7 +4,7 @@ import { findRoute, splitTarget } from '../../http/routes.ts';
 import { errorSummary } from './error-summary.ts';
 import { styled } from './style.ts';
 
-/** The formats of the log. */
+/** The supported formats of the log. */
 export const logFormats = ['json', 'pretty', 'off'] as const;
 export type LogFormat = (typeof logFormats)[number];
 
@@ -15,10 +15,10 @@ interface LogEntry {
   readonly [field: string]: string | number | undefined;
 }
 
-/** How many bytes may be buffered if standard error is not read. Further lines are dropped and counted. */
+/** The maximum number of buffered bytes if standard error is not read. Further lines are dropped and counted. */
 const maxUnwrittenBytes = 1_048_576;
 
-/** After an error is logged, how long repetitions of it are counted instead of logged. */
+/** How long repetitions of an error are counted instead of logged, after the error has been logged. */
 const repeatMs = 1000;
 
 /** Writes the log to standard error, with one write per event loop iteration. */
@@ -40,8 +40,8 @@ export class Log {
   }
 
   /**
-   * Logs an error with its stack and those of its causes, which never contain tokens. Repetitions within a
-   * second are counted instead of logged, because every request fails while the storage is down.
+   * Logs an error with its stack and the stacks of its causes. These stacks never contain tokens. Repetitions within a
+   * second are counted instead of logged, because every request fails while the storage is unavailable.
    */
   error(message: string, error?: unknown): void {
     const key = error === undefined ? message : `${message}: ${errorSummary(error)}`;
@@ -60,8 +60,8 @@ export class Log {
   }
 
   /**
-   * Logs one line when the response has been sent. The line contains the route, not the path, because
-   * clients put secrets into paths, as in `http://ada:password@host/plants` or `/plants;token=…`.
+   * Logs one line when the response has been sent or the client has disconnected. The line contains the route instead
+   * of the path, because the path may contain secrets, as in `http://ada:password@host/plants` or `/plants;token=…`.
    */
   request(request: IncomingMessage, response: ServerResponse): void {
     const start = performance.now();
@@ -78,7 +78,7 @@ export class Log {
     });
   }
 
-  /** Logs the code of an error because of which node:http itself refused a request. Ignores disconnects. */
+  /** Logs the error code of a request that node:http itself refused. Does not log disconnects. */
   refusal({ code = '' }: NodeJS.ErrnoException): void {
     if (/^HPE_(?!INVALID_EOF_STATE)|^ERR_HTTP_REQUEST_TIMEOUT/.test(code)) {
       this.#write({ level: 'info', message: 'refused', code });
@@ -121,7 +121,7 @@ export class Log {
     return this.#time;
   }
 
-  /** Writes all pending lines. */
+  /** Writes all buffered lines. */
   flush(): void {
     this.#reportRepeats();
     this.#writeOut();
@@ -139,7 +139,7 @@ export class Log {
   }
 }
 
-/** The methods of RFC 9110, and PATCH. Other method names are not logged, because clients can choose any text. */
+/** The methods of RFC 9110, and PATCH. Any other method is logged as `other`, because clients can choose any text. */
 const knownMethods: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',

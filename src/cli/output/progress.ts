@@ -23,8 +23,8 @@ const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const rounded = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
 
 /**
- * Shows progress. On a terminal, this is one line that is redrawn at most 10 times a second, with a bar and
- * the remaining time if the total is known. Elsewhere, only the summary is written.
+ * Shows the progress of a command. On a terminal, draws one line and redraws it at most 10 times a second. The line
+ * contains a bar and the remaining time if the total is known. If the stream is not a terminal, this line is not drawn.
  */
 export class Progress {
   readonly #stream: ProgressStream;
@@ -44,7 +44,10 @@ export class Progress {
     this.#isShown = isShown && stream.isTTY === true;
   }
 
-  /** Updates the count and the completed fraction, 0 to 1. The fraction defaults to the count divided by the total. */
+  /**
+   * Updates the count and the completed fraction, which is from 0 to 1. The default fraction is the count divided by
+   * the total.
+   */
   update(count: number, part: number | undefined = this.#total && count / this.#total): void {
     const now = performance.now();
     if (!this.#isShown || now - this.#drawnMs < minRedrawMs) return;
@@ -57,7 +60,7 @@ export class Progress {
     this.#stream.write(`${this.#clear()}${line}\n`);
   }
 
-  /** Replaces the bar with the summary: the count, the elapsed time, and the rest of the sentence. */
+  /** Replaces the bar with a summary: the verb, the count, the elapsed time, the rate, and the rest of the sentence. */
   finish(verb: string, count: number, rest = ''): void {
     const elapsedMs = performance.now() - this.#startMs;
     const rate = count === 0 ? '' : ` (${perSecond(count, elapsedMs)})`;
@@ -66,7 +69,10 @@ export class Progress {
     );
   }
 
-  /** Returns the text that erases the bar. The next update draws the bar again. */
+  /**
+   * Returns the characters that erase the bar, or an empty string if no bar is drawn. The next update draws the bar
+   * again.
+   */
   #clear(): string {
     if (this.#drawnMs === -Infinity) return '';
     this.#drawnMs = -Infinity;
@@ -77,7 +83,7 @@ export class Progress {
     const columns = this.#stream.columns ?? 80;
     const counts = [`${whole.format(count)} ${this.#unit}`, perSecond(count, elapsedMs)];
     if (part === undefined) return fitting(counts, columns);
-    // The count can exceed the total if items were added in the meantime.
+    // The count can exceed the total if other clients add plants while the command runs.
     const done = Math.min(1, part);
     const percent = `${String(Math.floor(done * 100)).padStart(3)} %`;
     const left = done === 0 ? [] : [`${duration((elapsedMs * (1 - done)) / done)} left`];
@@ -87,7 +93,10 @@ export class Progress {
   }
 }
 
-/** Joins as many parts as fit into a line. Part of a number would look like a smaller number, so no part is cut. */
+/**
+ * Joins as many parts as fit into a line. No part is truncated, because a truncated number would look like a smaller
+ * number.
+ */
 function fitting(parts: string[], columns: number): string {
   const kept: string[] = [];
   for (const part of parts) {
@@ -97,7 +106,7 @@ function fitting(parts: string[], columns: number): string {
   return kept.join('  ');
 }
 
-/** Formats a number with an optional unit, which is passed in the singular: `1 plant`, `2,000 plants`. */
+/** Formats a number and an optional unit, such as `1 plant` or `2,000 plants`. `unit` is in the singular. */
 export function counted(count: number, unit?: string): string {
   return `${whole.format(count)}${unit === undefined ? '' : ` ${unit}${count === 1 ? '' : 's'}`}`;
 }

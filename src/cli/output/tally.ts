@@ -2,13 +2,13 @@ import type { PlantConflict, PlantTally } from '../../transfer/add-plants.ts';
 import { counted } from './progress.ts';
 import { printable } from './printable.ts';
 
-/** How many conflicts, and how many bad lines, are reported individually. Further ones are only counted. */
+/** The maximum number of conflicts, and of bad lines, that are reported individually. Further ones are only counted. */
 const maxTold = 10;
 
 /** Counts the results of adding plants, and reports conflicts and bad lines. */
 export class Tally implements PlantTally {
   added = 0;
-  /** How many identical plants already existed. */
+  /** The number of plants that already existed, with the same name and tag. */
   present = 0;
   #conflicts = 0;
   #badLines = 0;
@@ -29,7 +29,7 @@ export class Tally implements PlantTally {
     return this.#conflicts === 0 && this.#badLines === 0;
   }
 
-  /** Counts a plant whose id is taken by a different plant. */
+  /** Counts a plant that was not added, because the user already has a different plant with the same id. */
   conflict({ user, plant: { id } }: PlantConflict): void {
     this.#conflicts++;
     this.#tellOne(
