@@ -6,15 +6,15 @@ import { TokenGrants } from './grants.ts';
 /** Options of {@link createTokenFileAuthenticator}. */
 export interface TokenFileOptions {
   /**
-   * Called with a message if the file cannot be used, or if other users of the machine can access it; default
+   * Called with a message if the file cannot be used, or if other users of the machine can access the file; default
    * `console.error`.
    */
   onWarning?: (message: string) => void;
 }
 
 /**
- * Returns an `authenticate` function that reads a tokens file, as written by `plant-store token`. The function looks up
- * a token by its SHA-256, so that response times reveal nothing about valid tokens.
+ * Returns an `authenticate` function that accepts the tokens in a tokens file, as written by `plant-store token`. The
+ * function looks up a token by its SHA-256, so that response times reveal nothing about valid tokens.
  *
  * Changes to the file take effect within a second.
  * - If the file becomes invalid, the function reports the problem and continues to accept the last valid tokens.
@@ -22,7 +22,7 @@ export interface TokenFileOptions {
  * - If a changed file cannot be read for 5 seconds (too many open files, a failing disk), the function rejects every
  *   token with `storage_unavailable` until the file can be read, because the change may be a revocation.
  *
- * @throws {Error} if the file is missing or invalid when this function is called.
+ * @throws {Error} if the file is missing or invalid when `createTokenFileAuthenticator` is called.
  * @example
  * const server = createPlantServer(store, { authenticate: createTokenFileAuthenticator('tokens.json') });
  */

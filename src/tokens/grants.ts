@@ -5,11 +5,11 @@ import { isReadFailure, readTokenFile, visitTokenFile } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
 import { tokenDigest } from './token.ts';
 
-/** The minimum time between two checks of the file, in milliseconds. */
+/** The minimum time between two checks for changes of the file, in milliseconds. */
 const checkIntervalMs = 500;
 /**
- * The maximum age of the last check, in milliseconds. If the check is older and the file has changed, lookups wait
- * until the file has been read.
+ * The maximum age of the last completed check for changes, in milliseconds. If that check is older and a changed file
+ * is being read, lookups wait until the file has been read.
  */
 const maxAgeMs = 1000;
 /** How long the last valid tokens stay in force while a changed file cannot be read, in milliseconds. */
@@ -27,16 +27,16 @@ type FileState =
   | { readonly kind: 'file'; readonly signature: string; readonly isAccessibleToOthers: boolean };
 
 /**
- * Maps the tokens of a tokens file to callers. Checks whether the file has changed only when a token is looked up, so
- * an instance that is not used does no work.
+ * Maps the tokens in a tokens file to callers. The file is checked for changes during lookups, not at regular
+ * intervals, so an instance that is not used does no work.
  */
 export class TokenGrants {
   readonly #path: string;
   readonly #onWarning: (message: string) => void;
   #grants: ReadonlyMap<string, Grant>;
   /**
-   * The grants of tokens that were looked up before, so that each valid token is hashed only once. Has at most one
-   * entry per grant.
+   * Caches the grants of tokens that have been looked up, so that each valid token is hashed only once. Contains at
+   * most one entry per grant.
    */
   readonly #verified = new Map<string, Grant>();
   /** The signature of the file version from which the grants were read; `absent` if the file was removed. */
@@ -47,9 +47,7 @@ export class TokenGrants {
   #loading: Promise<void> | undefined;
   #unreadableSinceMs: number | undefined;
   #isRefusing = false;
-  /**
-   * The last problem with the content of the file that was reported. The same problem is not reported twice in a row.
-   */
+  /** The last reported problem with the content of the file. The same problem is not reported twice in a row. */
   #reported = '';
 
   /** @throws {Error} if the file is missing or invalid. */
@@ -92,7 +90,7 @@ export class TokenGrants {
   }
 
   /**
-   * Prevents further checks for `checkIntervalMs`. A timer is used because reading the clock for each request costs
+   * Prevents further checks for `checkIntervalMs`. Uses a timer, because reading the clock for each request would cost
    * more.
    */
   #stayFresh(): void {
@@ -123,7 +121,7 @@ export class TokenGrants {
     this.#checkedAtMs = startMs;
   }
 
-  /** Reads the file. The old grants stay in force until all new ones have been read. Never rejects. */
+  /** Reads the file. The old grants stay in force until all new grants have been read. Never rejects. */
   async #load(state: FileState & { readonly kind: 'file' }): Promise<void> {
     const grants = new Map<string, Grant>();
     try {
@@ -147,8 +145,8 @@ export class TokenGrants {
   }
 
   /**
-   * Reports that the content of the file is invalid. Does not store the signature, so that the next check reads the
-   * file again: the problem may disappear although the signature stays the same.
+   * Reports that the content of the file is invalid. Does not store the signature, so the next check reads the file
+   * again. This is necessary because the problem may disappear without a change of the signature.
    */
   #failToUse(message: string): void {
     this.#noteReadable();

@@ -11,14 +11,14 @@ import { mintToken, randomBase62, tokenDigest } from './token.ts';
 export type TokenGrant = Pick<TokenRecord, 'user' | 'scopes' | 'expiresAt'>;
 
 /**
- * How long to wait for the lock while another process changes the file, in milliseconds. A change takes only
- * milliseconds.
+ * The maximum time to wait for the lock while another process holds it, in milliseconds. A process holds the lock only
+ * for the few milliseconds in which it changes the file.
  */
 const lockTimeoutMs = 5000;
 
 /**
- * Adds a token to the file and returns the token. Creates the file if it is missing, accessible only to its owner. The
- * file contains the SHA-256 of the token, not the token itself.
+ * Creates a token, adds it to the tokens file and returns it. If the file is missing, it is created so that only its
+ * owner can access it. The file contains the SHA-256 of the token, not the token itself.
  *
  * @throws {Error} if the folder of the file does not exist.
  * @throws {TypeError} if the user, the scopes or the expiry time is invalid.
@@ -42,7 +42,7 @@ export function issueToken(
 }
 
 /**
- * Removes a token from the file. Returns whether the file contained the token.
+ * Removes a token from the tokens file. Returns whether the file contained the token.
  *
  * @throws {Error} if the file does not exist.
  */
@@ -58,8 +58,9 @@ export function revokeToken(path: string, id: string): boolean {
 }
 
 /**
- * @throws {Error} if the folder of a tokens file does not exist. The folder is not created, because this would hide a
- *   mistyped path.
+ * Checks that the folder of a tokens file exists.
+ *
+ * @throws {Error} if the folder does not exist. The folder is not created, because this would hide a mistyped path.
  */
 export function requireTokenFolder(path: string): void {
   const folder = dirname(resolve(path));
@@ -68,7 +69,11 @@ export function requireTokenFolder(path: string): void {
   }
 }
 
-/** @throws {Error} if the tokens file does not exist. */
+/**
+ * Checks that a tokens file exists.
+ *
+ * @throws {Error} if the file does not exist.
+ */
 export function requireTokenFile(path: string): void {
   requireTokenFolder(path);
   if (!existsSync(path)) {
@@ -77,12 +82,12 @@ export function requireTokenFile(path: string): void {
 }
 
 /**
- * Changes the file while holding the lock, so that no concurrent change is lost. If `change` returns `undefined`, the
- * file stays unchanged.
+ * Changes the tokens file while holding the lock, so that no concurrent change is lost. If `change` returns
+ * `undefined`, the file stays unchanged.
  */
 function changeTokenFile(given: string, change: (records: TokenRecord[]) => TokenRecord[] | undefined): void {
   requireTokenFolder(given);
-  // The lock belongs to the real path, so that all symbolic links to a file share one lock.
+  // The lock file is named after the real path, so that all symbolic links to a tokens file share one lock.
   const path = existsSync(given) ? realpathSync(given) : given;
   underLock(`${path}.lock`, () => {
     const changed = change(existsSync(path) ? readTokenFile(path) : []);
@@ -91,8 +96,8 @@ function changeTokenFile(given: string, change: (records: TokenRecord[]) => Toke
 }
 
 /**
- * Runs `work` while holding an exclusive lock: the lock of SQLite on an empty file. The operating system releases this
- * lock when the process dies. A lock that consists only of the existence of a file would remain after a crash.
+ * Runs `work` while holding an exclusive SQLite lock on an empty file. The operating system releases this lock when the
+ * process ends. If the existence of a file served as the lock, the lock would remain after a crash.
  *
  * `work` is synchronous, so no other code of this process runs while the lock is held.
  */
@@ -108,7 +113,8 @@ function underLock(path: string, work: () => void): void {
 /**
  * Acquires the lock. Closing the returned database releases the lock.
  *
- * @throws {Error} if another process holds the lock or the file cannot be used as a lock; the message names the file.
+ * @throws {Error} if another process holds the lock, or if the file cannot be used as a lock. The message names the
+ *   file.
  */
 function takeLock(path: string): DatabaseSync {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw brokenLock(path);
@@ -136,7 +142,7 @@ function brokenLock(path: string, cause?: unknown): Error {
 /** Replaces a file atomically and durably: writes and syncs a new file, renames it to `path`, and syncs the folder. */
 function replaceFile(path: string, text: string): void {
   const newPath = `${path}.new`;
-  // If a process has crashed, its unfinished file may still exist and have other permissions.
+  // A process that crashed may have left an unfinished file, possibly with different permissions.
   rmSync(newPath, { force: true });
   writeFileSync(newPath, text, { mode: 0o600, flag: 'wx', flush: true });
   copyOwner(path, newPath);
@@ -145,8 +151,8 @@ function replaceFile(path: string, text: string): void {
 }
 
 /**
- * Gives a file the owner and group of another file, so that root can create a token for a service that runs as another
- * user.
+ * Gives the file `to` the owner and the group of the file `from`. This allows root to create a token for a service that
+ * runs as another user.
  */
 function copyOwner(from: string, to: string): void {
   const [old, fresh] = [statSync(from, { throwIfNoEntry: false }), statSync(to)];

@@ -22,14 +22,14 @@ export interface TokenRecord {
   readonly expiresAt?: string;
 }
 
-/** How many records to visit before yielding to the event loop. Visiting them takes about 5 ms. */
+/** The number of records to visit before yielding to the event loop. It takes about 5 ms to visit this many records. */
 const sliceLength = 2000;
 
 /**
  * Reads a tokens file.
  *
- * @throws {Error} if the file cannot be read or is invalid. The message is one sentence, which does not quote the
- *   content of the file.
+ * @throws {Error} if the file cannot be read or is invalid. The message is one sentence and does not quote the content
+ *   of the file.
  */
 export function readTokenFile(path: string): TokenRecord[] {
   try {
@@ -42,8 +42,9 @@ export function readTokenFile(path: string): TokenRecord[] {
 }
 
 /**
- * Reads a tokens file asynchronously. Calls `visit` with each record, in order. Only parsing the JSON blocks the event
- * loop. If a record is invalid, `visit` is called with the records before it, and then the promise rejects.
+ * Reads a tokens file asynchronously. Calls `visit` with each record, in order. The event loop is blocked only while
+ * the JSON is parsed. If a record is invalid, `visit` is called with the preceding records, and then the promise
+ * rejects.
  *
  * @throws {Error} in the same cases as {@link readTokenFile}.
  */
@@ -61,8 +62,8 @@ export async function visitTokenFile(path: string, visit: (record: TokenRecord) 
 }
 
 /**
- * Checks an error that was thrown for a tokens file. Returns `true` if the file could not be read, and `false` if the
- * file was read but its content is invalid.
+ * Returns `true` if an error from this module means that the file could not be read, and `false` if the file was read
+ * but its content is invalid.
  */
 export function isReadFailure({ cause }: Error): boolean {
   return cause instanceof Error && 'errno' in cause;
@@ -109,8 +110,8 @@ function parseTokens(text: string): unknown[] {
 }
 
 /**
- * Returns a name of a record for a message: its id, or its index if the id has an unusual length or characters that
- * could make the message misleading.
+ * Returns the name of a record for a message. The name is the id of the record, or its index if the id has an unusual
+ * length or contains characters that could make the message misleading.
  */
 function nameOf(tokens: readonly unknown[], index: number): string {
   const { id } = tokens[index] as TokenRecord;

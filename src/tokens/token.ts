@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** The number of random base62 digits in a token. They contain log2(62^30) = 178 bits. */
+/** The number of random base62 digits in a token. They have log2(62^30) = 178 bits of entropy. */
 const secretLength = 30;
 /** The number of base62 digits for the CRC-32. Six digits are sufficient, because 62^6 > 2^32. */
 const checksumLength = 6;
@@ -22,7 +22,7 @@ export function randomBase62(length: number): string {
   return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
 }
 
-/** Returns the SHA-256 of a token as hexadecimal digits. Only this digest is stored. */
+/** Returns the SHA-256 of a token as hexadecimal digits. Only this digest is stored, not the token itself. */
 export function tokenDigest(token: string): string {
   return hash('sha256', token, 'hex');
 }
