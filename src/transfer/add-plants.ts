@@ -13,18 +13,18 @@ export interface PlantConflict {
   readonly existing: StoredPlant;
 }
 
-/** Counts the plants that were added, that existed already, or that conflict with a stored plant. */
+/** Counts plants by result: added, already present, or in conflict with a stored plant. */
 export interface PlantTally {
   added: number;
-  /** The number of plants that existed already, with the same name and tag. */
+  /** The number of plants that already existed, with the same name and tag. */
   present: number;
   /** Called for each conflict. */
   conflict(conflict: PlantConflict): void;
 }
 
 /**
- * The maximum number of attempts to add the plants of a batch. More attempts are necessary only if other clients delete
- * and create the same plants again and again.
+ * The maximum number of attempts to add the plants of a batch. This number is reached only if other clients delete and
+ * create the same plants again and again.
  */
 const maxRounds = 10;
 
@@ -43,13 +43,16 @@ export async function addPlants(
     const outcomes = await storage.commit(pending.map(({ user, plant }) => ({ kind: 'create', user, plant })));
     const notAdded = pending.filter((_, index) => outcomes[index] !== true).sort(compareOwned);
     tally.added += pending.length - notAdded.length;
-    // If the id of a plant was taken but the stored plant is not found, it was deleted in the meantime. The next round
-    // adds the plant.
+    // If the id of a plant was taken but no stored plant is found, the stored plant has been deleted in the meantime.
+    // The next round then adds the new plant.
     pending = await withoutPresent(new PlantFinder(storage), notAdded, tally);
   }
 }
 
-/** Counts the plants whose ids are taken, as present or as conflicts. Returns the other plants. */
+/**
+ * Returns the plants whose ids are not taken in the storage. Counts each of the other plants as present or as a
+ * conflict.
+ */
 export async function withoutPresent(
   finder: PlantFinder,
   plants: readonly OwnedPlant[],

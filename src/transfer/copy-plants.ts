@@ -30,13 +30,14 @@ export interface CopyPlantsOptions {
 const optionNames = { onProgress: true, onConflict: true } as const satisfies Record<keyof CopyPlantsOptions, true>;
 
 /**
- * Copies the plants of all users from one storage adapter to another, in constant memory. Never overwrites a plant: if
- * the target already contains a plant with the same user and id, the plant is counted as present if the two plants are
- * equal, and as a conflict if they differ. To continue an interrupted copy, run it again. Does not close the adapters.
+ * Copies the plants of all users from one storage adapter to another, in constant memory. Never overwrites a plant. If
+ * the target already contains a plant with the same user and id, the plant is not copied: it is counted as present if
+ * the two plants are equal, and as a conflict if they differ. To continue an interrupted copy, call the function again.
+ * Does not close the adapters.
  *
  * @returns the counts. The copy is complete if there are no conflicts.
  * @throws {TypeError} if `from` or `to` is not a storage adapter, if both are the same adapter, or if an option is
- *   invalid or unknown; the message names the option.
+ *   invalid or unknown. The message names the option.
  * @example
  * const { added, conflicts } = await copyPlants(new SqliteStorage('plants.db'), storage, {
  *   onConflict: ({ user, plant }) => console.error(`${user} has another plant ${plant.id}`),
@@ -56,7 +57,7 @@ export async function copyPlants(
   const tally = new CopyTally(onConflict);
   const finder = new PlantFinder(to);
   await forEachOverlapped(scanPages(from), async (page) => {
-    // The target is searched for the plants before they are created, so that a repeated copy writes nothing.
+    // Plants that the target already contains are left out, so that a repeated copy writes nothing.
     await addPlants(to, await withoutPresent(finder, page, tally), tally);
     onProgress?.(tally.counts);
   });

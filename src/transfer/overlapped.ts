@@ -9,8 +9,8 @@ export async function forEachOverlapped<Item>(
   let next = await iterator.next();
   while (next.done !== true) {
     const processing = work(next.value);
-    // The next item is read one event loop iteration later. `work` can then send its request before reading, which may
-    // be synchronous, blocks the event loop.
+    // The next item is read one event loop iteration later, so that `work` sends its request first. Reading may be
+    // synchronous, and would then block the event loop before the request is sent.
     const reading = nextTurn().then(() => iterator.next());
     [next] = await Promise.all([reading, processing]);
   }

@@ -4,14 +4,14 @@ import { compareOwned } from '../storage/key-order.ts';
 import { maxPageLength } from '../storage/page-bounds.ts';
 import type { OwnedPlant, StorageAdapter } from '../storage/storage-adapter.ts';
 
-/** The minimum limit of a read, in plants. */
+/** The minimum number of plants that a read requests. */
 const minReadPlants = 16;
 
 /**
- * Finds the stored plants with given keys, which must be in ascending order. Each read also fetches the plants that
- * follow. Reads become larger while many lookups need only plants that were already read, and smaller otherwise. For
- * example, a million consecutive plants require a thousand reads, and a few plants among millions of others require one
- * short read each.
+ * Finds the stored plants with the given keys, which must be in ascending order. Each read also fetches the plants that
+ * follow the requested plant. If many lookups find their plants among those that were already read, the next reads
+ * become larger; otherwise they become smaller. For example, a million consecutive plants require a thousand reads, and
+ * a few plants among millions of others require one short read each.
  */
 export class PlantFinder {
   readonly #storage: StorageAdapter;
@@ -25,7 +25,10 @@ export class PlantFinder {
     this.#storage = storage;
   }
 
-  /** Returns the stored plant for each key, or `undefined` if it does not exist. Keys must ascend across calls too. */
+  /**
+   * Returns the stored plant for each key, or `undefined` if it does not exist. Keys must be in ascending order, across
+   * calls too.
+   */
   async findAll(plants: readonly OwnedPlant[]): Promise<(StoredPlant | undefined)[]> {
     const found: (StoredPlant | undefined)[] = [];
     for (const wanted of plants) {
@@ -52,7 +55,8 @@ export class PlantFinder {
       plant: { id },
     } = wanted;
     if (id === minInt64) {
-      // `scan` starts after a key, and no id is less than the smallest id, so this plant is read with `list`.
+      // `scan` returns only plants after a given key. No id precedes the smallest int64, so a plant with this id is
+      // read with `list` instead.
       const [first] = await this.#storage.list(user, { after: undefined, limit: 1 });
       return first?.id === id ? first : undefined;
     }
