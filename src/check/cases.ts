@@ -37,6 +37,6 @@ export const checkCases: readonly CheckCase[] = [
   ...orderCases,
   ...methodCases,
   ...headerCases,
-  // Last, because it compares the document with the responses to all other checks.
+  // These checks must run last, because they compare the document with the responses to all other checks.
   ...openApiCases,
 ];

@@ -1,8 +1,8 @@
 /** The first challenge of a `WWW-Authenticate` header (RFC 9110 §11.6.1). */
 export interface Challenge {
-  /** In lower case; empty if there is no challenge. */
+  /** The authentication scheme in lower case; empty if there is no challenge. */
   readonly scheme: string;
-  /** The names are in lower case. */
+  /** The parameters by name. The names are in lower case. */
   readonly parameters: ReadonlyMap<string, string>;
 }
 

@@ -5,14 +5,17 @@ type Level = 'MUST' | 'SHOULD';
 
 /** One named check of a server. */
 export interface CheckCase {
-  /** The stable name for programs, in kebab-case. */
+  /** A stable identifier for programs, in kebab-case. */
   readonly id: string;
   readonly level: Level;
   /** The rule as a sentence that begins with the level. */
   readonly name: string;
-  /** The document and the section that the rule is from. */
+  /** The document and the section that contain the rule. */
   readonly source: string;
-  /** Resolves if the server follows the rule. Throws a CheckFailure if it does not, and a NotRun if it cannot tell. */
+  /**
+   * Resolves if the server follows the rule. Rejects with a CheckFailure if the server violates the rule, and with a
+   * NotRun if the check cannot be run.
+   */
   readonly run: (client: CheckClient) => Promise<void>;
 }
 
@@ -26,7 +29,7 @@ export function should(id: string, rule: string, source: string, run: CheckCase[
   return { id, level: 'SHOULD', name: `SHOULD ${rule}`, source, run };
 }
 
-/** Names a part of the description of the Plant Store interface, for `source`. */
+/** Returns the `source` of a rule that is from a part of the description of the Plant Store interface. */
 export function plantStore(part: string): string {
   return `Plant Store interface: ${part}`;
 }

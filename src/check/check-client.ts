@@ -4,26 +4,26 @@ import type { CheckPlant } from './check-user.ts';
 import type { CheckRequest, CheckResponse, Send } from './exchange.ts';
 import { expectError, expectSuccess } from './expect.ts';
 
-/** The distance between two consecutive doubles from 2^60 to 2^61. */
+/** The distance between two consecutive doubles in the range from 2^60 to 2^61. */
 const doubleSpacing = 256;
 
-/** The tokens of a run. */
+/** The bearer tokens that the checks use. */
 export interface CheckTokens {
-  /** A token with full access to the plants of a user. */
+  /** A token with full access to the plants of a user, who is called user A. */
   readonly a: string;
-  /** A token with full access to the plants of another user. */
+  /** A token with full access to the plants of another user, who is called user B. */
   readonly b: string;
-  /** A token that may read but not write, of any user. */
+  /** A token that permits reading but not writing. It may belong to any user. */
   readonly readOnly?: string | undefined;
 }
 
-/** What a run needs to reach a server. */
+/** Options of a {@link CheckClient}. */
 export interface CheckClientOptions {
   readonly send: Send;
-  /** The URL that targets are appended to, without a trailing slash. */
+  /** The URL of the server, without a trailing slash. The target of each request is appended to this URL. */
   readonly baseUrl: string;
   readonly tokens: CheckTokens;
-  /** When it is aborted, no further request is sent. */
+  /** After this signal is aborted, the checks cannot send requests. */
   readonly signal?: AbortSignal;
 }
 
@@ -32,7 +32,7 @@ export interface NewPlant extends CheckPlant {
   readonly id: bigint;
 }
 
-/** A response, as far as the OpenAPI document describes it. */
+/** The method and target of a request, and the status of the response. They are compared with the OpenAPI document. */
 export interface Observed {
   readonly method: string;
   /** The path and query after the base URL. */
@@ -41,20 +41,20 @@ export interface Observed {
 }
 
 /**
- * Sends the requests of a run. All ids are in ranges that are chosen at random for each run, and all names begin with a
- * marker, so that the run neither meets nor touches the plants that the users already have.
+ * Sends the requests of one run of the checks. Each run uses ids in ranges that are chosen at random, and names that
+ * begin with a marker. It therefore does not conflict with the plants that the users already have.
  */
 export class CheckClient {
   readonly baseUrl: string;
-  /** The user of the first token. */
+  /** Sends requests as user A. */
   readonly a: CheckUser;
-  /** The user of the second token. */
+  /** Sends requests as user B. */
   readonly b: CheckUser;
   /** Sends requests without credentials. */
   readonly anonymous: CheckUser;
-  /** The response statuses of the run so far. */
+  /** The requests and response statuses of this run so far. */
   readonly observed: Observed[] = [];
-  /** The beginning of all names in this run. */
+  /** The text with which all names in this run begin. */
   readonly runMarker: string;
   readonly #reader: CheckUser | undefined;
   readonly #send: Send;
@@ -89,30 +89,32 @@ export class CheckClient {
     this.#nextLargeId = 2n ** 60n + (random % 2n ** 51n) * BigInt(doubleSpacing) + 1n;
   }
 
-  /** The beginning of all names in this check. */
+  /** The text with which all names in the current check begin. */
   get marker(): string {
     return `${this.runMarker}${this.#caseNumber}-`;
   }
 
-  /** Begins a check: names get another marker, so that plants of earlier checks are not mistaken for its own. */
+  /**
+   * Begins a check. Changes the marker, so that the plants of earlier checks are not mistaken for plants of this check.
+   */
   beginCase(): void {
     this.#caseNumber++;
   }
 
-  /** Whether the run has a read-only token. */
+  /** Whether there is a read-only token. */
   get hasReadOnly(): boolean {
     return this.#reader !== undefined;
   }
 
-  /** Returns the user of the read-only token. Throws a NotRun if there is none. */
+  /** Returns an object that sends requests with the read-only token. Throws a NotRun if there is no such token. */
   readOnly(): CheckUser {
     if (this.#reader === undefined) throw new NotRun('This check needs a read-only token.');
     return this.#reader;
   }
 
   /**
-   * Returns a new id that a double represents exactly. It is greater than all that were returned before. The `span - 1`
-   * ids after it are not used either.
+   * Returns an unused id that a double can represent exactly. The id is greater than all ids that this method has
+   * returned before. The next `span - 1` ids are reserved, too.
    */
   newId(span = 1): bigint {
     const first = this.#nextId;
@@ -121,8 +123,8 @@ export class CheckClient {
   }
 
   /**
-   * Returns a new id like {@link newId}, but over 2^60. A double cannot represent it or any of the `span - 1` ids after
-   * it: all of them are rounded to other numbers. `span` is at most 255.
+   * Returns an unused id greater than 2^60, and reserves the next `span - 1` ids. A double cannot represent any of
+   * these ids exactly: each of them would be rounded to another number. `span` is at most 255.
    */
   newLargeId(span = 1): bigint {
     if (span >= doubleSpacing) throw new RangeError(`span must be less than ${doubleSpacing}`);
@@ -147,7 +149,7 @@ export class CheckClient {
   }
 
   /**
-   * Creates a plant of user A under an id that is the same in every run. Throws a NotRun if user A already has a plant
+   * Creates a plant for user A with the given id instead of a new one. Throws a NotRun if user A already has a plant
    * with this id.
    */
   async createAtFixedId(id: bigint): Promise<CheckPlant> {
@@ -163,13 +165,19 @@ export class CheckClient {
     return plant;
   }
 
-  /** Returns the target of a reference in a response, such as that of a `Link` header (RFC 8288 §3.2). */
+  /**
+   * Resolves a URI reference from a response to `target`, such as the reference in a `Link` header (RFC 8288 §3.2).
+   * Returns the target to which it refers, or `undefined` if its URL does not begin with the base URL.
+   */
   resolve(reference: string, target: string): string | undefined {
     const url = URL.canParse(reference, this.baseUrl + target) ? new URL(reference, this.baseUrl + target).href : '';
     return url.startsWith(`${this.baseUrl}/`) ? url.slice(this.baseUrl.length) : undefined;
   }
 
-  /** Replaces the tokens of the run in a text. */
+  /**
+   * Returns `text` with each token replaced by the result of `replacement`. The argument of `replacement` is the name
+   * of the token, such as `TOKEN_A`.
+   */
   redact(text: string, replacement: (name: string) => string): string {
     const { a, b, readOnly } = this.#tokens;
     const names = [
@@ -177,19 +185,19 @@ export class CheckClient {
       [b, 'TOKEN_B'],
       [readOnly ?? '', 'READ_ONLY_TOKEN'],
     ] as const;
-    // The longest first, because one token may be the beginning of another.
+    // The longest token is replaced first, because a shorter token may be the beginning of a longer one.
     const present = names.filter(([token]) => token !== '').toSorted(([one], [other]) => other.length - one.length);
     return present.reduce((rest, [token, name]) => rest.replaceAll(token, () => replacement(name)), text);
   }
 
-  /** Deletes all plants that may exist because of the checks. Works after `signal` is aborted, too. */
+  /** Deletes all plants that the checks may have created. Also works after `signal` is aborted. */
   async cleanUp(): Promise<void> {
     // A create that is still in flight could take effect after its plant has been deleted.
     await Promise.allSettled(this.#inFlight);
     for (const user of this.#users()) await user.cleanUp(this.#send);
   }
 
-  /** Returns the names of the plants of this run that still exist. */
+  /** Returns the names of the plants that were created in this run and still exist. */
   async findLeftovers(): Promise<string[]> {
     const found: string[] = [];
     for (const { token } of [this.a, this.b]) {

@@ -2,22 +2,25 @@ import { expectList, expectSuccess } from './expect.ts';
 import type { ListedPlant } from './expect.ts';
 import type { Exchange, Send } from './exchange.ts';
 
-/** How many requests {@link CheckUser.createAll} sends at once. */
+/** The maximum number of requests that a {@link CheckUser} sends concurrently. */
 const concurrency = 16;
 
-/** The parts of a request that most checks leave at their defaults. */
+/** The optional parts of a request. */
 export interface RequestParts {
   readonly body?: string | Uint8Array<ArrayBuffer>;
-  /** Replaces the default headers: `Authorization`, and `Content-Type` if there is a body. `undefined` removes one. */
+  /**
+   * Headers that replace the default headers, which are `Authorization` and, if there is a body, `Content-Type`. If a
+   * value is `undefined`, the request does not have this header.
+   */
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
-/** A plant that a check creates. The id is text if a check needs a notation of its own, such as `1e3`. */
+/** A plant that a check creates. The id is a string if a check requires a particular notation, such as `1e3`. */
 export interface CheckPlant extends ListedPlant {
   readonly id: bigint | string;
 }
 
-/** Sends the requests of one token, and remembers the ids under which plants may exist because of them. */
+/** Sends requests with one token, and records the ids of the plants that these requests may have created. */
 export class CheckUser {
   readonly token: string | undefined;
   readonly #send: Send;
@@ -42,8 +45,9 @@ export class CheckUser {
   }
 
   /**
-   * Sends a body to POST /plants. `ids` are the ids under which the server may store a plant because of it, also if it
-   * should refuse the body. They must be ids that only this run uses, because they are deleted after the check.
+   * Sends a body to POST /plants. `ids` are the ids under which the server may store a plant, even if the server should
+   * refuse the body. They must be ids that only this run uses, because plants with these ids are deleted after the
+   * check.
    */
   async post(body: string | Uint8Array<ArrayBuffer>, ids: readonly (bigint | string)[]): Promise<Exchange> {
     this.track(ids);
@@ -55,12 +59,12 @@ export class CheckUser {
     return this.post(newPlantJson(plant), [plant.id]);
   }
 
-  /** Creates a plant, as a step that prepares a check. Throws a CheckFailure if the server refuses it. */
+  /** Creates a plant that a check requires. Throws a CheckFailure if the server refuses it. */
   async mustCreate(plant: CheckPlant): Promise<void> {
     expectSuccess(await this.create(plant));
   }
 
-  /** Creates plants like {@link mustCreate}, several at once. */
+  /** Creates several plants concurrently, like {@link mustCreate}. */
   async createAll(plants: readonly CheckPlant[]): Promise<void> {
     for (let at = 0; at < plants.length; at += concurrency) {
       await Promise.all(plants.slice(at, at + concurrency).map((plant) => this.mustCreate(plant)));
@@ -72,7 +76,7 @@ export class CheckUser {
     return this.send('GET', query === '' ? '/plants' : `/plants?${query}`);
   }
 
-  /** Lists all plants and returns those whose name begins with `marker`, with the exchange. */
+  /** Lists all plants. Returns the plants whose name begins with `marker`, and the exchange. */
   async listMarked(marker: string): Promise<{ plants: ListedPlant[]; exchange: Exchange }> {
     const exchange = await this.list();
     return { plants: expectList(exchange).filter(({ name }) => name.startsWith(marker)), exchange };
@@ -83,28 +87,31 @@ export class CheckUser {
     return this.send('DELETE', `/plants/${id}`);
   }
 
-  /** Remembers ids that {@link cleanUp} must delete. They must be ids that only this run uses. */
+  /** Records ids of plants that {@link cleanUp} must delete. They must be ids that only this run uses. */
   track(ids: readonly (bigint | string)[]): void {
     for (const id of ids) {
       this.#ids.add(String(id));
-      // A faulty server may read the id in a body, but not the id in a path, as a double.
+      // A faulty server may convert the id in a body, but not the id in a path, to a double.
       if (typeof id === 'bigint') this.#ids.add(BigInt(Number(id)).toString());
     }
   }
 
-  /** Sends, with the given function, a DELETE for every plant that may exist because of this run. */
+  /** Sends a DELETE request for every recorded id. Calls the given function to send the requests. */
   async cleanUp(send: Send): Promise<void> {
     const deleter = new CheckUser(send, this.token);
     const ids = [...this.#ids];
     for (let at = 0; at < ids.length; at += concurrency) {
-      // An id that cannot be deleted is found when the run looks for plants that are left.
+      // Failures are ignored. `CheckClient.findLeftovers` finds the plants that still exist at the end of the run.
       await Promise.allSettled(ids.slice(at, at + concurrency).map((id) => deleter.remove(id)));
     }
     this.#ids.clear();
   }
 }
 
-/** Returns a NewPlant as JSON. The id is written as it is, because a JavaScript number could not hold it exactly. */
+/**
+ * Returns a NewPlant as JSON. The id is inserted as text, because a JavaScript number cannot represent every id
+ * exactly.
+ */
 export function newPlantJson({ id, name, tag }: CheckPlant): string {
   return `{"id":${id},${JSON.stringify({ name, tag }).slice(1)}`;
 }

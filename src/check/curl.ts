@@ -1,12 +1,12 @@
 import type { CheckClient } from './check-client.ts';
 import type { CheckRequest } from './exchange.ts';
 
-/** The longest body in bytes that a curl command contains. */
+/** The maximum size of a body that is included in a curl command, in bytes. */
 const maxBodyBytes = 500;
 
 /**
- * Returns a curl command that repeats a request. Instead of the tokens it contains the shell variables `TOKEN_A`,
- * `TOKEN_B` and `READ_ONLY_TOKEN`.
+ * Returns a curl command that repeats a request. The tokens are replaced by the shell variables `TOKEN_A`, `TOKEN_B`
+ * and `READ_ONLY_TOKEN`.
  */
 export function curlCommand(client: CheckClient, { method, target, headers, body }: CheckRequest): string {
   const quote = (text: string): string =>
@@ -17,7 +17,7 @@ export function curlCommand(client: CheckClient, { method, target, headers, body
   parts.push(quote(client.baseUrl + target));
   if (body === undefined) return parts.join(' ');
   const bytes = Buffer.from(body);
-  // curl would add a media type of its own.
+  // This prevents curl from adding a default Content-Type.
   if (headers['content-type'] === undefined) parts.push('-H', "'Content-Type:'");
   if (bytes.length > maxBodyBytes) return `${parts.join(' ')} --data-binary @body (${bytes.length} bytes)`;
   const isText = typeof body === 'string' && !/[^\n\x20-\x7E]/.test(body);
@@ -29,7 +29,7 @@ function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Returns a byte for the format of printf, in single quotes. */
+/** Returns a byte as it is written in the format string of printf, inside single quotes. */
 function printfText(byte: number): string {
   const character = String.fromCharCode(byte);
   return /[\w ":,.{}[\]]/.test(character) ? character : `\\${byte.toString(8).padStart(3, '0')}`;

@@ -1,4 +1,4 @@
-/** A request of a check, in the terms of WHATWG fetch. */
+/** A request that a check sends. */
 export interface CheckRequest {
   readonly method: string;
   /** The path and query after the base URL, such as `/plants?limit=1`. */
@@ -22,14 +22,14 @@ export interface Exchange {
 }
 
 /**
- * Sends a request and resolves with the complete response. The checks use nothing else to reach a server, so the same
- * checks run over a network and against a request handler in this process.
+ * Sends a request and resolves with the complete response. The checks reach a server only through this function, so
+ * they can run over a network or against a request handler in this process.
  *
  * @throws {NoResponseError} if no complete response arrives.
  */
 export type Send = (request: CheckRequest) => Promise<CheckResponse>;
 
-/** The server did not send a complete response. The message says what happened instead. */
+/** Thrown if the server did not send a complete response. The message states what happened instead. */
 export class NoResponseError extends Error {
   override readonly name = 'NoResponseError';
 }

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Exchange } from './exchange.ts';
 
-/** The server does not follow a rule. */
+/** Thrown if the server does not follow a rule. */
 export class CheckFailure extends Error {
   override readonly name = 'CheckFailure';
-  /** What the rule requires of the response. */
+  /** What the rule requires the response to contain. Completes the sentence "The check expects …". */
   readonly expected: string;
   /** The exchange that breaks the rule. */
   readonly exchange: Exchange;
@@ -21,18 +21,21 @@ export function expect(condition: boolean, exchange: Exchange, expected: string)
   if (!condition) throw new CheckFailure(expected, exchange);
 }
 
-/** Checks the status. */
+/** Checks that the response has one of these statuses. */
 export function expectStatus(exchange: Exchange, ...statuses: readonly number[]): void {
   expect(statuses.includes(exchange.response.status), exchange, `status ${statuses.join(' or ')}`);
 }
 
-/** Checks that the request succeeded, for the steps that prepare a check: other checks cover the exact status. */
+/**
+ * Checks that a request has succeeded, with any 2xx status. Used for requests that prepare a check; other checks test
+ * the exact status.
+ */
 export function expectSuccess(exchange: Exchange): void {
   const { status } = exchange.response;
   expect(status >= 200 && status < 300, exchange, 'a successful status, which this check needs to continue');
 }
 
-/** Returns the media type of a response, in lower case and without parameters; empty if there is none. */
+/** Returns the media type of a response in lower case, without parameters. Returns an empty string if there is none. */
 export function mediaType({ response }: Exchange): string {
   return (response.headers.get('content-type') ?? '').replace(/;.*/s, '').trim().toLowerCase();
 }
@@ -59,7 +62,7 @@ export function expectPlant(exchange: Exchange, plant: ListedPlant): void {
   expect(isEqual, exchange, `the Plant ${JSON.stringify(plant)}`);
 }
 
-/** Checks that a response is a list, an array of objects that have a name, and returns it. */
+/** Checks that the body of a response is a list: a JSON array of objects that have a name. Returns the list. */
 export function expectList(exchange: Exchange): ListedPlant[] {
   expectSuccess(exchange);
   const list = expectJson(exchange);
@@ -86,7 +89,7 @@ interface ErrorBody {
 /** The largest int32. */
 const maxInt32 = 2_147_483_647;
 
-/** Checks the status of an error response and that its body is an Error, and returns the Error. */
+/** Checks that a response has this status and that its body is an Error. Returns the Error. */
 export function expectError(exchange: Exchange, status: number): ErrorBody {
   expectStatus(exchange, status);
   expect(mediaType(exchange) === 'application/json', exchange, 'the media type application/json');
@@ -96,7 +99,7 @@ export function expectError(exchange: Exchange, status: number): ErrorBody {
   return { error, message };
 }
 
-/** Returns the fields of a JSON object; none if the value is not an object. */
+/** Returns the fields of a JSON object. Returns an empty object if the value is not an object. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

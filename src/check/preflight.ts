@@ -3,19 +3,22 @@ import type { CheckPlant, CheckUser } from './check-user.ts';
 import { NoResponseError } from './exchange.ts';
 import type { Exchange } from './exchange.ts';
 
-/** The largest collection of a user that a run accepts, because many checks read the whole list. */
+/**
+ * The maximum number of plants that each user may have before the checks run. The number is limited because many checks
+ * read the whole list.
+ */
 const maxPlants = 10_000;
 
-/** The checks cannot be run. The message is one sentence that says why. */
+/** Thrown if the checks cannot be run. The message is one sentence that states the reason. */
 export class CannotRunError extends Error {
   override readonly name = 'CannotRunError';
 }
 
 /**
- * Finds out whether the checks can be run at all: a server responds, it accepts the tokens, and they belong to two
- * users whose collections are not too large. Stores and removes one plant.
+ * Verifies that the checks can be run: a server responds and accepts the tokens, and the tokens belong to two users who
+ * do not have too many plants. Creates and deletes one plant.
  *
- * @throws {CannotRunError} if they cannot be run.
+ * @throws {CannotRunError} if the checks cannot be run.
  */
 export async function preflight(client: CheckClient): Promise<void> {
   await checkToken(client, client.a, 'token A');
@@ -54,7 +57,7 @@ async function firstResponse(client: CheckClient, user: CheckUser): Promise<Exch
   }
 }
 
-/** Returns the number of items of a JSON array; 0 for any other text, which a check reports. */
+/** Returns the number of items in a JSON array. Returns 0 for any other text, which will make a check fail later. */
 function countOf(text: string): number {
   try {
     return (JSON.parse(text) as { length?: number } | null)?.length ?? 0;
@@ -64,8 +67,9 @@ function countOf(text: string): number {
 }
 
 /**
- * Checks whether both tokens act as one user. A server that does not separate its users in one respect fails a check.
- * One that does not separate them in any respect cannot be told from one user with two tokens.
+ * Checks whether both tokens appear to belong to the same user. A server that separates its users only in part fails a
+ * check. A server that does not separate its users at all cannot be distinguished from a server with one user who has
+ * two tokens.
  */
 async function isOneUser(client: CheckClient): Promise<boolean> {
   const { a, b } = client;

@@ -5,15 +5,18 @@ import type { Exchange } from './exchange.ts';
 import { CheckFailure } from './expect.ts';
 import { NotRun } from './not-run.ts';
 
-/** After this many checks in a row without a response, the others are not run: each could last until its timeout. */
+/**
+ * The number of consecutive checks without a response after which the remaining checks are not run. Otherwise each
+ * remaining check could last until its timeout.
+ */
 const maxUnanswered = 3;
 
-/** Why a check has failed. */
+/** The result of a failed check. */
 interface FailedCheck {
   readonly outcome: 'failed';
   /** Completes the sentence "The check expects …". */
   readonly expected: string;
-  /** What there was instead. */
+  /** What the check received instead. */
   readonly received: string;
   /** The exchange that breaks the rule; missing if there was no complete response, or if there are `details`. */
   readonly exchange?: Exchange;
@@ -21,12 +24,12 @@ interface FailedCheck {
   readonly details?: readonly string[];
 }
 
-/** What one check has found. */
+/** The result of a check. */
 export type CheckResult = { readonly check: Pick<CheckCase, 'id' | 'level' | 'name' | 'source'> } & (
   { readonly outcome: 'passed' } | FailedCheck | { readonly outcome: 'not run'; readonly reason: string }
 );
 
-/** Runs checks one after another, and removes the plants of each check before the next one. */
+/** Runs checks one after another. Deletes the plants of each check before the next check begins. */
 export async function* runCases(
   cases: readonly CheckCase[],
   client: CheckClient,

@@ -1,7 +1,7 @@
 import { NoResponseError } from './exchange.ts';
 import type { CheckRequest, CheckResponse, Send } from './exchange.ts';
 
-/** How long a complete response may take, in milliseconds. */
+/** The timeout for a complete response, in milliseconds. */
 const defaultTimeoutMs = 10_000;
 
 /** The maximum size of a response body in bytes. */
@@ -9,9 +9,11 @@ const defaultMaxBodyBytes = 33_554_432;
 
 /** The settings of {@link sendByFetch}. */
 export interface SendByFetchOptions {
-  /** Performs a request; default the global `fetch`. A function that handles requests in this process works as well. */
+  /**
+   * Performs a request; by default the global `fetch`. Can also be a function that handles requests in this process.
+   */
   readonly fetch?: (request: Request) => Promise<Response>;
-  /** How long a complete response may take, in milliseconds; default 10000. */
+  /** The timeout for a complete response, in milliseconds; default 10000. */
   readonly timeoutMs?: number;
   /** The maximum size of a response body in bytes; default 33554432. */
   readonly maxBodyBytes?: number;
@@ -38,7 +40,7 @@ export function sendByFetch(baseUrl: string, options: SendByFetchOptions = {}): 
 }
 
 function toRequest(baseUrl: string, { method, target, headers, body }: CheckRequest, signal: AbortSignal): Request {
-  // A body that is a string would get a Content-Type header that the check did not ask for.
+  // For a string body, `Request` would add a Content-Type header that the check has not specified.
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
   const content = bytes === undefined ? {} : { body: bytes };
   return new Request(baseUrl + target, { method, headers, redirect: 'manual', signal, ...content });
@@ -57,7 +59,7 @@ async function readText(response: Response, maxBytes: number): Promise<CheckResp
   return text + decode(decoder);
 }
 
-/** RFC 8259 §8.1 requires UTF-8. */
+/** Decodes UTF-8, which RFC 8259 §8.1 requires. Throws a NoResponseError if the bytes are not valid UTF-8. */
 function decode(decoder: InstanceType<typeof TextDecoder>, bytes?: Uint8Array): string {
   try {
     return decoder.decode(bytes, { stream: bytes !== undefined });
@@ -66,7 +68,10 @@ function decode(decoder: InstanceType<typeof TextDecoder>, bytes?: Uint8Array): 
   }
 }
 
-/** Returns the reason why `fetch` failed. The message of its own error is always "fetch failed". */
+/**
+ * Returns the reason why `fetch` failed, which is in the `cause` of the error. The message of the error itself is
+ * always "fetch failed".
+ */
 function reason(error: unknown): string {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(inner instanceof Error)) return String(inner);

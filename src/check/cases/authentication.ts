@@ -6,7 +6,10 @@ import type { CheckUser } from '../check-user.ts';
 import type { Exchange } from '../exchange.ts';
 import { expect, expectError, expectSuccess } from '../expect.ts';
 
-/** Sends one request to each operation, with headers instead of the token of the user. */
+/**
+ * Sends one request to each operation, with `authorization` as the header `Authorization` instead of the user's token.
+ * If `authorization` is `undefined`, the requests do not have this header.
+ */
 async function callAll(client: CheckClient, user: CheckUser, authorization?: string): Promise<Exchange[]> {
   const { id, name } = client.newPlant();
   client.a.track([id]);
@@ -27,7 +30,7 @@ function expectChallenge(exchange: Exchange, error: string | undefined): void {
   expect(isRight, exchange, `WWW-Authenticate: Bearer realm="plants"${ending}`);
 }
 
-/** Returns values of `Authorization` that name the scheme Bearer, but do not contain a well-formed, known token. */
+/** Returns values of the header `Authorization` that begin with the scheme Bearer but are malformed. */
 function malformedCredentials({ a: { token = '' }, b }: CheckClient): string[] {
   return [
     'Bearer',
@@ -40,7 +43,7 @@ function malformedCredentials({ a: { token = '' }, b }: CheckClient): string[] {
   ];
 }
 
-/** Credentials: RFC 6750, The OAuth 2.0 Authorization Framework: Bearer Token Usage. */
+/** Checks of credentials (RFC 6750, The OAuth 2.0 Authorization Framework: Bearer Token Usage). */
 export const authenticationCases: readonly CheckCase[] = [
   must(
     'auth-missing-get',

@@ -4,7 +4,7 @@ import { expect, expectPlant, expectPlants, expectStatus, mediaType } from '../e
 
 const source = plantStore('Create Plant');
 
-/** Requests to POST /plants that must succeed. */
+/** Checks of POST /plants with a valid NewPlant. */
 export const createCases: readonly CheckCase[] = [
   must('create-200', 'respond to a valid POST /plants with 200', source, async (client) => {
     expectStatus(await client.a.create(client.newPlant('indoor')), 200);

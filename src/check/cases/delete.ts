@@ -7,8 +7,8 @@ const source = plantStore('Delete Plant');
 const idSource = plantStore('{id}');
 
 /**
- * Returns path segments that are not a decimal int64. A faulty server may take them for `id`, which must be an id that
- * only this check uses.
+ * Returns path segments that are not a decimal int64. A faulty server may interpret some of them as `id`, so `id` must
+ * be an id that only this check uses.
  */
 export function invalidIds(id: bigint): string[] {
   const digits = [
@@ -25,7 +25,7 @@ export function invalidIds(id: bigint): string[] {
   return ['x', '-', '%20', '%zz', ...digits, eastern.join(''), `${id}`.repeat(100)];
 }
 
-/** Requests to DELETE /plants/{id}. */
+/** Checks of DELETE /plants/{id}. */
 export const deleteCases: readonly CheckCase[] = [
   must('delete-204', 'respond to the DELETE of a plant with 204 and no body', source, async (client) => {
     const plant = client.newPlant();
@@ -71,7 +71,8 @@ export const deleteCases: readonly CheckCase[] = [
     for (const id of invalidIds(plant.id)) expectError(await client.a.remove(id), 400);
   }),
   must('delete-out-of-range', 'respond with 400 to the DELETE of an id beyond int64', idSource, async (client) => {
-    // If a faulty server takes an id for the nearest int64, it must not delete a plant of the user.
+    // A faulty server may replace the id by the nearest int64 and delete the plant with that id. This check creates
+    // both plants itself, so that no other plant of the user can be deleted.
     await client.createAtFixedId(maxInt64);
     await client.createAtFixedId(minInt64);
     for (const id of [maxInt64 + 1n, minInt64 - 1n]) expectError(await client.a.remove(id), 400);

@@ -10,7 +10,7 @@ import { invalidPlants } from './invalid-plants.ts';
 import { invalidLimits } from './list.ts';
 import { invalidAfters } from './paging.ts';
 
-/** Causes one kind of error, possibly in several ways. */
+/** Sends requests that cause one kind of error, and yields the exchanges. */
 type Cause = (client: CheckClient) => AsyncGenerator<Exchange>;
 
 function code(integer: number, name: string, what: string, cause: Cause): CheckCase {
@@ -23,7 +23,7 @@ function code(integer: number, name: string, what: string, cause: Cause): CheckC
   });
 }
 
-/** The integers of the errors that a client can cause. */
+/** Checks of the field `error` in the response to each error that a client can cause. */
 export const errorCodeCases: readonly CheckCase[] = [
   code(40001, 'invalid-json', 'a body that is not JSON', async function* (client) {
     const plant = client.newPlant();

@@ -19,7 +19,7 @@ async function failAll({ a, anonymous }: CheckClient): Promise<Exchange[]> {
   ];
 }
 
-/** The body of every error response. */
+/** Checks of error responses. */
 export const errorCases: readonly CheckCase[] = [
   must('error-body', 'send an Error as the body of every error response', source, async (client) => {
     for (const exchange of await failAll(client)) expectError(exchange, exchange.response.status);

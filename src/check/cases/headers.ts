@@ -20,7 +20,7 @@ async function callAll(client: CheckClient): Promise<Exchange[]> {
   ];
 }
 
-/** Headers of all responses. */
+/** Checks of the headers of responses. */
 export const headerCases: readonly CheckCase[] = [
   must(
     'header-content-type',

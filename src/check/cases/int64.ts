@@ -17,7 +17,7 @@ async function expectFixedIdWorks(client: CheckClient, id: bigint): Promise<void
   expectStatus(await client.a.remove(id), 204);
 }
 
-/** Checks that an id in another notation is the same id: it can be deleted in the plain notation. */
+/** Creates a plant whose id is written in another notation, such as `1e3`. Checks that the plant has the id `id`. */
 async function expectSameId(client: CheckClient, id: bigint, notation: string): Promise<void> {
   const name = client.newName();
   expectPlant(await client.a.post(`{"id":${notation},"name":${JSON.stringify(name)}}`, [id]), { name });
@@ -25,7 +25,7 @@ async function expectSameId(client: CheckClient, id: bigint, notation: string): 
   expectStatus(await client.a.remove(id), 204);
 }
 
-/** Ids at and beyond the limits of an int64, and ids that a double cannot represent. */
+/** Checks of ids at and beyond the limits of an int64, and of ids that a double cannot represent. */
 export const int64Cases: readonly CheckCase[] = [
   must('int64-neighbours', 'keep apart ids over 2^53 that a double would merge', source, async (client) => {
     const id = client.newLargeId(2);
@@ -62,7 +62,8 @@ export const int64Cases: readonly CheckCase[] = [
     expectStatus(await client.a.remove(plant.id), 204);
   }),
   must('int64-out-of-range', 'respond with 400 to an id beyond int64', source, async (client) => {
-    // Only if both limits are free can a plant at one of them be a plant of this check.
+    // A faulty server may store a plant under one of the limits, and this plant is deleted after the check. This check
+    // is therefore not run if the user already has a plant with such an id.
     for (const limit of [minInt64, maxInt64]) {
       await client.createAtFixedId(limit);
       await client.a.remove(limit);
@@ -94,7 +95,7 @@ export const int64Cases: readonly CheckCase[] = [
   }),
   must('int64-order', 'order ids as numbers, not as text', plantStore('order, paging'), async (client) => {
     const id = client.newId(2);
-    // As text, -1 sorts before -2.
+    // If ids were sorted as text, -1 would come before -2.
     const ids = [-client.newLargeId(), -id - 1n, -id, id, id + 1n, client.newLargeId()];
     const plants = ids.map((each) => ({ id: each, name: client.newName() }));
     await client.a.createAll(plants.toReversed());

@@ -16,7 +16,7 @@ export const otherMediaTypes: readonly string[] = [
   'application/json; charset=latin1',
 ];
 
-/** Texts that are not JSON. */
+/** Returns texts that are not JSON. Most of them are derived from `plant`, the JSON of a plant. */
 export function malformedJson(plant: string): string[] {
   return [
     '{',
@@ -32,12 +32,12 @@ export function malformedJson(plant: string): string[] {
   ];
 }
 
-/** A plant whose name is encoded in ISO 8859-1, which is not valid UTF-8. */
+/** Returns a plant as JSON in ISO 8859-1. The encoding of its name is not valid UTF-8. */
 export function latin1Plant(id: bigint): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(`{"id":${id},"name":"Löwenzahn"}`, (character) => character.charCodeAt(0));
 }
 
-/** Sends a valid NewPlant with other headers and returns the exchange. */
+/** Sends a valid NewPlant with these headers instead of the default headers of the same names. Returns the exchange. */
 async function createWith(
   client: CheckClient,
   headers: Record<string, string | undefined>,
@@ -47,7 +47,10 @@ async function createWith(
   return client.a.send('POST', '/plants', { body: newPlantJson(plant), headers });
 }
 
-/** Bodies of POST /plants that are not JSON, and bodies that are declared as something else. */
+/**
+ * Checks of POST /plants with a body that is missing, is not JSON, has another media type, or is very large or deeply
+ * nested.
+ */
 export const invalidBodyCases: readonly CheckCase[] = [
   must('body-missing', 'respond with 400 to POST /plants without a body', source, async ({ a }) => {
     expectError(await a.send('POST', '/plants', { headers: { 'content-type': 'application/json' } }), 400);

@@ -5,7 +5,10 @@ import { expect, expectError, expectStatus } from '../expect.ts';
 
 const source = plantStore('create failures');
 
-/** Returns bodies that are JSON but not a NewPlant. Nothing else uses the id. The name needs no escapes in JSON. */
+/**
+ * Returns bodies that are JSON but not a valid NewPlant. `id` must be an id that only this check uses. `name` must not
+ * contain characters that JSON escapes.
+ */
 export type InvalidPlants = (id: bigint, name: string) => readonly string[];
 
 /** The ways in which a NewPlant can be invalid. */
@@ -19,7 +22,7 @@ type Defect =
   | 'tagOfAnotherType'
   | 'unstorableText';
 
-/** Bodies for each way in which a NewPlant can be invalid. */
+/** For each defect, a function that returns bodies with this defect. */
 export const invalidPlants: Readonly<Record<Defect, InvalidPlants>> = {
   notAnObject: (_, name) => ['null', '[]', `"${name}"`, '1', 'true', `["id","name"]`],
   missingId: (_, name) => [
@@ -48,7 +51,10 @@ export const invalidPlants: Readonly<Record<Defect, InvalidPlants>> = {
   ],
 };
 
-/** Sends invalid bodies. The ids near `id` are those under which a faulty server may store them. */
+/**
+ * Sends invalid bodies. Checks that the server refuses all of them and stores nothing. A faulty server may store a
+ * plant under one of the ids near `id`, so these ids are deleted after the check.
+ */
 async function expectRefused(client: CheckClient, bodiesOf: InvalidPlants): Promise<void> {
   const id = client.newId(2);
   for (const body of bodiesOf(id, client.newName())) {
@@ -63,7 +69,7 @@ function refuses(id: string, what: string, bodiesOf: InvalidPlants, from = sourc
   return must(id, `respond with 400 to ${what}, and store nothing`, from, (client) => expectRefused(client, bodiesOf));
 }
 
-/** Bodies of POST /plants that are JSON but not a NewPlant. */
+/** Checks of POST /plants with a body that is JSON but not a valid NewPlant. */
 export const invalidPlantCases: readonly CheckCase[] = [
   refuses('invalid-not-an-object', 'a body that is not a JSON object', invalidPlants.notAnObject),
   refuses('invalid-missing-id', 'a NewPlant without an id', invalidPlants.missingId, plantStore('NewPlant')),

@@ -5,12 +5,15 @@ import { expect, expectError, expectPlant, expectStatus } from '../expect.ts';
 
 const source = plantStore('access');
 
-/** What must not depend on the other users: the status, the body and the names of the headers. */
+/**
+ * Returns the parts of a response that must not depend on the plants of other users: the status, the body and the names
+ * of the headers.
+ */
 function essence({ response }: Exchange): string {
   return `${response.status} ${[...response.headers.keys()].toSorted().join()} ${response.text}`;
 }
 
-/** Users have access to their own plants only. */
+/** Checks that users have access to only their own plants. */
 export const isolationCases: readonly CheckCase[] = [
   must('isolation-list', 'NOT list the plants of other users', source, async (client) => {
     await client.a.mustCreate(client.newPlant());

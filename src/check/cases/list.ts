@@ -15,10 +15,10 @@ import { maxInt64 } from '../../model/int64.ts';
 const source = plantStore('Get Plants');
 const limitSource = plantStore('limit');
 
-/** More plants than the usual default page sizes of 10 to 1000. */
+/** A number of plants that is greater than usual default page sizes, which are 10 to 1000. */
 const manyPlants = 1100;
 
-/** Values of `limit` that are not one integer from 0 to 2147483647. */
+/** Invalid values of `limit`: anything other than a single integer from 0 to 2147483647. */
 export const invalidLimits: readonly string[] = [
   '',
   '-1',
@@ -33,7 +33,7 @@ export const invalidLimits: readonly string[] = [
   '99999999999999999999',
 ];
 
-/** Requests to GET /plants without paging. */
+/** Checks of GET /plants without paging. */
 export const listCases: readonly CheckCase[] = [
   must('list-200', 'respond to GET /plants with 200 and a JSON array', source, async (client) => {
     const listed = await client.a.list();

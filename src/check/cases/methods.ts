@@ -5,7 +5,10 @@ import { expect, expectError, expectStatus } from '../expect.ts';
 import type { Exchange } from '../exchange.ts';
 
 const source = plantStore('HEAD, OPTIONS');
-/** Headers that may differ between two responses, and those that a response to HEAD may omit (RFC 9110 §9.3.2). */
+/**
+ * Headers that are ignored when two responses are compared. They may differ, or a response to HEAD may omit them (RFC
+ * 9110 §9.3.2).
+ */
 const volatileHeaders = new Set([
   'date',
   'age',
@@ -37,7 +40,7 @@ function stableHeaders({ response }: Exchange): string {
   return stable.map(([name, value]) => `${name}: ${value}`).join(', ');
 }
 
-/** HEAD, OPTIONS, and methods that a path does not support. */
+/** Checks of HEAD, of OPTIONS, and of methods that a path does not support. */
 export const methodCases: readonly CheckCase[] = [
   must(
     'head-list',

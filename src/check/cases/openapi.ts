@@ -8,14 +8,17 @@ const source = plantStore('the interface itself');
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Reads the document. It needs no token. */
+/** Reads the OpenAPI document. Sends no token, because none is required. */
 async function readDocument({ anonymous }: CheckClient): Promise<{ document: Json; exchange: Exchange }> {
   const exchange = await anonymous.send('GET', '/openapi.json');
   expectStatus(exchange, 200);
   return { document: fieldsOf(expectJson(exchange)), exchange };
 }
 
-/** Returns the value at a path of keys. References within the document are resolved on the way (RFC 6901). */
+/**
+ * Returns the value that is found by following the keys from the root of the document. Resolves references within the
+ * document (RFC 6901).
+ */
 function valueAt(document: Json, ...keys: readonly string[]): unknown {
   let value: unknown = document;
   for (const key of keys) value = resolved(document, fieldsOf(value)[key]);
@@ -29,13 +32,13 @@ function resolved(document: Json, value: unknown): unknown {
   return valueAt(document, ...keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~')));
 }
 
-/** Returns `path, method, status` of the description that a response should have. */
+/** Returns the path, method and status under which the document should describe a response. */
 function describedAt({ method, target, status }: Observed): [string, string, string] {
   const path = target.replace(/\?.*/s, '').replace(/^\/plants\/[^/]+$/, '/plants/{id}');
   return [path, method.toLowerCase(), String(status)];
 }
 
-/** Returns the descriptions of the parameters of an operation and of its path. */
+/** Returns the descriptions of an operation's parameters, including those that apply to all operations of its path. */
 function parametersOf(document: Json, path: string, method: string): Json[] {
   const lists = [
     valueAt(document, 'paths', path, 'parameters'),
@@ -46,7 +49,10 @@ function parametersOf(document: Json, path: string, method: string): Json[] {
     .map((item) => fieldsOf(resolved(document, item)));
 }
 
-/** GET /openapi.json, and whether it is true. It must run last, because it compares the responses to all checks. */
+/**
+ * Checks of GET /openapi.json and of the correctness of the document. These checks must run last, because they compare
+ * the document with the responses to all other checks.
+ */
 export const openApiCases: readonly CheckCase[] = [
   must('openapi-200', 'respond to GET /openapi.json without credentials with 200 and JSON', source, async (client) => {
     const { exchange } = await readDocument(client);

@@ -8,7 +8,7 @@ import { NotRun } from '../not-run.ts';
 
 const source = plantStore('order, paging');
 
-/** Values of `after` that are not one int64. */
+/** Invalid values of `after`: anything other than a single int64. */
 export const invalidAfters: readonly string[] = [
   '',
   'x',
@@ -32,7 +32,7 @@ function nextTarget(client: CheckClient, { request, response }: Exchange): strin
   return undefined;
 }
 
-/** Creates plants with consecutive ids. Returns their names, and the id before the first one. */
+/** Creates plants with consecutive ids. Returns their names, and the id that precedes the first one. */
 async function createRow(client: CheckClient, count: number): Promise<{ names: string[]; before: bigint }> {
   const plants = client.newPlants(count);
   await client.a.createAll(plants);
@@ -43,7 +43,7 @@ function named(names: readonly string[]): { name: string }[] {
   return names.map((name) => ({ name }));
 }
 
-/** Pages of a list, and the `Link` header that connects them. */
+/** Checks of the pages of a list, and of the `Link` header that contains the URL of the next page. */
 export const pagingCases: readonly CheckCase[] = [
   must('after-exclusive', 'return only plants with an id greater than after', source, async (client) => {
     const { names, before } = await createRow(client, 3);
@@ -126,7 +126,8 @@ export const pagingCases: readonly CheckCase[] = [
     const { names, before } = await createRow(client, 7);
     const seen: string[] = [];
     let page = await client.a.list(`after=${before}&limit=3`);
-    // One page more than the plants of this check can fill.
+    // The plants of this check fit in three pages. The loop reads at most four pages, to detect plants that are listed
+    // again.
     for (let pages = 0; pages < 4; pages++) {
       seen.push(...expectList(page).flatMap(({ name }) => (name.startsWith(client.marker) ? [name] : [])));
       const target = nextTarget(client, page);

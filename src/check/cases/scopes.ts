@@ -5,7 +5,7 @@ import { expect, expectError, expectList, expectStatus } from '../expect.ts';
 
 const source = 'RFC 6750 §3.1';
 
-/** What a token may do that has the scope plants:read only. */
+/** Checks of requests with a token that has only the scope `plants:read`. */
 export const scopeCases: readonly CheckCase[] = [
   must('scope-read', 'let a read-only token list plants', source, async (client) => {
     const listed = await client.readOnly().list();
@@ -18,7 +18,7 @@ export const scopeCases: readonly CheckCase[] = [
     source,
     async (client) => {
       const plant = client.newPlant();
-      // A read-only token is of an unknown user, possibly of user A.
+      // The user of the read-only token is unknown and may be user A.
       client.a.track([plant.id]);
       expectError(await client.readOnly().create(plant), 403);
       expectError(await client.a.remove(plant.id), 404);

@@ -5,7 +5,7 @@ import { expectPlant, expectPlants } from '../expect.ts';
 
 const source = plantStore('name, tag');
 
-/** Stores texts as names and tags. Checks that the response and the list contain them unchanged. */
+/** Stores each string as a name and as a tag. Checks that the response and the list contain the string unchanged. */
 async function expectKept(client: CheckClient, texts: readonly string[], encode = JSON.stringify): Promise<void> {
   for (const text of texts) {
     const id = client.newId();
@@ -25,7 +25,7 @@ function keeps(id: string, what: string, texts: readonly string[], encode?: type
   return must(id, `keep ${what} unchanged`, source, (client) => expectKept(client, texts, encode));
 }
 
-/** Texts that a server may alter by mistake. */
+/** Checks of names and tags that a server may alter by mistake. */
 export const stringCases: readonly CheckCase[] = [
   keeps('string-beyond-bmp', 'characters beyond U+FFFF', ['\u{1F33F}', '\u{1F469}\u200D\u{1F33E}', '\u{10FFFF}']),
   keeps('string-normalization', 'composed and decomposed characters', ['\u00E9', 'e\u0301', '\uFB01', '\u212B', 'ß']),

@@ -4,7 +4,7 @@ import { expectError, expectPlant, expectPlants } from '../expect.ts';
 
 const source = plantStore('id taken');
 
-/** What happens if a user already has a plant with the id. */
+/** Checks of creates with an id that the user already has. */
 export const takenIdCases: readonly CheckCase[] = [
   must('taken-id-400', 'respond with 400 to a NewPlant whose id the user already has', source, async (client) => {
     const plant = client.newPlant();
@@ -34,7 +34,8 @@ export const takenIdCases: readonly CheckCase[] = [
       const refused = sent.filter(({ response }) => response.status !== 200);
       for (const exchange of refused) expectError(exchange, 400);
       const accepted = sent.filter(({ response }) => response.status === 200);
-      // If no request or several were accepted, the first response that is one too many breaks the rule.
+      // Exactly one request must be accepted. If none was accepted, the first refused request breaks the rule. If
+      // several were accepted, the second accepted request breaks the rule.
       const surplus = accepted.length === 0 ? refused[0] : accepted[1];
       if (surplus !== undefined) expectError(surplus, accepted.length === 0 ? 200 : 400);
     },

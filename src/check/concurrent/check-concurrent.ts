@@ -8,7 +8,10 @@ import { describeContradiction } from './describe.ts';
 import { checkLinearizable } from './linearizable.ts';
 import { operationsPerClient, recordRound } from './record-round.ts';
 
-/** A list of more plants is not an atomic snapshot, so it says nothing about the order of operations. */
+/**
+ * The maximum number of plants in a list that must be an atomic snapshot. A longer list may show the plants at
+ * different moments, so the checks do not use it.
+ */
 const maxAtomicPlants = 500;
 
 const check: CheckResult['check'] = {
@@ -18,17 +21,17 @@ const check: CheckResult['check'] = {
   source: plantStore('consistency'),
 };
 
-/** The extent of {@link checkConcurrent}. */
+/** Options of {@link checkConcurrent}. */
 export interface ConcurrentOptions {
-  /** How many requests are in flight at a time, 1 or more. */
+  /** The number of requests that are in flight at the same time, 1 or more. */
   readonly clients: number;
-  /** How many requests are sent in total, 1 or more. The number is rounded up to whole rounds. */
+  /** The total number of requests, 1 or more. The number is rounded up to whole rounds. */
   readonly operations: number;
 }
 
 /**
- * Checks that the operations on the plants of a user are linearizable. Clients send random requests at the same time,
- * in rounds. Then a search looks for an order of the requests of each round that explains all responses.
+ * Checks that the operations on a user's plants are linearizable. In each round, clients concurrently send random
+ * requests. After each round, a search looks for an order of the requests that explains all responses.
  */
 export async function checkConcurrent(
   client: CheckClient,

@@ -4,17 +4,18 @@ import { checkLinearizable } from './linearizable.ts';
 
 /** A short history that is not linearizable, taken from a longer one. */
 export interface Contradiction {
-  /** In the order in which they began. */
+  /** The operations, in the order in which they began. */
   readonly operations: readonly Operation[];
-  /** The operation whose response no order of the operations explains. */
+  /** The operation whose response cannot be explained by any order of the operations. */
   readonly culprit: Operation;
-  /** What the response could have said instead; empty for a list of several ids. */
+  /** The outcomes that would have been possible instead; empty if the operation is a list of several ids. */
   readonly possible: readonly string[];
 }
 
 /**
- * Reduces a history that is not linearizable: to the first response that cannot be explained, to one key if that is
- * enough, and to the reads that matter.
+ * Shortens a history that is not linearizable. Omits everything that happened after the first response that cannot be
+ * explained. If the history of one key is not linearizable by itself, omits the other keys. Finally omits reads that
+ * are not necessary for the contradiction.
  */
 export function findContradiction(operations: readonly Operation[]): Contradiction {
   const culprit = firstUnexplained(operations);
@@ -40,7 +41,10 @@ function isContradictory(history: readonly Operation[]): boolean {
   return checkLinearizable(history) === 'not linearizable';
 }
 
-/** Returns the operation whose response is the first that makes the history contradictory. */
+/**
+ * Returns the operation with the first response that cannot be explained. Without this response and all later ones, the
+ * history would be linearizable.
+ */
 function firstUnexplained(operations: readonly Operation[]): Operation {
   const answered = operations.filter(({ respondedMs }) => respondedMs !== Infinity);
   const inOrder = answered.toSorted((one, other) => one.respondedMs - other.respondedMs);
@@ -49,7 +53,10 @@ function firstUnexplained(operations: readonly Operation[]): Operation {
   return found;
 }
 
-/** Returns descriptions of the outcomes that could be explained instead; none for a list of several keys. */
+/**
+ * Returns descriptions of the outcomes of `culprit` with which the history would be linearizable. Returns an empty
+ * array if `culprit` is a list of several keys.
+ */
 function possibleOutcomes(history: readonly Operation[], culprit: Operation): string[] {
   return otherOutcomes(history, culprit).flatMap(({ operation, text }) => {
     const changed = history.map((other) => (other === culprit ? operation : other));

@@ -1,7 +1,10 @@
 import type { Contradiction } from './contradiction.ts';
 import type { Operation } from './history.ts';
 
-/** Describes a contradiction: its operations with their times, and the response that cannot be explained. */
+/**
+ * Returns lines of text that describe a contradiction: the operations with their times, and the response that cannot be
+ * explained.
+ */
 export function describeContradiction(contradiction: Contradiction, ids: readonly bigint[]): string[] {
   const { operations, culprit, possible } = contradiction;
   const startMs = Math.min(...operations.map(({ invokedMs }) => invokedMs));

@@ -1,7 +1,10 @@
-/** The state of one key: the name of the plant, or `undefined` if there is none. A key is the number of an id. */
+/**
+ * The state of one key: the name of the stored plant, or `undefined` if no plant is stored. A key is a small number
+ * that stands for an id.
+ */
 export type Content = string | undefined;
 
-/** What a request was meant to do, and what the response says. An unknown outcome is `undefined`. */
+/** A request and the outcome that its response reports. The outcome is `undefined` if it is unknown. */
 export type Action =
   | {
       readonly kind: 'create';
@@ -13,8 +16,9 @@ export type Action =
   | { readonly kind: 'list'; readonly outcome: ReadonlyMap<number, Content> | undefined };
 
 /**
- * A request of one client. It took effect, if at all, at one moment between `invokedMs` and `respondedMs`. If the
- * outcome is unknown, `respondedMs` is Infinity, because the request may take effect at any later time.
+ * An operation that a client has requested. If the operation took effect, it did so at one moment between `invokedMs`
+ * and `respondedMs`. If the outcome is unknown, `respondedMs` is Infinity, because the operation may take effect at any
+ * later time.
  */
 export type Operation = Action & {
   readonly client: number;
@@ -22,18 +26,26 @@ export type Operation = Action & {
   readonly respondedMs: number;
 };
 
-/** Returns an operation whose response has not arrived, so that it may or may not take effect. */
+/**
+ * Returns the operation as it was before its response arrived: the outcome is unknown, and the operation may or may not
+ * take effect.
+ */
 function pending(operation: Operation): Operation {
   return { ...operation, outcome: undefined, respondedMs: Infinity };
 }
 
-/** Returns the operations as they were known at a moment: later ones are missing, and unfinished ones are pending. */
+/**
+ * Returns the part of a history that was known at a moment. Operations that began later are omitted. Operations whose
+ * responses arrived later have an unknown outcome.
+ */
 export function historyUntil(operations: readonly Operation[], timeMs: number): Operation[] {
   const begun = operations.filter(({ invokedMs }) => invokedMs <= timeMs);
   return begun.map((operation) => (operation.respondedMs <= timeMs ? operation : pending(operation)));
 }
 
-/** Returns the history of one key. A history is linearizable only if the history of each of its keys is. */
+/**
+ * Returns the history of one key. A history is linearizable only if the history of each of its keys is linearizable.
+ */
 export function historyOf(operations: readonly Operation[], key: number): Operation[] {
   return operations.flatMap((operation): Operation[] => {
     if (operation.kind !== 'list') return operation.key === key ? [operation] : [];
@@ -42,7 +54,10 @@ export function historyOf(operations: readonly Operation[], key: number): Operat
   });
 }
 
-/** Checks whether an operation changes nothing. Such an operation can be removed from a history without harm. */
+/**
+ * Checks whether an operation did not change any plant. If such an operation is removed from a linearizable history,
+ * the history stays linearizable.
+ */
 export function isRead({ kind, outcome }: Operation): boolean {
   return kind === 'list' || outcome === 'taken' || outcome === 'absent';
 }

@@ -1,22 +1,23 @@
 import type { Content, Operation } from './history.ts';
 
-/** How many states of the search are visited before it gives up. */
+/** The number of states that the search visits before it gives up. */
 const defaultMaxStates = 200_000;
 
-/** The contents of all keys at one moment. A missing key has no plant. */
+/** The contents of all keys at one moment. If a key is missing from the map, no plant is stored for the key. */
 type State = ReadonlyMap<number, Content>;
 
-/** What a check of a history has found. `undecided` means that the search has reached its limit. */
+/** The result of checking a history. `undecided` means that the search gave up. */
 export type Verdict = 'linearizable' | 'not linearizable' | 'undecided';
 
 /**
- * Checks whether a history is linearizable (Herlihy and Wing, 1990): whether there is an order of the operations that
- * explains every response, in which no operation comes before one that had ended when it began. At first there are no
- * plants.
+ * Checks whether a history is linearizable (Herlihy and Wing, 1990). A history is linearizable if there is an order of
+ * its operations that explains every response, and in which each operation follows all operations that ended before it
+ * began. At the beginning, no plants are stored.
  *
- * The search is that of Wing and Gong (1993) with the memory of Lowe (2017): it extends an order by one operation at a
- * time, and leaves out a set of operations that has led to the same state before. Its effort grows exponentially with
- * the number of concurrent operations, but only linearly with the length of the history.
+ * The search uses the algorithm of Wing and Gong (1993) with the memoization of Lowe (2017). It extends an order by one
+ * operation at a time. It skips an order if another order of the same operations has already led to the same state. The
+ * run time grows exponentially with the number of concurrent operations, but only linearly with the length of the
+ * history.
  */
 export function checkLinearizable(operations: readonly Operation[], maxStates: number = defaultMaxStates): Verdict {
   const search = new Search(operations, maxStates);
@@ -31,18 +32,21 @@ class Search {
   hasGivenUp = false;
 
   constructor(operations: readonly Operation[], maxStates: number) {
-    // A list without a response has neither an effect nor an outcome to explain.
+    // A list request without a response is omitted, because it has no effect and no outcome to explain.
     this.#operations = operations.filter(({ kind, outcome }) => kind !== 'list' || outcome !== undefined);
     this.#maxStates = maxStates;
   }
 
-  /** Checks whether an order of the operations in the bit set `done`, which ends in `state`, can be completed. */
+  /**
+   * Checks whether an order that ends in `state` can be extended to all operations. The bit set `done` contains the
+   * operations that are already in the order.
+   */
   canComplete(done: bigint, state: State): boolean {
     const open = this.#operations.flatMap((operation, index) =>
       (done & (1n << BigInt(index))) === 0n ? [{ operation, bit: 1n << BigInt(index) }] : [],
     );
     const firstResponseMs = Math.min(...open.map(({ operation }) => operation.respondedMs));
-    // Only operations without a response are left, which may never take effect.
+    // Only operations without a response are left. No order has to contain them, because they may never take effect.
     if (firstResponseMs === Infinity) return true;
     if (!this.#visit(done, state)) return false;
     return open.some(({ operation, bit }) => {
@@ -52,7 +56,10 @@ class Search {
     });
   }
 
-  /** Returns whether the search should continue from here: for the first time, and within its limit. */
+  /**
+   * Records that the search has reached a point. Returns `false` if the search must not continue from there: it has
+   * been at this point before, or it has visited too many states.
+   */
   #visit(done: bigint, state: State): boolean {
     const key = `${done.toString(36)} ${JSON.stringify([...state].toSorted(([one], [other]) => one - other))}`;
     if (this.#visited.has(key)) return false;
@@ -63,7 +70,7 @@ class Search {
   }
 }
 
-/** Returns the state after an operation, or `undefined` if its outcome is impossible in this state. */
+/** Returns the state after an operation, or `undefined` if the outcome of the operation is impossible in `state`. */
 function stateAfter(state: State, operation: Operation): State | undefined {
   switch (operation.kind) {
     case 'create': {

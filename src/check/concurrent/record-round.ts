@@ -4,25 +4,28 @@ import type { Exchange } from '../exchange.ts';
 import { CheckFailure, expectList } from '../expect.ts';
 import type { Action, Content, Operation } from './history.ts';
 
-/** How many ids the clients of a round use. Few, so that they meet. */
+/**
+ * The number of ids that the clients of a round use. The number is small, so that requests often affect the same plant.
+ */
 const keyCount = 3;
 
-/** How many requests each client sends in a round. */
+/** The number of requests that each client sends in a round. */
 export const operationsPerClient = 6;
 
 /** A round of concurrent requests. */
 export interface Round {
   readonly operations: readonly Operation[];
-  /** The ids, by key. */
+  /** The ids. A key is an index in this array. */
   readonly ids: readonly bigint[];
 }
 
 /**
- * Lets clients create, delete and list plants of user A under a few new ids at the same time. When all have finished, it
- * lists the plants once more. At the beginning of the history there are no plants.
+ * Makes clients create, delete and list plants of user A concurrently. All clients use the same few new ids. When the
+ * clients have finished, lists the plants once more. When the round begins, no plants with these ids exist.
  *
- * @param listsAll whether some lists have no limit; `false` if the user has too many plants for one atomic list
- * @throws {CheckFailure} if a response is wrong by itself, so that it has no place in a history.
+ * @param listsAll whether some of the requests list all plants of the user; `false` if the user has so many plants that
+ *   such a list may not be atomic
+ * @throws {CheckFailure} if a response is wrong regardless of the order of the operations.
  */
 export async function recordRound(client: CheckClient, clients: number, listsAll: boolean): Promise<Round> {
   client.beginCase();
@@ -61,7 +64,7 @@ export async function recordRound(client: CheckClient, clients: number, listsAll
   return { operations, ids };
 }
 
-/** Returns the exchange, or `undefined` if the outcome of the request is unknown. */
+/** Sends a request. Returns the exchange, or `undefined` if the outcome of the request is unknown. */
 async function answered(send: () => Promise<Exchange>): Promise<Exchange | undefined> {
   try {
     const exchange = await send();
@@ -95,7 +98,7 @@ function toAction(
   }
 }
 
-/** Returns what a list says about every key. */
+/** Returns the content of every key according to the response to a list request. */
 function contentsOf(exchange: Exchange, keyOfName: ReadonlyMap<string, number>): ReadonlyMap<number, Content> {
   const names = expectList(exchange).map(({ name }) => name);
   const contents = new Map<number, Content>(Array.from({ length: keyCount }, (_, key) => [key, undefined]));
