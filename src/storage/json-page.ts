@@ -6,7 +6,7 @@ import type { JsonPage, ListRange, StorageAdapter } from './storage-adapter.ts';
 /** A page without plants. */
 export const emptyPage: JsonPage = Object.freeze({ json: '[]', count: 0, last: undefined, hasMore: false });
 
-/** Implements `listJson` for an adapter that has only `list`. */
+/** Implements `listJson` with the `list` method of an adapter. */
 export async function listAsJson(
   storage: Pick<StorageAdapter, 'list'>,
   user: string,

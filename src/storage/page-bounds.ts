@@ -1,28 +1,29 @@
 import type { Plant } from '../model/plant.ts';
 
-/** The maximum number of plants in one page, which is the result of one read. */
+/** The maximum number of plants in one page. A page is the result of one read. */
 export const maxPageLength = 1000;
 
 /**
- * The size at which a page is full, in UTF-8 bytes of its JSON. A page ends with the plant that makes it reach this
- * size, so that a page needs little memory even if names are very long. See `StorageAdapter.list`.
+ * The size at which a page is full, in UTF-8 bytes of its JSON. A page ends with the plant that brings it to this size.
+ * A page therefore needs little memory even if names are very long. See `StorageAdapter.list`.
  */
 export const maxPageBytes = 262_144;
 
-/** The size of `{"name":""}` in bytes: the JSON of a plant without a tag, except for the text of the name. */
+/** The size in bytes of `{"name":""}`, the JSON of a plant with an empty name and without a tag. */
 export const untaggedBytes = 11;
-/** The size of `{"name":"","tag":""}` in bytes: the JSON of a plant with a tag, except for the text of name and tag. */
+/** The size in bytes of `{"name":"","tag":""}`, the JSON of a plant with an empty name and an empty tag. */
 export const taggedBytes = 20;
 
 /** The maximum number of bytes of JSON per UTF-16 code unit. For example, U+0001 becomes the six bytes `\u0001`. */
 const maxCodeUnitBytes = 6;
 
 /**
- * Returns the number of plants up to and including the plant that makes a page full, or `undefined` if these plants do
- * not make a page full.
+ * Returns how many of the plants fill a page, counted from the first plant. Returns `undefined` if all of the plants
+ * together do not fill a page.
  *
- * First adds up an upper bound of the size of each plant's JSON. Builds and measures the JSON only if the sum reaches
- * the size of a full page. This takes 3 µs for a thousand plants with short names; to measure each plant takes 93 µs.
+ * First adds up an upper bound for the size of each plant's JSON. Builds and measures the JSON only if the sum reaches
+ * the size of a full page. For a thousand plants with short names, adding up the bounds takes 3 µs, whereas measuring
+ * each plant would take 93 µs.
  */
 export function fullPageEnd(plants: readonly Plant[]): number | undefined {
   let measured = 0;
@@ -41,7 +42,7 @@ export function fullPageEnd(plants: readonly Plant[]): number | undefined {
   return undefined;
 }
 
-/** Returns an upper bound of the size of a plant's JSON, in bytes. */
+/** Returns an upper bound for the size of a plant's JSON, in bytes. */
 function maxJsonBytes({ name, tag }: Plant): number {
   return tag === undefined
     ? untaggedBytes + name.length * maxCodeUnitBytes

@@ -50,8 +50,8 @@ export interface OwnedPlant {
 /** Selects which plants to read from the plants of all users. */
 export interface ScanRange {
   /**
-   * Read only plants whose key is greater than this one; no plant needs to have this key. If `undefined`, start at the
-   * first plant.
+   * Read only plants whose key is greater than this key. It is not required that a plant with this key exists. If
+   * `undefined`, start at the first plant.
    */
   readonly after: PlantKey | undefined;
   /** The maximum number of plants to return, 1 to 2147483647. */
@@ -69,7 +69,7 @@ export interface JsonPage {
   readonly count: number;
   /** The id of the last plant; `undefined` if the page is empty. */
   readonly last: PlantId | undefined;
-  /** Whether the user has more plants, with ids greater than `last`. */
+  /** Whether the user has plants with ids greater than `last`. */
   readonly hasMore: boolean;
 }
 
@@ -88,8 +88,8 @@ export interface StorageAdapter {
   /**
    * Applies a batch of writes atomically: either all of them or none. When the promise resolves, the batch is as
    * durable as the storage can make it, and every later `list` shows the result. The promise resolves with one boolean
-   * for each write, in the order of the batch. For a create, it is `true` if the plant was added, and `false` if the id
-   * is taken and the stored plant is unchanged. For a delete, it is `true` if the plant existed.
+   * for each write, in the order of the batch. For a create, the boolean is `true` if the plant was added, and `false`
+   * if the id is taken; the stored plant is then unchanged. For a delete, the boolean is `true` if the plant existed.
    *
    * A batch contains at most one write for each (user, id), so an adapter may apply the writes in any order. A
    * PlantStore has at most one commit in flight.
@@ -104,9 +104,9 @@ export interface StorageAdapter {
   /**
    * Returns a user's plants in the range, in ascending order of id, up to the limit.
    *
-   * An adapter may end the page before the limit, but only with the plant that makes the size of the page's JSON reach
-   * 262144 UTF-8 bytes. The JSON of a plant is `{"name":…,"tag":…}`. An adapter should do so if it holds a whole page
-   * in memory.
+   * An adapter may return fewer plants than the limit if the JSON of a page is large. Such a page must end with the
+   * plant that brings the total size of the plants' JSON to 262144 UTF-8 bytes or more. The JSON of a plant is
+   * `{"name":…,"tag":…}`. An adapter should limit the size in this way if it holds a whole page in memory.
    */
   list(user: string, range: ListRange): Promise<StoredPlant[]>;
 

@@ -22,8 +22,8 @@ import type {
 export class MemoryStorage implements StorageAdapter {
   readonly #plantsByUser = new Map<string, SortedPlants>();
   /**
-   * The users in the order of `scan`. `undefined` after a user was added or removed, until the next scan sorts the
-   * users again.
+   * The users in the order of `scan`. Adding or removing a user sets this field to `undefined`, and the next scan sorts
+   * the users again.
    */
   #sortedUsers: string[] | undefined;
   #isClosed = false;
@@ -31,8 +31,8 @@ export class MemoryStorage implements StorageAdapter {
   /** See {@link StorageAdapter}. */
   async commit(writes: readonly Write[]): Promise<boolean[]> {
     this.#refuseIfClosed();
-    // Copies all writes before it applies the first one. Only copying can fail, for example if a getter throws, so a
-    // failed batch changes nothing.
+    // All writes are copied before the first one is applied. Only copying can fail, for example if a getter throws, so
+    // a failed batch changes nothing.
     return writes.map(copyOf).map((write) => (write.kind === 'create' ? this.#create(write) : this.#delete(write)));
   }
 

@@ -9,11 +9,16 @@ interface KeyRow {
   readonly id: string;
 }
 
-/** Applies batches of writes, each all or nothing: in one statement, or in one transaction if the database needs it. */
+/**
+ * Applies each batch of writes atomically. A batch is one statement, or one transaction if the database does not let
+ * one statement modify a table twice.
+ */
 export class BatchWriter {
   readonly #pool: PostgresPool;
   readonly #statements: PostgresStatements;
-  /** Whether the database has rejected a statement that modifies the table twice. */
+  /**
+   * Whether creates and deletes must be separate statements, because the database has rejected a statement with both.
+   */
   #mustSplit = false;
 
   constructor(pool: PostgresPool, statements: PostgresStatements) {
@@ -21,7 +26,7 @@ export class BatchWriter {
     this.#statements = statements;
   }
 
-  /** Returns for each write whether it changed the table. */
+  /** Applies a batch. Returns one boolean for each write, which tells whether the write has changed the table. */
   async apply(writes: readonly Write[]): Promise<boolean[]> {
     // All servers write in the same order, so that deadlocks between them are rare.
     const sorted = writes.toSorted(byKey);
@@ -66,7 +71,7 @@ function asBatchError(error: unknown): never {
   if (isDataError(state)) {
     throw new PlantStoreError('invalid_plant', 'The storage cannot hold a plant of this batch.', { cause: error });
   }
-  // invalid_column_reference: the table has no unique index, so ON CONFLICT fails and ids could repeat.
+  // invalid_column_reference: the table does not have the unique index that ON CONFLICT requires.
   if (state !== '42P10') throw error;
   throw new PlantStoreError('storage_unsupported', 'The storage has a table without its primary key.', {
     cause: error,
@@ -74,14 +79,16 @@ function asBatchError(error: unknown): never {
 }
 
 /**
- * Checks whether a statement failed because of its values: data_exception or program_limit_exceeded. A batch is one
- * transaction, so nothing was written.
+ * Checks whether a SQLSTATE means that a statement failed because of its values (data_exception or
+ * program_limit_exceeded). In this case, nothing was written, because a batch is one transaction.
  */
 function isDataError(state: string | undefined): boolean {
   return state?.length === 5 && (state.startsWith('22') || state.startsWith('54'));
 }
 
-/** Returns one array per column. Ids are strings, because not every driver can send a bigint as a number. */
+/**
+ * Returns one array per column. Ids are converted to strings, because not every driver can send a bigint as a number.
+ */
 function insertValues(creates: readonly CreateWrite[]): unknown[] {
   return [
     creates.map(({ user }) => user),

@@ -10,7 +10,7 @@ import { readPlants } from './rows.ts';
 import type { PlantRow, PostgresStatements } from './statements.ts';
 import type { JsonPage, ListRange, OwnedPlant, PlantKey, ScanRange, Write } from '../storage-adapter.ts';
 
-/** A key before all others, because a user is not empty. */
+/** A key that is less than the key of every plant, because a user is never an empty string. */
 const beforeAll: PlantKey = { user: '', id: minInt64 };
 
 /** Reads and writes a table that is known to exist. */

@@ -8,14 +8,17 @@ import type { PostgresPool } from './pool.ts';
 import type { PageRequest } from './read-group.ts';
 import type { PageRow } from './statements.ts';
 
-/** The maximum total size of the plants that a statement reads for all pages, and for one page. */
+/** The maximum total size of the plants that a statement reads, in bytes: for all pages together, and for each page. */
 const maxStatementBytes = 8 * maxPageBytes;
 const maxReadBytes = 3 * maxPageBytes;
 
-/** The text before each plant but the first. It cannot occur in a name, because JSON escapes the quotes of a string. */
+/**
+ * The text with which each plant except the first begins. It cannot occur in a name or tag, because JSON escapes
+ * quotation marks in strings.
+ */
 const plantStart = ',{"name":';
 
-/** Reads pages with one statement. Returns `undefined` for a page that may be full before its limit. */
+/** Reads pages with one statement. Returns `undefined` for each page that might be full before it reaches its limit. */
 export async function readPages(
   pool: PostgresPool,
   statement: string,
@@ -32,7 +35,7 @@ export async function readPages(
   return requests.map(({ limit }, n) => pageOf(pages.get(n + 1), limit));
 }
 
-/** Returns the smallest id after another one. After the largest int64, it is not an int64. */
+/** Returns the smallest id greater than `after`. If `after` is the largest int64, the result is not an int64. */
 export function firstId(after: PlantId | undefined): PlantId {
   return after === undefined ? minInt64 : after + 1n;
 }

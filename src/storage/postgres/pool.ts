@@ -12,8 +12,8 @@ export interface PostgresPool {
     rows: unknown[];
   }>;
   /**
-   * Reserves a connection. Used only for databases that do not let one statement modify a table twice. PostgreSQL lets
-   * it.
+   * Reserves a connection for a transaction of several statements. This method is necessary only for databases that,
+   * unlike PostgreSQL, do not let one statement modify a table twice.
    */
   connect?(): Promise<PostgresClient>;
 }
@@ -37,14 +37,14 @@ export interface PostgresClient {
 /** A statement and its parameters. */
 export type BoundStatement = readonly [text: string, values: unknown[]];
 
-/** How often a statement is retried after PostgreSQL rolled it back because of a concurrent statement. */
+/** The maximum number of retries of a statement that PostgreSQL has rolled back because of a concurrent statement. */
 const maxRetries = 5;
-/** The maximum delay before the first retry. It doubles with each retry. */
+/** The maximum delay before the first retry, in milliseconds. The maximum doubles with each retry. */
 const firstBackOffMs = 10;
 
 /**
- * The errors after which a statement was rolled back: serialization_failure and deadlock_detected. After any other
- * failure, such as a lost connection, the outcome may be unknown.
+ * The SQLSTATEs of errors after which a statement was rolled back: serialization_failure and deadlock_detected. After
+ * any other failure, such as a lost connection, the outcome may be unknown.
  */
 const rolledBackStates: ReadonlySet<string | undefined> = new Set(['40001', '40P01']);
 
@@ -71,12 +71,13 @@ export function runTransaction(pool: PostgresPool, statements: readonly BoundSta
       await client.query('BEGIN');
       for (const [text, values] of statements) rows.push(...(await client.query(text, values)).rows);
       const { command } = await client.query('COMMIT');
-      // The COMMIT of a failed transaction succeeds, but it rolls back and returns ROLLBACK.
+      // COMMIT succeeds even if the transaction has failed, but it then rolls back and returns the command ROLLBACK.
       if (command !== 'COMMIT') throw new Error(`The transaction ended with ${command} instead of COMMIT`);
       isCommitted = true;
       return rows;
     } finally {
-      // Closing the connection rolls the transaction back. The pool of `pg` also does it after a failed statement.
+      // If the transaction was not committed, closing the connection rolls it back. The pool of `pg` also closes
+      // connections after failed statements.
       client.release(!isCommitted);
     }
   });

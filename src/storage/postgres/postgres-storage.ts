@@ -11,11 +11,14 @@ import type { JsonPage, ListRange, OwnedPlant, ScanRange, StorageAdapter, Write 
 export interface PostgresStorageOptions {
   /** The connection pool: a `Pool` from the package `pg`. The application owns and closes it. */
   pool: PostgresPool;
-  /** The schema of the table, created if missing. By default, the connection's `search_path` determines it. */
+  /**
+   * The schema of the table. A missing schema is created together with the table. By default, the connection's
+   * `search_path` determines the schema.
+   */
   schema?: string | undefined;
   /** The name of the table; default `plants`. */
   table?: string | undefined;
-  /** Whether to create the table at the first use if it is missing; default `true`. */
+  /** Whether the first operation creates the table if it is missing; default `true`. */
   createTable?: boolean | undefined;
 }
 
@@ -31,8 +34,8 @@ const optionNames = {
  * servers can share a table. A commit is as durable as the database makes it: it is on the database's disk, and on the
  * disk of a synchronous standby if there is one.
  *
- * The first use checks for the table and creates it if it is missing. If the connection is lost during a write, the
- * write rejects, but it may have been committed. Such a write is never retried automatically.
+ * The first operation checks whether the table exists, and creates the table if it is missing. If the connection is
+ * lost during a write, the write rejects, but it may have been committed. Such a write is never retried automatically.
  *
  * @example
  * const pool = new Pool({ connectionString: process.env.DATABASE_URL });
@@ -63,8 +66,9 @@ export class PostgresStorage implements StorageAdapter {
   }
 
   /**
-   * See {@link StorageAdapter}. A commit is one statement, and so one round trip, if the database lets
-   * one statement modify a table twice. Otherwise a commit of creates and deletes is one transaction.
+   * See {@link StorageAdapter}. If the database lets one statement modify a table twice, as PostgreSQL does, a commit
+   * is one statement and needs one round trip. Otherwise a commit that contains both creates and deletes is a
+   * transaction of two statements.
    *
    * @throws {PlantStoreError} `storage_unsupported` if the table is missing or has other columns, or if the database's
    *   encoding is not UTF8; `invalid_plant` if PostgreSQL rejects the values of a batch (SQLSTATE class 22 or 54), in
@@ -89,7 +93,10 @@ export class PostgresStorage implements StorageAdapter {
     return this.#run((table) => table.scan(range));
   }
 
-  /** See {@link StorageAdapter}. Resolves after all earlier calls. The pool stays open: the application closes it. */
+  /**
+   * See {@link StorageAdapter}. Resolves when all earlier calls have settled. The pool stays open: the application
+   * closes it.
+   */
   close(): Promise<void> {
     this.#closing ??= new Promise((resolve) => {
       this.#onIdle = resolve;
@@ -98,7 +105,7 @@ export class PostgresStorage implements StorageAdapter {
     return this.#closing;
   }
 
-  /** Runs an operation after the table is known to exist. Checks only once, unless the check fails. */
+  /** Checks that the table exists, and then runs an operation. Once the check has succeeded, it is not repeated. */
   async #run<T>(operation: (table: OpenTable) => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) throw new PlantStoreError('closed');
     this.#running++;

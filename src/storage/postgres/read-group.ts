@@ -1,16 +1,18 @@
 import { maxPageLength } from '../page-bounds.ts';
 import type { JsonPage, ListRange } from '../storage-adapter.ts';
 
-/** A page to read. */
+/** A request to read a page of a user's plants. */
 export interface PageRequest extends ListRange {
   readonly user: string;
 }
 
 /** The two ways to read pages. */
 export interface PageReads {
-  /** Reads pages with one statement. Returns `undefined` for a page whose plants are too long for this. */
+  /**
+   * Reads pages with one statement. Returns `undefined` for each page whose plants are too long to be read in this way.
+   */
   readonly together: (requests: readonly PageRequest[]) => Promise<(JsonPage | undefined)[]>;
-  /** Reads any page. */
+  /** Reads one page, even if its plants are long. */
   readonly alone: (request: PageRequest) => Promise<JsonPage>;
 }
 
@@ -18,24 +20,31 @@ interface Entry {
   readonly request: PageRequest;
   readonly resolve: (page: JsonPage) => void;
   readonly reject: (reason: unknown) => void;
-  /** Whether the plants were too long to be read together with other pages. */
+  /** Whether an attempt to read this page together with others has failed because its plants are too long. */
   isLong: boolean;
 }
 
-/** How many groups may be read at a time. Requests that arrive meanwhile wait, and share the next statement. */
+/**
+ * The maximum number of groups that are read at the same time. A group consists of the requests that share one
+ * statement. Requests that arrive in the meantime wait for the next statement.
+ */
 const maxGroups = 4;
-/** The maximum number of requests, and of plants, in a group. They also limit the size of a result. */
+/**
+ * The maximum number of requests in a group, and the maximum number of plants that they request in total. Both maxima
+ * limit the size of a result.
+ */
 const maxRequests = 64;
 const maxPlants = maxPageLength;
-/** Below this number of plants, `alone` is less work than `together` for a single request. */
+/** If a group has a single request for fewer plants than this number, `alone` is faster than `together`. */
 const maxFew = 100;
 
 /**
- * Reads the pages of concurrent requests with one statement, as group commit does for writes. With 64 clients, a page of
- * 20 plants then costs Node.js a fifth and PostgreSQL a third of the CPU time of a statement of its own.
+ * Combines concurrent requests for pages into one statement, as group commit combines writes into one commit. Compared
+ * with one statement for each page, Node.js needs a fifth of the CPU time and PostgreSQL a third (64 clients, pages of
+ * 20 plants).
  *
- * A request joins only a statement that has not been sent yet, so it sees every earlier commit. Users are served
- * round-robin, so that one user with many or long lists does not delay the lists of others.
+ * A request joins only a statement that has not been sent yet, so its page shows every earlier commit. Users are served
+ * round-robin. A user with many requests or long lists therefore does not delay the lists of other users.
  */
 export class ReadGroup {
   readonly #reads: PageReads;
@@ -48,7 +57,10 @@ export class ReadGroup {
     this.#reads = reads;
   }
 
-  /** Reads a page. If a statement fails, exactly the requests of its group reject with the error. */
+  /**
+   * Reads a page. If a statement fails, all requests of its group reject with the error, and other requests are not
+   * affected.
+   */
   read(request: PageRequest): Promise<JsonPage> {
     return new Promise((resolve, reject) => {
       this.#add({ request, resolve, reject, isLong: false });
@@ -63,7 +75,10 @@ export class ReadGroup {
     this.#schedule();
   }
 
-  /** Waits for the other requests of the same event loop iteration. */
+  /**
+   * Starts reading after the current event loop iteration, so that all requests that arrive in this iteration can share
+   * a statement.
+   */
   #schedule(): void {
     if (this.#isScheduled || this.#groups === maxGroups) return;
     this.#isScheduled = true;
@@ -106,7 +121,7 @@ export class ReadGroup {
       if (group.length > 0 && (group.length === maxRequests || plants > maxPlants)) break;
       group.push(entry);
       entries.shift();
-      // Deleting a user and setting it again moves the user to the end of this iteration.
+      // Deleting a user and setting it again moves the user to the end of the map, so this loop visits the user again.
       this.#waiting.delete(user);
       if (entries.length > 0) this.#waiting.set(user, entries);
     }

@@ -3,10 +3,13 @@ import { fullPageEnd, maxPageBytes, maxPageLength } from '../page-bounds.ts';
 import type { OwnedPlant } from '../storage-adapter.ts';
 import type { PlantRow } from './statements.ts';
 
-/** Returns up to `count` rows after a plant. The texts of plants over `maxSize` bytes are omitted. */
+/**
+ * Returns up to `count` rows that follow the plant `last`. If a plant is larger than `maxSize` bytes, its row contains
+ * no name and no tag.
+ */
 type ReadRows = (last: OwnedPlant | undefined, count: number, maxSize: number) => Promise<PlantRow[]>;
 
-/** Reads plants, at most 1000 at a time, until the limit is reached, the page is full, or none are left. */
+/** Reads plants, at most 1000 at a time, until the limit is reached, the page is full, or no plants are left. */
 export async function readPlants(limit: number, read: ReadRows): Promise<OwnedPlant[]> {
   const plants: OwnedPlant[] = [];
   while (plants.length < limit) {
@@ -14,7 +17,8 @@ export async function readPlants(limit: number, read: ReadRows): Promise<OwnedPl
     let maxSize = Math.floor((3 * maxPageBytes) / count);
     let rows = await read(plants.at(-1), count, maxSize);
     while (rows.some(({ size }) => Number(size) > maxSize)) {
-      // The texts of all of these plants may need too much memory. Reads only those that fit in a page.
+      // The names and tags of all these plants may need too much memory, so this reads only the plants that fit in a
+      // page.
       const sizes = rows.map(({ size }) => Number(size));
       count = countInPage(sizes);
       maxSize = Math.max(...sizes.slice(0, count));
@@ -28,7 +32,10 @@ export async function readPlants(limit: number, read: ReadRows): Promise<OwnedPl
   return plants;
 }
 
-/** Returns how many plants of these minimum sizes fit in a page, including the plant that fills the page. */
+/**
+ * Returns how many plants fit in a page, including the plant that fills the page. `sizes` are the plants' minimum
+ * sizes.
+ */
 function countInPage(sizes: readonly number[]): number {
   let bytes = 0;
   const full = sizes.findIndex((size) => (bytes += size) >= maxPageBytes);

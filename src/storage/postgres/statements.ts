@@ -2,39 +2,54 @@ import { maxPageBytes, taggedBytes, untaggedBytes } from '../page-bounds.ts';
 
 /**
  * The statements for a table, for PostgreSQL 14 and newer. All result columns have the type text, because applications
- * set their own parsers for other types, but not for text.
+ * may register their own parsers for other types with the driver.
  */
 export interface PostgresStatements {
-  /** $1 users, $2 ids, $3 names, $4 tags. Returns the keys of the new plants. */
+  /** Creates plants. Parameters: $1 users, $2 ids, $3 names, $4 tags. Returns the keys of the new plants. */
   readonly insert: string;
-  /** $1 users, $2 ids. Returns the keys of the plants that existed. */
+  /** Deletes plants. Parameters: $1 users, $2 ids. Returns the keys of the deleted plants. */
   readonly remove: string;
-  /** $1 to $4 as in `insert`, then $5 and $6 as $1 and $2 of `remove`. Returns the keys that both return. */
+  /**
+   * Creates and deletes plants. Parameters: $1 to $4 as in `insert`, $5 and $6 as $1 and $2 in `remove`. Returns the
+   * keys of the new and of the deleted plants.
+   */
   readonly insertAndRemove: string;
   /**
-   * Reads pages for several requests: $1 users, $2 smallest ids, $3 limits, $4 sizes of the longest plants to return, in
-   * bytes. Returns a {@link PageRow} for each request.
+   * Reads a page for each of several requests. Parameters: $1 users, $2 smallest ids, $3 limits, $4 maximum sizes of a
+   * plant in bytes. Returns a {@link PageRow} for each request.
    */
   readonly pages: string;
-  /** $1 user, $2 smallest id, $3 limit, $4 size of the longest plant to return. Returns a {@link PlantRow} for each. */
+  /**
+   * Reads a user's plants. Parameters: $1 user, $2 smallest id, $3 limit, $4 maximum size of a plant in bytes. Returns
+   * a {@link PlantRow} for each plant.
+   */
   readonly list: string;
-  /** $1 user and $2 id of the plant before the first, $3 and $4 as in `list`. Returns a {@link PlantRow} for each. */
+  /**
+   * Reads the plants of all users. Parameters: $1 user and $2 id of the key after which to start, $3 and $4 as in
+   * `list`. Returns a {@link PlantRow} for each plant.
+   */
   readonly scan: string;
 }
 
-/** A page of a user's plants, up to the limit, and the next plant, which shows whether there are more. */
+/**
+ * A page of a user's plants. If the user has more plants than the limit, the page also contains the first plant beyond
+ * the limit.
+ */
 export interface PageRow {
-  /** The number of the request, from 1. */
+  /** The position of the request in the parameters, starting at 1. */
   readonly nth: string;
-  /** The number of plants, up to the limit + 1. */
+  /** The number of plants, at most the limit + 1. */
   readonly count: string;
-  /** The id of the last plant up to the limit. */
+  /** The id of the last plant within the limit; `null` if the page is empty. */
   readonly last: string | null;
-  /** The JSON of all plants, separated by commas. `null` if a plant is too long, or if the JSON could fill a page. */
+  /**
+   * The JSON of all plants, separated by commas; `null` if the page is empty, if a plant exceeds the maximum size, or
+   * if the JSON is large enough to fill a page.
+   */
   readonly json: string | null;
 }
 
-/** A plant. The name and the tag of a plant that is too long are `null`. */
+/** A plant. If the plant exceeds the maximum size, the name and the tag are `null`. */
 export interface PlantRow {
   readonly user: string;
   readonly id: string;
@@ -45,14 +60,17 @@ export interface PlantRow {
 }
 
 /**
- * The minimum size of a plant's JSON, in bytes. PostgreSQL can determine it without reading a long string. For the
- * exact size, it would have to decompress and escape the string.
+ * SQL for the minimum size of a plant's JSON, in bytes. PostgreSQL can determine the minimum size without reading a
+ * long string. To determine the exact size, PostgreSQL would have to decompress and escape the string.
  */
 const size = `octet_length(name) + coalesce(octet_length(tag) + ${taggedBytes}, ${untaggedBytes})`;
 
 const plantJson = `'{"name":' || to_json(name)::text || coalesce(',"tag":' || to_json(tag)::text, '') || '}'`;
 
-/** Returns the statements for a table. `table` is the quoted name, and `userOrder` sorts users by their bytes. */
+/**
+ * Returns the statements for a table. `table` is the quoted name of the table. `userOrder` is the SQL expression that
+ * sorts users by their bytes.
+ */
 export function statementsFor(table: string, userOrder: string): PostgresStatements {
   const insert = `INSERT INTO ${table} ("user", id, name, tag)
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[])
@@ -62,7 +80,7 @@ export function statementsFor(table: string, userOrder: string): PostgresStateme
     USING unnest(${users}::text[], ${ids}::bigint[]) AS d("user", id)
     WHERE p."user" = d."user" AND p.id = d.id
     RETURNING p."user", p.id::text AS id`;
-  // The order is by the column `p.id`, because `id` would refer to the text in the result.
+  // ORDER BY must use `p.id`, because `id` would refer to the result column, which has the type text.
   const select = `SELECT "user", p.id::text AS id, (${size})::text AS size,
       CASE WHEN ${size} <= $4::bigint THEN name END AS name, CASE WHEN ${size} <= $4::bigint THEN tag END AS tag
     FROM ${table} AS p`;

@@ -15,7 +15,7 @@ const maxIdentifierBytes = 63;
 /** The types of the columns, as returned by `pg_typeof`. */
 const columnTypes: Readonly<Record<string, string>> = { user: 'text', id: 'bigint', name: 'text', tag: 'text' };
 
-/** The errors of `CREATE … IF NOT EXISTS` when another server creates the same object concurrently. */
+/** The SQLSTATEs with which `CREATE … IF NOT EXISTS` fails if another server creates the same object concurrently. */
 const createdByOtherStates: ReadonlySet<string | undefined> = new Set([
   '23505', // unique_violation, in the catalog
   '42P06', // duplicate_schema
@@ -51,7 +51,7 @@ export function quotedTable({ schema, table }: PostgresTable): string {
 }
 
 /**
- * Checks that the database can hold every string.
+ * Checks that the database can store every Unicode character.
  *
  * @throws {PlantStoreError} `storage_unsupported` if the database's encoding is not UTF8.
  */
@@ -68,13 +68,16 @@ async function checkEncoding(pool: PostgresPool): Promise<void> {
   }
 }
 
-/** What the statements must consider about a table. */
+/** The properties of a table that affect the statements. */
 export interface TableFacts {
-  /** Whether the table's column `user` compares texts by their UTF-8 bytes. */
+  /** Whether the values of the column `user` are ordered by their UTF-8 bytes. */
   readonly isByteOrdered: boolean;
 }
 
-/** Explains the error of a connection pooler, such as PgBouncer, that does not support a parameter of the connection. */
+/**
+ * Throws an error that explains how to configure the connection if a connection pooler, such as PgBouncer, has rejected
+ * a connection parameter. Throws any other error unchanged.
+ */
 function asConnectionError(error: unknown): never {
   // protocol_violation
   if (sqlState(error) !== '08P01' || !(error as Error).message.includes('startup parameter')) throw error;
@@ -86,11 +89,11 @@ function asConnectionError(error: unknown): never {
 }
 
 /**
- * Makes sure that the table exists. An existing table is only inspected, without a lock that could block other
- * transactions. Any number of servers may create the table concurrently.
+ * Creates the table if it is missing and `createIfMissing` is true. Inspects an existing table without a lock that
+ * could block other transactions. Any number of servers may create the table concurrently.
  *
- * @throws {PlantStoreError} `storage_unsupported` if the table is missing and `createIfMissing` is false, if it does not have
- *   the columns of a table of plants, or if the database's encoding is not UTF8.
+ * @throws {PlantStoreError} `storage_unsupported` if the table is missing and `createIfMissing` is false, if it does
+ *   not have the expected columns, or if the database's encoding is not UTF8.
  */
 export async function prepareTable(
   pool: PostgresPool,
@@ -110,10 +113,11 @@ export async function prepareTable(
   }
 }
 
-/** Returns `undefined` if the table does not exist. */
+/** Checks the columns of the table and returns its properties. Returns `undefined` if the table does not exist. */
 async function inspectTable(pool: PostgresPool, place: PostgresTable): Promise<TableFacts | undefined> {
   const table = quotedTable(place);
-  // Returns a column's type and collation without reading a row, and fails if the column does not exist.
+  // Returns SQL for a value with the type and collation of a column. It reads no row, and fails if the column does not
+  // exist.
   const valueOf = (column: string): string => `(SELECT p.${quoted(column)} FROM ${table} AS p LIMIT 0)`;
   const types = Object.keys(columnTypes).map((column) => `pg_typeof(${valueOf(column)})::text`);
   const isByteOrdered = byteOrderCheck((text) => `coalesce(${valueOf('user')}::text, ${text})`);
@@ -145,7 +149,8 @@ async function createTable(pool: PostgresPool, place: PostgresTable): Promise<vo
     const found = await runStatement(pool, 'SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema]);
     if (found.length === 0) await runStatement(pool, `CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`);
   }
-  // Users are ordered by their bytes. COLLATE is omitted if it changes nothing, because some databases do not have it.
+  // Users must be ordered by their bytes. If the database does this by default, COLLATE is omitted, because some
+  // databases do not have the collation "C".
   const [row] = await runStatement(pool, `SELECT (${byteOrderCheck((text) => text)})::text AS "isByteOrdered"`);
   const collation = (row as { isByteOrdered: string }).isByteOrdered === 'true' ? '' : 'COLLATE "C"';
   await runStatement(
@@ -161,14 +166,15 @@ async function createTable(pool: PostgresPool, place: PostgresTable): Promise<vo
 }
 
 /**
- * Returns a condition that is true if texts are compared by their UTF-8 bytes: no locale sorts capital letters before
- * small ones, and also accented letters after all others. `typed` gives a text the collation to check.
+ * Returns SQL for a condition that is true if strings are ordered by their UTF-8 bytes: then 'B' is less than 'a', and
+ * 'z' is less than 'é'. No locale has both of these orders. `typed` converts SQL for a string to SQL for the same
+ * string with the collation to check.
  */
 function byteOrderCheck(typed: (text: string) => string): string {
   return `'B' < ${typed("'a'")} AND 'z' < ${typed("'é'")}`;
 }
 
-/** Returns an error whose message may be sent to a client. Only its cause names the table. */
+/** Returns an error whose message may be sent to a client. Only the `cause` names the table. */
 function unsupported(message: string, detail: string, cause?: unknown): PlantStoreError {
   return new PlantStoreError('storage_unsupported', `The storage ${message}.`, {
     cause: new Error(`${detail}.`, { cause }),

@@ -4,7 +4,7 @@ import { backup } from 'node:sqlite';
 import { openExisting } from './database.ts';
 import { syncFolder } from './file.ts';
 
-/** The number of database pages, of 4096 bytes each, that one step of the backup copies. */
+/** The number of database pages that one step of the backup copies. A page has 4096 bytes. */
 const pagesPerStep = 256;
 
 /** The progress of a backup, in database pages. */
@@ -44,7 +44,7 @@ export async function backUpDatabase(
     });
     throwIfExists(target);
     renameSync(partial, target);
-    // Makes the new file name durable, as the content already is.
+    // The content of the new file is already durable. This makes its name durable, too.
     syncFolder(dirname(target));
     return pages;
   } finally {

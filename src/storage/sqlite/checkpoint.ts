@@ -14,7 +14,7 @@ const maxReaderWaitMs = 100;
  * The commits that follow them in the WAL would be lost, although they were acknowledged. See
  * https://wiki.postgresql.org/wiki/Fsync_Errors and https://www.sqlite.org/pragma.html#pragma_wal_checkpoint.
  *
- * @returns whether the checkpoint was completed. Readers and writers on other connections can prevent it.
+ * @returns whether the checkpoint was completed. Readers and writers on other connections can prevent its completion.
  */
 export function checkpointLog(database: DatabaseSync, busyTimeoutMs: number): boolean {
   try {

@@ -8,8 +8,8 @@ import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../page
 const jsonBytes = `octet_length(name) + ifnull(octet_length(tag) + ${taggedBytes}, ${untaggedBytes})`;
 
 /**
- * The maximum size of the JSON of a short plant, in bytes. A page of 1000 short plants never reaches the size at which
- * a page is full, so all of its rows can be read at once.
+ * The maximum size of the JSON of a short plant, in bytes. A page of 1000 short plants never reaches the size of a full
+ * page, so all of its rows can be read at once.
  */
 const maxShortBytes = Math.floor(maxPageBytes / maxPageLength);
 /** SQL that checks whether a plant is short. */
@@ -17,43 +17,44 @@ const isShort = `${jsonBytes} <= ${maxShortBytes}`;
 
 /**
  * The number of plants at the start of a page that are checked before the page is read as a page of short plants. If
- * one of them is not short, the page is read row by row instead. The check saves work, because a page of short plants
- * is discarded if a later plant is not short.
+ * one of them is not short, the page is read row by row instead. The check avoids unnecessary work: a page that was
+ * read as a page of short plants must be discarded if one of its plants is not short.
  */
 const probedPlants = 32;
 
-/** SQL that selects a user's plants, starting at an id. */
+/** The SQL after the columns of a SELECT statement that reads a user's plants, starting at an id. */
 const ofUser = 'FROM plants WHERE user = ? AND id >= ? ORDER BY id LIMIT';
 
-/** SQL that selects the plants of all users, starting after a key. */
+/** The SQL after the columns of a SELECT statement that reads the plants of all users, starting after a key. */
 const ofAll = 'FROM plants WHERE (user, id) > (?, ?) ORDER BY user, id LIMIT';
 
 /**
- * Without `+ 0`, the statement would be recompiled for every run because of `LIMIT ?`, which takes a fifth of the CPU
- * time of a list request.
+ * `LIMIT ?` alone would make SQLite recompile the statement for every run, which takes a fifth of the CPU time of a
+ * list request. `+ 0` prevents this.
  */
 const selectPlants = `SELECT id, name, tag ${ofUser} ? + 0`;
 const selectOwned = `SELECT id, name, tag, user ${ofAll} ? + 0`;
 
 /**
- * SQL for the limit of a page of short plants: 0 if one of the first plants is not short. This check adds 1 % to the
- * time for a page of 1000 plants. It is omitted if the limit is at most `probedPlants`.
+ * SQL for the limit in a statement for short plants. The limit is 0 if one of the first plants is not short. This check
+ * adds 1 % to the time for a page of 1000 plants. It is omitted if the limit is at most `probedPlants`.
  */
 const limitIfShort = (range: string): string => `
   CASE WHEN ? > ${probedPlants} AND EXISTS (SELECT 1 FROM (SELECT ${isShort} AS short ${range} ${probedPlants}) WHERE NOT short)
     THEN 0 ELSE ? + 0 END`;
 
 /**
- * SQL for the name and tag of a short plant. SQLite does not read the text of a long column: it returns NULL as the
- * name if the plant is not short, and NULL as the tag if the tag alone is too long for a short plant.
+ * SQL for the columns `name` and `tag` in a statement for short plants. The name is NULL if the plant is not short. The
+ * tag is NULL if its size alone exceeds the maximum size of a short plant. SQLite therefore never reads a long string.
  */
 const shortColumns = `CASE WHEN ${isShort} THEN name END, CASE WHEN octet_length(tag) <= ${maxShortBytes} THEN tag END`;
 const selectShortPlants = `SELECT id, ${shortColumns} ${ofUser} ${limitIfShort(ofUser)}`;
 const selectShortOwned = `SELECT id, ${shortColumns}, user ${ofAll} ${limitIfShort(ofAll)}`;
 
 /**
- * SQL that selects a page of short plants as one row. If `shorts` is less than `count`, some plants are not short and
- * are missing from `json`. Building the JSON in SQL takes half as long as building it in JavaScript.
+ * SQL that selects a page of short plants as one row. `count` is the number of plants, and `shorts` is the number of
+ * short plants. If they differ, `json` is incomplete, because it contains only the short plants. Building the JSON in
+ * SQL takes half as long as building it in JavaScript.
  */
 const selectShortJson = `
   SELECT count, last, shorts, json, count = ? AND EXISTS (SELECT 1 FROM plants WHERE user = ? AND id > last)

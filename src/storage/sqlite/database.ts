@@ -113,9 +113,9 @@ function openChecked(file: string, busyTimeoutMs: number, check: (database: Data
 }
 
 /**
- * Checks that a file with a WAL is a plant store, before the file is opened for writing. Closing the last read-write
- * connection to a file checkpoints its WAL, so a read-only connection is used: another application's file must stay
- * unchanged.
+ * Checks that a file with a WAL is a plant store, before the file is opened for writing. Uses a read-only connection,
+ * because another application's file must stay unchanged: closing the last read-write connection to a file would
+ * checkpoint its WAL.
  */
 function checkReadOnly(path: string, busyTimeoutMs: number): void {
   const database = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
@@ -169,8 +169,8 @@ function readVersion(database: DatabaseSync, path: string): number {
 }
 
 /**
- * Migrates the schema to the latest version. The caller holds the write lock, so that if several processes start at the
- * same time, only one of them migrates.
+ * Migrates the schema to the latest version. The caller must hold the write lock. If several processes start at the
+ * same time, only one of them then migrates the schema.
  */
 function migrate(database: DatabaseSync, path: string): void {
   for (const step of migrations.slice(readVersion(database, path))) database.exec(step);
@@ -212,7 +212,7 @@ export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
     try {
       if (database.isTransaction) database.exec('ROLLBACK');
     } catch {
-      // The first error is more informative than the error of the rollback, so it is thrown. `database.isTransaction`
+      // The error of the rollback is ignored, because the first error is more informative. `database.isTransaction`
       // shows that the rollback failed.
     }
     throw error;

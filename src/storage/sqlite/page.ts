@@ -9,7 +9,10 @@ import type { JsonPage, OwnedPlant, PlantKey } from '../storage-adapter.ts';
 /** A row that contains a plant, as stored in the columns of the table. The rows of a scan also contain the user. */
 type Row = readonly [id: bigint, name: string, tag: string | null, user?: string];
 
-/** A row of a statement for short plants (see connection.ts). The name is `null` if the plant is not short. */
+/**
+ * A row from a statement for short plants (see `maxShortBytes` in connection.ts). The name is `null` if the plant is
+ * not short.
+ */
 type ShortRow = Row | readonly [id: bigint, name: null, ...unknown[]];
 
 type JsonRow = readonly [count: bigint, last: bigint | null, shortPlants: bigint, json: string | null, hasMore: bigint];
@@ -54,9 +57,9 @@ export function readJson(
 /**
  * Reads a page. All plants of the page come from the same statement, so the page is a snapshot.
  *
- * The statement for short plants runs first. It reads all rows at once, in half the time. If the page contains a plant
- * that is not short, the page could become full before the limit. In this case the other statement reads the rows one
- * by one until the page is full.
+ * The statement for short plants runs first. It reads all rows at once, which takes half as long as reading them one by
+ * one. If the page contains a plant that is not short, the page could become full before the limit. In this case, the
+ * statement for all plants reads the rows one by one until the page is full.
  */
 function readPage<Item>(
   short: StatementSync,
@@ -80,8 +83,9 @@ function readPage<Item>(
 }
 
 /**
- * Converts rows of a statement for short plants to items. Returns `undefined` if a plant is not short, or if there are
- * no rows, because the statement also returns no rows if one of the first plants is not short.
+ * Converts the rows from a statement for short plants to items. Returns `undefined` if a plant is not short. Also
+ * returns `undefined` if there are no rows, because the statement returns no rows if one of the first plants is not
+ * short.
  */
 function mapShort<Item>(rows: readonly ShortRow[], toItem: (row: Row) => Item): Item[] | undefined {
   const items: Item[] = [];

@@ -11,22 +11,22 @@ const resultCode = {
 };
 
 /**
- * The result codes of a fault. If a commit fails with one of them, its outcome is unknown, or the connection can no
- * longer commit. A lock timeout (5) and a full disk (13) are not faults, because SQLite then rolls back the transaction
- * itself.
+ * The result codes that mean a fault. If a commit fails with one of them, its outcome is unknown, or the connection can
+ * no longer commit. A lock timeout (5) and a full disk (13) are not faults, because SQLite then rolls back the
+ * transaction itself.
  */
 const faultCodes = ['readOnly', 'ioError', 'corrupt', 'cannotOpen', 'notADatabase'] as const;
 
 /**
- * Checks whether an error of a commit is a fault, which means that the connection must not be used for another commit.
+ * Checks whether an error from a commit is a fault. After a fault, the connection must not be used for another commit.
  */
 export function isFault(error: unknown): boolean {
   return faultCodes.some((name) => hasResultCode(error, name));
 }
 
 /**
- * Checks whether an error has a primary result code, which is the low byte of `errcode` in an error of node:sqlite:
- * https://www.sqlite.org/rescode.html#pve
+ * Checks whether an error has this primary result code. In an error from node:sqlite, the primary result code is the
+ * low byte of `errcode`: https://www.sqlite.org/rescode.html#pve
  */
 export function hasResultCode(error: unknown, name: keyof typeof resultCode): boolean {
   return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === resultCode[name];

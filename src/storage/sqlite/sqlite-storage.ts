@@ -31,7 +31,7 @@ export interface SqliteStorageOptions {
   busyTimeoutMs?: number;
 }
 
-/** The delay before a commit is retried because the file was locked, in milliseconds. */
+/** The delay before a commit that failed because the file was locked is retried, in milliseconds. */
 const retryAfterMs = 10;
 
 /** A key that is less than the key of every plant, because a user is never an empty string. */
@@ -40,8 +40,8 @@ const beforeAll: PlantKey = { user: '', id: minInt64 };
 /**
  * Stores plants in an SQLite file, through the built-in module `node:sqlite`. A commit is on the disk when its promise
  * resolves (write-ahead log, `synchronous=FULL`). If the disk fails during a commit, the file is reopened before the
- * next commit; plants can still be listed. Several processes on one machine can share a file, but the file must not be
- * on a network file system.
+ * next commit; in the meantime, plants can still be listed. Several processes on one machine can share a file, but the
+ * file must not be on a network file system.
  *
  * @example
  * const store = new PlantStore({ storage: new SqliteStorage('plants.db') });
@@ -154,8 +154,8 @@ export class SqliteStorage implements StorageAdapter {
    * Replaces the connection and checkpoints the WAL.
    *
    * The old connection stays open until the new one exists, because SQLite keeps its WAL index only while a connection
-   * is open. This index does not include the failed commit. Without it, the next process that opens the file would
-   * rebuild the index from the WAL and treat the failed commit as committed
+   * is open. This index does not include the failed commit. Without an index, the next process that opens the file
+   * would rebuild the index from the WAL and treat the failed commit as committed
    * (https://www.sqlite.org/walformat.html#recovery). The old connection is then closed to release its locks.
    *
    * @throws {PlantStoreError} `storage_unavailable` if a step fails; plants can still be listed, and the next commit
