@@ -1,4 +1,7 @@
-/** The list requests that wait to read their next page, by user, in order of arrival. The first user is served next. */
+/**
+ * The list requests that are waiting to read their next page, grouped by user and in order of arrival. The first user
+ * is served next.
+ */
 const waiting = new Map<string, (() => void)[]>();
 
 /**

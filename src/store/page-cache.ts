@@ -1,16 +1,16 @@
 import type { JsonPage } from '../storage/storage-adapter.ts';
 
 /**
- * The size that is counted for each page and each user in addition to the text, in UTF-16 code units. This also limits
- * the number of cached empty pages.
+ * A fixed number of UTF-16 code units that is added to the size of each page and each user. It also limits the number
+ * of empty pages in the cache.
  */
 const overhead = 256;
 
 /** Options of a {@link PageCache}. */
 export interface PageCacheOptions {
   /**
-   * The maximum total size of all pages and users, in UTF-16 code units. If it is exceeded, the least recently used
-   * users are evicted with all their pages.
+   * The maximum total size of all pages and users, in UTF-16 code units. If the total size exceeds this maximum, the
+   * least recently used users are evicted with all their pages.
    */
   readonly maxText: number;
   /** See `StorageAdapter.dataVersion`. */
@@ -25,7 +25,7 @@ interface UserPages {
 /**
  * An LRU cache of the first pages of users' lists, because clients request first pages repeatedly. {@link forget}
  * removes the pages of one user after a write. If another process has changed the storage, all pages are removed. With
- * the cache, a response with 20 plants costs half as much CPU time, and a response with 1000 plants a fifth as much.
+ * the cache, a response with 20 plants costs half of the CPU time, and a response with 1000 plants costs a fifth.
  */
 export class PageCache {
   readonly #options: PageCacheOptions;
@@ -42,7 +42,8 @@ export class PageCache {
 
   /**
    * Returns the first page of a user's list from the cache, or reads the page with `load` and caches it. If the pages
-   * of any user were removed during `load`, the page is not cached, because a commit may have made it out of date.
+   * of any user were removed during `load`, the page is not cached, because a commit may have made the loaded page out
+   * of date.
    */
   read(user: string, limit: number, load: () => Promise<JsonPage>): JsonPage | Promise<JsonPage> {
     if (!this.#isVersionChecked) this.#checkVersion();
@@ -87,9 +88,9 @@ export class PageCache {
 
   /**
    * Clears the cache if another process has changed the storage. A check costs a third as much as reading a page, so it
-   * runs at most once per event loop iteration. One check per iteration is sufficient: a client that knows of a commit
-   * by another process sends its request after that commit, so the request arrives in a later iteration than the last
-   * check before the commit.
+   * runs at most once per event loop iteration. This is sufficient: a client that knows about a commit by another
+   * process sends its next request after that commit. The request therefore arrives in a later iteration than any check
+   * that ran before the commit.
    */
   #checkVersion(): void {
     const version = this.#options.dataVersion();

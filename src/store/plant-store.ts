@@ -42,7 +42,7 @@ const optionNames = {
 export interface ListOptions {
   /** List only plants with an id greater than this one (keyset pagination). */
   after?: PlantId | number | undefined;
-  /** The maximum number of plants to list, 0 to 2147483647; by default all of them. */
+  /** The maximum number of plants to list, 0 to 2147483647; by default all plants are listed. */
   limit?: number | undefined;
 }
 
@@ -80,7 +80,7 @@ export class PlantStore {
   /**
    * Checks the options. Does not use the storage yet.
    *
-   * @throws {TypeError} if an option is invalid or unknown; the message names it.
+   * @throws {TypeError} if an option is invalid or unknown; the message names the option.
    */
   constructor(options: PlantStoreOptions) {
     checkOptionNames('PlantStore', options, optionNames);
@@ -117,7 +117,7 @@ export class PlantStore {
 
   /**
    * Lists a user's plants in ascending order of id, as one array. Without a limit, the array contains all of them. For
-   * long lists use {@link iteratePages}, which needs constant memory.
+   * long lists, use {@link iteratePages}, which needs constant memory.
    *
    * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
    * @example
@@ -244,7 +244,7 @@ export class PlantStore {
     try {
       return await callStorage(() => commitChecked(this.#storage, writes));
     } finally {
-      // The plants may have changed even if the commit has failed, because its outcome is then unknown.
+      // Even a failed commit may have changed the plants, because its outcome is unknown.
       if (this.#pages !== undefined) for (const { user } of writes) this.#pages.forget(user);
     }
   }

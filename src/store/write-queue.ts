@@ -15,9 +15,9 @@ export interface WriteQueueOptions {
 }
 
 /**
- * The maximum number of additional event loop iterations that a batch waits while new writes keep arriving. Larger
+ * The maximum number of additional event loop iterations for which a batch waits while new writes keep arriving. Larger
  * batches need fewer fsyncs: with 64 clients, one fsync covers 60 writes instead of 43, which saves a tenth of the CPU
- * time per create. If an iteration brings no new write, the batch is committed immediately.
+ * time per create. If no new write arrives in an iteration, the batch is committed immediately.
  */
 const maxWaitTurns = 4;
 
@@ -42,9 +42,14 @@ interface Entry {
 export class WriteQueue {
   readonly #commit: (writes: Write[]) => Promise<boolean[]>;
   readonly #options: WriteQueueOptions;
-  /** The waiting writes in order of arrival, with only the first write to each plant. `Entry.next` links the others. */
+  /**
+   * The first waiting write to each plant, in order of arrival. `Entry.next` links the later writes to the same plant.
+   */
   #next: Entry[] = [];
-  /** For each user and id, the last waiting write. The maps are nested so that no combined key has to be built. */
+  /**
+   * The last waiting write to each plant, by user and then by id. Nested maps make it unnecessary to build combined
+   * keys.
+   */
   readonly #lastByPlant = new Map<string, Map<bigint, Entry>>();
   #waiting = 0;
   #isScheduled = false;
@@ -106,8 +111,8 @@ export class WriteQueue {
   }
 
   /**
-   * Commits the waiting writes after the first event loop iteration without new writes, at the latest after `turns`
-   * additional iterations.
+   * Commits the waiting writes after the first event loop iteration in which no new write arrives, or after `turns`
+   * additional iterations, whichever comes first.
    */
   #commitWhenQuiet(turns: number): void {
     const before = this.#waiting;
@@ -131,8 +136,8 @@ export class WriteQueue {
 
   /**
    * Commits a batch and settles its writes. If the storage rejects the batch with `invalid_plant`, splits the batch and
-   * commits the halves, so that only the writes of plants that the storage cannot store fail. If there are n of them
-   * among m writes, this requires about 2n · log2(m) more commits.
+   * commits the halves, so that only the writes of plants that the storage cannot store fail. If n of m writes fail in
+   * this way, about 2n · log2(m) additional commits are necessary.
    */
   async #settle(batch: readonly Entry[]): Promise<void> {
     try {
