@@ -12,8 +12,8 @@ export interface DiagnosticOutcome {
 }
 
 /**
- * The message of the channel `plant-store:create`. A PlantStore publishes it when a create has settled. Creates with an
- * invalid user or plant are not published. The duration includes the wait for the commit.
+ * The message of the channel `plant-store:create`. A PlantStore publishes it when a create has settled. No message is
+ * published for a create with an invalid user or plant. The duration includes the wait for the commit.
  */
 export interface CreateMessage extends DiagnosticOutcome {
   /** The user of the new plant. */
@@ -23,8 +23,8 @@ export interface CreateMessage extends DiagnosticOutcome {
 }
 
 /**
- * The message of the channel `plant-store:delete`. A PlantStore publishes it when a delete has settled. Deletes with an
- * invalid user or id are not published. The duration includes the wait for the commit.
+ * The message of the channel `plant-store:delete`. A PlantStore publishes it when a delete has settled. No message is
+ * published for a delete with an invalid user or id. The duration includes the wait for the commit.
  */
 export interface DeleteMessage extends DiagnosticOutcome {
   /** The user of the plant. */
@@ -37,7 +37,7 @@ export interface DeleteMessage extends DiagnosticOutcome {
 
 /**
  * The message of the channel `plant-store:commit`. A PlantStore publishes it when the storage adapter has settled a
- * commit. The duration is that of the commit alone.
+ * commit. The duration does not include the time that the writes waited for the commit to begin.
  */
 export interface CommitMessage extends DiagnosticOutcome {
   /** The number of writes in the batch. */
@@ -45,17 +45,17 @@ export interface CommitMessage extends DiagnosticOutcome {
 }
 
 /**
- * The message of the channel `plant-store:request`. The service publishes it when it has decided how to respond to a
- * request: the status and headers are known, but nothing has been sent. The duration begins when the request header has
- * arrived and it is the request's turn on its connection. It includes authentication, the arrival of the body and the
- * first page of a list, but not the rest of a list and not the sending of the response.
+ * The message of the channel `plant-store:request`. The service publishes it when the status and the headers of a
+ * response are known, before anything is sent. The duration begins when the request header has arrived and all earlier
+ * requests on the connection are finished. It includes authentication, the arrival of the body and the first page of a
+ * list, but not the rest of a list and not the sending of the response.
  *
- * Requests that are refused before they reach the service, such as malformed ones, are not published.
+ * No message is published for a request that is refused before it reaches the service, such as a malformed request.
  */
 export interface RequestMessage {
   /** The method, such as `GET`. */
   readonly method: string;
-  /** The path as in the OpenAPI document, such as `/plants/{id}`; empty if no route matches. */
+  /** The path template in the OpenAPI document, such as `/plants/{id}`; empty if no route matches. */
   readonly path: string;
   /** The operationId in the OpenAPI document; `undefined` for OPTIONS, and if no operation matches. */
   readonly operation: string | undefined;
@@ -72,7 +72,10 @@ export interface RequestMessage {
 /** A channel of node:diagnostics_channel with typed messages. */
 export interface MessageChannel<Message> {
   readonly hasSubscribers: boolean;
-  /** Calls the subscribers. If one throws, Node.js emits `uncaughtException` later, and `publish` still returns. */
+  /**
+   * Calls the subscribers. If a subscriber throws, Node.js emits `uncaughtException` later, and `publish` still
+   * returns.
+   */
   publish(message: Message): void;
 }
 
@@ -81,14 +84,17 @@ export const deleteChannel: MessageChannel<DeleteMessage> = channel('plant-store
 export const commitChannel: MessageChannel<CommitMessage> = channel('plant-store:commit');
 export const requestChannel: MessageChannel<RequestMessage> = channel('plant-store:request');
 
-/** Returns the current time, for a message's duration; `undefined` if the channel has no subscribers. */
+/**
+ * Returns the time from which the duration of a message is measured, or `undefined` if the channel has no subscribers.
+ */
 export function startTime(to: { readonly hasSubscribers: boolean }): number | undefined {
   return to.hasSubscribers ? performance.now() : undefined;
 }
 
 /**
- * Publishes a message when `work` has settled, before handlers that are added later run. `describe` returns the message.
- * Its second argument is the result, or `undefined` after an error.
+ * Publishes a message when `work` has settled. A handler that is added to `work` after this call runs after the message
+ * is published. `describe` builds the message from the outcome and the result of `work`. If `work` has rejected, the
+ * result is `undefined`.
  */
 export function publishWhenSettled<Result, Message>(
   to: MessageChannel<Message>,

@@ -1,12 +1,12 @@
 import { types } from 'node:util';
 
-/** How many errors of a chain of causes are reported, not counting the outermost error. */
+/** The maximum number of nested causes that are reported, not counting the error itself. */
 const maxCauses = 5;
 
 /**
- * Formats an error for a log: the stack and the codes of the error, then those of each cause. Omits all other
- * properties, because they can contain user data. For example, the `detail` of a PostgreSQL error quotes the row, and
- * the error of an HTTP client may contain request headers.
+ * Formats an error for a log. The result contains the stack and the codes of the error, then those of each cause. It
+ * omits all other properties, because they can contain user data. For example, the `detail` of a PostgreSQL error
+ * quotes the row, and the error of an HTTP client may contain request headers.
  */
 export function errorText(error: unknown): string {
   const texts: string[] = [];
@@ -51,8 +51,8 @@ function describe(error: unknown): string {
 }
 
 /**
- * Formats the codes of a system error, a node:sqlite error or a PostgreSQL error. Returns an empty string if there are
- * none.
+ * Returns the codes of a system error, a node:sqlite error or a PostgreSQL error in parentheses. Returns an empty
+ * string if the error has no code.
  */
 function codesOf(error: Error): string {
   const properties = error as Error & Readonly<Record<string, unknown>>;

@@ -7,15 +7,15 @@ import { int64FromJsonNumber } from './int64.ts';
 const maxDepth = 256;
 
 /**
- * Matches a number with a fraction or an exponent. It also matches such text inside a string, which only makes parsing
- * slower.
+ * Matches a number with a fraction or an exponent. May also match text inside a string: the result is then the same,
+ * but parsing is slower.
  */
 const fractionOrExponent = /\d[.eE]/;
 
 /**
  * Parses JSON (RFC 8259) without rounding the number in the top-level member `id`. If this number is an int64, in any
- * notation, the result contains it as a bigint, or as a number if that is exact. If it is any other number, `id`
- * becomes NaN.
+ * notation, `id` in the result is a bigint or a safe integer with the same value. If it is any other number, `id` in
+ * the result is NaN.
  *
  * @throws {SyntaxError} if the text is not JSON.
  * @throws {RangeError} if arrays and objects are nested more than 256 levels deep.
@@ -38,7 +38,7 @@ function isExact(value: unknown): boolean {
 
 /**
  * Checks that the JSON contains no array and at most one object. Also returns `false` if a string contains a bracket or
- * a second brace, which only makes parsing slower.
+ * a second brace: the result of the parsing is then the same, but parsing is slower.
  */
 function isFlat(text: string): boolean {
   return !text.includes('[') && !text.includes('{', text.indexOf('{') + 1);
@@ -48,8 +48,8 @@ function isFlat(text: string): boolean {
  * Returns the number literal of the top-level member `id`, or `undefined` if `id` is missing or is not a number. If
  * there are several members named `id`, the last one is used, as in JSON.parse. `text` must be valid JSON.
  *
- * This function scans the text in a loop, because JSON.parse calls a reviver recursively: at about 5,000 levels, the
- * stack overflows.
+ * This function scans the text in a loop. JSON.parse with a reviver is not used, because JSON.parse calls the reviver
+ * recursively: the stack overflows at about 5,000 levels.
  */
 function findIdLiteral(text: string): string | undefined {
   const number = /\s*(-?\d[\d.eE+-]*)/y;

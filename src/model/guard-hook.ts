@@ -2,8 +2,8 @@ import { errorText } from './error-text.ts';
 
 /**
  * Wraps a reporting hook of the application, such as `onError`, so that a failure of the hook does not end the process.
- * If the hook throws or its promise rejects, the error of the hook is printed to standard error, and the report is
- * passed to `fallback`.
+ * If the hook throws or its promise rejects, its error is printed to standard error, and `fallback` is called with the
+ * same arguments as the hook.
  */
 export function guardHook<Report extends unknown[]>(
   name: string,

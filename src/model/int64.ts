@@ -4,7 +4,8 @@ export const minInt64: bigint = -(2n ** 63n);
 export const maxInt64: bigint = 2n ** 63n - 1n;
 
 /**
- * The maximum number of digits in an int64. Longer numbers are rejected before BigInt() parses them, which can be slow.
+ * The maximum number of digits in an int64. Numbers with more digits are rejected before they reach BigInt(), because
+ * BigInt() parses very long numbers slowly.
  */
 const maxDigits = 19;
 
