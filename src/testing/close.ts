@@ -47,7 +47,10 @@ export function testClose({ test }: Suite): void {
   });
 }
 
-/** Registers the tests for the option `persistent`: whether adapters on the same location share their plants. */
+/**
+ * Registers the tests for the option `persistent`, which states whether adapters on the same location share their
+ * plants.
+ */
 export function testSecondAdapter({ test, options: { persistent } }: Suite): void {
   const promise = persistent
     ? 'If persistent is true, all adapters on the same location must share the same plants.'

@@ -141,8 +141,8 @@ export async function expectNothingWritten(storages: readonly StorageAdapter[]):
 }
 
 /**
- * A create that throws when its `name` is read. An adapter that reads and applies writes one by one fails in the middle
- * of the batch.
+ * A create that throws when its `name` is read. An adapter that reads and applies writes one by one would fail in the
+ * middle of the batch.
  */
 const unreadableCreate: Write = {
   kind: 'create',

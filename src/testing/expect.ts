@@ -10,8 +10,8 @@ const maxShownItems = 8;
 const maxShownText = 60;
 
 /**
- * Thrown if an adapter violates the contract. The message must be clear to an author of an adapter who has not read the
- * suite.
+ * Thrown if an adapter violates the contract. The message must be clear to the author of an adapter who has not read
+ * the suite.
  */
 export class ContractError extends Error {
   override readonly name = 'ContractError';
@@ -36,8 +36,8 @@ export function expectEqual(actual: unknown, expected: unknown, contract: string
 }
 
 /**
- * Throws a ContractError with the violated rule, `contract`, if `work` does not reject with a PlantStoreError that has
- * this code.
+ * Throws a ContractError if `work` does not reject with a PlantStoreError that has this code. The message begins with
+ * the violated rule, `contract`.
  */
 export async function expectCode(work: Promise<unknown>, code: ErrorCode, contract: string): Promise<void> {
   const error = await rejectionOf(work, contract);
@@ -47,8 +47,8 @@ export async function expectCode(work: Promise<unknown>, code: ErrorCode, contra
 }
 
 /**
- * Returns the error that `work` rejects with. If `work` resolves, throws a ContractError with the violated rule,
- * `contract`.
+ * Returns the error that `work` rejects with. Throws a ContractError if `work` resolves. The message begins with the
+ * violated rule, `contract`.
  */
 export async function rejectionOf(work: Promise<unknown>, contract: string): Promise<unknown> {
   const outcome = await work.then(
@@ -61,8 +61,8 @@ export async function rejectionOf(work: Promise<unknown>, contract: string): Pro
 }
 
 /**
- * Returns the ContractError that is the cause of an error, because it is more informative. Returns any other error
- * unchanged.
+ * If the cause of an error is a ContractError, returns the cause, because it is more informative. Otherwise returns the
+ * error itself.
  */
 export function innermost(error: unknown): unknown {
   return error instanceof Error && error.cause instanceof ContractError ? error.cause : error;

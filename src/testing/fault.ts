@@ -11,13 +11,16 @@ const failingWrites: readonly { readonly key: FaultyWrite; readonly write: Write
 ];
 
 /**
- * Registers the tests for commits that fail. The options `makeWriteFail` and `makePlantUnstorable` make commits fail.
+ * Registers the tests for failing commits. The options `makeWriteFail` and `makePlantUnstorable` cause the failures.
  */
 export function testFault(suite: Suite): void {
   const { test, skip, options } = suite;
   const { persistent } = options;
 
-  /** Commits `storedBefore`. Returns the adapters that must not return any change of a failed batch. */
+  /**
+   * Opens an adapter and commits `storedBefore`. Returns this adapter and, if adapters share their plants, a second
+   * adapter. After a failed batch, both adapters must return the plants unchanged.
+   */
   async function openWithPlants(
     { open }: SuiteTest,
     location: StorageLocation,

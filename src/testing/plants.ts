@@ -3,8 +3,8 @@ import { expect, expectEqual } from './expect.ts';
 import type { OwnedPlant, PlantKey, StorageAdapter, Write } from '../storage/storage-adapter.ts';
 
 /**
- * An upper bound for the number of plants that a test stores. An adapter that returns more plants returns plants that
- * do not exist, or returns plants repeatedly.
+ * An upper bound for the number of plants that a test stores. If an adapter returns more plants than this, some of them
+ * do not exist or are returned repeatedly.
  */
 const maxPlants = 20_000;
 

@@ -25,7 +25,7 @@ export interface LocationContext {
   readonly after: (cleanUp: () => unknown) => void;
 }
 
-/** Registers one test. The third argument is the timeout of the test in milliseconds. A test runner may ignore it. */
+/** Registers one test. The third argument is the timeout for the test in milliseconds. A test runner may ignore it. */
 export interface RegisterTest {
   (name: string, body: () => Promise<void>, timeoutMs?: number): unknown;
   /**
@@ -63,22 +63,22 @@ export interface StorageAdapterTestOptions<Location extends StorageLocation = St
    */
   persistent: boolean;
   /**
-   * Makes the storage fail whenever it applies this write, from this call on. All other writes must still succeed. The
-   * suite uses this function to test that a batch is all or nothing. The storage itself must report the error, for
-   * example through a database trigger; a check in the adapter is not sufficient. If this option is missing, the suite
-   * reports these tests as skipped.
+   * Changes the storage so that it fails whenever it applies this write. All other writes must still succeed. The suite
+   * uses this function to test that a batch is all or nothing. The storage itself must report the error, for example
+   * through a database trigger; a check in the adapter is not sufficient. If this option is missing, the suite reports
+   * these tests as skipped.
    */
   makeWriteFail?(location: Location, write: FaultyWrite): unknown;
   /**
-   * Makes the storage unable to hold the plant of this create, from this call on, as if a string of the plant could not
-   * be encoded. All other writes must still succeed. The suite uses this function to test that such a plant is rejected
-   * with `invalid_plant`, and that the other writes of its batch succeed. Omit this option if the storage can hold
-   * every plant; the suite then reports these tests as skipped.
+   * Changes the storage so that it rejects the plant of this create, as if it could not encode a string of the plant.
+   * All other writes must still succeed. The suite uses this function to test that such a plant is rejected with
+   * `invalid_plant`, and that the other writes of its batch succeed. Omit this option if the storage can hold every
+   * plant; the suite then reports these tests as skipped.
    */
   makePlantUnstorable?(location: Location, write: FaultyWrite): unknown;
   /** The functions of the test runner; by default `describe` and `it` of node:test. */
   runner?: TestRunner | undefined;
-  /** The timeout of one call to the adapter or to a function in these options, in milliseconds; default 30000. */
+  /** The timeout for one call to the adapter or to a function in these options, in milliseconds; default 30000. */
   timeoutMs?: number | undefined;
 }
 
@@ -108,13 +108,13 @@ export interface Suite {
   /** Registers a test that cannot be run. The name contains the reason. */
   readonly skip: (name: string) => void;
   /**
-   * Prints that the adapter does not have an optional method, so the tests of this method pass without testing
-   * anything. Prints this only once per method.
+   * Prints that the adapter does not have this optional method, and that the tests of the method therefore pass without
+   * testing anything. Prints this only once for each method.
    */
   readonly reportMissing: (method: string) => void;
 }
 
-/** The timeout of a test, as a multiple of `timeoutMs`, which is the timeout of one call. */
+/** The timeout for a test, as a multiple of `timeoutMs`, which is the timeout for one call. */
 const maxSlowCalls = 10;
 
 /**
@@ -141,7 +141,10 @@ export function makeSuite(name: string, options: StorageAdapterTestOptions): Sui
   };
 }
 
-/** Runs one test and then all of its clean-ups, even if the test or a clean-up fails. Throws the first error. */
+/**
+ * Runs one test and then all of its clean-up functions, even if the test or a clean-up function fails. Then throws the
+ * first error, if any.
+ */
 async function runTest(
   options: StorageAdapterTestOptions,
   timeouts: CallTimeouts,

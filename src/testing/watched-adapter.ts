@@ -39,7 +39,10 @@ export class CallTimeouts {
   }
 }
 
-/** Wraps an adapter. The wrapper checks the result of every call against the rules that apply to all calls. */
+/**
+ * Returns an adapter that passes every call to `storage` and checks the result against the rules that apply to all
+ * calls.
+ */
 export function watched(storage: StorageAdapter, timeouts: CallTimeouts): StorageAdapter {
   const called = async <T>(name: string, call: () => Promise<T>): Promise<T> =>
     timeouts.settle(name, () => promiseOf(name, call));
@@ -179,7 +182,7 @@ function keyText(key: PlantKey | undefined): string {
   return key === undefined ? 'after: undefined' : `user: ${visible(key.user)}, id: ${key.id}`;
 }
 
-/** Escapes all characters except printable ASCII. Otherwise users that differ could look the same in a message. */
+/** Escapes all characters except printable ASCII. Otherwise different users could look the same in a message. */
 function visible(user: string): string {
   return shown(user).replaceAll(
     /[^\x20-\x7e]/gu,
