@@ -53,13 +53,18 @@ async function runCase(check: CheckCase, client: CheckClient): Promise<CheckResu
     return { check, outcome: 'passed' };
   } catch (error) {
     if (error instanceof NotRun) return { check, outcome: 'not run', reason: error.message };
-    if (error instanceof NoResponseError) {
-      return { check, outcome: 'failed', expected: 'a complete response', received: error.message };
-    }
-    if (!(error instanceof CheckFailure)) throw error;
-    const { expected, exchange } = error;
-    return { check, outcome: 'failed', expected, received: `status ${exchange.response.status}`, exchange };
+    return { check, ...failureOf(error) };
   } finally {
     await client.cleanUp();
   }
+}
+
+/** Returns the result of a check that has thrown. Errors that are not about the server are thrown again. */
+export function failureOf(error: unknown): FailedCheck {
+  if (error instanceof NoResponseError) {
+    return { outcome: 'failed', expected: 'a complete response', received: error.message };
+  }
+  if (!(error instanceof CheckFailure)) throw error;
+  const { expected, exchange } = error;
+  return { outcome: 'failed', expected, received: `status ${exchange.response.status}`, exchange };
 }

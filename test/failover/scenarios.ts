@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Load } from './create-load.ts';
 import type { Cluster } from './cluster.ts';
 
-/** Causes a failure, and repairs what failed. Resolves when the servers create plants again. */
+/** Makes a part of the cluster fail, then restores it. Resolves when the servers can create plants again. */
 export type Scenario = (cluster: Cluster, load: Load) => Promise<void>;
 
 /** How long a failover may take. Patroni's `ttl` on the page is 30 seconds. */

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { plainEnvironment, runProgram } from '../support/run-program.ts';
 import { tsx } from '../support/sources.ts';
 
-/** This program runs the suite on the adapter that the variable ADAPTER names. */
+/** A program that runs the suite on the adapter named by the environment variable ADAPTER. */
 const program = fileURLToPath(new URL('broken-adapters/run.ts', import.meta.url));
 
 /** The suite is killed after this time. */

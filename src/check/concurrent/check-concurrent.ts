@@ -1,7 +1,7 @@
 import { plantStore } from '../check-case.ts';
 import type { CheckClient } from '../check-client.ts';
-import { NoResponseError } from '../exchange.ts';
-import { CheckFailure, expectList } from '../expect.ts';
+import { expectList } from '../expect.ts';
+import { failureOf } from '../run-cases.ts';
 import type { CheckResult } from '../run-cases.ts';
 import { findContradiction } from './contradiction.ts';
 import { describeContradiction } from './describe.ts';
@@ -53,12 +53,7 @@ export async function checkConcurrent(
       await client.cleanUp();
     }
   } catch (error) {
-    if (error instanceof NoResponseError) {
-      return { check, outcome: 'failed', expected: 'a complete response', received: error.message };
-    }
-    if (!(error instanceof CheckFailure)) throw error;
-    const { expected, exchange } = error;
-    return { check, outcome: 'failed', expected, received: `status ${exchange.response.status}`, exchange };
+    return { check, ...failureOf(error) };
   } finally {
     await client.cleanUp();
   }

@@ -3,7 +3,7 @@ import type { Answer, HeaderList } from '../answer.ts';
 import type { UnsentBytes } from '../unsent-bytes.ts';
 import { ListStream } from './list-stream.ts';
 
-/** Converts answers to WHATWG responses. They have the same headers as responses that are sent over node:http. */
+/** Creates WHATWG responses from answers, with the same headers as over node:http. */
 export class ResponseFactory {
   readonly #unsent: UnsentBytes;
 

@@ -1,3 +1,4 @@
+import type { CheckResponse } from '../../../src/check/exchange.ts';
 import { changed, onRequest, onResponse, onStatus } from './fault.ts';
 import type { BrokenServer } from './fault.ts';
 
@@ -5,6 +6,18 @@ const error = (integer: number): string => JSON.stringify({ error: integer, mess
 const idOf = (target: string): string | undefined => /^\/plants\/(-?\d{1,18})$/.exec(target)?.[1];
 const isBob = ({ headers }: { headers: Readonly<Record<string, string>> }): boolean =>
   headers['authorization'] === 'Bearer bob';
+
+/** Alters the 404 for a plant that another user has, so that it reveals the plant. */
+function revealing(alter: (response: CheckResponse) => CheckResponse): BrokenServer['break'] {
+  return (send, { store }) =>
+    async (request) => {
+      const response = await send(request);
+      const id = idOf(request.target);
+      if (response.status !== 404 || id === undefined || !isBob(request)) return response;
+      const [found] = await store.listPlants('ada', { after: BigInt(id) - 1n, limit: 1 });
+      return found?.id === BigInt(id) ? alter(response) : response;
+    };
+}
 
 /** Servers that delete plants wrongly, or do not keep users apart. */
 export const brokenDeletes: readonly BrokenServer[] = [
@@ -78,28 +91,12 @@ export const brokenDeletes: readonly BrokenServer[] = [
   {
     name: 'reveals the plants of other users with a 403',
     fails: 'isolation-no-oracle',
-    break:
-      (send, { store }) =>
-      async (request) => {
-        const response = await send(request);
-        const id = idOf(request.target);
-        if (response.status !== 404 || id === undefined || !isBob(request)) return response;
-        const [found] = await store.listPlants('ada', { after: BigInt(id) - 1n, limit: 1 });
-        return found?.id === BigInt(id) ? changed(response, { status: 403, text: error(40301) }) : response;
-      },
+    break: revealing((response) => changed(response, { status: 403, text: error(40301) })),
   },
   {
     name: 'reveals the plants of other users with a header',
     fails: 'isolation-no-oracle',
-    break:
-      (send, { store }) =>
-      async (request) => {
-        const response = await send(request);
-        const id = idOf(request.target);
-        if (response.status !== 404 || id === undefined || !isBob(request)) return response;
-        const [found] = await store.listPlants('ada', { after: BigInt(id) - 1n, limit: 1 });
-        return found?.id === BigInt(id) ? changed(response, { headers: { 'x-owner': 'ada' } }) : response;
-      },
+    break: revealing((response) => changed(response, { headers: { 'x-owner': 'ada' } })),
   },
   {
     name: 'lets only one user hold an id',
