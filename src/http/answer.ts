@@ -18,6 +18,16 @@ export interface Answer {
   readonly user?: string;
   /** The code of the error that the body contains. */
   readonly error?: ResponseCode;
+  /** The front calls this once: when it has sent the response, or when the client has disconnected. */
+  readonly onEnd?: (sent: Sent) => void;
+}
+
+/** What became of an answer. */
+export interface Sent {
+  /** Whether the whole response was sent. */
+  readonly isComplete: boolean;
+  /** The number of bytes of the response, with its header, if the front can count them. */
+  readonly bytes?: number;
 }
 
 /**

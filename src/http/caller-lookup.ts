@@ -65,8 +65,11 @@ function checkCaller(caller: unknown): void {
   if (typeof caller !== 'object') {
     throw new TypeError(`authenticate must return a Caller or null, not a ${typeof caller}`);
   }
-  const { user, scopes } = caller as Readonly<Record<string, unknown>>;
+  const { user, scopes, tokenId } = caller as Readonly<Record<string, unknown>>;
   if (!isUser(user)) throw new TypeError(`authenticate returned an invalid user: ${errorTable.invalid_user.message}`);
+  if (tokenId !== undefined && typeof tokenId !== 'string') {
+    throw new TypeError('authenticate returned a Caller whose tokenId is not a string');
+  }
   if (scopes === undefined || (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string'))) return;
   throw new TypeError(
     "authenticate returned a Caller whose scopes are not an array of strings, such as ['plants:read']",

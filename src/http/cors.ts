@@ -5,8 +5,8 @@ import type { ServiceRequest } from './service-request.ts';
 /** How long a browser may reuse the response to a preflight request, in seconds. Chromium caps the value at 7200. */
 const maxAge = '7200';
 
-const exposed = 'Link, WWW-Authenticate, Retry-After';
-const requestHeaders = 'Authorization, Content-Type';
+const exposed = 'Link, WWW-Authenticate, Retry-After, X-Request-Id';
+const requestHeaders = 'Authorization, Content-Type, X-Request-Id, traceparent';
 
 /**
  * Parses the option `corsOrigin` into a list of origins. Each origin is `*` or an origin as browsers send it in the

@@ -1,15 +1,16 @@
-import { requestChannel } from '../model/diagnostics.ts';
-import type { RequestMessage } from '../model/diagnostics.ts';
 import { PlantStoreError } from '../model/errors.ts';
+import type { HttpErrorCode } from '../model/errors.ts';
 import { guardHook } from '../model/guard-hook.ts';
 import type { PlantStore } from '../store/plant-store.ts';
 import { errorAnswer } from './answer.ts';
-import type { Answer } from './answer.ts';
+import type { Answer, HeaderList, Sent } from './answer.ts';
 import { bearerToken, challenge, checkScope } from './bearer.ts';
 import { CallerLookup } from './caller-lookup.ts';
 import { Cors } from './cors.ts';
 import { HttpError } from './http-error.ts';
 import { createOperations } from './operations.ts';
+import { RequestRecord } from './request-record.ts';
+import type { RouteFacts } from './request-record.ts';
 import { resolveTarget } from './routes.ts';
 import type { Operation, Route } from './routes.ts';
 import { parseServiceOptions, printError } from './service-options.ts';
@@ -25,6 +26,8 @@ export interface Handler {
    * Returns whether a route exists for a request target. If not, {@link answer} returns the error `route_not_found`.
    */
   hasRoute(target: string): boolean;
+  /** Returns the answer to a request that the front refuses. */
+  refuse(request: ServiceRequest, code: HttpErrorCode, headers: HeaderList): Answer;
   /** Reports an error that occurs while an answer is being sent. */
   report(error: unknown, request: ServiceRequest): void;
   /** Counts the bytes that clients have not read. The code that sends the answers updates this count. */
@@ -40,50 +43,53 @@ export interface Handler {
  * @throws {TypeError} if an option is invalid; the message names it.
  */
 export function createHandler(owner: string, store: PlantStore, options: ServiceOptions): Handler {
-  const { authenticate, onError, maxUnsentBytes, corsOrigin, ...limits } = parseServiceOptions(owner, store, options);
+  const { authenticate, onError, maxUnsentBytes, corsOrigin, trustedProxies, ...limits } = parseServiceOptions(
+    owner,
+    store,
+    options,
+  );
   const { basePath } = limits;
   const cors = corsOrigin.length === 0 ? undefined : new Cors(corsOrigin);
-  const decide = cors === undefined ? dispatch : dispatchWithCors;
   const unsent = new UnsentBytes(maxUnsentBytes);
   const operations = createOperations(store, { ...limits, hasCors: cors !== undefined }, unsent);
   const callers = new CallerLookup(authenticate, limits.maxInFlight);
   const reportGuarded = guardHook('onError', onError, printError);
 
   function report(error: unknown, request: ServiceRequest): void {
-    const { method, target } = request;
-    reportGuarded(error, { method, path: resolveTarget(target, basePath).match?.route.path ?? '' });
+    const { id, method, target } = request;
+    reportGuarded(error, { requestId: id, method, path: resolveTarget(target, basePath).match?.route.path ?? '' });
   }
 
-  async function userOf(request: ServiceRequest, { scope }: Operation, onUser?: OnUser): Promise<string> {
+  async function userOf(request: ServiceRequest, { scope }: Operation, record?: RequestRecord): Promise<string> {
     if (scope === undefined) return '';
     const caller = await callers.find(bearerToken(request));
-    onUser?.(caller.user);
+    if (record !== undefined) record.caller = caller;
     checkScope(caller, scope);
     return caller.user;
   }
 
-  function answer(request: ServiceRequest): Promise<Answer> {
-    return requestChannel.hasSubscribers ? answerAndPublish(request) : decide(request);
+  async function answer(request: ServiceRequest): Promise<Answer> {
+    const record = RequestRecord.begin(request, trustedProxies);
+    return identified(request, await dispatch(request, record), record);
   }
 
-  async function answerAndPublish(request: ServiceRequest): Promise<Answer> {
-    const start = performance.now();
-    let user: string | undefined;
-    const decided = await decide(request, (found) => {
-      user = found;
-    });
-    const { status, error } = decided;
-    requestChannel.publish({
-      ...routeOf(request, basePath),
-      status,
-      error,
-      user,
-      durationMs: performance.now() - start,
-    });
-    return decided;
+  function refuse(request: ServiceRequest, code: HttpErrorCode, headers: HeaderList): Answer {
+    const record = RequestRecord.begin(request, trustedProxies);
+    return identified(request, errorAnswer(new HttpError(code), headers), record);
   }
 
-  async function dispatch(request: ServiceRequest, onUser?: OnUser): Promise<Answer> {
+  /** Adds the id of the request and the headers of CORS to an answer. If there is a record, it is published when the answer has been sent. */
+  function identified(request: ServiceRequest, decided: Answer, record: RequestRecord | undefined): Answer {
+    const { headers: own = [] } = decided;
+    const headers = ['X-Request-Id', request.id, ...own, ...(cors?.headers(request) ?? [])];
+    if (record === undefined) return { ...decided, headers };
+    const onEnd = (sent: Sent): void => {
+      record.publish(decided, sent, routeOf(request, basePath));
+    };
+    return { ...decided, headers, onEnd };
+  }
+
+  async function dispatch(request: ServiceRequest, record?: RequestRecord): Promise<Answer> {
     const { path, query, match } = resolveTarget(request.target, basePath);
     if (match === undefined) return errorAnswer(new HttpError('route_not_found'));
     const { route, idText, allow } = match;
@@ -94,7 +100,7 @@ export function createHandler(owner: string, store: PlantStore, options: Service
     const operation = operationOf(route, method);
     if (operation === undefined) return errorAnswer(new HttpError('method_not_allowed'), ['Allow', allow]);
     try {
-      const user = await userOf(request, operation, onUser);
+      const user = await userOf(request, operation, record);
       return await operations[operation.id]({ request, user, path, query, idText });
     } catch (error) {
       const refusal = errorAnswer(error, challenge(error, operation.scope));
@@ -103,32 +109,22 @@ export function createHandler(owner: string, store: PlantStore, options: Service
     }
   }
 
-  async function dispatchWithCors(request: ServiceRequest, onUser?: OnUser): Promise<Answer> {
-    const decided = await dispatch(request, onUser);
-    return { ...decided, headers: [...(decided.headers ?? []), ...(cors?.headers(request) ?? [])] };
-  }
-
   function hasRoute(target: string): boolean {
     return resolveTarget(target, basePath).match !== undefined;
   }
 
-  return { answer, hasRoute, report, unsent, maxBodyBytes: limits.maxBodyBytes, maxInFlight: limits.maxInFlight };
+  const { maxBodyBytes, maxInFlight } = limits;
+  return { answer, refuse, hasRoute, report, unsent, maxBodyBytes, maxInFlight };
 }
-
-/** Called with the user who sent a request, as soon as the user has been authenticated. */
-type OnUser = (user: string) => void;
 
 function operationOf(route: Route, method: string): Operation | undefined {
   return route.operations[method === 'HEAD' ? 'GET' : method];
 }
 
-/** Returns the members of a {@link RequestMessage} that identify the route of a request. */
-function routeOf(
-  { method, target }: ServiceRequest,
-  basePath: string,
-): Pick<RequestMessage, 'method' | 'path' | 'operation'> {
+/** Returns the members of a message that identify the route of a request. */
+function routeOf({ method, target }: ServiceRequest, basePath: string): RouteFacts {
   const route = resolveTarget(target, basePath).match?.route;
-  return { method, path: route?.path ?? '', operation: route && operationOf(route, method)?.id };
+  return { path: route?.path ?? '', operation: route && operationOf(route, method)?.id };
 }
 
 /** Returns whether a request was refused because of load or shutdown. Such errors are not reported. */

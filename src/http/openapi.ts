@@ -43,6 +43,13 @@ const schemas = {
 
 const headers = {
   'Cache-Control': header('Plants are private.', { const: 'no-store' }),
+  'X-Request-Id': {
+    description:
+      'Identifies the request in the log of the server. The id that the client sent in this header, if it consists of ' +
+      '1 to 128 visible ASCII characters other than " and \\; otherwise a new UUID. It is absent if the request was ' +
+      'refused before it was complete: its header was malformed or too large, or the request took too long to arrive.',
+    schema: { type: 'string', pattern: '^[!#-[\\]-~]{1,128}$' },
+  },
   'X-Content-Type-Options': header('Clients must not interpret the body as another type.', { const: 'nosniff' }),
   'WWW-Authenticate': header('The challenge of RFC 6750 §3.', { type: 'string', pattern: '^Bearer realm=' }),
   'Retry-After': header('Seconds to wait before trying again.', { type: 'integer', minimum: 0 }),
@@ -238,7 +245,7 @@ function schemaRef(schema: keyof typeof schemas): JsonObject {
 }
 
 function headerRefs(...more: HeaderName[]): JsonObject {
-  const names: HeaderName[] = ['Cache-Control', 'X-Content-Type-Options', ...more];
+  const names: HeaderName[] = ['Cache-Control', 'X-Content-Type-Options', 'X-Request-Id', ...more];
   return Object.fromEntries(names.map((header) => [header, { $ref: `#/components/headers/${header}` }]));
 }
 

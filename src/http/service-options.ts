@@ -42,6 +42,12 @@ export interface ServiceOptions {
    */
   corsOrigin?: string | readonly string[];
   /**
+   * The number of proxies in front of this server that append the address of their client to `X-Forwarded-For`, 0 or
+   * more; default 0. The address in request messages is then taken from this header: with N proxies, it is the Nth
+   * from the right. With 0, it is the address of the connection.
+   */
+  trustedProxies?: number;
+  /**
    * Called with every error that the client sees only as a generic 500 or 503, and with every error in the middle of a
    * list. Must not throw. Default: writes the error, the method and the path to standard error.
    */
@@ -52,6 +58,8 @@ export interface ServiceOptions {
  * The data about a request that `onError` receives. It excludes every part of the request that could contain a secret.
  */
 export interface FailedRequest {
+  /** The id of the request: the value of the response's `X-Request-Id` header. */
+  readonly requestId: string;
   /** The method, such as `POST`. */
   readonly method: string;
   /** The path as in the OpenAPI document, such as `/plants/{id}`; empty if no path in the document matches. */
@@ -65,6 +73,7 @@ const optionNames = {
   maxUnsentBytes: true,
   basePath: true,
   corsOrigin: true,
+  trustedProxies: true,
   onError: true,
 } as const satisfies Record<keyof ServiceOptions, true>;
 
@@ -88,14 +97,16 @@ export function parseServiceOptions(
     maxUnsentBytes = 67_108_864,
     basePath = '',
     corsOrigin = [],
+    trustedProxies = 0,
     onError = printError,
   } = options;
   const integers = { maxBodyBytes, maxInFlight, maxUnsentBytes };
   checkFunctionOption('authenticate', authenticate);
   checkFunctionOption('onError', onError);
   for (const [name, value] of Object.entries(integers)) checkIntegerOption(name, value, 1);
+  checkIntegerOption('trustedProxies', trustedProxies, 0);
   checkBasePath(basePath);
-  return { authenticate, ...integers, basePath, corsOrigin: parseCorsOrigin(corsOrigin), onError };
+  return { authenticate, ...integers, basePath, corsOrigin: parseCorsOrigin(corsOrigin), trustedProxies, onError };
 }
 
 /** Writes an error to standard error. This function is the default for `onError`. */

@@ -1,11 +1,15 @@
 /** A request to the service. node:http requests and WHATWG `Request` objects are adapted to this interface. */
 export interface ServiceRequest {
+  /** The id of the request, as `requestIdOf` returns it; the same each time. */
+  readonly id: string;
   /** The method, such as `GET`. */
   readonly method: string;
   /** The request target (RFC 9112 §3.2): a path and a query, or an absolute URL. */
   readonly target: string;
   /** The prefix that a framework has removed from the target, such as `/garden`; empty if no prefix was removed. */
   readonly mountPath: string;
+  /** The IP address of the other end of the connection; `undefined` if the front does not know it. */
+  readonly peerAddress: string | undefined;
   /** Whether a response can still be sent. */
   readonly isOpen: boolean;
   /**

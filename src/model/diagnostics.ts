@@ -45,28 +45,44 @@ export interface CommitMessage extends DiagnosticOutcome {
 }
 
 /**
- * The message of the channel `plant-store:request`. The service publishes it when the status and the headers of a
- * response are known, before anything is sent. The duration begins when the request header has arrived and all earlier
- * requests on the connection are finished. It includes authentication, the arrival of the body and the first page of a
- * list, but not the rest of a list and not the sending of the response.
+ * The message of the channel `plant-store:request`. The service publishes it when it has sent the response to a request,
+ * or when the client has disconnected. It contains no tokens, query strings or bodies.
  *
- * No message is published for a request that is refused before it reaches the service, such as a malformed request.
+ * Requests that node:http itself refuses, such as those with an invalid header, are not published.
  */
 export interface RequestMessage {
+  /**
+   * The value of the response's `X-Request-Id` header: that of the request if it consists of 1 to 128 visible ASCII
+   * characters other than `"` and `\`, otherwise a new UUID.
+   */
+  readonly requestId: string;
+  /** The trace-id of the request's `traceparent` header (W3C Trace Context); `undefined` if there is no valid one. */
+  readonly traceId: string | undefined;
+  /** The address of the client, see the option `trustedProxies`; `undefined` if it is not known. */
+  readonly client: string | undefined;
   /** The method, such as `GET`. */
   readonly method: string;
   /** The path template in the OpenAPI document, such as `/plants/{id}`; empty if no route matches. */
   readonly path: string;
   /** The operationId in the OpenAPI document; `undefined` for OPTIONS, and if no operation matches. */
   readonly operation: string | undefined;
-  /** The HTTP status. */
+  /** The HTTP status, even if the client disconnected before the service could send it. */
   readonly status: number;
   /** The code of the error; `undefined` if there was none. */
   readonly error: ErrorCode | HttpErrorCode | undefined;
   /** The user; `undefined` if the request was not authenticated. */
   readonly user: string | undefined;
-  /** The duration in milliseconds. */
+  /** The `tokenId` that `authenticate` returned; `undefined` if there was none. */
+  readonly tokenId: string | undefined;
+  /**
+   * The duration in milliseconds. It begins when the request header has arrived and it is the request's turn on its
+   * connection. It ends when the operating system has accepted the last byte of the response.
+   */
   readonly durationMs: number;
+  /** The number of bytes of the response, with its header; `undefined` if the front cannot count them. */
+  readonly bytes: number | undefined;
+  /** Whether the whole response was sent. If not, the client disconnected, or an error cut a list short. */
+  readonly isComplete: boolean;
 }
 
 /** A channel of node:diagnostics_channel with typed messages. */

@@ -180,8 +180,8 @@ export class TokenGrants {
   }
 }
 
-function grantOf({ user, scopes, expiresAt }: TokenRecord): Grant {
-  const caller: Caller = scopes === undefined ? { user } : { user, scopes };
+function grantOf({ id, user, scopes, expiresAt }: TokenRecord): Grant {
+  const caller: Caller = { user, tokenId: id, ...(scopes !== undefined && { scopes }) };
   return { caller, expiresAtMs: expiresAt === undefined ? Infinity : Date.parse(expiresAt) };
 }
 

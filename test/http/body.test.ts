@@ -10,6 +10,8 @@ import { startService } from '../support/service.ts';
 function slowRequest(bytes: number): { request: ServiceRequest; arrive: (text: string) => void } {
   const body = Promise.withResolvers<Buffer>();
   const request: ServiceRequest = {
+    id: 'a',
+    peerAddress: undefined,
     method: 'POST',
     target: '/plants',
     mountPath: '',

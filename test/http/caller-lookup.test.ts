@@ -30,6 +30,7 @@ describe('authenticate', () => {
     [{ user: 7 }, /an invalid user/],
     [{ user: 'ada', scopes: 'plants:read' }, /whose scopes are not an array of strings/],
     [{ user: 'ada', scopes: null }, /whose scopes are not an array of strings/],
+    [{ user: 'ada', tokenId: 7 }, /whose tokenId is not a string/],
     [{ user: 'ada', scopes: [7] }, /whose scopes are not an array of strings/],
   ];
 

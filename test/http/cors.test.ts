@@ -37,7 +37,7 @@ function corsOf({ headers }: Response): Record<string, string> {
 
 const readable = (origin: string): object => ({
   'access-control-allow-origin': origin,
-  'access-control-expose-headers': 'Link, WWW-Authenticate, Retry-After',
+  'access-control-expose-headers': 'Link, WWW-Authenticate, Retry-After, X-Request-Id',
 });
 
 const calls: [method: string, target: string, headers: Record<string, string>, status: number][] = [
@@ -117,7 +117,7 @@ for (const { name, start } of fronts) {
         assert.deepEqual(corsOf(response), {
           ...expected,
           'access-control-allow-methods': 'DELETE, OPTIONS',
-          'access-control-allow-headers': 'Authorization, Content-Type',
+          'access-control-allow-headers': 'Authorization, Content-Type, X-Request-Id, traceparent',
           'access-control-max-age': '7200',
         });
         assert.equal((await send('OPTIONS', '/elsewhere', preflight)).status, 404);

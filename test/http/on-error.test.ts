@@ -62,9 +62,13 @@ describe('onError', () => {
       throw new Error('identity provider is down');
     };
     const service = await startService(t, { authenticate, onError: (...report) => reports.push(report.slice(1)) });
-    await service.call('GET', '/plants?a=1');
-    await service.call('DELETE', '/plants/pst_secret?a=1');
-    assert.deepEqual(reports, [[{ method: 'GET', path: '/plants' }], [{ method: 'DELETE', path: '/plants/{id}' }]]);
+    const list = await service.call('GET', '/plants?a=1');
+    const deletion = await service.call('DELETE', '/plants/pst_secret?a=1');
+    const requestIds = [list, deletion].map(({ headers }) => headers.get('x-request-id'));
+    assert.deepEqual(reports, [
+      [{ requestId: requestIds[0], method: 'GET', path: '/plants' }],
+      [{ requestId: requestIds[1], method: 'DELETE', path: '/plants/{id}' }],
+    ]);
   });
 
   const failing: readonly [string, () => unknown][] = [

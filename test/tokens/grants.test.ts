@@ -102,7 +102,7 @@ describe('grants of a tokens file', { concurrency: 4 }, () => {
     const path = join(await temporaryFolder(t), 'tokens.json');
     const { token, record } = issueToken(path, { user: 'ada' });
     const authenticate = createTokenFileAuthenticator(path);
-    assert.deepEqual(await authenticate(token), { user: 'ada' });
+    assert.equal((await authenticate(token))?.user, 'ada');
     revokeToken(path, record.id);
     await sleep(1100);
     assert.deepEqual(readTokenFile(path), []);

@@ -1,7 +1,9 @@
+import { subscribe } from 'node:diagnostics_channel';
 import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { resolve as absolutePath } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RequestMessage } from '../../model/diagnostics.ts';
 import { PlantStore } from '../../store/plant-store.ts';
 import type { Authenticate } from '../../model/caller.ts';
 import { checkBasePath } from '../../http/base-path.ts';
@@ -48,6 +50,9 @@ Options:
   --cors-origin LIST  the origins whose web pages may call the service, such as
                       https://app.example.com, separated by commas; * for all
                       (PLANT_STORE_CORS_ORIGIN; default none)
+  --trusted-proxies N the number of proxies that append to X-Forwarded-For, for
+                      the client addresses in the log
+                      (PLANT_STORE_TRUSTED_PROXIES; default 0)
   --log FORMAT        the format of the log on standard error: json, pretty or
                       off (PLANT_STORE_LOG; default pretty on a terminal, json
                       otherwise)
@@ -83,6 +88,7 @@ interface ServeConfig {
   readonly tokens: string;
   readonly basePath: string;
   readonly corsOrigin: readonly string[];
+  readonly trustedProxies: number;
   readonly log: LogFormat;
   readonly docs: Setting | undefined;
 }
@@ -98,6 +104,7 @@ function parseConfig(args: string[]): ServeConfig {
     tokens: { type: 'string' },
     'base-path': { type: 'string' },
     'cors-origin': { type: 'string' },
+    'trusted-proxies': { type: 'string' },
     log: { type: 'string' },
     docs: { type: 'boolean' },
   });
@@ -108,6 +115,9 @@ function parseConfig(args: string[]): ServeConfig {
     tokens: tokensSetting(values.tokens),
     basePath: parseBasePath(setting('--base-path', values['base-path'], 'PLANT_STORE_BASE_PATH', '')),
     corsOrigin: parseCorsOrigins(setting('--cors-origin', values['cors-origin'], 'PLANT_STORE_CORS_ORIGIN', '')),
+    trustedProxies: parseCount(
+      setting('--trusted-proxies', values['trusted-proxies'], 'PLANT_STORE_TRUSTED_PROXIES', '0'),
+    ),
     log: parseLogFormat(setting('--log', values.log, 'PLANT_STORE_LOG', process.stderr.isTTY ? 'pretty' : 'json')),
     docs: switchSetting('--docs', values.docs, 'PLANT_STORE_DOCS'),
   };
@@ -137,6 +147,11 @@ function parseCorsOrigins({ text, source }: Setting): readonly string[] {
   }
 }
 
+function parseCount({ text, source }: Setting): number {
+  if (!/^\d{1,2}$/.test(text)) throw new UsageError(`${source} must be 0 to 99, not '${text}'.`);
+  return Number(text);
+}
+
 function parseLogFormat({ text, source }: Setting): LogFormat {
   const format = logFormats.find((known) => known === text);
   if (format === undefined) throw new UsageError(`${source} must be json, pretty or off, not '${text}'.`);
@@ -160,17 +175,18 @@ async function runServer(config: ServeConfig): Promise<number> {
   let probe: StorageProbe | undefined;
   const options: ServiceOptions = {
     authenticate: (token) => authenticate(token),
-    onError: (error, { method, path }) => {
-      log.error(`${method} ${path} failed`, error);
+    onError: (error, { requestId, method, path }) => {
+      log.error(`${method} ${path} failed`, error, requestId);
     },
     basePath: config.basePath,
     corsOrigin: config.corsOrigin,
+    trustedProxies: config.trustedProxies,
   };
   const server = createServerFor(createListenerWithPages(store, options, findPage));
   try {
     if (config.log !== 'off') {
-      server.on('request', (request, response) => {
-        log.request(request, response);
+      subscribe('plant-store:request', (message) => {
+        log.request(message as RequestMessage);
       });
     }
     server.on('clientError', (error) => {

@@ -1,7 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorText } from '../../model/error-text.ts';
-import { findRoute, splitTarget } from '../../http/routes.ts';
+import type { RequestMessage } from '../../model/diagnostics.ts';
 import { errorSummary } from './error-summary.ts';
+import { printable } from './printable.ts';
 import { styled } from './style.ts';
 
 /** The supported formats of the log. */
@@ -41,9 +41,10 @@ export class Log {
 
   /**
    * Logs an error with its stack and the stacks of its causes. These stacks never contain tokens. Repetitions within a
-   * second are counted instead of logged, because every request fails while the storage is unavailable.
+   * second are counted instead of logged, because every request fails while the storage is unavailable. `requestId`
+   * is the id of the request that failed.
    */
-  error(message: string, error?: unknown): void {
+  error(message: string, error?: unknown, requestId?: string): void {
     const key = error === undefined ? message : `${message}: ${errorSummary(error)}`;
     const repeats = this.#repeats.get(key);
     if (repeats !== undefined) {
@@ -56,25 +57,31 @@ export class Log {
       }, repeatMs).unref();
     }
     this.#repeats.set(key, 0);
-    this.#write({ level: 'error', message, error: error === undefined ? undefined : errorText(error) });
+    this.#write({ level: 'error', message, requestId, error: error === undefined ? undefined : errorText(error) });
   }
 
   /**
-   * Logs one line when the response has been sent or the client has disconnected. The line contains the route instead
-   * of the path, because the path may contain secrets, as in `http://ada:password@host/plants` or `/plants;token=…`.
+   * Logs a request that has ended. The line contains the path of the OpenAPI document, not the path that was sent,
+   * because clients put secrets into paths, as in `http://ada:password@host/plants` or `/plants;token=…`.
    */
-  request(request: IncomingMessage, response: ServerResponse): void {
-    const start = performance.now();
-    response.on('close', () => {
-      this.#write({
-        level: 'info',
-        message: 'request',
-        method: knownMethod(request.method ?? ''),
-        ...routeOf(request.url ?? ''),
-        status: response.headersSent ? response.statusCode : undefined,
-        ms: Math.round((performance.now() - start) * 10) / 10,
-        end: response.writableFinished ? undefined : 'client gone',
-      });
+  request({ requestId, traceId, client, user, tokenId, method, path, operation, ...outcome }: RequestMessage): void {
+    const { status, error, durationMs, bytes, isComplete } = outcome;
+    this.#write({
+      level: 'info',
+      message: 'request',
+      requestId,
+      traceId,
+      client,
+      user,
+      tokenId,
+      method: knownMethod(method),
+      path,
+      operation,
+      status,
+      code: error,
+      durationMs: Math.round(durationMs * 1000) / 1000,
+      bytes,
+      end: isComplete ? undefined : 'incomplete',
     });
   }
 
@@ -156,17 +163,13 @@ function knownMethod(method: string): string {
   return knownMethods.has(method) ? method : 'other';
 }
 
-/** Returns the route of a request target, or the length of its path if no route matches. */
-function routeOf(target: string): { readonly route: string } | { readonly pathLength: number } {
-  const { path } = splitTarget(target);
-  const match = findRoute(path);
-  return match === undefined ? { pathLength: path.length } : { route: match.route.path };
-}
-
 function pretty(time: Date, { level, message, error, ...fields }: LogEntry): string {
-  const { method, route, pathLength, status, ms, end, code } = fields;
-  const where = route ?? `(no route, ${pathLength ?? 0} characters)`;
-  const parts = method === undefined ? [message, code] : [method, where, status, `${ms ?? ''} ms`, end];
+  const { method, path, status, durationMs = 0, end, code, user, requestId } = fields;
+  const who = user === undefined ? undefined : printable(String(user));
+  const place = path === '' ? '(no route)' : path;
+  const duration = `${Number(durationMs).toFixed(1)} ms`;
+  const parts =
+    method === undefined ? [message, code, requestId] : [method, place, status, code, duration, end, who, requestId];
   const text = parts.filter((part) => part !== undefined).join(' ');
   const clock = styled('dim', time.toTimeString().slice(0, 8), process.stderr);
   const label = level === 'error' ? `${styled('red', 'ERROR', process.stderr)} ` : '';

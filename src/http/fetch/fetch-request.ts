@@ -1,3 +1,4 @@
+import { requestIdOf } from '../request-identity.ts';
 import type { ServiceRequest } from '../service-request.ts';
 import { discardBody, readBody } from './request-body.ts';
 
@@ -11,9 +12,17 @@ export class FetchRequest implements ServiceRequest {
    * the option `basePath` instead.
    */
   readonly mountPath = '';
+  /** Always undefined: a `Request` does not contain it. The option `trustedProxies` uses `X-Forwarded-For` instead. */
+  readonly peerAddress = undefined;
+  #id: string | undefined;
 
   constructor(request: Request) {
     this.#request = request;
+  }
+
+  get id(): string {
+    this.#id ??= requestIdOf(this);
+    return this.#id;
   }
 
   get method(): string {

@@ -1,3 +1,4 @@
+import type { Sent } from '../answer.ts';
 import { HttpError } from '../http-error.ts';
 import { pieceAt } from '../piece.ts';
 import type { Closable, UnsentBytes } from '../unsent-bytes.ts';
@@ -13,6 +14,8 @@ export interface ListStreamOptions {
   readonly signal: AbortSignal;
   /** Called with an error that occurs while the list is read. */
   readonly report: (error: unknown) => void;
+  /** Called once, when the list or the stream has ended. */
+  readonly onEnd?: ((sent: Sent) => void) | undefined;
 }
 
 const encoder = new TextEncoder();
@@ -25,7 +28,7 @@ const encoder = new TextEncoder();
 export class ListStream implements Closable {
   readonly #options: ListStreamOptions;
   readonly #onAbort = (): void => {
-    void this.#close();
+    void this.#close(false);
   };
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #isClosed = false;
@@ -70,13 +73,13 @@ export class ListStream implements Closable {
 
   /** Called by the stream when its consumer cancels it. */
   async cancel(): Promise<void> {
-    await this.#close();
+    await this.#close(false);
   }
 
   /** Ends the stream with an error, because its consumer is too slow. */
   destroy(): void {
     this.#fail();
-    void this.#close();
+    void this.#close(false);
   }
 
   /** Ends the stream with an error, so that the client does not mistake it for a complete list. */
@@ -95,17 +98,19 @@ export class ListStream implements Closable {
         return;
       }
       controller.close();
+      await this.#close(true);
     } catch (error) {
       this.#options.report(error);
     }
-    await this.#close();
+    await this.#close(false);
   }
 
   /** Releases everything that the stream holds. If a page is being read, resolves after the page has arrived. */
-  async #close(): Promise<void> {
+  async #close(isComplete: boolean): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    const { unsent, signal, pages, report } = this.#options;
+    const { unsent, signal, pages, report, onEnd } = this.#options;
+    onEnd?.({ isComplete });
     unsent.delete(this);
     signal.removeEventListener('abort', this.#onAbort);
     this.#page = '';

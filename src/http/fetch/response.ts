@@ -13,16 +13,18 @@ export class ResponseFactory {
 
   /** Creates the response to a request. `report` is called with an error that occurs while a list is being sent. */
   async create(answer: Answer, request: Request, report: (error: unknown) => void): Promise<Response> {
-    const { status, headers = [], body, user = '' } = answer;
-    if (body === undefined) return new Response(null, { status, headers: pairs([...commonHeaders, ...headers]) });
+    const { status, headers = [], body, user = '', onEnd } = answer;
     const isHead = request.method === 'HEAD';
+    if (typeof body !== 'object' || isHead) onEnd?.({ isComplete: true });
+    if (body === undefined) return new Response(null, { status, headers: pairs([...commonHeaders, ...headers]) });
     if (typeof body === 'string') {
       const length = ['Content-Length', `${Buffer.byteLength(body)}`];
       return new Response(isHead ? null : body, { status, headers: pairs([...jsonHeaders, ...length, ...headers]) });
     }
     const init = { status, headers: pairs([...jsonHeaders, ...headers]) };
     if (!isHead) {
-      const stream = ListStream.create({ pages: body, user, unsent: this.#unsent, signal: request.signal, report });
+      const { signal } = request;
+      const stream = ListStream.create({ pages: body, user, unsent: this.#unsent, signal, report, onEnd });
       return new Response(stream, init);
     }
     await body.return();

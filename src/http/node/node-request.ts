@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { requestIdOf } from '../request-identity.ts';
 import type { ServiceRequest } from '../service-request.ts';
 import { isClientGone } from './client-gone.ts';
 import { isOpen } from './in-order.ts';
@@ -11,10 +12,16 @@ import { countHeader, headerValues } from './validation.ts';
 export class NodeRequest implements ServiceRequest {
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
+  #id: string | undefined;
 
   constructor(message: IncomingMessage, response: ServerResponse) {
     this.#message = message;
     this.#response = response;
+  }
+
+  get id(): string {
+    this.#id ??= requestIdOf(this);
+    return this.#id;
   }
 
   get method(): string {
@@ -29,6 +36,10 @@ export class NodeRequest implements ServiceRequest {
   get mountPath(): string {
     const message = this.#message;
     return 'baseUrl' in message && typeof message.baseUrl === 'string' ? message.baseUrl : '';
+  }
+
+  get peerAddress(): string | undefined {
+    return this.#message.socket.remoteAddress;
   }
 
   get isOpen(): boolean {

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { requestChannel } from '../../model/diagnostics.ts';
 import type { PlantStore } from '../../store/plant-store.ts';
-import { errorAnswer } from '../answer.ts';
-import type { Answer } from '../answer.ts';
+import type { Answer, Sent } from '../answer.ts';
 import { createHandler } from '../handler.ts';
-import { HttpError } from '../http-error.ts';
 import type { ServiceOptions } from '../service-options.ts';
 import { http1Only } from './http1-only.ts';
 import { inOrder } from './in-order.ts';
@@ -15,8 +15,6 @@ import { isMalformed } from './validation.ts';
 
 /** How many pipelined requests may wait, as a multiple of `maxInFlight`. */
 const maxWaitingFactor = 10;
-
-const malformed = errorAnswer(new HttpError('malformed_request'), ['Connection', 'close']);
 
 /**
  * Creates a node:http request listener for the whole service. The listener supports HTTP/1.1 and refuses the HTTP/2
@@ -61,10 +59,16 @@ export function createListenerWithPages(
 
   async function respond(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const request = new NodeRequest(message, response);
+    const bytesBefore = requestChannel.hasSubscribers ? message.socket.bytesWritten : 0;
     let answer: Answer | undefined;
     try {
       const sendPage = isMalformed(message) ? undefined : findPage(message);
-      if (sendPage === undefined) answer = isMalformed(message) ? malformed : await handler.answer(request);
+      if (sendPage === undefined) {
+        answer = isMalformed(message)
+          ? handler.refuse(request, 'malformed_request', ['Connection', 'close'])
+          : await handler.answer(request);
+        if (answer.onEnd !== undefined) watchEnd(response, message.socket, bytesBefore, answer.onEnd);
+      }
       if (response.destroyed) return;
       if (hasEndlessBody(message, handler.maxBodyBytes) || asksForUpgrade(message)) closeAfter(message, response);
       if (answer === undefined) sendPage?.(response);
@@ -87,6 +91,18 @@ export function createListenerWithPages(
     if (next === undefined || handler.hasRoute(message.url ?? '/')) listener(message, response);
     else next();
   };
+}
+
+/** Calls `onEnd` when the response has been sent or the client has disconnected. */
+function watchEnd(response: ServerResponse, socket: Socket, bytesBefore: number, onEnd: (sent: Sent) => void): void {
+  const end = (): void => {
+    const bytes = socket.bytesWritten - bytesBefore;
+    // Some runtimes do not count the bytes.
+    onEnd({ isComplete: response.writableFinished, ...(bytes >= 0 && { bytes }) });
+  };
+  // A destroyed response does not emit 'close'.
+  if (response.destroyed) end();
+  else response.once('close', end);
 }
 
 /**

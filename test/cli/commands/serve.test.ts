@@ -123,6 +123,22 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     assert.deepEqual(wrong, { code: 2, stdout: '', stderr: sentence });
   });
 
+  it('reads the number of trusted proxies from PLANT_STORE_TRUSTED_PROXIES, unless --trusted-proxies sets it', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const clientOf = async (env: Record<string, string>, ...args: string[]): Promise<unknown> => {
+      const server = await startServer(t, ['--storage', 'memory', '--log', 'json', ...args], { cwd, env });
+      await fetch(`${server.url}/openapi.json`, { headers: { 'x-forwarded-for': '192.0.2.1, 192.0.2.2' } });
+      assert.equal(await server.stop(), 0);
+      const [line = '{}'] = server.stderr().split('\n');
+      return (JSON.parse(line) as { client: unknown }).client;
+    };
+    assert.equal(await clientOf({}), '127.0.0.1');
+    assert.equal(await clientOf({ PLANT_STORE_TRUSTED_PROXIES: '2' }), '192.0.2.1');
+    assert.equal(await clientOf({ PLANT_STORE_TRUSTED_PROXIES: '2' }, '--trusted-proxies', '1'), '192.0.2.2');
+    const { code, stderr } = await runCommand(['serve', '--trusted-proxies', '-1'], { cwd });
+    assert.deepEqual([code, stderr.includes('--trusted-proxies')], [2, true]);
+  });
+
   it('treats an empty variable like an unset one', async (t) => {
     const cwd = await temporaryFolder(t);
     const env = { HOST: '', PLANT_STORE_STORAGE: '', PLANT_STORE_TOKENS: '' };

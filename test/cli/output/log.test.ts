@@ -31,6 +31,20 @@ describe('Log', () => {
     assert.match(stderr, stacks);
   });
 
+  it('escapes control characters of a user', async () => {
+    const message = {
+      user: 'ada\u001b[2J',
+      method: 'GET',
+      path: '/plants',
+      status: 200,
+      durationMs: 1,
+      isComplete: true,
+    };
+    const code = (format: string): string => `new Log('${format}').request(${JSON.stringify(message)});`;
+    assert.match(await runLog(code('pretty')), /^[\d:]{8} GET \/plants 200 1\.0 ms ada\\u001b\[2J\n$/);
+    assert.match(await runLog(code('json')), /"user":"ada\\u001b\[2J"/);
+  });
+
   it('writes nothing when it is off', async () => {
     assert.equal(await runLog(`const log = new Log('off'); log.info('a'); log.error('b', 1); log.flush();`), '');
   });

@@ -3,10 +3,37 @@ import { describe, it } from 'node:test';
 import { createFetchHandler } from '../../../src/fetch.ts';
 import type { ServiceOptions } from '../../../src/fetch.ts';
 import { MemoryStorage, PlantStore } from '../../../src/index.ts';
+import type { RequestMessage } from '../../../src/index.ts';
+import { messagesOf } from '../../support/messages.ts';
 import { authenticateByName, startService } from '../../support/service.ts';
 import { createHandler, newRequest } from './requests.ts';
 
 describe('createFetchHandler', () => {
+  it('publishes the message of a list when it has been consumed or cancelled, and of other responses at once', async (t) => {
+    const { handler, store } = createHandler(t, { trustedProxies: 1 });
+    await Promise.all(Array.from({ length: 1001 }, (_, id) => store.createPlant('ada', { id, name: `${id}` })));
+    const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
+    const headers = { authorization: 'Bearer ada', 'x-request-id': 'a', 'x-forwarded-for': '192.0.2.1' };
+    const consumed = await handler(newRequest('GET', '/plants', { headers }));
+    assert.equal(messages.length, 0);
+    await consumed.text();
+    const cancelled = await handler(newRequest('GET', '/plants', { headers }));
+    await cancelled.body?.cancel();
+    await handler(newRequest('HEAD', '/plants', { headers }));
+    await handler(newRequest('DELETE', '/plants/1', { headers }));
+    assert.deepEqual(
+      messages.map(({ operation, status, isComplete }) => [operation, status, isComplete]),
+      [
+        ['getPlants', 200, true],
+        ['getPlants', 200, false],
+        ['getPlants', 200, true],
+        ['deletePlant', 204, true],
+      ],
+    );
+    const { requestId, client, bytes } = messages[0] ?? {};
+    assert.deepEqual([requestId, client, bytes], ['a', '192.0.2.1', undefined]);
+  });
+
   it('sends the headers that the node:http front sends', async (t) => {
     const node = await startService(t);
     const { handler, store } = createHandler(t);
@@ -29,7 +56,7 @@ describe('createFetchHandler', () => {
       ['GET', '/elsewhere', 'ada'],
       ['HEAD', '/openapi.json', 'ada'],
     ] as const) {
-      const headers = { authorization: `Bearer ${token}` };
+      const headers = { authorization: `Bearer ${token}`, 'x-request-id': 'a' };
       const expected = await fetch(node.url + target, { method, headers });
       const response = await handler(newRequest(method, target, { headers }));
       const what = `${method} ${target}`;
@@ -83,7 +110,10 @@ describe('createFetchHandler', () => {
     const headers = { authorization: 'Bearer ada' };
     const response = await handler(newRequest('DELETE', '/garden/plants/7', { headers }));
     assert.equal(response.status, 500);
-    assert.deepEqual(reported, ['Error: offline', { method: 'DELETE', path: '/plants/{id}' }]);
+    assert.equal(reported[0], 'Error: offline');
+    const { requestId, ...request } = reported[1] as Record<string, unknown>;
+    assert.match(String(requestId), /^[\da-f-]{36}$/);
+    assert.deepEqual(request, { method: 'DELETE', path: '/plants/{id}' });
   });
 
   it('names itself in the TypeError for a wrong option', () => {

@@ -51,8 +51,8 @@ export const tokenFaults: readonly Fault[] = [
       { name: 'grants: a tokens file that its group can read is not reported', find: '0o077n', replace: '0o007n' },
       {
         name: 'grants: every token has the scope plants:write',
-        find: 'scopes === undefined ? { user } : { user, scopes }',
-        replace: "scopes === undefined ? { user } : { user, scopes: [...scopes, 'plants:write'] }",
+        find: '(scopes !== undefined && { scopes })',
+        replace: "(scopes !== undefined && { scopes: [...scopes, 'plants:write'] })",
       },
       {
         name: 'grants: tokens stay valid while a changed tokens file is unreadable',

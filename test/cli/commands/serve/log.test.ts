@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { issueToken } from '../../../../src/tokens/issue.ts';
 import { callService } from '../../../support/call.ts';
+import type { Call } from '../../../support/call.ts';
 import { spawnCommand, startServer } from '../../../support/command-line.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { RawConnection } from '../../../support/raw-http.ts';
@@ -17,26 +18,29 @@ interface Started {
   readonly server: ServerProcess;
   readonly cwd: string;
   readonly token: string;
-  readonly get: (target: string) => Promise<number>;
+  readonly tokenId: string;
+  readonly get: (target: string, headers?: Record<string, string>) => Promise<number>;
   readonly post: () => Promise<number>;
 }
 
-async function makeTokens(t: HasAfter): Promise<{ cwd: string; token: string }> {
+async function makeTokens(t: HasAfter): Promise<{ cwd: string; token: string; tokenId: string }> {
   const cwd = await temporaryFolder(t);
-  return { cwd, token: issueToken(join(cwd, 'tokens.json'), { user: 'ada' }).token };
+  const { token, record } = issueToken(join(cwd, 'tokens.json'), { user: 'ada' });
+  return { cwd, token, tokenId: record.id };
 }
 
 async function start(t: HasAfter, ...args: string[]): Promise<Started> {
-  const { cwd, token } = await makeTokens(t);
+  const { cwd, token, tokenId } = await makeTokens(t);
   const server = await startServer(t, args, { cwd });
-  const call = async (method: string, target: string, body?: string): Promise<number> =>
-    (await callService(server.url, method, target, { token, ...(body !== undefined && { body }) })).status;
+  const call = async (method: string, target: string, options: Call = {}): Promise<number> =>
+    (await callService(server.url, method, target, { token, ...options })).status;
   return {
     server,
     cwd,
     token,
-    get: (target) => call('GET', target),
-    post: () => call('POST', '/plants', '{"id":1,"name":"Basil"}'),
+    tokenId,
+    get: (target, headers = {}) => call('GET', target, { headers }),
+    post: () => call('POST', '/plants', { body: '{"id":1,"name":"Basil"}' }),
   };
 }
 
@@ -59,21 +63,44 @@ describe('log of plant-store serve', { concurrency: 4 }, () => {
       assert.equal(linesOf(server).length, 3);
     });
     const lines = linesOf(server);
-    for (const { time, ms, end } of lines) {
+    for (const { time, durationMs, bytes, end } of lines) {
       assert.ok(Math.abs(Date.parse(String(time)) - Date.now()) < 60_000);
-      assert.ok(Number(ms) >= 0 && Number(ms) < 60_000);
+      assert.ok(Number(durationMs) >= 0 && Number(durationMs) < 60_000);
+      assert.ok(Number(bytes) > 100);
       assert.equal(end, undefined);
     }
-    const names = ['level', 'message', 'method', 'route', 'pathLength', 'status'];
+    const names = ['level', 'message', 'method', 'path', 'operation', 'status', 'code'];
     const facts = lines.map((line) => names.map((name) => line[name]));
     assert.deepEqual(facts, [
-      ['info', 'request', 'POST', '/plants', undefined, 200],
-      ['info', 'request', 'GET', '/plants', undefined, 200],
-      ['info', 'request', 'GET', undefined, 1009, 404],
+      ['info', 'request', 'POST', '/plants', 'createPlant', 200, undefined],
+      ['info', 'request', 'GET', '/plants', 'getPlants', 200, undefined],
+      ['info', 'request', 'GET', '', undefined, 404, 'route_not_found'],
     ]);
     assert.equal(await server.stop(), 0);
     assert.equal(linesOf(server).at(-1)?.['message'], 'SIGTERM: stopping');
     for (const secret of [token, token.slice(4, 34), 'limit', 'secret']) assert.ok(!server.stderr().includes(secret));
+  });
+
+  it('shows who sent a request, by which token, from where, and in which trace', async (t) => {
+    const { server, tokenId, get } = await start(t, '--storage', 'memory', '--trusted-proxies', '1');
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    const headers = { 'x-request-id': 'order-7', 'x-forwarded-for': '192.0.2.1, 192.0.2.2', traceparent };
+    assert.equal(await get('/plants', headers), 200);
+    await eventually(() => {
+      assert.equal(linesOf(server).length, 1);
+    });
+    const [line = {}] = linesOf(server);
+    const { requestId, traceId, client, user, tokenId: loggedId } = line;
+    assert.deepEqual(
+      { requestId, traceId, client, user, tokenId: loggedId },
+      {
+        requestId: 'order-7',
+        traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+        client: '192.0.2.2',
+        user: 'ada',
+        tokenId,
+      },
+    );
   });
 
   it('shows that a client disconnected before its response', async (t) => {
@@ -88,8 +115,8 @@ describe('log of plant-store serve', { concurrency: 4 }, () => {
       assert.equal(linesOf(server).length, 1);
     });
     const [line = {}] = linesOf(server);
-    const { method, route, status, end } = line;
-    assert.deepEqual([method, route, status, end], ['POST', '/plants', undefined, 'client gone']);
+    const { method, path, end } = line;
+    assert.deepEqual([method, path, end], ['POST', '/plants', 'incomplete']);
     assert.equal(await server.stop(), 0);
   });
 
@@ -119,6 +146,8 @@ describe('log of plant-store serve', { concurrency: 4 }, () => {
     const stacks =
       /^PlantStoreError: .*\n +at .*Caused by Error: no such table: plants \(code ERR_SQLITE_ERROR, errcode 1\)\n +at /s;
     assert.match(String(fault['error']), stacks);
+    const request = linesOf(server).find(({ message }) => message === 'request');
+    assert.deepEqual([request?.['requestId'], request?.['code']], [fault['requestId'], 'storage_unavailable']);
     assert.equal(await server.stop(), 0);
     assert.ok(!server.stderr().includes(token));
   });
@@ -141,7 +170,7 @@ describe('log of plant-store serve', { concurrency: 4 }, () => {
       assert.match(server.stderr(), /^\d\d:\d\d:\d\d ERROR tokens\.json can be accessed by other users/m);
     });
     assert.equal(await server.stop(), 0);
-    assert.match(server.stderr(), /^\d\d:\d\d:\d\d GET \/plants 200 [\d.]+ ms\n/m);
+    assert.match(server.stderr(), /^\d\d:\d\d:\d\d GET \/plants 200 [\d.]+ ms ada [\da-f-]{36}\n/m);
     assert.match(server.stderr(), /^\d\d:\d\d:\d\d SIGTERM: stopping\n$/m);
     assert.ok(!server.stderr().includes(token));
   });

@@ -21,32 +21,25 @@ export const outputFaults: readonly Fault[] = [
     ['test/cli/output/log.test.ts', 'test/cli/commands/serve/log.test.ts'],
     [
       {
-        name: 'log: paths of routes are logged',
-        find: '{ route: match.route.path }',
-        replace: '{ route: path }',
-        tests: [logSecrets],
-      },
-      {
-        name: 'log: unknown paths are logged',
-        find: '{ pathLength: path.length }',
-        replace: '{ route: path }',
-        tests: [logSecrets],
-      },
-      {
         name: 'log: unknown methods are logged',
         find: `knownMethods.has(method) ? method : 'other'`,
         replace: 'method',
         tests: [logSecrets],
       },
       {
-        name: 'log: tokens are logged',
-        find: `method: knownMethod(request.method ?? ''),`,
-        replace: 'method: request.method,\n        authorization: request.headers.authorization,',
+        name: 'log: an incomplete response is logged as complete',
+        find: `end: isComplete ? undefined : 'incomplete'`,
+        replace: 'end: undefined',
       },
       {
-        name: 'log: an aborted response is logged as complete',
-        find: `response.writableFinished ? undefined : 'client gone'`,
-        replace: 'undefined',
+        name: 'log: the id of a failed request is not logged',
+        find: 'message, requestId, error:',
+        replace: 'message, error:',
+      },
+      {
+        name: 'log: control characters of a user are not escaped',
+        find: 'printable(String(user))',
+        replace: 'String(user)',
       },
       {
         name: 'log: error texts are not logged',

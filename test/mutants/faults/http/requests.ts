@@ -139,10 +139,10 @@ export const httpRequestFaults: readonly Fault[] = [
       { name: 'handler: scopes are not checked', find: 'checkScope(caller, scope);', replace: '' },
       {
         name: 'handler: a body is read before the token is checked',
-        find: 'const user = await userOf(request, operation, onUser);',
+        find: 'const user = await userOf(request, operation, record);',
         replace:
           `if (method === 'POST') await request.readBody(1e6, () => undefined);\n` +
-          '      const user = await userOf(request, operation, onUser);',
+          '      const user = await userOf(request, operation, record);',
       },
       {
         name: 'handler: HEAD is not allowed',

@@ -138,8 +138,8 @@ export const nodeMessageFaults: readonly Fault[] = [
       },
       {
         name: 'request listener: a malformed request does not close its connection',
-        find: `new HttpError('malformed_request'), ['Connection', 'close'])`,
-        replace: `new HttpError('malformed_request'))`,
+        find: `'malformed_request', ['Connection', 'close'])`,
+        replace: `'malformed_request', [])`,
         tests: [validation],
       },
       {
