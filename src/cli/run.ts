@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { adviceFor } from './advice.ts';
 import { suggestion } from './closest-name.ts';
 import { backup } from './commands/backup.ts';
@@ -10,6 +9,7 @@ import { exportPlants } from './commands/export.ts';
 import { importPlants } from './commands/import.ts';
 import { serve } from './commands/serve.ts';
 import { token } from './commands/token.ts';
+import { version } from './version.ts';
 import { styled } from './output/style.ts';
 
 const commands: ReadonlyMap<string, Command> = new Map([
@@ -98,11 +98,6 @@ function findCommand(name: string): Command {
 function print(text: string): number {
   process.stdout.write(text);
   return 0;
-}
-
-function version(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }
 
 /**

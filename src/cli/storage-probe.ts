@@ -58,7 +58,7 @@ export function probeStorage(storage: StorageAdapter, log: Log): StorageProbe {
  * so it changes nothing: the empty user has no plants. Unlike a read, the commit fails on a read-only file, on a
  * standby server, and without write permission.
  */
-async function readAndWrite(storage: StorageAdapter): Promise<void> {
+export async function readAndWrite(storage: StorageAdapter): Promise<void> {
   await storage.scan({ after: undefined, limit: 1 });
   await storage.commit([{ kind: 'delete', user: '', id: 0n }]);
 }

@@ -95,6 +95,11 @@ export class PlantStore {
     }
   }
 
+  /** The number of pending writes, 0 to `maxQueuedWrites`. A write is pending until its commit completes. */
+  get queuedWrites(): number {
+    return this.#writes.length;
+  }
+
   /**
    * Creates a plant for a user. When the promise resolves, the plant is as durable as the storage can make it.
    *

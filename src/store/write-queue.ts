@@ -62,6 +62,11 @@ export class WriteQueue {
     this.#options = options;
   }
 
+  /** The number of pending writes. */
+  get length(): number {
+    return this.#waiting;
+  }
+
   /**
    * Adds a write to the queue. The promise resolves with the outcome of the write after its commit.
    *

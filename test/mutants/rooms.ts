@@ -1,5 +1,6 @@
 import type { Fault } from './fault.ts';
 import { cliFaults } from './faults/cli.ts';
+import { adminFaults } from './faults/cli/admin.ts';
 import { commandFaults } from './faults/cli/commands.ts';
 import { docsFaults } from './faults/cli/docs.ts';
 import { outputFaults } from './faults/cli/output.ts';
@@ -37,6 +38,7 @@ export const rooms: Readonly<Record<string, readonly Fault[]>> = {
   transfer: transferFaults,
   testing: testingFaults,
   cli: cliFaults,
+  'cli/admin': adminFaults,
   'cli/commands': commandFaults,
   'cli/docs': docsFaults,
   'cli/output': outputFaults,

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { errorTable, MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { NewPlant, StorageAdapter } from '../../src/index.ts';
 import { maxInt64, minInt64 } from '../../src/model/int64.ts';
+import { heldStorage } from '../support/held-storage.ts';
 import { createPlants } from '../support/stored-plants.ts';
 import { plantPageJson } from '../../src/store/plant-store.ts';
 
@@ -169,6 +170,18 @@ describe('PlantStore.deletePlant', () => {
 });
 
 describe('PlantStore', () => {
+  it('counts pending writes, including those that are being committed', async () => {
+    const { storage, release, committing } = heldStorage();
+    const store = new PlantStore({ storage });
+    assert.equal(store.queuedWrites, 0);
+    const created = createPlants(store, 3);
+    await committing;
+    assert.equal(store.queuedWrites, 3);
+    release();
+    await created;
+    assert.equal(store.queuedWrites, 0);
+  });
+
   it('rejects invalid options with a TypeError that names them', () => {
     const storage = new MemoryStorage();
     assert.throws(() => new PlantStore({ storage: null as unknown as StorageAdapter }), {

@@ -6,63 +6,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestMessage } from '../../model/diagnostics.ts';
 import { PlantStore } from '../../store/plant-store.ts';
 import type { Authenticate } from '../../model/caller.ts';
-import { checkBasePath } from '../../http/base-path.ts';
-import { parseCorsOrigin } from '../../http/cors.ts';
 import type { ServiceOptions } from '../../http/service-options.ts';
 import { createListenerWithPages } from '../../http/node/request-listener.ts';
 import type { FindPage } from '../../http/node/request-listener.ts';
 import { createServerFor, drainServer } from '../../http/node/server.ts';
 import { createTokenFileAuthenticator } from '../../tokens/authenticator.ts';
-import { parseCommandLine, setting, switchSetting, tokensSetting, UsageError } from '../command.ts';
-import type { Command, Setting } from '../command.ts';
+import { Admin } from '../admin/admin.ts';
+import type { Command } from '../command.ts';
 import { createDocs } from '../docs/find-page.ts';
 import { firstTokenTarget, issueFirstToken } from '../first-token.ts';
 import type { FirstToken } from '../first-token.ts';
 import { listen, reachableUrl } from '../listen.ts';
-import { Log, logFormats } from '../output/log.ts';
-import type { LogFormat } from '../output/log.ts';
+import type { ListenAddress } from '../listen.ts';
+import { Log } from '../output/log.ts';
+import { isRejectedInput } from '../rejected-input.ts';
+import { parseServeConfig, serveHelp } from '../serve-config.ts';
+import type { ServeConfig } from '../serve-config.ts';
 import { probeStorage } from '../storage-probe.ts';
 import type { StorageProbe } from '../storage-probe.ts';
-import { openStorage, storagePlace, storageSetting } from '../open-storage.ts';
-
-const help = `Usage: plant-store serve [OPTIONS]
-
-Runs the HTTP service. On SIGINT, SIGTERM or SIGHUP, the server finishes the
-requests in progress and exits.
-
-Options:
-  --host HOST         the address to listen on (HOST; default 127.0.0.1)
-  --port PORT         the port to listen on; 0 selects a free port
-                      (PORT; default 3000)
-  --storage STORAGE   where the plants are stored: sqlite:FILE, memory or
-                      postgres://USER:PASSWORD@HOST/DATABASE?PARAMETERS. The
-                      parameter max=N sets the size of the connection pool
-                      (default 10), schema=NAME and table=NAME set the table
-                      (PLANT_STORE_STORAGE, else DATABASE_URL;
-                      default sqlite:plants.db)
-  --tokens FILE       the tokens file. If it is missing, it is created with a
-                      token for the user 'me'. The token is printed on a
-                      terminal, and otherwise written to first-token.txt in
-                      the same folder
-                      (PLANT_STORE_TOKENS; default tokens.json)
-  --base-path PATH    the path under which clients reach the service, such as
-                      /garden (PLANT_STORE_BASE_PATH; default none)
-  --cors-origin LIST  the origins whose web pages may call the service, such as
-                      https://app.example.com, separated by commas; * for all
-                      (PLANT_STORE_CORS_ORIGIN; default none)
-  --trusted-proxies N the number of proxies that append to X-Forwarded-For, for
-                      the client addresses in the log
-                      (PLANT_STORE_TRUSTED_PROXIES; default 0)
-  --log FORMAT        the format of the log on standard error: json, pretty or
-                      off (PLANT_STORE_LOG; default pretty on a terminal, json
-                      otherwise)
-  --docs              serve a page at /docs to try the service in a browser;
-                      needs the package swagger-ui-dist
-                      (PLANT_STORE_DOCS=1; default: off)
-  -h, --help          show this help
-
-An environment variable in parentheses sets the default of its option.
-`;
+import { version } from '../version.ts';
+import { openStorage, storagePlace } from '../open-storage.ts';
 
 /** The maximum time that requests in progress have to finish after a signal. */
 const drainGraceMs = 8000;
@@ -81,85 +44,30 @@ const logGraceMs = 500;
  */
 const sameSignalMs = 100;
 
-interface ServeConfig {
-  readonly host: string;
-  readonly port: number;
-  readonly storage: Setting;
-  readonly tokens: string;
-  readonly basePath: string;
-  readonly corsOrigin: readonly string[];
-  readonly trustedProxies: number;
-  readonly log: LogFormat;
-  readonly docs: Setting | undefined;
-}
-
 /** The command `plant-store serve`. */
-export const serve: Command = { help, run: async (args) => runServer(parseConfig(args)) };
-
-function parseConfig(args: string[]): ServeConfig {
-  const { values } = parseCommandLine(args, {
-    host: { type: 'string' },
-    port: { type: 'string' },
-    storage: { type: 'string' },
-    tokens: { type: 'string' },
-    'base-path': { type: 'string' },
-    'cors-origin': { type: 'string' },
-    'trusted-proxies': { type: 'string' },
-    log: { type: 'string' },
-    docs: { type: 'boolean' },
-  });
-  return {
-    host: setting('--host', values.host, 'HOST', '127.0.0.1').text,
-    port: parsePort(setting('--port', values.port, 'PORT', '3000')),
-    storage: storageSetting(values.storage),
-    tokens: tokensSetting(values.tokens),
-    basePath: parseBasePath(setting('--base-path', values['base-path'], 'PLANT_STORE_BASE_PATH', '')),
-    corsOrigin: parseCorsOrigins(setting('--cors-origin', values['cors-origin'], 'PLANT_STORE_CORS_ORIGIN', '')),
-    trustedProxies: parseCount(
-      setting('--trusted-proxies', values['trusted-proxies'], 'PLANT_STORE_TRUSTED_PROXIES', '0'),
-    ),
-    log: parseLogFormat(setting('--log', values.log, 'PLANT_STORE_LOG', process.stderr.isTTY ? 'pretty' : 'json')),
-    docs: switchSetting('--docs', values.docs, 'PLANT_STORE_DOCS'),
-  };
-}
-
-function parsePort({ text, source }: Setting): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
-    throw new UsageError(`${source} must be 0 to 65535, not '${text}'.`);
-  }
-  return Number(text);
-}
-
-function parseBasePath({ text, source }: Setting): string {
-  try {
-    checkBasePath(text);
-    return text;
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message.replace('basePath', source)}.`, { cause: error });
-  }
-}
-
-function parseCorsOrigins({ text, source }: Setting): readonly string[] {
-  try {
-    return text === '' ? [] : parseCorsOrigin(text.split(',').map((origin) => origin.trim()));
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message.replace('corsOrigin', source)}.`, { cause: error });
-  }
-}
-
-function parseCount({ text, source }: Setting): number {
-  if (!/^\d{1,2}$/.test(text)) throw new UsageError(`${source} must be 0 to 99, not '${text}'.`);
-  return Number(text);
-}
-
-function parseLogFormat({ text, source }: Setting): LogFormat {
-  const format = logFormats.find((known) => known === text);
-  if (format === undefined) throw new UsageError(`${source} must be json, pretty or off, not '${text}'.`);
-  return format;
-}
+export const serve: Command = { help: serveHelp, run: async (args) => runServer(parseServeConfig(args)) };
 
 async function runServer(config: ServeConfig): Promise<number> {
   const log = new Log(config.log);
+  const admin = config.admin === undefined ? undefined : await startAdmin(config.admin, log);
+  try {
+    return await runService(config, log, admin);
+  } finally {
+    admin?.close();
+  }
+}
+
+/** Starts the admin port. If it fails later, the process ends, because otherwise it could not be monitored. */
+function startAdmin(address: ListenAddress, log: Log): Promise<Admin> {
+  const onFailure = (error: Error): void => {
+    log.error('The admin port failed', error);
+    log.flush();
+    process.exit(1);
+  };
+  return Admin.start({ address, version: version(), onFailure });
+}
+
+async function runService(config: ServeConfig, log: Log, admin: Admin | undefined): Promise<number> {
   const findPage: FindPage = config.docs === undefined ? () => undefined : createDocs(config.docs.source);
   const useTokens = (): Authenticate =>
     createTokenFileAuthenticator(config.tokens, {
@@ -189,9 +97,12 @@ async function runServer(config: ServeConfig): Promise<number> {
         log.request(message as RequestMessage);
       });
     }
-    server.on('clientError', (error) => {
-      log.refusal(error);
+    server.on('clientError', (error: NodeJS.ErrnoException) => {
+      if (!isRejectedInput(error)) return;
+      log.rejection(error.code);
+      admin?.countRejected();
     });
+    admin?.watch(server, store);
     server.on('drop', () => {
       log.error(`A connection was closed: ${server.maxConnections} are open.`);
     });
@@ -204,8 +115,13 @@ async function runServer(config: ServeConfig): Promise<number> {
     // earlier and does not leave a token that was never shown.
     const first = firstTarget && issueFirstToken(config.tokens, firstTarget, reachableUrl(url));
     if (first !== undefined) authenticate = useTokens();
-    const stopped = stopOnSignal(server, log, () => probe?.stop());
-    process.stdout.write(first === undefined ? readyText(url, config) : firstStartText(url, first, config));
+    const stopped = stopOnSignal(server, log, () => {
+      admin?.draining();
+      probe?.stop();
+    });
+    const ready = readyText(url, config, admin);
+    process.stdout.write(first === undefined ? ready : firstStartText(ready, first, config));
+    admin?.serving(storage);
     probe = probeStorage(storage, log);
     await stopped;
   } finally {
@@ -242,23 +158,21 @@ function stopOnSignal(server: Server, log: Log, onStop: () => void): Promise<voi
   });
 }
 
-/**
- * Returns the line that supervisors and scripts wait for, followed by the URL of the documentation page if it is
- * enabled.
- */
-function readyText(url: string, { docs }: ServeConfig): string {
+/** Returns the line that supervisors and scripts wait for, and the addresses of the admin port and of the page. */
+function readyText(url: string, { docs }: ServeConfig, admin: Admin | undefined): string {
+  const health = admin === undefined ? '' : `Health and metrics: ${admin.url}\n`;
   const page = docs === undefined ? '' : `Try it in a browser: ${reachableUrl(url)}/docs\n`;
-  return `Plant Store listening on ${url}\n${page}`;
+  return `Plant Store listening on ${url}\n${health}${page}`;
 }
 
 /**
  * Returns the output of a server that has issued the first token. The output ends with a command that a new user can
  * run next.
  */
-function firstStartText(url: string, { text, curl }: FirstToken, config: ServeConfig): string {
+function firstStartText(ready: string, { text, curl }: FirstToken, config: ServeConfig): string {
   const { storage, tokens } = config;
   return `${text}
-${readyText(url, config)}Plants are stored ${storagePlace(storage)}, and tokens in ${absolutePath(tokens)}.
+${ready}Plants are stored ${storagePlace(storage)}, and tokens in ${absolutePath(tokens)}.
 To list your plants, run:
 
   ${curl}

@@ -85,11 +85,9 @@ export class Log {
     });
   }
 
-  /** Logs the error code of a request that node:http itself refused. Does not log disconnects. */
-  refusal({ code = '' }: NodeJS.ErrnoException): void {
-    if (/^HPE_(?!INVALID_EOF_STATE)|^ERR_HTTP_REQUEST_TIMEOUT/.test(code)) {
-      this.#write({ level: 'info', message: 'refused', code });
-    }
+  /** Logs the error code of a request that node:http itself rejected. */
+  rejection(code: string | undefined): void {
+    this.#write({ level: 'info', message: 'refused', code });
   }
 
   #reportRepeats(): void {

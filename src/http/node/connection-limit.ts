@@ -7,7 +7,8 @@ const mostConnections = 10_000;
  * How many file descriptors are reserved for the rest of the process. `plant-store serve` with SQLite uses 23 when idle
  * and up to 31 under load: for libuv's event loops, the standard streams, the database with its -wal and -shm files, a
  * second set of these database files while the database is reopened after a fault, and the tokens file. A PostgreSQL
- * pool uses 10 by default.
+ * pool uses 10 by default. The admin port uses up to 10: 8 connections, the socket that it listens on, and
+ * /proc/self/fd.
  */
 const reservedFiles = 64;
 

@@ -1,0 +1,57 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { expositionType } from './exposition.ts';
+
+/** What the admin port responds with. */
+export interface AdminPages {
+  /** Returns `undefined` if the server is ready, otherwise the reason why it is not. */
+  readonly problem: () => Promise<string | undefined>;
+  /** Returns the metrics in the Prometheus text format. */
+  readonly metrics: () => string;
+}
+
+interface Page {
+  readonly status: number;
+  readonly text: string;
+  readonly type?: string;
+}
+
+/**
+ * How many connections the admin port accepts. Together they use only a part of the file descriptors that
+ * `connectionLimit` reserves, so that the admin port works when the public port has reached its limit.
+ */
+const maxConnections = 8;
+
+/**
+ * Creates the server of the admin port. `GET /live` responds with 200, `GET /ready` with 200 or 503, and `GET /metrics`
+ * with the metrics. Each response closes its connection, so that idle clients do not use up the few connections.
+ */
+export function createAdminServer(pages: AdminPages): Server {
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { status, text, type = 'text/plain; charset=utf-8' } = await pageFor(request, pages);
+    response.writeHead(status, {
+      'Content-Type': type,
+      'Content-Length': Buffer.byteLength(text),
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      Connection: 'close',
+      ...(status === 405 && { Allow: 'GET, HEAD' }),
+    });
+    response.end(request.method === 'HEAD' ? undefined : text);
+  };
+  // An error rejects, which ends the process: an admin port that has failed must not stay unnoticed.
+  const server = createServer(
+    { headersTimeout: 5000, requestTimeout: 5000, connectionsCheckingInterval: 1000 },
+    (request, response) => void respond(request, response),
+  );
+  return Object.assign(server, { maxConnections, timeout: 10_000 });
+}
+
+async function pageFor({ method = '', url = '' }: IncomingMessage, pages: AdminPages): Promise<Page> {
+  const path = url.replace(/\?.*/s, '');
+  if (!['/live', '/ready', '/metrics'].includes(path)) return { status: 404, text: 'not found\n' };
+  if (method !== 'GET' && method !== 'HEAD') return { status: 405, text: 'method not allowed\n' };
+  if (path === '/metrics') return { status: 200, text: pages.metrics(), type: expositionType };
+  const problem = path === '/live' ? undefined : await pages.problem();
+  return problem === undefined ? { status: 200, text: 'ok\n' } : { status: 503, text: `${problem}\n` };
+}

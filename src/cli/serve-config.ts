@@ -1,0 +1,145 @@
+import { checkBasePath } from '../http/base-path.ts';
+import { parseCorsOrigin } from '../http/cors.ts';
+import { parseCommandLine, setting, switchSetting, tokensSetting, UsageError } from './command.ts';
+import type { Setting } from './command.ts';
+import type { ListenAddress } from './listen.ts';
+import { storageSetting } from './open-storage.ts';
+import { logFormats } from './output/log.ts';
+import type { LogFormat } from './output/log.ts';
+
+/** The text that `serve --help` prints. */
+export const serveHelp = `Usage: plant-store serve [OPTIONS]
+
+Runs the HTTP service. On SIGINT, SIGTERM or SIGHUP, the server finishes the
+requests in progress and exits.
+
+Options:
+  --host HOST         the address to listen on (HOST; default 127.0.0.1)
+  --port PORT         the port to listen on; 0 selects a free port
+                      (PORT; default 3000)
+  --storage STORAGE   where the plants are stored: sqlite:FILE, memory or
+                      postgres://USER:PASSWORD@HOST/DATABASE?PARAMETERS. The
+                      parameter max=N sets the size of the connection pool
+                      (default 10), schema=NAME and table=NAME set the table
+                      (PLANT_STORE_STORAGE, else DATABASE_URL;
+                      default sqlite:plants.db)
+  --tokens FILE       the tokens file. If it is missing, it is created with a
+                      token for the user 'me'. The token is printed on a
+                      terminal, and otherwise written to first-token.txt in
+                      the same folder
+                      (PLANT_STORE_TOKENS; default tokens.json)
+  --base-path PATH    the path under which clients reach the service, such as
+                      /garden (PLANT_STORE_BASE_PATH; default none)
+  --cors-origin LIST  the origins whose web pages may call the service, such as
+                      https://app.example.com, separated by commas; * for all
+                      (PLANT_STORE_CORS_ORIGIN; default none)
+  --trusted-proxies N the number of proxies that append to X-Forwarded-For, for
+                      the client addresses in the log
+                      (PLANT_STORE_TRUSTED_PROXIES; default 0)
+  --admin-port PORT   the port of /live, /ready and /metrics; 0 selects a free
+                      port (PLANT_STORE_ADMIN_PORT; default: off)
+  --admin-host HOST   the address of the admin port
+                      (PLANT_STORE_ADMIN_HOST; default 127.0.0.1)
+  --log FORMAT        the format of the log on standard error: json, pretty or
+                      off (PLANT_STORE_LOG; default pretty on a terminal, json
+                      otherwise)
+  --docs              serve a page at /docs to try the service in a browser;
+                      needs the package swagger-ui-dist
+                      (PLANT_STORE_DOCS=1; default: off)
+  -h, --help          show this help
+
+An environment variable in parentheses sets the default of its option.
+`;
+
+/** The settings of `serve`. */
+export interface ServeConfig {
+  readonly host: string;
+  readonly port: number;
+  readonly storage: Setting;
+  readonly tokens: string;
+  readonly basePath: string;
+  readonly corsOrigin: readonly string[];
+  readonly trustedProxies: number;
+  /** Where the admin port listens; `undefined` if it is off. */
+  readonly admin: ListenAddress | undefined;
+  readonly log: LogFormat;
+  readonly docs: Setting | undefined;
+}
+
+/**
+ * Parses the arguments of `serve` and its environment variables.
+ *
+ * @throws {UsageError} if one is invalid.
+ */
+export function parseServeConfig(args: string[]): ServeConfig {
+  const { values } = parseCommandLine(args, {
+    host: { type: 'string' },
+    port: { type: 'string' },
+    storage: { type: 'string' },
+    tokens: { type: 'string' },
+    'base-path': { type: 'string' },
+    'cors-origin': { type: 'string' },
+    'trusted-proxies': { type: 'string' },
+    'admin-port': { type: 'string' },
+    'admin-host': { type: 'string' },
+    log: { type: 'string' },
+    docs: { type: 'boolean' },
+  });
+  return {
+    host: setting('--host', values.host, 'HOST', '127.0.0.1').text,
+    port: parsePort(setting('--port', values.port, 'PORT', '3000')),
+    storage: storageSetting(values.storage),
+    tokens: tokensSetting(values.tokens),
+    basePath: parseBasePath(setting('--base-path', values['base-path'], 'PLANT_STORE_BASE_PATH', '')),
+    corsOrigin: parseCorsOrigins(setting('--cors-origin', values['cors-origin'], 'PLANT_STORE_CORS_ORIGIN', '')),
+    trustedProxies: parseCount(
+      setting('--trusted-proxies', values['trusted-proxies'], 'PLANT_STORE_TRUSTED_PROXIES', '0'),
+    ),
+    admin: parseAdmin(values['admin-port'], values['admin-host']),
+    log: parseLogFormat(setting('--log', values.log, 'PLANT_STORE_LOG', process.stderr.isTTY ? 'pretty' : 'json')),
+    docs: switchSetting('--docs', values.docs, 'PLANT_STORE_DOCS'),
+  };
+}
+
+function parseAdmin(portFlag: string | undefined, hostFlag: string | undefined): ListenAddress | undefined {
+  const port = setting('--admin-port', portFlag, 'PLANT_STORE_ADMIN_PORT', '');
+  const host = setting('--admin-host', hostFlag, 'PLANT_STORE_ADMIN_HOST', '127.0.0.1');
+  if (port.text !== '') return { host: host.text, port: parsePort(port) };
+  if (hostFlag !== undefined) throw new UsageError('--admin-host has no effect without --admin-port.');
+  return undefined;
+}
+
+function parsePort({ text, source }: Setting): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
+    throw new UsageError(`${source} must be 0 to 65535, not '${text}'.`);
+  }
+  return Number(text);
+}
+
+function parseBasePath({ text, source }: Setting): string {
+  try {
+    checkBasePath(text);
+    return text;
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message.replace('basePath', source)}.`, { cause: error });
+  }
+}
+
+function parseCorsOrigins({ text, source }: Setting): readonly string[] {
+  try {
+    return text === '' ? [] : parseCorsOrigin(text.split(',').map((origin) => origin.trim()));
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message.replace('corsOrigin', source)}.`, { cause: error });
+  }
+}
+
+function parseCount({ text, source }: Setting): number {
+  if (!/^\d{1,2}$/.test(text)) throw new UsageError(`${source} must be 0 to 99, not '${text}'.`);
+  return Number(text);
+}
+
+function parseLogFormat({ text, source }: Setting): LogFormat {
+  const format = logFormats.find((known) => known === text);
+  if (format === undefined) throw new UsageError(`${source} must be json, pretty or off, not '${text}'.`);
+  return format;
+}
