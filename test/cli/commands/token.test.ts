@@ -23,8 +23,13 @@ async function openDesk(t: HasAfter, env: Record<string, string> = {}): Promise<
   return { path: join(cwd, 'tokens.json'), token: (...args) => runCommand(['token', ...args], { cwd, env }) };
 }
 
-async function callerOf(path: string, { stdout }: Finished): Promise<Caller | null | undefined> {
-  return createTokenFileAuthenticator(path)(stdout.trimEnd());
+/** Returns the caller whose token a command has printed. Checks that the file contains the id of the token. */
+async function callerOf(path: string, { stdout }: Finished): Promise<Omit<Caller, 'tokenId'> | null | undefined> {
+  const found = await createTokenFileAuthenticator(path)(stdout.trimEnd());
+  if (!found) return found;
+  const { tokenId, ...caller } = found;
+  assert.ok(readTokenFile(path).some(({ id, user }) => id === tokenId && user === caller.user));
+  return caller;
 }
 
 async function onlyRecord(path: string): Promise<TokenRecord> {

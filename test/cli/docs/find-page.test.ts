@@ -22,7 +22,7 @@ const files: [path: string, mediaType: string][] = [
 
 /** Sends a request. Returns the status, the headers that do not depend on the time, and the body. */
 async function send(url: string, method: string, body?: string): Promise<unknown> {
-  const headers = { authorization: 'Bearer ada', 'content-type': 'application/json' };
+  const headers = { authorization: 'Bearer ada', 'content-type': 'application/json', 'x-request-id': '1' };
   const response = await fetch(url, { method, headers, redirect: 'manual', ...(body !== undefined && { body }) });
   const kept = [...response.headers].filter(([name]) => name !== 'date');
   return { status: response.status, headers: kept, body: await response.text() };
