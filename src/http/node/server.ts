@@ -172,8 +172,7 @@ export async function drainServer(server: Server, graceMs: number): Promise<void
     server.closeIdleConnections();
   }, 20);
   const cut = setTimeout(() => {
-    server.closeAllConnections();
-    // node:http no longer tracks the connections of CONNECT requests.
+    // Unlike server.closeAllConnections(), this includes the connections of CONNECT requests.
     for (const socket of connections) socket.destroy();
   }, graceMs);
   await closed;

@@ -73,6 +73,14 @@ describe('createFetchHandler', () => {
     assert.deepEqual([response.status, response.body, response.headers.get('content-length')], [204, null, null]);
   });
 
+  it('sends the length of a body in bytes', async (t) => {
+    const { handler, store } = createHandler(t);
+    await store.createPlant('ada', { id: 1, name: '蕨' });
+    const response = await handler(newRequest('GET', '/plants'));
+    const length = response.headers.get('content-length');
+    assert.equal(length, String((await response.arrayBuffer()).byteLength));
+  });
+
   it('ignores the fragment, the host and the scheme of a URL', async (t) => {
     const { handler } = createHandler(t);
     for (const url of ['http://x/plants#limit', 'https://x:8443/plants?limit=1', 'app://garden/plants']) {

@@ -184,8 +184,8 @@ export const storeFaults: readonly Fault[] = [
       },
       {
         name: 'write queue: two batches are committed at the same time',
-        find: 'if (this.#isScheduled || this.#isCommitting) return;',
-        replace: 'if (this.#isScheduled) return;',
+        find: 'if (!this.#isCommitting && this.#next.length > 0) void',
+        replace: 'if (this.#next.length > 0) void',
       },
       {
         name: 'write queue: a single write waits for more',

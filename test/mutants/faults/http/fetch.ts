@@ -96,7 +96,7 @@ export const fetchFaults: readonly Fault[] = [
         name: 'the length of a Response is counted in characters',
         find: 'Buffer.byteLength(body)',
         replace: 'body.length',
-        tests: ['test/http/plant-list.test.ts'],
+        tests: ['test/http/fetch/fetch-handler.test.ts'],
       },
     ],
   ),

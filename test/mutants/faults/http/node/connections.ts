@@ -174,7 +174,7 @@ export const nodeConnectionFaults: readonly Fault[] = [
       },
       {
         name: 'server: a drain never closes busy connections',
-        find: 'server.closeAllConnections();',
+        find: 'for (const socket of connections) socket.destroy();',
         replace: '',
         tests: [drainServer],
       },
