@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import { LongLists } from '../../src/http/long-lists.ts';
+import { createRequestListener } from '../../src/http.ts';
 import type { ServiceOptions } from '../../src/http.ts';
 import { plantPageJson } from '../../src/store/plant-store.ts';
 import { eventually } from '../support/eventually.ts';
+import { listen } from '../support/listen.ts';
 import { get, RawConnection } from '../support/raw-http.ts';
-import { startService } from '../support/service.ts';
+import { authenticateByName, startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';
 import { createPlants } from '../support/stored-plants.ts';
 import type { HasAfter } from '../support/temporary-folder.ts';
@@ -228,5 +232,26 @@ describe('lists with a limit over one page', () => {
     assert.match(final, /^HTTP\/1\.1 200 OK\r\n/);
     assert.match(final, /\r\nLink: <\/plants\?limit=4000&after=3999>; rel="next"\r\n/);
     assert.match(final, /\]\r\n0\r\n\r\n$/);
+  });
+
+  it('release their ids if the response cannot be sent', async (t) => {
+    const store = new PlantStore({ storage: new MemoryStorage() });
+    await createPlants(store, 10_000, 'Fern');
+    const listener = createRequestListener(store, { authenticate: authenticateByName, onError: () => undefined });
+    const hasAnswered = (request: IncomingMessage): boolean => request.headers['x-answered'] !== undefined;
+    // As a middleware does that has answered the request itself, because it took too long.
+    const server = createServer((request, response) => {
+      if (hasAnswered(request)) response.writeHead(503);
+      listener(request, response);
+    });
+    const url = `http://127.0.0.1:${await listen(t, server)}/plants?limit=9999`;
+    const authorization = 'Bearer ada';
+    // Together they would hold more than a quarter of the ids that all lists may hold.
+    for (let n = 0; n < 240; n++) {
+      await assert.rejects(fetch(url, { headers: { authorization, 'x-answered': 'yes' } }));
+    }
+    const response = await fetch(url, { headers: { authorization } });
+    assert.equal(response.status, 200);
+    await response.body?.cancel();
   });
 });

@@ -143,7 +143,7 @@ export const nodeMessageFaults: readonly Fault[] = [
         tests: [validation],
       },
       {
-        name: 'request listener: a disconnect leaves the ids of a long list reserved',
+        name: 'request listener: a list that cannot be sent keeps its ids reserved',
         find: `if (typeof answer?.body === 'object') await answer.body.return();`,
         replace: '',
         tests: ['test/http/long-lists.test.ts'],
