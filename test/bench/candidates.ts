@@ -30,6 +30,8 @@ export interface CandidateOptions {
   readonly isSelected: (name: string) => boolean;
   /** Creates a PostgreSQL database with all plants, and returns its connection string. */
   readonly createPostgresDatabase: () => Promise<string>;
+  /** Environment variables of the servers. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 export const bareName = 'bare node:http';
@@ -37,13 +39,13 @@ export const ownName = 'Plant Store, SQLite';
 
 /** Starts the servers, each with its own data. */
 export async function startCandidates(options: CandidateOptions): Promise<Candidate[]> {
-  const { folder, isSelected, createPostgresDatabase } = options;
+  const { folder, isSelected, createPostgresDatabase, env: common } = options;
   const { own, peer } = await createDatabases(folder);
   const tokens = join(folder, 'tokens.json');
   await writeTokenFile(tokens);
-  const env = { BENCH_TOKENS: tokenMap() };
+  const env = { ...common, BENCH_TOKENS: tokenMap() };
   const serve = ['dist/cli/main.js', 'serve', '--port', '0', '--log', 'off', '--tokens', tokens, '--storage'];
-  const startOwn = (storage: string): Promise<ServerProcess> => startServerProcess([...serve, storage]);
+  const startOwn = (storage: string): Promise<ServerProcess> => startServerProcess([...serve, storage], common);
   const startPeer = (name: string, data: string): Promise<ServerProcess> =>
     startServerProcess([`test/bench/peers/${name}.js`, data], env);
   const copyOf = async (database: string, name: string): Promise<string> => {

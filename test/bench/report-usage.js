@@ -1,6 +1,15 @@
 // Preloaded into every server that is measured. Reports its resource usage when its parent asks.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+const resolutionMs = 1;
+const delays = monitorEventLoopDelay({ resolution: resolutionMs });
+delays.enable();
+
 process.on('message', () => {
   const { user, system } = process.cpuUsage();
-  process.send({ cpuMicros: user + system, rssBytes: process.memoryUsage.rss() });
+  // The measured delays include the time between two measurements.
+  const loopDelayMs = Math.max(0, delays.percentile(99) / 1e6 - resolutionMs);
+  delays.reset();
+  process.send({ cpuMicros: user + system, rssBytes: process.memoryUsage.rss(), loopDelayMs });
 });
 process.channel.unref();

@@ -11,6 +11,8 @@ export interface Measurement {
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
+  /** The 99th percentile of the delay of the server's event loop. */
+  readonly loopDelayMs: number;
   /** The fraction of one CPU that the load generator used, 0 to 1. */
   readonly generatorLoad: number;
 }
@@ -24,7 +26,18 @@ export function tableOf(measurements: readonly Measurement[]): string {
   if (first === undefined) return '';
   const bare = measurements.find(({ candidate }) => candidate === bareName);
   const own = measurements.find(({ candidate }) => candidate === ownName);
-  const header = ['', 'CPU µs/request', '× bare', '× ours', 'requests/s', '× bare', '× ours', 'p50 ms', 'p99 ms'];
+  const header = [
+    '',
+    'CPU µs/request',
+    '× bare',
+    '× ours',
+    'requests/s',
+    '× bare',
+    '× ours',
+    'p50 ms',
+    'p99 ms',
+    'loop',
+  ];
   const rows = measurements.map((each) => [
     each.candidate,
     each.cpuMicros.toFixed(1),
@@ -35,17 +48,22 @@ export function tableOf(measurements: readonly Measurement[]): string {
     ratio(each.requestsPerSecond, own?.requestsPerSecond),
     each.p50Ms.toFixed(2),
     each.p99Ms.toFixed(2),
+    each.loopDelayMs.toFixed(2),
   ]);
+  const note = measurements.some(({ generatorLoad }) => generatorLoad > maxGeneratorLoad)
+    ? '* limited by the load generator\n'
+    : '';
+  return `\n${first.workload}, ${first.connections} connections\n${aligned(header, rows)}${note}`;
+}
+
+/** Formats rows of cells with aligned columns. All columns but the first are aligned on the right. */
+export function aligned(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (row: string[]): string =>
+  const line = (row: readonly string[]): string =>
     row
       .map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)))
       .join('  ');
-  const note = measurements.some(({ generatorLoad }) => generatorLoad > maxGeneratorLoad)
-    ? ['* limited by the load generator']
-    : [];
-  const title = `\n${first.workload}, ${first.connections} connections`;
-  return [title, line(header), ...rows.map(line), ...note, ''].join('\n');
+  return [header, ...rows].map((row) => `${line(row)}\n`).join('');
 }
 
 /** Formats the ratio of two figures of one run. */

@@ -12,6 +12,7 @@ import { runLoad } from './load.ts';
 import { createPostgresDatabase } from './postgres-data.ts';
 import { describeMachine, median, quantile, tableOf } from './report.ts';
 import type { Measurement } from './report.ts';
+import { runOnSlowDisk, slowDiskName } from './slow-disk.ts';
 import { workloads } from './workloads.ts';
 import type { Workload } from './workloads.ts';
 
@@ -59,6 +60,7 @@ async function measure(
       requestsPerSecond: median(samples.map((sample) => sample.requestsPerSecond)),
       p50Ms: median(samples.map((sample) => sample.p50Ms)),
       p99Ms: median(samples.map((sample) => sample.p99Ms)),
+      loopDelayMs: median(samples.map((sample) => sample.loopDelayMs)),
       generatorLoad: median(samples.map((sample) => sample.generatorLoad)),
     }));
 }
@@ -79,6 +81,7 @@ async function measureOnce(
     requestsPerSecond: load.requestsPerSecond,
     p50Ms: quantile(load.latencies, 0.5),
     p99Ms: quantile(load.latencies, 0.99),
+    loopDelayMs: after.loopDelayMs,
     generatorLoad: load.generatorLoad,
   };
 }
@@ -102,6 +105,11 @@ try {
       process.stdout.write(tableOf(measured));
       measurements.push(...measured);
     }
+  }
+  if (matches(values.workloads)(slowDiskName)) {
+    process.stdout.write(
+      await runOnSlowDisk({ isSelected: matches(values.candidates), rounds, milliseconds, parent: folder }),
+    );
   }
   const results = join(values.output, 'results.json');
   await writeFile(

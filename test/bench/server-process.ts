@@ -9,6 +9,8 @@ export interface Usage {
   readonly cpuMicros: number;
   /** Its resident memory now, in bytes. */
   readonly rssBytes: number;
+  /** The 99th percentile of the event loop's delay since the previous report, in milliseconds. */
+  readonly loopDelayMs: number;
 }
 
 /** A server in its own process. */
