@@ -86,7 +86,7 @@ export const commandFaults: readonly Fault[] = [
         name: 'serve: a token created at the first start is not used',
         find: 'if (first !== undefined) authenticate = useTokens();',
         replace: '',
-        tests: [serve],
+        tests: ['test/cli/first-token.test.ts'],
       },
       {
         name: 'serve: malformed requests are not logged',
