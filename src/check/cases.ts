@@ -18,7 +18,7 @@ import { scopeCases } from './cases/scopes.ts';
 import { stringCases } from './cases/strings.ts';
 import { takenIdCases } from './cases/taken-id.ts';
 
-/** All checks of a server, in the order in which they run. */
+/** All checks, in the order in which they run. */
 export const checkCases: readonly CheckCase[] = [
   ...createCases,
   ...takenIdCases,
@@ -37,6 +37,7 @@ export const checkCases: readonly CheckCase[] = [
   ...orderCases,
   ...methodCases,
   ...headerCases,
-  // These checks must run last, because they compare the document with the responses to all other checks.
+  // These checks must run last, because they compare the document with the responses that all other checks have
+  // received.
   ...openApiCases,
 ];

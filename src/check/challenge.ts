@@ -2,7 +2,7 @@
 export interface Challenge {
   /** The authentication scheme in lower case; empty if there is no challenge. */
   readonly scheme: string;
-  /** The parameters by name. The names are in lower case. */
+  /** The parameters, keyed by their names in lower case. */
   readonly parameters: ReadonlyMap<string, string>;
 }
 

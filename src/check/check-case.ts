@@ -1,6 +1,9 @@
 import type { CheckClient } from './check-client.ts';
 
-/** A failed MUST means that the server does not implement the interface. A failed SHOULD is a warning (RFC 2119). */
+/**
+ * The level of a rule (RFC 2119). A server that breaks a MUST rule does not implement the interface. A broken SHOULD
+ * rule is only a warning.
+ */
 type Level = 'MUST' | 'SHOULD';
 
 /** One named check of a server. */
@@ -29,7 +32,7 @@ export function should(id: string, rule: string, source: string, run: CheckCase[
   return { id, level: 'SHOULD', name: `SHOULD ${rule}`, source, run };
 }
 
-/** Returns the `source` of a rule that is from a part of the description of the Plant Store interface. */
+/** Returns the `source` of a rule that this part of the interface description contains. */
 export function plantStore(part: string): string {
   return `Plant Store interface: ${part}`;
 }

@@ -9,9 +9,9 @@ const doubleSpacing = 256;
 
 /** The bearer tokens that the checks use. */
 export interface CheckTokens {
-  /** A token with full access to the plants of a user, who is called user A. */
+  /** A token with full access to the plants of one user (user A). */
   readonly a: string;
-  /** A token with full access to the plants of another user, who is called user B. */
+  /** A token with full access to the plants of another user (user B). */
   readonly b: string;
   /** A token that permits reading but not writing. It may belong to any user. */
   readonly readOnly?: string | undefined;
@@ -23,7 +23,7 @@ export interface CheckClientOptions {
   /** The URL of the server, without a trailing slash. The target of each request is appended to this URL. */
   readonly baseUrl: string;
   readonly tokens: CheckTokens;
-  /** After this signal is aborted, the checks cannot send requests. */
+  /** Once this signal is aborted, the checks can send no further requests. */
   readonly signal?: AbortSignal;
 }
 
@@ -41,8 +41,8 @@ export interface Observed {
 }
 
 /**
- * Sends the requests of one run of the checks. Each run uses ids in ranges that are chosen at random, and names that
- * begin with a marker. It therefore does not conflict with the plants that the users already have.
+ * Sends the requests of one run of the checks. Each run uses ids from randomly chosen ranges, and names that begin with
+ * a marker, so it does not conflict with plants that the users already have.
  */
 export class CheckClient {
   readonly baseUrl: string;
@@ -54,7 +54,7 @@ export class CheckClient {
   readonly anonymous: CheckUser;
   /** The requests and response statuses of this run so far. */
   readonly observed: Observed[] = [];
-  /** The text with which all names in this run begin. */
+  /** The prefix of all names in this run. */
   readonly runMarker: string;
   readonly #reader: CheckUser | undefined;
   readonly #send: Send;
@@ -89,7 +89,7 @@ export class CheckClient {
     this.#nextLargeId = 2n ** 60n + (random % 2n ** 51n) * BigInt(doubleSpacing) + 1n;
   }
 
-  /** The text with which all names in the current check begin. */
+  /** The prefix of all names in the current check. */
   get marker(): string {
     return `${this.runMarker}${this.#caseNumber}-`;
   }
@@ -156,7 +156,7 @@ export class CheckClient {
     const plant = { id, name: this.newName() };
     const created = await this.a.send('POST', '/plants', { body: `{"id":${id},"name":${JSON.stringify(plant.name)}}` });
     const { status } = created.response;
-    // Only a plant that this request has created may be deleted.
+    // The plant may be deleted only if this request has created it.
     if (status >= 200 && status < 300) this.a.track([id]);
     else if (status === 400 && expectError(created, 400).error === (await this.#idTakenError())) {
       throw new NotRun(`User A already has a plant with the id ${id}.`);
@@ -167,7 +167,7 @@ export class CheckClient {
 
   /**
    * Resolves a URI reference from a response to `target`, such as the reference in a `Link` header (RFC 8288 §3.2).
-   * Returns the target to which it refers, or `undefined` if its URL does not begin with the base URL.
+   * Returns the target of the reference, or `undefined` if the resolved URL does not begin with the base URL.
    */
   resolve(reference: string, target: string): string | undefined {
     const url = URL.canParse(reference, this.baseUrl + target) ? new URL(reference, this.baseUrl + target).href : '';

@@ -45,9 +45,8 @@ export class CheckUser {
   }
 
   /**
-   * Sends a body to POST /plants. `ids` are the ids under which the server may store a plant, even if the server should
-   * refuse the body. They must be ids that only this run uses, because plants with these ids are deleted after the
-   * check.
+   * Sends a body to POST /plants. `ids` are the ids with which the server may store a plant, correctly or by mistake.
+   * They must be ids that only this run uses, because plants with these ids are deleted after the check.
    */
   async post(body: string | Uint8Array<ArrayBuffer>, ids: readonly (bigint | string)[]): Promise<Exchange> {
     this.track(ids);
@@ -91,12 +90,12 @@ export class CheckUser {
   track(ids: readonly (bigint | string)[]): void {
     for (const id of ids) {
       this.#ids.add(String(id));
-      // A faulty server may convert the id in a body, but not the id in a path, to a double.
+      // A faulty server may convert ids in request bodies to doubles, but not ids in paths.
       if (typeof id === 'bigint') this.#ids.add(BigInt(Number(id)).toString());
     }
   }
 
-  /** Sends a DELETE request for every recorded id. Calls the given function to send the requests. */
+  /** Deletes the plants with the recorded ids. Sends the requests with the given function. */
   async cleanUp(send: Send): Promise<void> {
     const deleter = new CheckUser(send, this.token);
     const ids = [...this.#ids];

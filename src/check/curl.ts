@@ -17,7 +17,7 @@ export function curlCommand(client: CheckClient, { method, target, headers, body
   parts.push(quote(client.baseUrl + target));
   if (body === undefined) return parts.join(' ');
   const bytes = Buffer.from(body);
-  // This prevents curl from adding a default Content-Type.
+  // Without this argument, curl would add a default Content-Type header.
   if (headers['content-type'] === undefined) parts.push('-H', "'Content-Type:'");
   if (bytes.length > maxBodyBytes) return `${parts.join(' ')} --data-binary @body (${bytes.length} bytes)`;
   const isText = typeof body === 'string' && !/[^\n\x20-\x7E]/.test(body);
@@ -29,7 +29,7 @@ function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Returns a byte as it is written in the format string of printf, inside single quotes. */
+/** Returns a byte in the notation of printf format strings, for use inside single quotes. */
 function printfText(byte: number): string {
   const character = String.fromCharCode(byte);
   return /[\w ":,.{}[\]]/.test(character) ? character : `\\${byte.toString(8).padStart(3, '0')}`;

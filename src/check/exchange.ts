@@ -11,7 +11,7 @@ export interface CheckRequest {
 export interface CheckResponse {
   readonly status: number;
   readonly headers: Headers;
-  /** The body as it was received, decoded from UTF-8; empty if there is none. */
+  /** The body, decoded from UTF-8; empty if there is none. */
   readonly text: string;
 }
 

@@ -57,7 +57,7 @@ async function firstResponse(client: CheckClient, user: CheckUser): Promise<Exch
   }
 }
 
-/** Returns the number of items in a JSON array. Returns 0 for any other text, which will make a check fail later. */
+/** Returns the number of items in a JSON array. Returns 0 for any other text; a later check then fails. */
 function countOf(text: string): number {
   try {
     return (JSON.parse(text) as { length?: number } | null)?.length ?? 0;
@@ -67,9 +67,9 @@ function countOf(text: string): number {
 }
 
 /**
- * Checks whether both tokens appear to belong to the same user. A server that separates its users only in part fails a
- * check. A server that does not separate its users at all cannot be distinguished from a server with one user who has
- * two tokens.
+ * Checks whether both tokens appear to belong to the same user. A server that does not separate its users at all cannot
+ * be distinguished from a server with one user who has two tokens. If a server separates its users incompletely, a
+ * later check fails.
  */
 async function isOneUser(client: CheckClient): Promise<boolean> {
   const { a, b } = client;

@@ -6,8 +6,8 @@ import { CheckFailure } from './expect.ts';
 import { NotRun } from './not-run.ts';
 
 /**
- * The number of consecutive checks without a response after which the remaining checks are not run. Otherwise each
- * remaining check could last until its timeout.
+ * After this many consecutive checks without a response, the remaining checks are not run. Otherwise, each of them
+ * could wait until its timeout expires.
  */
 const maxUnanswered = 3;
 
@@ -59,7 +59,7 @@ async function runCase(check: CheckCase, client: CheckClient): Promise<CheckResu
   }
 }
 
-/** Returns the result of a check that has thrown. Errors that are not about the server are thrown again. */
+/** Returns the result of a check that threw this error. Rethrows errors that the server did not cause. */
 export function failureOf(error: unknown): FailedCheck {
   if (error instanceof NoResponseError) {
     return { outcome: 'failed', expected: 'a complete response', received: error.message };

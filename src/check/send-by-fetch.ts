@@ -10,7 +10,7 @@ const defaultMaxBodyBytes = 33_554_432;
 /** The settings of {@link sendByFetch}. */
 export interface SendByFetchOptions {
   /**
-   * Performs a request; by default the global `fetch`. Can also be a function that handles requests in this process.
+   * The function that sends requests; by default the global `fetch`. It may also handle the requests in this process.
    */
   readonly fetch?: (request: Request) => Promise<Response>;
   /** The timeout for a complete response, in milliseconds; default 10000. */
@@ -21,7 +21,7 @@ export interface SendByFetchOptions {
 
 /**
  * Returns a function that sends requests to the server at `baseUrl`. Redirects are not followed, so a check receives
- * the redirect itself.
+ * the redirect response itself.
  */
 export function sendByFetch(baseUrl: string, options: SendByFetchOptions = {}): Send {
   const { fetch: perform = (request: Request) => fetch(request) } = options;
@@ -69,8 +69,8 @@ function decode(decoder: InstanceType<typeof TextDecoder>, bytes?: Uint8Array): 
 }
 
 /**
- * Returns the reason why `fetch` failed, which is in the `cause` of the error. The message of the error itself is
- * always "fetch failed".
+ * Returns the reason why `fetch` failed. The reason is taken from the `cause` of the error, because the error's own
+ * message is always "fetch failed".
  */
 function reason(error: unknown): string {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;

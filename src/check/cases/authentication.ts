@@ -7,8 +7,8 @@ import type { Exchange } from '../exchange.ts';
 import { expect, expectError, expectSuccess } from '../expect.ts';
 
 /**
- * Sends one request to each operation, with `authorization` as the header `Authorization` instead of the user's token.
- * If `authorization` is `undefined`, the requests do not have this header.
+ * Sends one request to each operation, with `authorization` as the value of the `Authorization` header, in place of the
+ * user's token. If `authorization` is `undefined`, the requests are sent without this header.
  */
 async function callAll(client: CheckClient, user: CheckUser, authorization?: string): Promise<Exchange[]> {
   const { id, name } = client.newPlant();
@@ -30,7 +30,7 @@ function expectChallenge(exchange: Exchange, error: string | undefined): void {
   expect(isRight, exchange, `WWW-Authenticate: Bearer realm="plants"${ending}`);
 }
 
-/** Returns values of the header `Authorization` that begin with the scheme Bearer but are malformed. */
+/** Returns malformed `Authorization` header values that begin with the `Bearer` scheme. */
 function malformedCredentials({ a: { token = '' }, b }: CheckClient): string[] {
   return [
     'Bearer',

@@ -7,8 +7,8 @@ const source = plantStore('Delete Plant');
 const idSource = plantStore('{id}');
 
 /**
- * Returns path segments that are not a decimal int64. A faulty server may interpret some of them as `id`, so `id` must
- * be an id that only this check uses.
+ * Returns path segments that are not valid decimal int64 values. A faulty server may interpret some of them as `id`, so
+ * `id` must be an id that only this check uses.
  */
 export function invalidIds(id: bigint): string[] {
   const digits = [
@@ -71,8 +71,8 @@ export const deleteCases: readonly CheckCase[] = [
     for (const id of invalidIds(plant.id)) expectError(await client.a.remove(id), 400);
   }),
   must('delete-out-of-range', 'respond with 400 to the DELETE of an id beyond int64', idSource, async (client) => {
-    // A faulty server may replace the id by the nearest int64 and delete the plant with that id. This check creates
-    // both plants itself, so that no other plant of the user can be deleted.
+    // A faulty server may replace the id with the nearest int64 and delete the plant with that id. This check therefore
+    // creates the plants with the largest and the smallest int64 itself, and does not run if the user already has them.
     await client.createAtFixedId(maxInt64);
     await client.createAtFixedId(minInt64);
     for (const id of [maxInt64 + 1n, minInt64 - 1n]) expectError(await client.a.remove(id), 400);

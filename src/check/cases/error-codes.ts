@@ -23,7 +23,7 @@ function code(integer: number, name: string, what: string, cause: Cause): CheckC
   });
 }
 
-/** Checks of the field `error` in the response to each error that a client can cause. */
+/** Checks of the `error` field in error responses, for every error that a client can cause. */
 export const errorCodeCases: readonly CheckCase[] = [
   code(40001, 'invalid-json', 'a body that is not JSON', async function* (client) {
     const plant = client.newPlant();
@@ -57,7 +57,7 @@ export const errorCodeCases: readonly CheckCase[] = [
     for (const type of [...otherMediaTypes, undefined]) {
       yield client.a.send('POST', '/plants', { body: '{}', headers: { 'content-type': type } });
     }
-    // The media type is checked before the body.
+    // This body is not JSON either, but the media type must be checked first.
     yield client.a.send('POST', '/plants', { body: 'x', headers: { 'content-type': 'text/plain' } });
   }),
   code(40101, 'missing-credentials', 'a request without a bearer token', async function* ({ anonymous }) {

@@ -20,7 +20,7 @@ async function callAll(client: CheckClient): Promise<Exchange[]> {
   ];
 }
 
-/** Checks of the headers of responses. */
+/** Checks of response headers. */
 export const headerCases: readonly CheckCase[] = [
   must(
     'header-content-type',

@@ -17,7 +17,7 @@ async function expectFixedIdWorks(client: CheckClient, id: bigint): Promise<void
   expectStatus(await client.a.remove(id), 204);
 }
 
-/** Creates a plant whose id is written in another notation, such as `1e3`. Checks that the plant has the id `id`. */
+/** Creates a plant with its id in the given notation, such as `1e3`. Checks that the stored plant has the id `id`. */
 async function expectSameId(client: CheckClient, id: bigint, notation: string): Promise<void> {
   const name = client.newName();
   expectPlant(await client.a.post(`{"id":${notation},"name":${JSON.stringify(name)}}`, [id]), { name });
@@ -62,8 +62,8 @@ export const int64Cases: readonly CheckCase[] = [
     expectStatus(await client.a.remove(plant.id), 204);
   }),
   must('int64-out-of-range', 'respond with 400 to an id beyond int64', source, async (client) => {
-    // A faulty server may store a plant under one of the limits, and this plant is deleted after the check. This check
-    // is therefore not run if the user already has a plant with such an id.
+    // A faulty server may store a plant with the smallest or the largest int64 as its id. Such a plant is deleted after
+    // the check, so the check is not run if the user already has a plant with one of these ids.
     for (const limit of [minInt64, maxInt64]) {
       await client.createAtFixedId(limit);
       await client.a.remove(limit);

@@ -32,7 +32,7 @@ export function malformedJson(plant: string): string[] {
   ];
 }
 
-/** Returns a plant as JSON in ISO 8859-1. The encoding of its name is not valid UTF-8. */
+/** Returns a plant as JSON, encoded in ISO 8859-1. The bytes of its name are not valid UTF-8. */
 export function latin1Plant(id: bigint): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(`{"id":${id},"name":"Löwenzahn"}`, (character) => character.charCodeAt(0));
 }

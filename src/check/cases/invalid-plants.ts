@@ -53,7 +53,7 @@ export const invalidPlants: Readonly<Record<Defect, InvalidPlants>> = {
 
 /**
  * Sends invalid bodies. Checks that the server refuses all of them and stores nothing. A faulty server may store a
- * plant under one of the ids near `id`, so these ids are deleted after the check.
+ * plant with an id near `id`, so plants with these ids are deleted after the check.
  */
 async function expectRefused(client: CheckClient, bodiesOf: InvalidPlants): Promise<void> {
   const id = client.newId(2);

@@ -13,7 +13,7 @@ function essence({ response }: Exchange): string {
   return `${response.status} ${[...response.headers.keys()].toSorted().join()} ${response.text}`;
 }
 
-/** Checks that users have access to only their own plants. */
+/** Checks that users can access only their own plants. */
 export const isolationCases: readonly CheckCase[] = [
   must('isolation-list', 'NOT list the plants of other users', source, async (client) => {
     await client.a.mustCreate(client.newPlant());

@@ -15,10 +15,10 @@ import { maxInt64 } from '../../model/int64.ts';
 const source = plantStore('Get Plants');
 const limitSource = plantStore('limit');
 
-/** A number of plants that is greater than usual default page sizes, which are 10 to 1000. */
+/** A number of plants that exceeds typical default page sizes (10 to 1000). */
 const manyPlants = 1100;
 
-/** Invalid values of `limit`: anything other than a single integer from 0 to 2147483647. */
+/** Invalid values of `limit`, which must be a single integer from 0 to 2147483647. */
 export const invalidLimits: readonly string[] = [
   '',
   '-1',

@@ -6,8 +6,8 @@ import type { Exchange } from '../exchange.ts';
 
 const source = plantStore('HEAD, OPTIONS');
 /**
- * Headers that are ignored when two responses are compared. They may differ, or a response to HEAD may omit them (RFC
- * 9110 §9.3.2).
+ * Headers that are ignored when the responses to GET and HEAD are compared. Their values may differ, or the response to
+ * HEAD may omit them (RFC 9110 §9.3.2).
  */
 const volatileHeaders = new Set([
   'date',

@@ -15,10 +15,7 @@ async function readDocument({ anonymous }: CheckClient): Promise<{ document: Jso
   return { document: fieldsOf(expectJson(exchange)), exchange };
 }
 
-/**
- * Returns the value that is found by following the keys from the root of the document. Resolves references within the
- * document (RFC 6901).
- */
+/** Returns the value at the path `keys` in the document. Resolves references within the document (RFC 6901). */
 function valueAt(document: Json, ...keys: readonly string[]): unknown {
   let value: unknown = document;
   for (const key of keys) value = resolved(document, fieldsOf(value)[key]);
@@ -32,7 +29,7 @@ function resolved(document: Json, value: unknown): unknown {
   return valueAt(document, ...keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~')));
 }
 
-/** Returns the path, method and status under which the document should describe a response. */
+/** Returns the path, the method and the status under which the document must describe a response. */
 function describedAt({ method, target, status }: Observed): [string, string, string] {
   const path = target.replace(/\?.*/s, '').replace(/^\/plants\/[^/]+$/, '/plants/{id}');
   return [path, method.toLowerCase(), String(status)];
@@ -51,7 +48,7 @@ function parametersOf(document: Json, path: string, method: string): Json[] {
 
 /**
  * Checks of GET /openapi.json and of the correctness of the document. These checks must run last, because they compare
- * the document with the responses to all other checks.
+ * the document with the responses that all other checks have received.
  */
 export const openApiCases: readonly CheckCase[] = [
   must('openapi-200', 'respond to GET /openapi.json without credentials with 200 and JSON', source, async (client) => {
@@ -131,7 +128,7 @@ export const openApiCases: readonly CheckCase[] = [
     for (const observed of client.observed) {
       const [path, method, status] = describedAt(observed);
       const operation = valueAt(document, 'paths', path, method);
-      // Responses to unknown paths and methods do not belong to an operation.
+      // A response to an unknown path or method does not belong to any operation.
       if (operation === undefined) continue;
       const responses = fieldsOf(fieldsOf(operation)['responses']);
       const isDescribed = [status, `${status.charAt(0)}XX`, 'default'].some((key) => key in responses);

@@ -5,7 +5,7 @@ import { expectError } from '../expect.ts';
 const source = plantStore('order of checks');
 const garbage = { body: 'x', headers: { 'content-type': 'text/plain' } };
 
-/** Checks that the server reports the right error if a request has two errors. */
+/** Checks that the server reports the right error if a request contains two errors. */
 export const orderCases: readonly CheckCase[] = [
   must('order-route-first', 'check the path before the credentials', source, async ({ anonymous }) => {
     expectError(await anonymous.send('GET', '/no-such-path'), 404);

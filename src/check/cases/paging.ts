@@ -8,7 +8,7 @@ import { NotRun } from '../not-run.ts';
 
 const source = plantStore('order, paging');
 
-/** Invalid values of `after`: anything other than a single int64. */
+/** Invalid values of `after`, which must be a single int64. */
 export const invalidAfters: readonly string[] = [
   '',
   'x',
@@ -20,7 +20,9 @@ export const invalidAfters: readonly string[] = [
   '%00',
 ];
 
-/** Returns the target of the `Link` header with the relation `next` (RFC 8288); `undefined` if there is none. */
+/**
+ * Returns the target of the `rel="next"` link in the `Link` header (RFC 8288), or `undefined` if there is no such link.
+ */
 function nextTarget(client: CheckClient, { request, response }: Exchange): string | undefined {
   const links = (response.headers.get('link') ?? '').matchAll(
     /<([^>]*)>((?:\s*;\s*[^,;=]+(?:=(?:"[^"]*"|[^,;]*))?)*)/g,
@@ -32,7 +34,7 @@ function nextTarget(client: CheckClient, { request, response }: Exchange): strin
   return undefined;
 }
 
-/** Creates plants with consecutive ids. Returns their names, and the id that precedes the first one. */
+/** Creates plants with consecutive ids. Returns their names and the id that precedes the first id. */
 async function createRow(client: CheckClient, count: number): Promise<{ names: string[]; before: bigint }> {
   const plants = client.newPlants(count);
   await client.a.createAll(plants);
@@ -126,8 +128,8 @@ export const pagingCases: readonly CheckCase[] = [
     const { names, before } = await createRow(client, 7);
     const seen: string[] = [];
     let page = await client.a.list(`after=${before}&limit=3`);
-    // The plants of this check fit in three pages. The loop reads at most four pages, to detect plants that are listed
-    // again.
+    // The plants of this check fit in three pages. The loop reads up to four pages, to detect plants that are listed
+    // more than once.
     for (let pages = 0; pages < 4; pages++) {
       seen.push(...expectList(page).flatMap(({ name }) => (name.startsWith(client.marker) ? [name] : [])));
       const target = nextTarget(client, page);

@@ -4,7 +4,7 @@ import { expectError, expectPlant, expectPlants } from '../expect.ts';
 
 const source = plantStore('id taken');
 
-/** Checks of creates with an id that the user already has. */
+/** Checks of POST /plants with an id that another plant of the user already has. */
 export const takenIdCases: readonly CheckCase[] = [
   must('taken-id-400', 'respond with 400 to a NewPlant whose id the user already has', source, async (client) => {
     const plant = client.newPlant();

@@ -9,8 +9,8 @@ import { checkLinearizable } from './linearizable.ts';
 import { operationsPerClient, recordRound } from './record-round.ts';
 
 /**
- * The maximum number of plants in a list that must be an atomic snapshot. A longer list may show the plants at
- * different moments, so the checks do not use it.
+ * The maximum number of plants in a list that must be an atomic snapshot. A longer list may contain plants as they were
+ * at different times, so the checks do not request longer lists.
  */
 const maxAtomicPlants = 500;
 
@@ -25,7 +25,7 @@ const check: CheckResult['check'] = {
 export interface ConcurrentOptions {
   /** The number of requests that are in flight at the same time, 1 or more. */
   readonly clients: number;
-  /** The total number of requests, 1 or more. The number is rounded up to whole rounds. */
+  /** The total number of requests, 1 or more. The number is rounded up to complete rounds. */
   readonly operations: number;
 }
 

@@ -6,16 +6,16 @@ import { checkLinearizable } from './linearizable.ts';
 export interface Contradiction {
   /** The operations, in the order in which they began. */
   readonly operations: readonly Operation[];
-  /** The operation whose response cannot be explained by any order of the operations. */
+  /** The operation whose response no order of the operations can explain. */
   readonly culprit: Operation;
-  /** The outcomes that would have been possible instead; empty if the operation is a list of several ids. */
+  /** The outcomes that would have been possible instead; empty if the operation lists several ids. */
   readonly possible: readonly string[];
 }
 
 /**
- * Shortens a history that is not linearizable. Omits everything that happened after the first response that cannot be
- * explained. If the history of one key is not linearizable by itself, omits the other keys. Finally omits reads that
- * are not necessary for the contradiction.
+ * Shortens a history that is not linearizable. Omits everything after the first response that cannot be explained. If
+ * the history of one key is not linearizable by itself, omits the other keys. Finally, omits reads that the
+ * contradiction does not depend on.
  */
 export function findContradiction(operations: readonly Operation[]): Contradiction {
   const culprit = firstUnexplained(operations);
@@ -54,8 +54,8 @@ function firstUnexplained(operations: readonly Operation[]): Operation {
 }
 
 /**
- * Returns descriptions of the outcomes of `culprit` with which the history would be linearizable. Returns an empty
- * array if `culprit` is a list of several keys.
+ * Returns descriptions of those outcomes of `culprit` that would make the history linearizable. Returns an empty array
+ * if `culprit` lists several keys.
  */
 function possibleOutcomes(history: readonly Operation[], culprit: Operation): string[] {
   return otherOutcomes(history, culprit).flatMap(({ operation, text }) => {

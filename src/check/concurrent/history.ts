@@ -35,7 +35,7 @@ function pending(operation: Operation): Operation {
 }
 
 /**
- * Returns the part of a history that was known at a moment. Operations that began later are omitted. Operations whose
+ * Returns what was known of a history at the given time. Operations that began later are omitted. Operations whose
  * responses arrived later have an unknown outcome.
  */
 export function historyUntil(operations: readonly Operation[], timeMs: number): Operation[] {
@@ -55,8 +55,8 @@ export function historyOf(operations: readonly Operation[], key: number): Operat
 }
 
 /**
- * Checks whether an operation did not change any plant. If such an operation is removed from a linearizable history,
- * the history stays linearizable.
+ * Checks whether an operation left all plants unchanged. A linearizable history stays linearizable if such an operation
+ * is removed from it.
  */
 export function isRead({ kind, outcome }: Operation): boolean {
   return kind === 'list' || outcome === 'taken' || outcome === 'absent';

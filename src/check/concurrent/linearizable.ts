@@ -10,14 +10,14 @@ type State = ReadonlyMap<number, Content>;
 export type Verdict = 'linearizable' | 'not linearizable' | 'undecided';
 
 /**
- * Checks whether a history is linearizable (Herlihy and Wing, 1990). A history is linearizable if there is an order of
- * its operations that explains every response, and in which each operation follows all operations that ended before it
- * began. At the beginning, no plants are stored.
+ * Checks whether a history is linearizable (Herlihy and Wing, 1990). A history is linearizable if its operations can be
+ * put into an order that explains every response. In this order, each operation must follow all operations that ended
+ * before it began. At the beginning of a history, no plants are stored.
  *
- * The search uses the algorithm of Wing and Gong (1993) with the memoization of Lowe (2017). It extends an order by one
- * operation at a time. It skips an order if another order of the same operations has already led to the same state. The
- * run time grows exponentially with the number of concurrent operations, but only linearly with the length of the
- * history.
+ * The search uses the algorithm of Wing and Gong (1993) with the memoization of Lowe (2017). The search extends a
+ * sequence of operations by one operation at a time. It skips a sequence if another order of the same operations has
+ * already led to the same state. The run time grows exponentially with the number of concurrent operations, but only
+ * linearly with the length of the history.
  */
 export function checkLinearizable(operations: readonly Operation[], maxStates: number = defaultMaxStates): Verdict {
   const search = new Search(operations, maxStates);
@@ -38,15 +38,16 @@ class Search {
   }
 
   /**
-   * Checks whether an order that ends in `state` can be extended to all operations. The bit set `done` contains the
-   * operations that are already in the order.
+   * Checks whether a sequence of operations that leads to `state` can be extended to include all operations. The bit
+   * set `done` marks the operations that the sequence already contains.
    */
   canComplete(done: bigint, state: State): boolean {
     const open = this.#operations.flatMap((operation, index) =>
       (done & (1n << BigInt(index))) === 0n ? [{ operation, bit: 1n << BigInt(index) }] : [],
     );
     const firstResponseMs = Math.min(...open.map(({ operation }) => operation.respondedMs));
-    // Only operations without a response are left. No order has to contain them, because they may never take effect.
+    // Only operations without a response are left. The sequence does not need to contain them, because they may never
+    // take effect.
     if (firstResponseMs === Infinity) return true;
     if (!this.#visit(done, state)) return false;
     return open.some(({ operation, bit }) => {
@@ -57,8 +58,8 @@ class Search {
   }
 
   /**
-   * Records that the search has reached a point. Returns `false` if the search must not continue from there: it has
-   * been at this point before, or it has visited too many states.
+   * Records a point that the search has reached. Returns `false` if the search must not continue, because it has
+   * already visited this point or has visited too many states.
    */
   #visit(done: bigint, state: State): boolean {
     const key = `${done.toString(36)} ${JSON.stringify([...state].toSorted(([one], [other]) => one - other))}`;

@@ -15,7 +15,7 @@ export const operationsPerClient = 6;
 /** A round of concurrent requests. */
 export interface Round {
   readonly operations: readonly Operation[];
-  /** The ids. A key is an index in this array. */
+  /** The ids of the plants. A key is an index of this array. */
   readonly ids: readonly bigint[];
 }
 
@@ -98,7 +98,7 @@ function toAction(
   }
 }
 
-/** Returns the content of every key according to the response to a list request. */
+/** Returns the content of every key, as reported by the response to a list request. */
 function contentsOf(exchange: Exchange, keyOfName: ReadonlyMap<string, number>): ReadonlyMap<number, Content> {
   const names = expectList(exchange).map(({ name }) => name);
   const contents = new Map<number, Content>(Array.from({ length: keyCount }, (_, key) => [key, undefined]));
