@@ -10,7 +10,10 @@ export interface Caller {
   readonly user: string;
   /** The scopes of the caller; by default all scopes. Scopes that belong to other services are ignored. */
   readonly scopes?: readonly Scope[];
-  /** Identifies the token in the log and on the channel `plant-store:request`. It is not a secret. */
+  /**
+   * Identifies the token in the log and in messages on the `plant-store:request` channel. The identifier is not a
+   * secret.
+   */
   readonly tokenId?: string;
 }
 

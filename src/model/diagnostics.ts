@@ -12,7 +12,7 @@ export interface DiagnosticOutcome {
 }
 
 /**
- * The message of the channel `plant-store:create`. A PlantStore publishes it when a create has settled. No message is
+ * A message on the `plant-store:create` channel. A PlantStore publishes it when a create has settled. No message is
  * published for a create with an invalid user or plant. The duration includes the wait for the commit.
  */
 export interface CreateMessage extends DiagnosticOutcome {
@@ -23,7 +23,7 @@ export interface CreateMessage extends DiagnosticOutcome {
 }
 
 /**
- * The message of the channel `plant-store:delete`. A PlantStore publishes it when a delete has settled. No message is
+ * A message on the `plant-store:delete` channel. A PlantStore publishes it when a delete has settled. No message is
  * published for a delete with an invalid user or id. The duration includes the wait for the commit.
  */
 export interface DeleteMessage extends DiagnosticOutcome {
@@ -36,8 +36,8 @@ export interface DeleteMessage extends DiagnosticOutcome {
 }
 
 /**
- * The message of the channel `plant-store:commit`. A PlantStore publishes it when the storage adapter has settled a
- * commit. The duration does not include the time that the writes waited for the commit to begin.
+ * A message on the `plant-store:commit` channel. A PlantStore publishes it when the storage adapter has settled a
+ * commit. The duration does not include the time for which the writes waited before the commit.
  */
 export interface CommitMessage extends DiagnosticOutcome {
   /** The number of writes in the batch. */
@@ -45,20 +45,20 @@ export interface CommitMessage extends DiagnosticOutcome {
 }
 
 /**
- * The message of the channel `plant-store:request`. The service publishes it when it has sent the response to a request,
- * or when the client has disconnected. It contains no tokens, query strings or bodies.
+ * A message on the `plant-store:request` channel. The service publishes it when it has sent the response to a request,
+ * or when the client has disconnected. The message contains no tokens, query strings or bodies.
  *
- * Requests that node:http itself refuses, such as those with an invalid header, are not published.
+ * No message is published for a request that node:http itself rejects, such as a request with an invalid header.
  */
 export interface RequestMessage {
   /**
-   * The value of the response's `X-Request-Id` header: that of the request if it consists of 1 to 128 visible ASCII
-   * characters other than `"` and `\`, otherwise a new UUID.
+   * The value of the response's `X-Request-Id` header. If the request's `X-Request-Id` header consists of 1 to 128
+   * visible ASCII characters other than `"` and `\`, its value is used. Otherwise, the value is a new UUID.
    */
   readonly requestId: string;
   /** The trace-id of the request's `traceparent` header (W3C Trace Context); `undefined` if there is no valid one. */
   readonly traceId: string | undefined;
-  /** The address of the client, see the option `trustedProxies`; `undefined` if it is not known. */
+  /** The IP address of the client (see the `trustedProxies` option); `undefined` if it is unknown. */
   readonly client: string | undefined;
   /** The method, such as `GET`. */
   readonly method: string;
@@ -75,17 +75,19 @@ export interface RequestMessage {
   /** The `tokenId` that `authenticate` returned; `undefined` if there was none. */
   readonly tokenId: string | undefined;
   /**
-   * The duration in milliseconds. It begins when the request header has arrived and it is the request's turn on its
-   * connection. It ends when the operating system has accepted the last byte of the response.
+   * The duration in milliseconds. It starts when the request header has arrived and all earlier requests on the
+   * connection have ended. It ends when the operating system has accepted the last byte of the response.
    */
   readonly durationMs: number;
-  /** The number of bytes of the response, with its header; `undefined` if the front cannot count them. */
+  /**
+   * The size of the response in bytes, including the header; `undefined` if the web server does not count the bytes.
+   */
   readonly bytes: number | undefined;
   /** Whether the whole response was sent. If not, the client disconnected, or an error cut a list short. */
   readonly isComplete: boolean;
 }
 
-/** A channel of node:diagnostics_channel with typed messages. */
+/** A node:diagnostics_channel channel with typed messages. */
 export interface MessageChannel<Message> {
   readonly hasSubscribers: boolean;
   /**
@@ -108,9 +110,9 @@ export function startTime(to: { readonly hasSubscribers: boolean }): number | un
 }
 
 /**
- * Publishes a message when `work` has settled. A handler that is added to `work` after this call runs after the message
- * is published. `describe` builds the message from the outcome and the result of `work`. If `work` has rejected, the
- * result is `undefined`.
+ * Publishes a message when `work` has settled. Handlers that are added to `work` after this call run after the message
+ * has been published. `describe` builds the message from the outcome and the result of `work`. If `work` has rejected,
+ * the result is `undefined`.
  */
 export function publishWhenSettled<Result, Message>(
   to: MessageChannel<Message>,

@@ -75,7 +75,7 @@ export class PlantStoreError extends Error {
   /** Identifies the kind of error: a key of {@link errorTable}. */
   readonly code: ErrorCode;
 
-  /** Creates an error. The default message is that of the code. */
+  /** Creates an error. The default message is the one in {@link errorTable}. */
   constructor(code: ErrorCode, message: string = errorTable[code].message, options?: ErrorOptions) {
     super(message, options);
     this.code = code;

@@ -7,8 +7,8 @@ import { int64FromJsonNumber } from './int64.ts';
 const maxDepth = 256;
 
 /**
- * Matches a number with a fraction or an exponent. May also match text inside a string: the result is then the same,
- * but parsing is slower.
+ * Matches a number with a fraction or an exponent. May also match text inside a string: the parsed result is then the
+ * same, but parsing is slower.
  */
 const fractionOrExponent = /\d[.eE]/;
 
@@ -38,7 +38,7 @@ function isExact(value: unknown): boolean {
 
 /**
  * Checks that the JSON contains no array and at most one object. Also returns `false` if a string contains a bracket or
- * a second brace: the result of the parsing is then the same, but parsing is slower.
+ * a second brace: the parsed result is then the same, but parsing is slower.
  */
 function isFlat(text: string): boolean {
   return !text.includes('[') && !text.includes('{', text.indexOf('{') + 1);
