@@ -8,9 +8,9 @@ export function compareOwned(a: OwnedPlant, b: OwnedPlant): number {
 }
 
 /**
- * Compares users by their UTF-8 bytes, which is the same as the order of their code points. The operator `<` cannot be
- * used, because it compares UTF-16 code units. In that order, the surrogates that encode U+10000 and above come before
- * U+E000 to U+FFFF.
+ * Compares users by their UTF-8 bytes. The order of the bytes is the same as the order of the code points. The `<`
+ * operator compares UTF-16 code units and therefore cannot be used: it orders the surrogates that encode U+10000 and
+ * above before U+E000 to U+FFFF.
  */
 export function compareUsers(a: string, b: string): number {
   if (a === b) return 0;

@@ -4,8 +4,8 @@ import type { Plant } from '../model/plant.ts';
 export const maxPageLength = 1000;
 
 /**
- * The size at which a page is full, in UTF-8 bytes of its JSON. A page ends with the plant that brings it to this size.
- * A page therefore needs little memory even if names are very long. See `StorageAdapter.list`.
+ * The size at which a page is full, in UTF-8 bytes of its JSON. A page ends with the first plant at which it reaches
+ * this size. Pages therefore need little memory even if names are very long. See `StorageAdapter.list`.
  */
 export const maxPageBytes = 262_144;
 
@@ -18,7 +18,7 @@ export const taggedBytes = 20;
 const maxCodeUnitBytes = 6;
 
 /**
- * Returns how many of the plants fill a page, counted from the first plant. Returns `undefined` if all of the plants
+ * Returns the number of plants, starting with the first one, that fill a page. Returns `undefined` if all of the plants
  * together do not fill a page.
  *
  * First adds up an upper bound for the size of each plant's JSON. Builds and measures the JSON only if the sum reaches

@@ -50,8 +50,8 @@ export interface OwnedPlant {
 /** Selects which plants to read from the plants of all users. */
 export interface ScanRange {
   /**
-   * Read only plants whose key is greater than this key. It is not required that a plant with this key exists. If
-   * `undefined`, start at the first plant.
+   * Read only plants whose key is greater than this key. A plant with this key does not need to exist. If `undefined`,
+   * start at the first plant.
    */
   readonly after: PlantKey | undefined;
   /** The maximum number of plants to return, 1 to 2147483647. */
@@ -87,9 +87,9 @@ export interface JsonPage {
 export interface StorageAdapter {
   /**
    * Applies a batch of writes atomically: either all of them or none. When the promise resolves, the batch is as
-   * durable as the storage can make it, and every later `list` shows the result. The promise resolves with one boolean
-   * for each write, in the order of the batch. For a create, the boolean is `true` if the plant was added, and `false`
-   * if the id is taken; the stored plant is then unchanged. For a delete, the boolean is `true` if the plant existed.
+   * durable as the storage can make it, and every later `list` reflects it. The promise resolves with one boolean for
+   * each write, in the order of the batch. For a create, the boolean is `true` if the plant was added, and `false` if
+   * the id is taken; the stored plant is then unchanged. For a delete, the boolean is `true` if the plant existed.
    *
    * A batch contains at most one write for each (user, id), so an adapter may apply the writes in any order. A
    * PlantStore has at most one commit in flight.
@@ -105,8 +105,8 @@ export interface StorageAdapter {
    * Returns a user's plants in the range, in ascending order of id, up to the limit.
    *
    * An adapter may return fewer plants than the limit if the JSON of a page is large. Such a page must end with the
-   * plant that brings the total size of the plants' JSON to 262144 UTF-8 bytes or more. The JSON of a plant is
-   * `{"name":…,"tag":…}`. An adapter should limit the size in this way if it holds a whole page in memory.
+   * first plant at which the total size of the plants' JSON is 262144 UTF-8 bytes or more. The JSON of a plant is
+   * `{"name":…,"tag":…}`. An adapter should limit the size of pages in this way if it holds a whole page in memory.
    */
   list(user: string, range: ListRange): Promise<StoredPlant[]>;
 

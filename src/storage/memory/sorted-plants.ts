@@ -1,8 +1,8 @@
 import type { PlantId, StoredPlant } from '../../model/plant.ts';
 
 /**
- * The maximum number of plants in a chunk. A longer chunk is split in two. With this maximum, adding a plant to a
- * million others takes a few microseconds.
+ * The maximum number of plants in a chunk. If a chunk becomes longer, it is split in two. With this maximum, adding a
+ * plant to a million others takes a few microseconds.
  */
 const maxChunkLength = 512;
 
