@@ -5,12 +5,12 @@
 const waiting = new Map<string, (() => void)[]>();
 
 /**
- * Resolves when a long list request from this user may read its next page. Only one page is read per event loop
- * iteration. If each request read a page in every iteration, 200 requests for lists of a million plants would make an
+ * Resolves when a list request from this user may read its next page. Only one such page is read per event loop
+ * iteration. If every request read a page in every iteration, 200 requests for lists of a million plants would make an
  * iteration take 150 ms.
  *
- * Users are served round-robin, and so are the requests from each user. A user with many list requests therefore does
- * not slow down other users.
+ * Users are served round-robin, and so are the requests of each user. A user with many list requests therefore does not
+ * slow down other users.
  */
 export function pageTurn(user: string): Promise<void> {
   return new Promise((resolve) => {

@@ -1,8 +1,8 @@
 import type { JsonPage } from '../storage/storage-adapter.ts';
 
 /**
- * A fixed number of UTF-16 code units that is added to the size of each page and each user. It also limits the number
- * of empty pages in the cache.
+ * A fixed number of UTF-16 code units that is added to the size of each page and each user. Because of this overhead,
+ * the number of empty pages in the cache is also limited.
  */
 const overhead = 256;
 
@@ -23,9 +23,9 @@ interface UserPages {
 }
 
 /**
- * An LRU cache of the first pages of users' lists, because clients request first pages repeatedly. {@link forget}
- * removes the pages of one user after a write. If another process has changed the storage, all pages are removed. With
- * the cache, a response with 20 plants costs half of the CPU time, and a response with 1000 plants costs a fifth.
+ * An LRU cache of the first pages of users' lists, which clients request repeatedly. {@link forget} removes the pages
+ * of one user after a write. If another process has changed the storage, all pages are removed. With the cache, a
+ * response with 20 plants takes half the CPU time, and a response with 1000 plants takes a fifth.
  */
 export class PageCache {
   readonly #options: PageCacheOptions;
@@ -42,8 +42,8 @@ export class PageCache {
 
   /**
    * Returns the first page of a user's list from the cache, or reads the page with `load` and caches it. If the pages
-   * of any user were removed during `load`, the page is not cached, because a commit may have made the loaded page out
-   * of date.
+   * of any user were removed during `load`, the page is not cached, because a commit may have made the loaded page
+   * stale.
    */
   read(user: string, limit: number, load: () => Promise<JsonPage>): JsonPage | Promise<JsonPage> {
     if (!this.#isVersionChecked) this.#checkVersion();
@@ -87,10 +87,10 @@ export class PageCache {
   }
 
   /**
-   * Clears the cache if another process has changed the storage. A check costs a third as much as reading a page, so it
-   * runs at most once per event loop iteration. This is sufficient: a client that knows about a commit by another
-   * process sends its next request after that commit. The request therefore arrives in a later iteration than any check
-   * that ran before the commit.
+   * Clears the cache if another process has changed the storage. The check costs a third as much as reading a page, so
+   * it runs at most once per event loop iteration. One check per iteration is sufficient: if a client knows about a
+   * commit by another process, the client sends its next request after the commit. The request arrives in a later
+   * iteration, which runs a new check.
    */
   #checkVersion(): void {
     const version = this.#options.dataVersion();

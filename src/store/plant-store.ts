@@ -52,9 +52,9 @@ const maxBatchWrites = 1000;
 const listOptionNames = { after: true, limit: true } as const satisfies Record<keyof ListOptions, true>;
 
 /**
- * Reads one page of a user's plants as JSON, ready to be sent as a response body. A page contains up to 1000 plants, or
- * fewer if names are very long. If `hasMore` is true, pass `last` as `after` to read the next page. This is a function
- * and not a method of PlantStore, because it is not part of the public API.
+ * Reads one page of a user's plants as JSON that can be sent as a response body. A page contains up to 1000 plants, or
+ * fewer if names are very long. If `hasMore` is true, pass `last` as `after` to read the next page. `plantPageJson` is
+ * not a method of PlantStore, because it is not part of the public API.
  *
  * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
  */
@@ -137,7 +137,7 @@ export class PlantStore {
 
   /**
    * Iterates over a user's plants in ascending order of id, one at a time, in constant memory. Reads the plants with
-   * {@link iteratePages}, so the same guarantees apply to concurrent changes.
+   * {@link iteratePages}, so the same guarantees apply if plants are changed during the iteration.
    *
    * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
    * @example
@@ -149,7 +149,7 @@ export class PlantStore {
 
   /**
    * Iterates over a user's plants in ascending order of id, page by page, in constant memory. Each page is read on
-   * demand. A page contains 1 to 1000 plants. If names are very long, pages contain fewer plants.
+   * demand. A page contains up to 1000 plants, or fewer if names are very long. Pages are never empty.
    *
    * A plant that is created or deleted during the iteration may or may not be returned. Every other plant is returned
    * exactly once.
@@ -174,7 +174,8 @@ export class PlantStore {
       const isLastPage = left === 0 || (page.length < range.limit && fullPageEnd(page) === undefined);
       yield page;
       if (isLastPage) return;
-      // Without this wait, an adapter that reads synchronously would block the event loop until the end of the list.
+      // Without this wait, an adapter that reads synchronously would block the event loop until the whole list has been
+      // read.
       await pageTurn(user);
     }
   }
