@@ -48,7 +48,7 @@ export function testClose({ test }: Suite): void {
 }
 
 /**
- * Registers the tests for the option `persistent`, which states whether adapters on the same location share their
+ * Registers the tests for the `persistent` option, which states whether adapters with the same location share their
  * plants.
  */
 export function testSecondAdapter({ test, options: { persistent } }: Suite): void {

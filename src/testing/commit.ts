@@ -96,10 +96,12 @@ export function testCommit({ test }: Suite): void {
   }
 }
 
-/** The writes that a test commits before the batch that fails. */
+/** The writes that a test commits before it commits the failing batch. */
 export const storedBefore: readonly Write[] = [create('ada', 1n), create('ada', 2n), create('bob', 1n)];
 
-/** Returns a batch with the failing write at `position`. The other writes do not use the ids 2 and 13 of ada. */
+/**
+ * Returns a batch with the failing write at `position`. The other writes do not affect the plants 2 and 13 of user ada.
+ */
 export function batchWith(failing: Write, position: number): Write[] {
   const others = [
     create('ada', 11n),

@@ -3,10 +3,11 @@ import { inspect, isDeepStrictEqual } from 'node:util';
 import type { ErrorCode } from '../model/errors.ts';
 
 /**
- * The maximum length of an array that messages show in full. For longer arrays, they show only the first difference.
+ * The maximum length of an array that messages show in full. For longer arrays, messages show only the first
+ * difference.
  */
 const maxShownItems = 8;
-/** The maximum length of a string that messages show in full. For longer strings, they show only the beginning. */
+/** The maximum length of a string that messages show in full. For longer strings, messages show only the beginning. */
 const maxShownText = 60;
 
 /**
@@ -76,7 +77,7 @@ export function shown(value: unknown): string {
   return inspect(brief(value), { breakLength: Infinity, compact: true, maxArrayLength: maxShownItems });
 }
 
-/** Returns a diff by node:assert. If the values are long arrays, the diff starts at the first difference. */
+/** Returns a diff that node:assert creates. If the values are long arrays, the diff starts at the first difference. */
 function difference(actual: unknown, expected: unknown): string {
   const [left, right, where] = firstDifference(actual, expected);
   try {

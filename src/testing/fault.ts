@@ -11,7 +11,7 @@ const failingWrites: readonly { readonly key: FaultyWrite; readonly write: Write
 ];
 
 /**
- * Registers the tests for failing commits. The options `makeWriteFail` and `makePlantUnstorable` cause the failures.
+ * Registers the tests for failing commits. The `makeWriteFail` and `makePlantUnstorable` options cause the failures.
  */
 export function testFault(suite: Suite): void {
   const { test, skip, options } = suite;

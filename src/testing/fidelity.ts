@@ -7,7 +7,7 @@ const texts = [
   ...['\uFEFF', '\uFFFD', '\uFFFF', '\t\r\n', '0', '1e3', 'null'],
 ];
 
-/** Registers the tests that check that names, tags and users are stored unchanged. */
+/** Registers tests which verify that names, tags and users are stored unchanged. */
 export function testFidelity({ test }: Suite): void {
   test('every Unicode character except U+0000 is stored unchanged', async ({ open }) => {
     const storage = await open();

@@ -8,11 +8,11 @@ import type { JsonPage, StorageAdapter } from '../storage/storage-adapter.ts';
 type ListJson = NonNullable<StorageAdapter['listJson']>;
 type NamedPlant = [id: PlantId, name: string, tag?: string | undefined];
 
-/** Registers the tests for the optional method `listJson`, which returns the same plants as `list`, as JSON. */
+/** Registers the tests for the optional `listJson` method, which returns the same plants as `list`, but as JSON. */
 export function testListJson({ test, reportMissing }: Suite): void {
   /**
-   * Opens an adapter and stores these plants. Returns its `listJson`, or `undefined` if the adapter does not have this
-   * method.
+   * Opens an adapter and stores these plants. Returns the `listJson` method of the adapter, or `undefined` if the
+   * adapter does not have this method.
    */
   async function withPlants({ open }: SuiteTest, plants: NamedPlant[]): Promise<ListJson | undefined> {
     const storage = await open();
@@ -128,7 +128,7 @@ export function testListJson({ test, reportMissing }: Suite): void {
   });
 }
 
-/** Registers the tests for the optional method `dataVersion`. */
+/** Registers the tests for the optional `dataVersion` method. */
 export function testDataVersion({ test, reportMissing, options: { persistent } }: Suite): void {
   test('dataVersion changes with a commit of another adapter, but not with one of its own adapter', async ({
     createLocation,

@@ -3,8 +3,8 @@ import { expect, expectEqual } from './expect.ts';
 import type { OwnedPlant, PlantKey, StorageAdapter, Write } from '../storage/storage-adapter.ts';
 
 /**
- * An upper bound for the number of plants that a test stores. If an adapter returns more plants than this, some of them
- * do not exist or are returned repeatedly.
+ * An upper bound for the number of plants that a test creates. If an adapter returns more plants than this, some of
+ * them do not exist or have been returned more than once.
  */
 const maxPlants = 20_000;
 
@@ -17,8 +17,8 @@ export function remove(user: string, id: bigint): Write {
 }
 
 /**
- * Returns all of a user's plants. Reads pages until one is empty, because with long names a page may contain fewer
- * plants than the limit.
+ * Returns all of a user's plants. Reads pages until one is empty, because a page may contain fewer plants than the
+ * limit if names are long.
  */
 export async function all(storage: StorageAdapter, user: string): Promise<StoredPlant[]> {
   const plants: StoredPlant[] = [];
@@ -80,7 +80,7 @@ export function shuffled<T>(items: readonly T[]): T[] {
 }
 
 /**
- * Throws a ContractError if the pages contain more plants in total than any test stores. Without this check, a loop
+ * Throws a ContractError if the pages together contain more plants than any test creates. Without this check, a loop
  * that reads pages from a faulty adapter might never end.
  */
 export function expectEnd(method: string, count: number): void {

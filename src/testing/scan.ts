@@ -83,8 +83,8 @@ export function testScan({ test }: Suite): void {
       after = page.at(-1);
       if (after === undefined) break;
       const { user, id } = after;
-      // No user is added if the last plant of the page belongs to a user that this test has added. Otherwise every page
-      // would add a user after the last one, and the scan would never end.
+      // If the last plant of the page belongs to a user that this test has added, no further user is added. Otherwise,
+      // a new user would follow every page, and the scan would never end.
       const others = user.endsWith('!')
         ? []
         : [create(user, id - 1n), create('user', id - 1n), create(`${user}!`, id - 1n)];

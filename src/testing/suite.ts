@@ -9,7 +9,7 @@ import type { StorageAdapter } from '../storage/storage-adapter.ts';
  * it needs no such place.
  */
 export interface StorageLocation {
-  /** Opens an adapter on this location. The suite closes the adapter. */
+  /** Opens an adapter with this location. The suite closes the adapter. */
   open(): StorageAdapter | Promise<StorageAdapter>;
 }
 
@@ -25,7 +25,10 @@ export interface LocationContext {
   readonly after: (cleanUp: () => unknown) => void;
 }
 
-/** Registers one test. The third argument is the timeout for the test in milliseconds. A test runner may ignore it. */
+/**
+ * Registers one test. The third argument is the timeout for the test in milliseconds. A test runner may ignore the
+ * timeout.
+ */
 export interface RegisterTest {
   (name: string, body: () => Promise<void>, timeoutMs?: number): unknown;
   /**
@@ -35,7 +38,9 @@ export interface RegisterTest {
   skip?: ((name: string, body: () => Promise<void>) => unknown) | undefined;
 }
 
-/** The functions of a test runner that the suite calls. Those of node:test and Vitest can be passed directly. */
+/**
+ * The functions of a test runner that the suite calls. The functions of node:test and of Vitest can be passed directly.
+ */
 export interface TestRunner {
   /** Registers a group of tests. `body` registers the tests of the group. */
   describe(name: string, body: () => void): unknown;
@@ -58,8 +63,9 @@ export interface StorageAdapterTestOptions<Location extends StorageLocation = St
   /** Creates an empty location for one test. Call `t.after` to register a function that removes the location. */
   createLocation: (t: LocationContext) => Location | Promise<Location>;
   /**
-   * `true` if all adapters on the same location share their plants, whether they are open at the same time or one after
-   * the other; `false` if each adapter is empty when it is opened. The suite tests this.
+   * `true` if all adapters with the same location share their plants, whether they are open at the same time or one
+   * after the other; `false` if each adapter is empty when it is opened. The suite tests whether the adapters behave
+   * accordingly.
    */
   persistent: boolean;
   /**
@@ -94,7 +100,7 @@ const optionNames = {
 /** The functions that the body of a test can call. */
 export interface SuiteTest extends LocationContext {
   readonly createLocation: () => Promise<StorageLocation>;
-  /** Opens an adapter on the given location; by default on a new location. The adapter is closed after the test. */
+  /** Opens an adapter with the given location; by default with a new location. The adapter is closed after the test. */
   readonly open: (location?: StorageLocation) => Promise<StorageAdapter>;
   /** Calls a function from the options of the suite, and waits up to `timeoutMs` for its result. */
   readonly settle: <T>(name: string, call: () => T | Promise<T>) => Promise<T>;
@@ -108,8 +114,8 @@ export interface Suite {
   /** Registers a test that cannot be run. The name contains the reason. */
   readonly skip: (name: string) => void;
   /**
-   * Prints that the adapter does not have this optional method, and that the tests of the method therefore pass without
-   * testing anything. Prints this only once for each method.
+   * Prints a notice that the adapter does not have this optional method, and that the tests of the method therefore
+   * pass without testing anything. The notice is printed only once for each method.
    */
   readonly reportMissing: (method: string) => void;
 }

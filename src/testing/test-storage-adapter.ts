@@ -11,7 +11,7 @@ import type { StorageAdapterTestOptions, StorageLocation, Suite } from './suite.
 
 /**
  * Registers tests that check a storage adapter against the whole contract of `StorageAdapter`. Call this function at
- * the top level of a test file. The default test runner is node:test. The option `runner` selects another test runner,
+ * the top level of a test file. The default test runner is node:test. The `runner` option selects another test runner,
  * which must have `describe` and `it`.
  * @example
  * testStorageAdapter('MyStorage', {

@@ -4,7 +4,7 @@ import { ContractError, expect, fail, shown } from './expect.ts';
 import { compareUsers } from '../storage/key-order.ts';
 import type { JsonPage, ListRange, PlantKey, ScanRange, StorageAdapter } from '../storage/storage-adapter.ts';
 
-/** The timeout of a method that has timed out before, in milliseconds. */
+/** The timeout for a method that has already timed out, in milliseconds. */
 const shortTimeoutMs = 100;
 
 /** Calls an adapter's methods with a timeout. */
@@ -18,7 +18,7 @@ export class CallTimeouts {
 
   /**
    * Calls a function and waits for its promise. Throws a ContractError after a timeout. If a function with the same
-   * name has timed out before, the timeout is much shorter, so that the whole suite ends soon.
+   * name has already timed out, the timeout is much shorter, so that the suite does not take too long.
    */
   async settle<T>(name: string, call: () => T | Promise<T>): Promise<T> {
     const hasHung = this.#hung.has(name);
