@@ -5,14 +5,14 @@ import { isReadFailure, readTokenFile, visitTokenFile } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
 import { tokenDigest } from './token.ts';
 
-/** The minimum time between two checks for changes of the file, in milliseconds. */
+/** The minimum time between two checks for changes to the file, in milliseconds. */
 const checkIntervalMs = 500;
 /**
- * The maximum age of the last completed check for changes, in milliseconds. If that check is older and a changed file
+ * The maximum age of the last completed check for changes, in milliseconds. If this check is older and a changed file
  * is being read, lookups wait until the file has been read.
  */
 const maxAgeMs = 1000;
-/** How long the last valid tokens stay in force while a changed file cannot be read, in milliseconds. */
+/** The time for which the last valid tokens stay in force while a changed file cannot be read, in milliseconds. */
 const unreadableGraceMs = 5000;
 
 interface Grant {
@@ -90,8 +90,8 @@ export class TokenGrants {
   }
 
   /**
-   * Prevents further checks for `checkIntervalMs`. Uses a timer, because reading the clock for each request would cost
-   * more.
+   * Prevents further checks for `checkIntervalMs`. Uses a timer, because reading the clock for each request would be
+   * slower.
    */
   #stayFresh(): void {
     this.#isFresh = true;
@@ -121,7 +121,7 @@ export class TokenGrants {
     this.#checkedAtMs = startMs;
   }
 
-  /** Reads the file. The old grants stay in force until all new grants have been read. Never rejects. */
+  /** Reads the changed file. The old grants stay in force until all new grants have been read. Never rejects. */
   async #load(state: FileState & { readonly kind: 'file' }): Promise<void> {
     const grants = new Map<string, Grant>();
     try {
@@ -146,7 +146,7 @@ export class TokenGrants {
 
   /**
    * Reports that the content of the file is invalid. Does not store the signature, so the next check reads the file
-   * again. This is necessary because the problem may disappear without a change of the signature.
+   * again. This is necessary because the problem may disappear without a change to the signature.
    */
   #failToUse(message: string): void {
     this.#noteReadable();

@@ -17,8 +17,8 @@ export type TokenGrant = Pick<TokenRecord, 'user' | 'scopes' | 'expiresAt'>;
 const lockTimeoutMs = 5000;
 
 /**
- * Creates a token, adds it to the tokens file and returns it. If the file is missing, it is created so that only its
- * owner can access it. The file contains the SHA-256 of the token, not the token itself.
+ * Creates a token, adds it to the tokens file and returns it. If the file is missing, creates it with permissions for
+ * its owner only. The file contains the SHA-256 of the token, not the token itself.
  *
  * @throws {Error} if the folder of the file does not exist.
  * @throws {TypeError} if the user, the scopes or the expiry time is invalid.
@@ -151,8 +151,8 @@ function replaceFile(path: string, text: string): void {
 }
 
 /**
- * Gives the file `to` the owner and the group of the file `from`. This allows root to create a token for a service that
- * runs as another user.
+ * Sets the owner and the group of the file `to` to those of the file `from`. This allows root to create a token for a
+ * service that runs as another user.
  */
 function copyOwner(from: string, to: string): void {
   const [old, fresh] = [statSync(from, { throwIfNoEntry: false }), statSync(to)];
