@@ -23,8 +23,8 @@ export interface PlantTally {
 }
 
 /**
- * The maximum number of attempts to add the plants of a batch. This number is reached only if other clients delete and
- * create the same plants again and again.
+ * The maximum number of attempts to add the plants of a batch. This number is reached only if other clients repeatedly
+ * delete and create the same plants.
  */
 const maxRounds = 10;
 
@@ -43,8 +43,8 @@ export async function addPlants(
     const outcomes = await storage.commit(pending.map(({ user, plant }) => ({ kind: 'create', user, plant })));
     const notAdded = pending.filter((_, index) => outcomes[index] !== true).sort(compareOwned);
     tally.added += pending.length - notAdded.length;
-    // If the id of a plant was taken but no stored plant is found, the stored plant has been deleted in the meantime.
-    // The next round then adds the new plant.
+    // If the id of a plant was taken but no stored plant with this id is found, the stored plant has been deleted since
+    // the commit. The next round then adds the new plant.
     pending = await withoutPresent(new PlantFinder(storage), notAdded, tally);
   }
 }

@@ -57,7 +57,7 @@ export async function copyPlants(
   const tally = new CopyTally(onConflict);
   const finder = new PlantFinder(to);
   await forEachOverlapped(scanPages(from), async (page) => {
-    // Plants that the target already contains are left out, so that a repeated copy writes nothing.
+    // Plants that the target already contains are skipped, so that a repeated copy writes nothing.
     await addPlants(to, await withoutPresent(finder, page, tally), tally);
     onProgress?.(tally.counts);
   });

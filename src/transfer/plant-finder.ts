@@ -9,9 +9,9 @@ const minReadPlants = 16;
 
 /**
  * Finds the stored plants with the given keys, which must be in ascending order. Each read also fetches the plants that
- * follow the requested plant. If many lookups find their plants among those that were already read, the next reads
- * become larger; otherwise they become smaller. For example, a million consecutive plants require a thousand reads, and
- * a few plants among millions of others require one short read each.
+ * follow the requested plant. If many lookups can be served from plants that were already read, the next reads become
+ * larger; otherwise, they become smaller. For example, finding a million consecutive plants takes a thousand reads, and
+ * finding a few plants among millions of others takes one short read each.
  */
 export class PlantFinder {
   readonly #storage: StorageAdapter;
@@ -26,8 +26,8 @@ export class PlantFinder {
   }
 
   /**
-   * Returns the stored plant for each key, or `undefined` if it does not exist. Keys must be in ascending order, across
-   * calls too.
+   * Returns, for each key, the stored plant or `undefined` if there is none. The keys of all calls together must be in
+   * ascending order.
    */
   async findAll(plants: readonly OwnedPlant[]): Promise<(StoredPlant | undefined)[]> {
     const found: (StoredPlant | undefined)[] = [];
