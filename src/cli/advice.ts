@@ -4,7 +4,8 @@ const checkCredentials = 'Check the user and the password in the connection stri
 const freeSpace = 'Free space on the disk.';
 
 /**
- * Maps error codes to advice for the user. A code is from Node.js, from PostgreSQL (an SQLSTATE) or from this package.
+ * Maps error codes to advice for the user. The codes are those of Node.js, of PostgreSQL (SQLSTATE) and of this
+ * package.
  */
 const adviceByCode: ReadonlyMap<unknown, string> = new Map([
   ['ENOTFOUND', 'Check the host name in the connection string.'],
@@ -36,9 +37,9 @@ const adviceBySqliteCode: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * Returns a sentence of advice about an error. The advice depends on the code of the error or, if there is no advice
- * for that code, on the code of its cause. Returns `undefined` if no advice is found. An `Error` without a code comes
- * from this package, and its message already says what to do.
+ * Returns a sentence that tells the user what to do about an error, or `undefined` if there is no advice. The advice
+ * depends on the code of the error or, if there is no advice for this code, on the code of its cause. An `Error`
+ * without a code comes from this package, and its message already says what to do.
  */
 export function adviceFor(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;

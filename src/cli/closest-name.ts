@@ -1,4 +1,4 @@
-/** A name that differs from the given text in more than this many characters is never suggested. */
+/** The maximum number of characters in which a suggested name may differ from the given text. */
 const maxDistance = 3;
 
 /**

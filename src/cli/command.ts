@@ -7,7 +7,8 @@ export class UsageError extends Error {
 }
 
 /**
- * Thrown if a command does not support an argument. `run` adds a reference to the help of the command to the message.
+ * Thrown if a command does not support an argument. `run` extends the message with a reference to the help text of the
+ * command.
  */
 export class ArgumentError extends UsageError {
   override readonly name = 'ArgumentError';
@@ -21,7 +22,7 @@ export interface Command {
   readonly run: (args: string[]) => Promise<number>;
 }
 
-/** The flags of a command, in the format of the `options` of node:util's `parseArgs`. */
+/** The flags of a command, in the format that `parseArgs` of node:util requires for its `options`. */
 type Flags = Readonly<
   Record<string, { readonly type: 'string'; readonly multiple?: true } | { readonly type: 'boolean' }>
 >;
@@ -34,8 +35,8 @@ interface CommandLine<F extends Flags> {
 }
 
 /**
- * Parses a command's arguments with node:util's `parseArgs` in strict mode. Accepts at most `maxPositionals` positional
- * arguments.
+ * Parses a command's arguments with `parseArgs` of node:util in strict mode. Accepts at most `maxPositionals`
+ * positional arguments.
  *
  * @throws {UsageError} if an argument is invalid and a similar flag exists. The message suggests that flag.
  * @throws {ArgumentError} if an argument is invalid and no similar flag exists.
@@ -51,7 +52,7 @@ function parse(args: string[], options: Flags): ReturnType<typeof parseArgs> {
   try {
     return parseArgs({ args, options, allowPositionals: true });
   } catch (error) {
-    // The first sentence of the message describes the error. The other sentences are only hints.
+    // The first sentence of Node's message describes the error. The other sentences are only hints.
     const [first = ''] = (error as Error).message.split(/\. |\n/);
     const sentence = `${first.replace(/\.$/, '')}.`;
     const flag = closestName(/^Unknown option '--(.+)'\.$/.exec(sentence)?.[1] ?? '', [
@@ -85,10 +86,10 @@ export function setting(name: string, flag: string | undefined, variable: string
 }
 
 /**
- * Returns the setting that turns a feature on: the flag if it is given, or the environment variable if its value is
- * `1`. Returns `undefined` if the feature stays off.
+ * Returns the setting that enables a feature: the flag if it is given, or the environment variable if its value is `1`.
+ * Returns `undefined` if neither of them enables the feature.
  *
- * @throws {UsageError} if the variable has any other value than `0`, `1` or an empty string.
+ * @throws {UsageError} if the value of the variable is not `0`, `1` or an empty string.
  */
 export function switchSetting(name: string, flag: boolean | undefined, variable: string): Setting | undefined {
   if (flag === true) return { text: '1', source: name };

@@ -8,13 +8,13 @@ import type { Setting } from './command.ts';
 import { openStorage, sqliteFile } from './open-storage.ts';
 
 /**
- * The maximum size of a file, in bytes, for which plants are counted for the progress bar. Counting the plants of a
- * larger file would take too long.
+ * The maximum size of a file whose plants are counted for the progress bar, in bytes. Counting the plants in a larger
+ * file would take too long.
  */
 const maxCountedBytes = 4 * 2 ** 30;
 
 /**
- * Opens a storage adapter for reading plants, calls `work` with it, and closes the adapter when the promise of `work`
+ * Opens a storage adapter for reading plants, passes it to `work`, and closes it when the promise that `work` returns
  * has settled. Does not create a missing file.
  *
  * @throws {UsageError} if the setting does not name persistent storage.
@@ -26,7 +26,7 @@ export function withSource<T>(source: Setting, work: (storage: StorageAdapter) =
 }
 
 /**
- * Opens a storage adapter for writing plants, calls `work` with it, and closes the adapter when the promise of `work`
+ * Opens a storage adapter for writing plants, passes it to `work`, and closes it when the promise that `work` returns
  * has settled.
  *
  * @throws {UsageError} if the setting does not name persistent storage.
@@ -37,8 +37,8 @@ export async function withTarget<T>(target: Setting, work: (storage: StorageAdap
       `${target.source} must not be 'memory', which is empty before the command and gone after it. Name a file or a database.`,
     );
   }
-  // Streamed data becomes garbage immediately, so a larger young generation is of no use. Letting it grow would cost 10
-  // % more time and 50 MiB of memory.
+  // Streamed data becomes garbage immediately, so a larger young generation of the V8 heap has no benefit. If V8
+  // enlarged it, the command would take 10 % more time and 50 MiB more memory.
   setFlagsFromString('--semi-space-growth-factor=1');
   const storage = await openStorage(target);
   try {
@@ -53,7 +53,7 @@ export function requireFile(file: string): void {
   if (!existsSync(file)) throw new Error(`There is no file ${file}. Check the path.`);
 }
 
-/** Returns whether two settings name the same storage. Different links to one file count as the same storage. */
+/** Checks whether two settings name the same storage. Different links to one file count as the same storage. */
 export function isSameStorage(a: Setting, b: Setting): boolean {
   const [one, other] = [identity(a), identity(b)];
   return one === other;

@@ -23,11 +23,11 @@ export function firstTokenTarget(tokens: string, isTerminal: boolean): FirstToke
   return { kind: 'file', file };
 }
 
-/** The server's output about the first token. */
+/** The texts about the first token that the server prints. */
 export interface FirstToken {
-  /** A message that the token was created, with the token itself or the path of its file. */
+  /** A message that contains the token itself or the path of the file with the token. */
   readonly text: string;
-  /** A command for a POSIX shell that calls the service with the token. */
+  /** A POSIX shell command that calls the service with the token. */
   readonly curl: string;
 }
 

@@ -10,7 +10,7 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** The flags and variables that set an address, for error messages. */
+/** The names of the flags and environment variables that set an address, for use in error messages. */
 export interface AddressSettings {
   readonly port: string;
   readonly host: string;

@@ -7,8 +7,7 @@ import type { Setting } from './command.ts';
 import { parsePostgresParameters } from './postgres-parameters.ts';
 
 /**
- * The part of the package `pg` that this module uses. The types of the package itself are missing if it is not
- * installed.
+ * The part of the `pg` package that this module uses. The types of `pg` itself are available only if it is installed.
  */
 interface PgModule {
   readonly Client: new (config: object) => unknown;
@@ -21,17 +20,17 @@ interface ClosablePool extends PostgresPool {
 }
 
 /**
- * If the database does not respond, these timeouts make requests fail with status 503. Without them, the requests would
- * never end. While a commit is pending, all other writes of the server wait for it. The second timeout therefore also
- * limits how long a failover can block the writes.
+ * If the database does not respond, requests fail with status 503 after these timeouts. Without the timeouts, the
+ * requests would never end. All other writes of the server wait while a commit is pending, so the query timeout also
+ * limits how long a failover can block them.
  */
 const connectTimeoutMs = 5000;
 const queryTimeoutMs = 10_000;
 
 /**
  * Opens a storage adapter for the database of a `pg` connection string. The adapter has its own connection pool, and
- * closing the adapter also closes the pool. In the connection string, the parameter `max` sets the size of the pool,
- * and `schema` and `table` set the location of the plants. Does not connect to the database yet.
+ * closing the adapter also closes the pool. In the connection string, the `max` parameter sets the pool size, and the
+ * `schema` and `table` parameters select the table. Does not connect to the database yet.
  *
  * @throws {UsageError} if `pg` is not installed, or if the setting is not a connection string or has unsupported
  *   parameters. The message never contains the setting, which may include a password.
@@ -48,8 +47,8 @@ export async function openPostgres({ text, source }: Setting): Promise<StorageAd
     keepAlive: true,
   };
   try {
-    // The new client parses the connection string, and is not used otherwise. A pool does not parse the connection
-    // string until it connects.
+    // This client is created only to validate the connection string. A pool does not parse the connection string until
+    // the pool connects.
     new Client(config);
   } catch (error) {
     const { message } = error as Error;
@@ -58,8 +57,8 @@ export async function openPostgres({ text, source }: Setting): Promise<StorageAd
     );
   }
   const pool = new Pool(config);
-  // Without a listener, the error would end the process. The pool has already removed the failed connection, and opens
-  // a new connection when it needs one.
+  // Without a listener, the error of an idle connection would end the process. The pool has already removed that
+  // connection, and opens a new one when needed.
   pool.on('error', () => undefined);
   return new PoolStorage({ pool, schema, table });
 }
@@ -82,10 +81,10 @@ class PoolStorage extends PostgresStorage {
 }
 
 async function importPg(): Promise<PgModule> {
-  // The name is in a variable, so that compilers and bundlers do not require the package or its types.
+  // The import specifier is a variable, so that compilers and bundlers do not require the package or its types.
   const name = 'pg';
   try {
-    // Older versions of `pg` are CommonJS modules. Only their default export is certain to contain all names.
+    // Older versions of `pg` are CommonJS modules. Only the default export is guaranteed to contain all exports.
     return ((await import(name)) as { default: PgModule }).default;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;

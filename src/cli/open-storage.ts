@@ -42,11 +42,11 @@ export function sqliteFile(name: string): string | undefined {
 }
 
 /**
- * Returns a sentence that suggests `memory` if the name is similar to it, or `sqlite:NAME` if the name may be the name
- * of a file. Returns an empty string otherwise.
+ * Returns a sentence that suggests `memory` if the name is similar to it, or `sqlite:NAME` if the name may be a file
+ * name. Returns an empty string otherwise.
  */
 function suggestedStorage(name: string): string {
-  // A name with any other character may be part of a connection string with a password.
+  // A name with other characters may be part of a connection string that contains a password.
   const isFileName = /^[\w./\\~ -]+$/.test(name) && name !== 'sqlite' && name !== 'postgres';
   return suggestion(name, ['memory']) || (isFileName ? ` Did you mean 'sqlite:${name}'?` : '');
 }

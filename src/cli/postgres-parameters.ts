@@ -28,7 +28,7 @@ const pgParameters: Readonly<Record<string, Rule>> = {
   statement_timeout: milliseconds,
   lock_timeout: milliseconds,
   idle_in_transaction_session_timeout: milliseconds,
-  // With 0, `pg` would let every query time out immediately.
+  // If this value were 0, every query would time out immediately.
   query_timeout: { from: 1, to: 2_147_483_647 },
 };
 
@@ -59,11 +59,11 @@ export interface PostgresParameters {
  * Parses a connection string and extracts Plant Store's own parameters from it. `source` is the flag or the environment
  * variable that contains the connection string.
  *
- * @throws {UsageError} if a parameter is unknown, repeated or invalid. The message does not contain values, or names
+ * @throws {UsageError} if a parameter is unknown, repeated or invalid. The message contains neither values nor names
  *   that may be part of a password.
  */
 export function parsePostgresParameters(text: string, source: string): PostgresParameters {
-  // The fragment is ignored, because it is not part of the parameters.
+  // The fragment of the URL is ignored, because it contains no parameters.
   const [url = ''] = text.split('#', 1);
   const queryAt = url.indexOf('?');
   const query = queryAt === -1 ? '' : url.slice(queryAt + 1);
@@ -119,8 +119,9 @@ function checkValue(name: string, value: string, source: string): void {
 
 /**
  * Returns whether to use channel binding if the database offers it. `pg` cannot require channel binding: it also
- * connects to a database that does not offer it. `channel_binding=require` is therefore accepted only if `pg` verifies
- * the certificate and the host name of the database. In that case, no other server can relay the authentication.
+ * connects to databases that do not offer it. `channel_binding=require` is therefore accepted only if `pg` verifies the
+ * certificate and the host name of the database. This verification also prevents another server from relaying the
+ * authentication.
  */
 function usesChannelBinding(values: ReadonlyMap<string, string>, source: string): boolean {
   const binding = values.get('channel_binding') ?? 'disable';

@@ -32,7 +32,7 @@ Commands:
   copy     copy all plants from one storage to another
   export   write all plants to standard output, one JSON object per line
   import   create plants from standard input, one JSON object per line
-  backup   copy the file of a storage while a server uses it
+  backup   copy a SQLite file while a server uses it
   check    check that a server implements the Plant Store interface
   help     show this help, or the help of a command: plant-store help serve
   version  show the version
@@ -61,7 +61,7 @@ export async function run(args: string[]): Promise<number> {
 
 async function dispatch([name, ...args]: string[]): Promise<number> {
   if (name === undefined) {
-    // A script may pass an empty variable as the command. This must count as a failure, so the exit code is not 0.
+    // A script may pass an unset variable as the command. The exit code must then report a failure.
     process.stderr.write(help);
     return 2;
   }
@@ -101,8 +101,8 @@ function print(text: string): number {
 }
 
 /**
- * Describes an error on one line: its message, the message of its cause if that adds information, and advice for the
- * user if there is any.
+ * Describes an error on one line: the message of the error, the message of its cause if the cause adds information, and
+ * advice for the user if there is any.
  */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -33,8 +33,8 @@ Options:
   --cors-origin LIST  the origins whose web pages may call the service, such as
                       https://app.example.com, separated by commas; * for all
                       (PLANT_STORE_CORS_ORIGIN; default none)
-  --trusted-proxies N the number of proxies that append to X-Forwarded-For, for
-                      the client addresses in the log
+  --trusted-proxies N the number of proxies that append to X-Forwarded-For; the
+                      log contains the client address that they report
                       (PLANT_STORE_TRUSTED_PROXIES; default 0)
   --admin-port PORT   the port of /live, /ready and /metrics; 0 selects a free
                       port (PLANT_STORE_ADMIN_PORT; default: off)
@@ -43,8 +43,8 @@ Options:
   --log FORMAT        the format of the log on standard error: json, pretty or
                       off (PLANT_STORE_LOG; default pretty on a terminal, json
                       otherwise)
-  --docs              serve a page at /docs to try the service in a browser;
-                      needs the package swagger-ui-dist
+  --docs              serve a web page at /docs to try the service; requires
+                      the swagger-ui-dist package
                       (PLANT_STORE_DOCS=1; default: off)
   -h, --help          show this help
 
@@ -60,7 +60,7 @@ export interface ServeConfig {
   readonly basePath: string;
   readonly corsOrigin: readonly string[];
   readonly trustedProxies: number;
-  /** Where the admin port listens; `undefined` if it is off. */
+  /** The address of the admin port; `undefined` if the admin port is disabled. */
   readonly admin: ListenAddress | undefined;
   readonly log: LogFormat;
   readonly docs: Setting | undefined;
@@ -69,7 +69,7 @@ export interface ServeConfig {
 /**
  * Parses the arguments of `serve` and its environment variables.
  *
- * @throws {UsageError} if one is invalid.
+ * @throws {UsageError} if an argument or an environment variable is invalid.
  */
 export function parseServeConfig(args: string[]): ServeConfig {
   const { values } = parseCommandLine(args, {

@@ -1,5 +1,6 @@
 /**
- * Suppresses the warning of Node.js 22 that node:sqlite is experimental. Users of the command line cannot act on it.
+ * Suppresses the warning of Node.js 22 that node:sqlite is experimental. Users of the command line cannot do anything
+ * about the warning.
  */
 const emitWarning = process.emitWarning.bind(process) as (...args: unknown[]) => void;
 process.emitWarning = (...args: unknown[]) => {

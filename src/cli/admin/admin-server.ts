@@ -2,9 +2,9 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { expositionType } from './exposition.ts';
 
-/** What the admin port responds with. */
+/** The functions that provide the responses of the admin port. */
 export interface AdminPages {
-  /** Returns `undefined` if the server is ready, otherwise the reason why it is not. */
+  /** Returns the reason why the server is not ready, or `undefined` if it is ready. */
   readonly problem: () => Promise<string | undefined>;
   /** Returns the metrics in the Prometheus text format. */
   readonly metrics: () => string;
@@ -17,14 +17,14 @@ interface Page {
 }
 
 /**
- * How many connections the admin port accepts. Together they use only a part of the file descriptors that
- * `connectionLimit` reserves, so that the admin port works when the public port has reached its limit.
+ * The maximum number of open connections to the admin port. They use only part of the file descriptors that
+ * `connectionLimit` reserves, so the admin port works even if the public port has reached its connection limit.
  */
 const maxConnections = 8;
 
 /**
  * Creates the server of the admin port. `GET /live` responds with 200, `GET /ready` with 200 or 503, and `GET /metrics`
- * with the metrics. Each response closes its connection, so that idle clients do not use up the few connections.
+ * with the metrics. Each response closes its connection, so that idle clients do not use up the connection limit.
  */
 export function createAdminServer(pages: AdminPages): Server {
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -39,7 +39,8 @@ export function createAdminServer(pages: AdminPages): Server {
     });
     response.end(request.method === 'HEAD' ? undefined : text);
   };
-  // An error rejects, which ends the process: an admin port that has failed must not stay unnoticed.
+  // If `respond` rejects, the rejection is unhandled and ends the process. A failure of the admin port must not go
+  // unnoticed.
   const server = createServer(
     { headersTimeout: 5000, requestTimeout: 5000, connectionsCheckingInterval: 1000 },
     (request, response) => void respond(request, response),

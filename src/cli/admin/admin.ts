@@ -9,12 +9,12 @@ import { ProcessMetrics } from './process-metrics.ts';
 import { Readiness } from './readiness.ts';
 import { ServiceMetrics } from './service-metrics.ts';
 
-/** Where the admin port listens, and what it reports. */
+/** Options of {@link Admin.start}. */
 export interface AdminOptions {
   readonly address: ListenAddress;
   /** The version of Plant Store. */
   readonly version: string;
-  /** Called if the server fails after it has been started. It must end the process. */
+  /** Called if the admin server fails after it has started. This function must end the process. */
   readonly onFailure: (error: Error) => void;
 }
 
@@ -55,7 +55,7 @@ export class Admin {
     return new Admin(url, server, [readiness, service, ofProcess]);
   }
 
-  /** Adds the metrics of the public server. Call this before the server listens. */
+  /** Starts to collect the metrics of the public server. Call this method before the public server starts to listen. */
   watch(server: Server, store: PlantStore): void {
     this.#service.watch(server, store);
   }
@@ -65,17 +65,17 @@ export class Admin {
     this.#service.countRejected();
   }
 
-  /** Called when the public port is open. */
+  /** Call this method when the public port is open. From then on, `/ready` responds with 200 if the storage works. */
   serving(storage: StorageAdapter): void {
     this.#readiness.serving(storage);
   }
 
-  /** Called when the server begins to stop. */
+  /** Call this method when the server begins to stop. From then on, `/ready` responds with 503. */
   draining(): void {
     this.#readiness.draining();
   }
 
-  /** Closes the port. */
+  /** Closes the admin port and stops collecting metrics. */
   close(): void {
     this.#service.close();
     this.#process.close();

@@ -1,19 +1,22 @@
 /** The media type of the Prometheus text format. */
 export const expositionType = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** The labels of a sample. Their values must come from a small fixed set: Prometheus stores a time series for each. */
+/**
+ * The labels of a sample. Their values must be from a small fixed set, because Prometheus stores a separate time series
+ * for each combination of values.
+ */
 export type Labels = Readonly<Record<string, string>>;
 
-/** A metric, which can write itself in the Prometheus text format. */
+/** A metric that can be formatted in the Prometheus text format. */
 export interface Metric {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
-  /** Returns the lines of the samples, each with a line break. */
+  /** Returns one line of text per sample, each ending with a line break. */
   samples(): string;
 }
 
-/** Returns metrics in the Prometheus text format 0.0.4. Metrics without samples are left out. */
+/** Formats metrics in the Prometheus text format 0.0.4. Metrics without samples are omitted. */
 export function exposition(metrics: readonly Metric[]): string {
   return metrics
     .map((metric) => {
@@ -24,7 +27,7 @@ export function exposition(metrics: readonly Metric[]): string {
     .join('');
 }
 
-/** Returns one line of the Prometheus text format. */
+/** Formats one sample as a line of the Prometheus text format. */
 export function sample(name: string, labels: Labels, value: number): string {
   const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`);
   return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}\n`;

@@ -13,7 +13,7 @@ export class Counter implements Metric {
     this.help = help;
   }
 
-  /** Adds a sample of 0, so that it is not absent before the first event. */
+  /** Adds a sample with the value 0, so that the sample exists even before the first event. */
   start(labels: Labels = {}): void {
     this.#counts.set(Object.values(labels).join(' '), { labels, count: 0 });
   }
@@ -30,7 +30,7 @@ export class Counter implements Metric {
   }
 }
 
-/** A value that is read when the metrics are requested. If `read` returns `undefined`, the metric is left out. */
+/** A value that is read when the metrics are requested. If `read` returns `undefined`, the metric is omitted. */
 export class Reading implements Metric {
   readonly name: string;
   readonly help: string;
@@ -103,7 +103,7 @@ export class Histogram implements Metric {
 
 interface Series {
   readonly labels: Labels;
-  /** The number of values in each bucket, not cumulative. The last bucket is +Inf. */
+  /** The non-cumulative count of each bucket. The upper bound of the last bucket is +Inf. */
   readonly counts: number[];
   sum: number;
 }

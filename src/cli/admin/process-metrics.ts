@@ -5,10 +5,13 @@ import { openFileLimit } from '../../http/node/connection-limit.ts';
 import type { Metric } from './exposition.ts';
 import { Reading } from './metric-types.ts';
 
-/** How often the delay of the event loop is measured, in milliseconds. The measured delays include this time. */
+/**
+ * The interval between measurements of the event loop delay, in milliseconds. The measured delays include this
+ * interval.
+ */
 const resolutionMs = 20;
 
-/** The metrics of this process, with the names that other Prometheus clients use. */
+/** The metrics of this process, under the same names as in other Prometheus client libraries. */
 export class ProcessMetrics {
   readonly #delays: IntervalHistogram = monitorEventLoopDelay({ resolution: resolutionMs });
   readonly all: readonly Metric[];
@@ -23,7 +26,7 @@ export class ProcessMetrics {
       new Reading('counter', 'process_cpu_seconds_total', 'CPU time, user and system.', cpuSeconds),
       new Reading('gauge', 'process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss()),
       new Reading('gauge', 'process_open_fds', 'Open file descriptors.', openFiles),
-      new Reading('gauge', 'process_max_fds', 'How many file descriptors may be open.', () =>
+      new Reading('gauge', 'process_max_fds', 'Maximum number of open file descriptors.', () =>
         Number.isFinite(maxFiles) ? maxFiles : undefined,
       ),
       new Reading(
@@ -37,7 +40,7 @@ export class ProcessMetrics {
     ];
   }
 
-  /** Begins a new interval for the delays of the event loop. */
+  /** Discards the measured event loop delays, so that the next metrics cover a new interval. */
   startInterval(): void {
     this.#delays.reset();
   }
@@ -60,7 +63,9 @@ export class ProcessMetrics {
   }
 }
 
-/** Returns a measured delay in seconds; `undefined` if nothing has been measured. */
+/**
+ * Converts a measured delay to seconds and subtracts the interval. Returns `undefined` if nothing has been measured.
+ */
 function delaySeconds(nanoseconds: number): number | undefined {
   if (!(nanoseconds > 0 && nanoseconds < Number.MAX_SAFE_INTEGER)) return undefined;
   return Math.max(0, nanoseconds / 1e9 - resolutionMs / 1000);
@@ -71,10 +76,13 @@ function cpuSeconds(): number {
   return (user + system) / 1e6;
 }
 
-/** Returns the number of open file descriptors; `undefined` if the system does not have /proc or none is free. */
+/**
+ * Returns the number of open file descriptors, or `undefined` if the system does not have /proc or if no file
+ * descriptor is free.
+ */
 function openFiles(): number | undefined {
   try {
-    // One of them is the folder that is being read.
+    // Reading the folder uses one file descriptor, which is not counted.
     return readdirSync('/proc/self/fd').length - 1;
   } catch {
     return undefined;

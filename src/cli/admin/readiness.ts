@@ -1,31 +1,34 @@
 import type { StorageAdapter } from '../../storage/storage-adapter.ts';
 import { readAndWrite } from '../storage-probe.ts';
 
-/** How long the storage may take to answer a probe, in milliseconds. */
+/** The timeout for a probe of the storage, in milliseconds. */
 const probeTimeoutMs = 1000;
-/** How long the result of a probe is used, in milliseconds. */
+/** The time for which the result of a probe is reused, in milliseconds. */
 const reuseMs = 1000;
 
-/** Decides whether the server is ready to be sent requests. */
+/** Determines whether the server is ready to receive requests. */
 export class Readiness {
   #phase: 'starting' | 'serving' | 'draining' = 'starting';
   #storage: StorageAdapter | undefined;
   #lastProbe: { readonly endedAtMs: number; readonly works: boolean } | undefined;
-  /** The probe that has not ended. There is at most one, because a storage that hangs would collect them. */
+  /**
+   * The probe that is in progress. At most one probe runs at a time, because probes would accumulate if the storage
+   * hung.
+   */
   #probe: { readonly startedAtMs: number; readonly works: Promise<boolean> } | undefined;
 
-  /** Called when the public port is open. */
+  /** Call this method when the public port is open. */
   serving(storage: StorageAdapter): void {
     this.#phase = 'serving';
     this.#storage = storage;
   }
 
-  /** Called when the server begins to stop. */
+  /** Call this method when the server begins to stop. */
   draining(): void {
     this.#phase = 'draining';
   }
 
-  /** Returns `undefined` if the server is ready, otherwise the reason why it is not. */
+  /** Returns the reason why the server is not ready, or `undefined` if it is ready. */
   async problem(): Promise<string | undefined> {
     if (this.#phase !== 'serving' || this.#storage === undefined) return this.#phase;
     const works = await this.#storageWorks(this.#storage);
@@ -40,7 +43,7 @@ export class Readiness {
     return leftMs > 0 && withinMs(leftMs, this.#probe.works);
   }
 
-  /** Probes the storage. Never rejects. */
+  /** Probes the storage. Resolves with `true` if the storage works, otherwise with `false`. Never rejects. */
   async #run(storage: StorageAdapter): Promise<boolean> {
     const works = await readAndWrite(storage).then(
       () => true,
@@ -52,7 +55,7 @@ export class Readiness {
   }
 }
 
-/** Resolves like a promise, or with `false` if that takes too long. */
+/** Resolves with the result of a promise, or with `false` if the promise does not settle in time. */
 async function withinMs(milliseconds: number, promise: Promise<boolean>): Promise<boolean> {
   const late = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => {

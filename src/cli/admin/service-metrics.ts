@@ -5,15 +5,15 @@ import type { PlantStore } from '../../store/plant-store.ts';
 import type { Metric } from './exposition.ts';
 import { Counter, Histogram, Reading } from './metric-types.ts';
 
-/** From 1 ms to 10 s. */
+/** The bounds of the duration buckets, in seconds: 1 ms to 10 s. */
 const durationBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** A commit contains at most 1000 writes. */
+/** The bounds of the buckets for writes per commit. A commit contains at most 1000 writes. */
 const writeBounds = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 
-/** The codes of errors that mean that the storage has failed. */
+/** The error codes that indicate a failure of the storage. */
 const storageErrors: ReadonlySet<string | undefined> = new Set(['storage_unavailable', 'storage_unsupported']);
 
-/** The metrics of the service. They are collected from the diagnostics channels and from the events of the server. */
+/** The metrics of the service. They are collected from diagnostics channels and from server events. */
 export class ServiceMetrics {
   readonly #requests = new Counter('plant_store_http_requests_total', 'Requests by operation and status.');
   readonly #durations = new Histogram(
@@ -28,7 +28,7 @@ export class ServiceMetrics {
   );
   readonly #incomplete = new Counter(
     'plant_store_http_incomplete_responses_total',
-    'Responses that were not sent to their end: the client disconnected, or an error cut a list short.',
+    'Responses that were not sent completely: the client disconnected, or an error cut a list short.',
   );
   readonly #dropped = new Counter(
     'plant_store_http_dropped_connections_total',
@@ -48,14 +48,14 @@ export class ServiceMetrics {
   #readings: readonly Metric[] = [];
 
   constructor() {
-    // So that these counters are 0 and not absent before the first event.
+    // Before the first event, these counters are 0 instead of absent.
     for (const counter of [this.#incomplete, this.#dropped, this.#idleClosed, this.#rejected]) counter.start();
     for (const operation of ['commit', 'list']) this.#storageErrors.start({ operation });
     subscribe('plant-store:request', this.#onRequest);
     subscribe('plant-store:commit', this.#onCommit);
   }
 
-  /** Adds the metrics of a server and its store. */
+  /** Starts to collect the metrics of a server and its store. */
   watch(server: Server, store: PlantStore): void {
     let open = 0;
     server.on('connection', (socket) => {
@@ -72,7 +72,7 @@ export class ServiceMetrics {
     const most = 'plant_store_http_max_connections';
     this.#readings = [
       new Reading('gauge', connections, 'Open connections of the public port.', () => open),
-      new Reading('gauge', most, 'How many connections the public port accepts.', () => server.maxConnections),
+      new Reading('gauge', most, 'Maximum number of open connections of the public port.', () => server.maxConnections),
       new Reading('gauge', 'plant_store_queued_writes', 'Pending writes.', () => store.queuedWrites),
     ];
   }
@@ -89,7 +89,7 @@ export class ServiceMetrics {
     return [...ofRequests, this.#dropped, this.#idleClosed, ...ofStorage, ...this.#readings];
   }
 
-  /** Stops collecting. */
+  /** Stops collecting metrics. */
   close(): void {
     unsubscribe('plant-store:request', this.#onRequest);
     unsubscribe('plant-store:commit', this.#onCommit);
@@ -101,7 +101,7 @@ export class ServiceMetrics {
     this.#durations.observe(durationMs / 1000, { operation });
     if (error !== undefined) this.#errors.increment({ code: error });
     if (!isComplete) this.#incomplete.increment();
-    // Without a user, the tokens file has failed and not the storage.
+    // If there is no user, the error is from authentication: the tokens file has failed, not the storage.
     if (operation === 'getPlants' && user !== undefined && storageErrors.has(error)) {
       this.#storageErrors.increment({ operation: 'list' });
     }

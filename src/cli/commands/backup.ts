@@ -21,7 +21,7 @@ Options:
 An environment variable in parentheses sets the default of its option.
 `;
 
-/** The command `plant-store backup`. */
+/** The `plant-store backup` command. */
 export const backup: Command = { help, run: runBackup };
 
 async function runBackup(args: string[]): Promise<number> {

@@ -16,10 +16,10 @@ import { printable } from '../output/printable.ts';
 const help = `Usage: plant-store check BASE_URL --token A --token B [OPTIONS]
 
 Checks that the server at BASE_URL implements the Plant Store interface. A and
-B are bearer tokens of two different users. The checks create plants of both
-users under random ids and delete them again. They do not change the plants that
-the users already have. Exits with 1 if the server breaks a rule that says MUST.
-A broken rule that says SHOULD is a warning.
+B are bearer tokens of two different users. For both users, the checks create
+plants with random ids and delete them again. They do not change plants that the
+users already have. Exits with 1 if the server breaks a MUST rule. A broken
+SHOULD rule is only a warning.
 
 Options:
   --token TOKEN             a bearer token; give the option twice
@@ -31,10 +31,10 @@ Options:
   --concurrent              also send random requests at the same time, and
                             check that the responses fit some order of the
                             requests
-  --clients N               with --concurrent: how many requests are in flight,
+  --clients N               with --concurrent: the number of requests in flight,
                             1 to 64 (default 8)
-  --operations N            with --concurrent: how many requests are sent, 1 to
-                            1000000 (default 2000)
+  --operations N            with --concurrent: the total number of requests, 1
+                            to 1000000 (default 2000)
   --json                    print the results as one JSON document
   -h, --help                show this help
 
@@ -51,10 +51,10 @@ interface CheckConfig {
 /** The syntax of a bearer token (RFC 6750 §2.1). */
 const bearerToken = /^[\w\-.~+/]+=*$/;
 
-/** The exit code after Ctrl-C. By convention, shells return 128 plus the number of the signal. */
+/** The exit code after Ctrl-C. By convention, shells return 128 plus the signal number. */
 const interruptedCode = 130;
 
-/** The command `plant-store check`. */
+/** The `plant-store check` command. */
 export const check: Command = { help, run: async (args) => runCheck(parseConfig(args)) };
 
 function parseConfig(args: string[]): CheckConfig {
@@ -157,7 +157,7 @@ async function runCheck({ baseUrl, tokens, concurrent, isJson }: CheckConfig): P
 
 /**
  * Reports the plants that the checks created and that still exist. Resolves with `true` if there are none, and with
- * `false` if there are some or if this cannot be determined.
+ * `false` if there are some or if the plants cannot be listed.
  */
 async function reportLeftovers(client: CheckClient): Promise<boolean> {
   try {

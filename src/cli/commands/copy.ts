@@ -19,7 +19,7 @@ Options:
   -h, --help       show this help
 `;
 
-/** The command `plant-store copy`. */
+/** The `plant-store copy` command. */
 export const copy: Command = { help, run: runCopy };
 
 async function runCopy(args: string[]): Promise<number> {

@@ -11,7 +11,7 @@ const help = `Usage: plant-store export [--storage STORAGE] > plants.ndjson
 
 Writes all plants of all users to standard output, ordered by user and id. Each
 line is a JSON object: {"user":"ada","id":1,"name":"Fern","tag":"indoor"}. The
-tag is omitted if the plant has none. Ids are exact integers, also beyond 2^53.
+tag is omitted if the plant has none. Ids are exact integers, even beyond 2^53.
 
 Options:
   --storage STORAGE   the storage to read: sqlite:FILE or postgres://…
@@ -22,14 +22,14 @@ Options:
 An environment variable in parentheses sets the default of its option.
 `;
 
-/** The command `plant-store export`. */
+/** The `plant-store export` command. */
 export const exportPlants: Command = { help, run: runExport };
 
 async function runExport(args: string[]): Promise<number> {
   const { values } = parseCommandLine(args, { storage: { type: 'string' } });
   const storage = storageSetting(values.storage);
   return withSource(storage, async (source) => {
-    // If the plants are printed on the terminal, a progress bar would appear between them.
+    // No progress bar is shown if the plants are printed on the terminal, because the bar would appear between them.
     const progress = new Progress({ total: countToShow(storage), isShown: !process.stdout.isTTY });
     let count = 0;
     await forEachOverlapped(scanPages(source), async (page) => {

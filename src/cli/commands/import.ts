@@ -31,7 +31,7 @@ Options:
 An environment variable in parentheses sets the default of its option.
 `;
 
-/** The command `plant-store import`. */
+/** The `plant-store import` command. */
 export const importPlants: Command = { help, run: runImport };
 
 async function runImport(args: string[]): Promise<number> {
@@ -65,8 +65,8 @@ interface Batch {
 }
 
 /**
- * Reads plants from the input and yields one batch per commit. The plants of a batch have distinct keys. The size of a
- * batch is limited, both in plants and in bytes.
+ * Reads plants from the input and yields one batch per commit. The plants of a batch have distinct keys. Both the
+ * number of plants in a batch and its size in bytes are limited.
  */
 async function* readBatches(
   input: AsyncIterable<Buffer>,

@@ -27,7 +27,7 @@ import type { StorageProbe } from '../storage-probe.ts';
 import { version } from '../version.ts';
 import { openStorage, storagePlace } from '../open-storage.ts';
 
-/** The maximum time that requests in progress have to finish after a signal. */
+/** The maximum time for which requests in progress may continue after a signal. */
 const drainGraceMs = 8000;
 /** The maximum time from a signal to the exit of the process, even if the shutdown is incomplete. */
 const stopWithinMs = 9500;
@@ -44,7 +44,7 @@ const logGraceMs = 500;
  */
 const sameSignalMs = 100;
 
-/** The command `plant-store serve`. */
+/** The `plant-store serve` command. */
 export const serve: Command = { help: serveHelp, run: async (args) => runServer(parseServeConfig(args)) };
 
 async function runServer(config: ServeConfig): Promise<number> {
@@ -57,7 +57,10 @@ async function runServer(config: ServeConfig): Promise<number> {
   }
 }
 
-/** Starts the admin port. If it fails later, the process ends, because otherwise it could not be monitored. */
+/**
+ * Opens the admin port. If the port fails later, the process exits, because a server without this port cannot be
+ * monitored.
+ */
 function startAdmin(address: ListenAddress, log: Log): Promise<Admin> {
   const onFailure = (error: Error): void => {
     log.error('The admin port failed', error);
@@ -111,8 +114,8 @@ async function runService(config: ServeConfig, log: Log, admin: Admin | undefine
     });
     const url = await listen(server, config);
 
-    // The token is issued after the server has started to listen. If the port is in use, for example, the startup fails
-    // earlier and does not leave a token that was never shown.
+    // The token is issued only after the server has started to listen. If the startup fails earlier, for example
+    // because the port is in use, it does not leave behind a token that was never shown.
     const first = firstTarget && issueFirstToken(config.tokens, firstTarget, reachableUrl(url));
     if (first !== undefined) authenticate = useTokens();
     const stopped = stopOnSignal(server, log, () => {
@@ -130,7 +133,7 @@ async function runService(config: ServeConfig, log: Log, admin: Admin | undefine
     await Promise.race([store.close(), ...(probe?.isUnderWay === true ? [sleep(probeGraceMs)] : [])]);
     log.flush();
   }
-  // Ends the process even if standard error is not read and log lines are still unwritten.
+  // Exits even if standard error is not read and some log lines have not been written.
   setTimeout(() => process.exit(0), logGraceMs).unref();
   return 0;
 }
@@ -158,7 +161,10 @@ function stopOnSignal(server: Server, log: Log, onStop: () => void): Promise<voi
   });
 }
 
-/** Returns the line that supervisors and scripts wait for, and the addresses of the admin port and of the page. */
+/**
+ * Returns the output of a server that is ready. Supervisors and scripts wait for the first line. If the admin port and
+ * the documentation page are enabled, their URLs follow.
+ */
 function readyText(url: string, { docs }: ServeConfig, admin: Admin | undefined): string {
   const health = admin === undefined ? '' : `Health and metrics: ${admin.url}\n`;
   const page = docs === undefined ? '' : `Try it in a browser: ${reachableUrl(url)}/docs\n`;

@@ -14,10 +14,10 @@ const help = `Usage: plant-store token create USER [OPTIONS]
        plant-store token list [--tokens FILE]
        plant-store token revoke ID [--tokens FILE]
 
-Manages bearer tokens. create makes a token for a user and prints it, the only
-time that the token is shown. list shows the id, the user and the scopes of
-each token. revoke removes the token with this id. A running server applies
-changes within a second.
+Manages bearer tokens. create makes a token for a user and prints it. The token
+is not shown again. list shows the id, the user, the scopes, and the creation
+and expiry times of each token. revoke removes the token with this id. A running
+server applies changes within a second.
 
 Options:
   --tokens FILE       the tokens file
@@ -25,10 +25,10 @@ Options:
   -h, --help          show this help
 
 Options of create:
-  --scope SCOPE       what the token allows, plants:read or plants:write; may
-                      be repeated (default: both)
-  --expires-in TIME   how long the token is valid: a number and s, m, h, d or
-                      w, such as 30d (default: it does not expire)
+  --scope SCOPE       a scope of the token, plants:read or plants:write; may be
+                      repeated (default: both)
+  --expires-in TIME   the time until the token expires: a number followed by s,
+                      m, h, d or w, such as 30d (default: it never expires)
 
 An environment variable in parentheses sets the default of its option.
 `;
@@ -39,7 +39,7 @@ const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_
 /** The latest time that an ECMAScript Date can represent, in milliseconds since 1970. */
 const maxTimeMs = 8.64e15;
 
-/** The command `plant-store token`. */
+/** The `plant-store token` command. */
 export const token: Command = { help, run: runToken };
 
 async function runToken([action = '', ...args]: string[]): Promise<number> {

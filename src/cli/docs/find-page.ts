@@ -11,10 +11,10 @@ import { openSwaggerUi } from './swagger-ui.ts';
 const allow = 'GET, HEAD, OPTIONS';
 
 /**
- * Creates the documentation page of a service: Swagger UI at `/docs`, which reads the service's own `/openapi.json`.
- * The returned function returns `undefined` for requests with other paths, which the service handles.
+ * Creates a function that finds the documentation page of a service: Swagger UI at `/docs`, which reads the service's
+ * own `/openapi.json`. The function returns `undefined` for all other paths, which the service itself handles.
  *
- * @throws {UsageError} if the package swagger-ui-dist is not installed. `source` is the flag or the environment
+ * @throws {UsageError} if the swagger-ui-dist package is not installed. `source` is the flag or the environment
  *   variable that requires the package.
  */
 export function createDocs(source: string): FindPage {
@@ -47,8 +47,8 @@ function fileSender({ mediaType, body }: PageFile): (request: IncomingMessage) =
 }
 
 /**
- * Returns whether the copy of the client is current, according to `If-None-Match`. Entity tags are compared weakly (RFC
- * 9110 §13.1.2).
+ * Checks whether the client's copy is current, according to the value of the `If-None-Match` header. Entity tags are
+ * compared weakly (RFC 9110 §13.1.2).
  */
 function isCurrent(condition: string | undefined, etag: string): boolean {
   const tags = condition?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
@@ -56,8 +56,8 @@ function isCurrent(condition: string | undefined, etag: string): boolean {
 }
 
 /**
- * Redirects from `/docs/` to `/docs`, because the URLs in the page are relative to `/docs`. The target of the redirect
- * is also relative, so that the redirect works if a proxy removes a path prefix from requests.
+ * Redirects from `/docs/` to `/docs`, because the URLs in the web page are relative to `/docs`. The target of the
+ * redirect is also relative, so that the redirect works if a proxy removes a path prefix from requests.
  */
 function redirectToPage(): SendPage {
   return (response) => {

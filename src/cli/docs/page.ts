@@ -25,7 +25,7 @@ const html = `<!doctype html>
 `;
 
 /**
- * Adapts the style of Swagger UI. Hides the column for links, because no response in the service's OpenAPI document has
+ * Adapts the style of Swagger UI. Hides the column for links, because the service's OpenAPI document does not define
  * links. On narrow screens, keeps buttons inside their box, and places buttons below the text of a response instead of
  * over it.
  */
@@ -74,7 +74,7 @@ export const contentSecurityPolicy: string = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Returns a map from paths to the files of the page. `readAsset` reads a file of the package swagger-ui-dist. */
+/** Returns the files of the documentation page by path. `readAsset` reads a file from the swagger-ui-dist package. */
 export function pageFiles(readAsset: (name: string) => Buffer): ReadonlyMap<string, PageFile> {
   const script = 'text/javascript; charset=utf-8';
   return new Map([

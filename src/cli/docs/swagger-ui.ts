@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { UsageError } from '../command.ts';
 
 /**
- * Returns a function that reads a file of the package swagger-ui-dist, an optional peer dependency.
+ * Returns a function that reads a file from the swagger-ui-dist package, an optional peer dependency.
  *
  * @throws {UsageError} if the package is not installed. `source` is the flag or the environment variable that requires
  *   the package.

@@ -7,20 +7,20 @@ import { counted } from './progress.ts';
 /** The maximum length of a body that is shown in full, in UTF-16 code units. Longer bodies are truncated. */
 const maxShownBody = 300;
 
-/** The response headers that a report shows, because many checks depend on them. */
+/** The response headers that a report includes, because many checks depend on them. */
 const shownHeaders = ['content-type', 'www-authenticate', 'allow', 'link', 'location', 'cache-control'];
 
-/** The number of checks for each outcome. */
+/** The number of checks with each outcome. */
 export interface CheckCounts {
   readonly passed: number;
-  /** Failed checks of the level MUST. */
+  /** The number of failed MUST-level checks. */
   readonly failed: number;
-  /** Failed checks of the level SHOULD. */
+  /** The number of failed SHOULD-level checks. */
   readonly warnings: number;
   readonly notRun: number;
 }
 
-/** Counts the results for each outcome. */
+/** Counts the results by outcome. */
 export function countResults(results: readonly CheckResult[]): CheckCounts {
   const count = (isCounted: (result: CheckResult) => boolean): number => results.filter(isCounted).length;
   return {
@@ -31,7 +31,7 @@ export function countResults(results: readonly CheckResult[]): CheckCounts {
   };
 }
 
-/** The response to the request of a failed check, in the form that a report shows. */
+/** The response that made a check fail, in the form in which the report contains it. */
 interface ReceivedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -49,7 +49,7 @@ interface ReportedResult {
   /** Why the check was not run. */
   readonly reason?: string;
   readonly expected?: string;
-  /** The response, or a phrase that describes the result if there is no single response to show. */
+  /** The response, or a phrase that describes the result if no single response caused the failure. */
   readonly received?: ReceivedResponse | string;
   readonly details?: readonly string[];
   /** A command that repeats the request. */

@@ -18,13 +18,13 @@ interface LogEntry {
 /** The maximum number of buffered bytes if standard error is not read. Further lines are dropped and counted. */
 const maxUnwrittenBytes = 1_048_576;
 
-/** How long repetitions of an error are counted instead of logged, after the error has been logged. */
+/** For this many milliseconds after an error has been logged, its repetitions are only counted. */
 const repeatMs = 1000;
 
 /** Writes the log to standard error, with one write per event loop iteration. */
 export class Log {
   readonly #format: LogFormat;
-  /** How many times each error has been repeated since it was logged. */
+  /** The number of repetitions of each error since it was logged. */
   readonly #repeats = new Map<string, number>();
   #lines = '';
   #dropped = 0;
@@ -41,8 +41,8 @@ export class Log {
 
   /**
    * Logs an error with its stack and the stacks of its causes. These stacks never contain tokens. Repetitions within a
-   * second are counted instead of logged, because every request fails while the storage is unavailable. `requestId`
-   * is the id of the request that failed.
+   * second are only counted, because every request fails while the storage is unavailable. `requestId` is the id of the
+   * request that failed.
    */
   error(message: string, error?: unknown, requestId?: string): void {
     const key = error === undefined ? message : `${message}: ${errorSummary(error)}`;
@@ -61,8 +61,8 @@ export class Log {
   }
 
   /**
-   * Logs a request that has ended. The line contains the path of the OpenAPI document, not the path that was sent,
-   * because clients put secrets into paths, as in `http://ada:password@host/plants` or `/plants;token=…`.
+   * Logs a request that has ended. The line contains the path template from the OpenAPI document, not the requested
+   * path, because a requested path can contain secrets, as in `http://ada:password@host/plants` or `/plants;token=…`.
    */
   request({ requestId, traceId, client, user, tokenId, method, path, operation, ...outcome }: RequestMessage): void {
     const { status, error, durationMs, bytes, isComplete } = outcome;
@@ -116,7 +116,7 @@ export class Log {
     this.#write({ level: 'error', message });
   }
 
-  /** Returns the current time in ISO 8601, formatted at most once per millisecond. */
+  /** Returns the current time in ISO 8601 format. Formats it at most once per millisecond. */
   #isoTime(): string {
     const now = Date.now();
     if (now !== this.#timeMs) {
@@ -144,7 +144,10 @@ export class Log {
   }
 }
 
-/** The methods of RFC 9110, and PATCH. Any other method is logged as `other`, because clients can choose any text. */
+/**
+ * The methods that RFC 9110 defines, and PATCH. All other methods are logged as `other`, because a client can send any
+ * text as the method.
+ */
 const knownMethods: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',

@@ -23,8 +23,8 @@ const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const rounded = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
 
 /**
- * Shows the progress of a command. On a terminal, draws one line and redraws it at most 10 times a second. The line
- * contains a bar and the remaining time if the total is known. If the stream is not a terminal, this line is not drawn.
+ * Shows the progress of a command. If the stream is a terminal, draws one line and redraws it at most 10 times a
+ * second. If the total is known, the line contains a bar and the remaining time.
  */
 export class Progress {
   readonly #stream: ProgressStream;
@@ -45,8 +45,7 @@ export class Progress {
   }
 
   /**
-   * Updates the count and the completed fraction, which is from 0 to 1. The default fraction is the count divided by
-   * the total.
+   * Updates the count and the completed fraction (0 to 1). By default, the fraction is the count divided by the total.
    */
   update(count: number, part: number | undefined = this.#total && count / this.#total): void {
     const now = performance.now();
@@ -94,7 +93,7 @@ export class Progress {
 }
 
 /**
- * Joins as many parts as fit into a line. No part is truncated, because a truncated number would look like a smaller
+ * Joins as many parts as fit on one line. No part is truncated, because a truncated number would look like a smaller
  * number.
  */
 function fitting(parts: string[], columns: number): string {

@@ -2,7 +2,10 @@ import type { PlantConflict, PlantTally } from '../../transfer/add-plants.ts';
 import { counted } from './progress.ts';
 import { printable } from './printable.ts';
 
-/** The maximum number of conflicts, and of bad lines, that are reported individually. Further ones are only counted. */
+/**
+ * The maximum number of conflicts that are reported individually. The same maximum applies to bad lines. All further
+ * conflicts and bad lines are only counted.
+ */
 const maxTold = 10;
 
 /** Counts the results of adding plants, and reports conflicts and bad lines. */
@@ -45,7 +48,7 @@ export class Tally implements PlantTally {
     this.#tellOne(this.#badLines, 'bad lines', `Line ${number} was left out: ${why}`);
   }
 
-  /** Returns the part of the summary after the number of added plants. */
+  /** Returns the part of the summary that follows the number of added plants. */
   toString(): string {
     const lines = this.#badLines === 0 ? '' : `, ${counted(this.#badLines, 'bad line')}`;
     const verb = this.present === 1 ? 'was' : 'were';
