@@ -1,7 +1,6 @@
 import { faultsIn } from '../../fault.ts';
 import type { Fault } from '../../fault.ts';
 
-const serve = 'test/cli/commands/serve.test.ts';
 
 /** `src/cli/commands`: one file for each command. */
 export const commandFaults: readonly Fault[] = [
