@@ -1,7 +1,6 @@
 import { faultsIn } from '../../fault.ts';
 import type { Fault } from '../../fault.ts';
 
-
 /** `src/cli/commands`: one file for each command. */
 export const commandFaults: readonly Fault[] = [
   ...faultsIn(
