@@ -1,5 +1,5 @@
 /**
- * The core of the package: the store, the storage adapter that keeps plants in memory, and the errors.
+ * The core of the package: the store, the in-memory storage adapter, and the errors.
  *
  * @module plant-store
  */

@@ -2,7 +2,7 @@ import { errorTable, PlantStoreError } from '../model/errors.ts';
 import { HttpError } from './http-error.ts';
 import type { ResponseCode } from './http-error.ts';
 
-/** Alternating header names and values, in the format of node:http's `rawHeaders` and `writeHead`. */
+/** Headers as alternating names and values, which is the format of `rawHeaders` and `writeHead` in node:http. */
 export type HeaderList = readonly string[];
 
 /** The result of an operation, before it is sent as a response. */
@@ -14,25 +14,28 @@ export interface Answer {
    * generator.
    */
   readonly body?: string | AsyncGenerator<string, void, undefined>;
-  /** The user whose plants the body contains. Bytes that the client has not read are counted for this user. */
+  /**
+   * The user whose plants the body contains. Bytes of the body that the client has not read count towards this user's
+   * limit.
+   */
   readonly user?: string;
   /** The code of the error that the body contains. */
   readonly error?: ResponseCode;
-  /** The front calls this once: when it has sent the response, or when the client has disconnected. */
+  /** Called once, when the response has been sent or the client has disconnected. */
   readonly onEnd?: (sent: Sent) => void;
 }
 
-/** What became of an answer. */
+/** The outcome of sending an answer. */
 export interface Sent {
   /** Whether the whole response was sent. */
   readonly isComplete: boolean;
-  /** The number of bytes of the response, with its header, if the front can count them. */
+  /** The number of bytes in the response, including its header. Absent if it is unknown. */
   readonly bytes?: number;
 }
 
 /**
- * The headers that every response has. Plants are private, so they must not be cached. Browsers must not guess another
- * media type.
+ * The headers of every response. Plants are private, so responses must not be cached. Browsers must not guess the media
+ * type.
  */
 export const commonHeaders: HeaderList = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff'];
 export const jsonHeaders: HeaderList = ['Content-Type', 'application/json', ...commonHeaders];
@@ -49,7 +52,7 @@ export function errorAnswer(error: unknown, headers: HeaderList = []): Answer {
   };
 }
 
-/** Returns the JSON body of the response to an error. */
+/** Returns the JSON body of an error response. */
 export function errorBody({ code, message }: PlantStoreError | HttpError): string {
   return JSON.stringify({ error: errorTable[code].error, message });
 }

@@ -8,10 +8,10 @@ const bearerCredentials = /^bearer +([\w\-.~+/]+=*)$/i;
 
 /**
  * Returns the bearer token of a request. The token is read only from the `Authorization` header, never from the query
- * or the body. The values of a repeated header are joined by a comma. The result is invalid, because a b64token cannot
- * contain a comma.
+ * or the body. If the header is repeated, its values are joined by a comma, and the result is invalid, because a
+ * b64token cannot contain a comma.
  *
- * @throws {HttpError} `missing_credentials` if the header is missing or has another scheme; `invalid_token` if the
+ * @throws {HttpError} `missing_credentials` if the header is missing or uses another scheme; `invalid_token` if the
  *   token is malformed or the header was sent twice.
  */
 export function bearerToken(request: ServiceRequest): string {
@@ -31,7 +31,8 @@ export function checkScope(caller: Caller, scope: Scope): void {
 }
 
 /**
- * Returns the `WWW-Authenticate` header for an authentication error (RFC 6750 §3), or no header for any other error.
+ * Returns the `WWW-Authenticate` header for an authentication error (RFC 6750 §3), or an empty list for any other
+ * error.
  */
 export function challenge(error: unknown, scope: Scope | undefined): HeaderList {
   if (!(error instanceof HttpError)) return [];

@@ -1,8 +1,8 @@
 import { HttpError } from './http-error.ts';
 
 /**
- * How many bytes of a body past its maximum size are read and discarded. If the connection were closed at once, the
- * client might not receive the error response.
+ * The maximum number of bytes to read and discard after a body has exceeded its maximum size. If the connection were
+ * closed immediately, the client might not receive the error response.
  */
 export const maxDrainedBytes = 1_048_576;
 
@@ -19,15 +19,15 @@ export class BodyBytes {
   #bytes: Buffer = Buffer.alloc(0);
   #length = 0;
 
-  /** `expected` is the size in the `Content-Length` header, or `maxBytes` if the request does not have this header. */
+  /** `expected` is the size in the `Content-Length` header, or `maxBytes` if this header is missing. */
   constructor(maxBytes: number, expected: number) {
     this.#maxBytes = maxBytes;
     this.#expected = expected;
   }
 
   /**
-   * Adds a chunk. Returns `false` if the body exceeds the maximum by more than {@link maxDrainedBytes}. The rest of the
-   * body must then not be read.
+   * Adds a chunk. Returns `false` if the body exceeds its maximum size by more than {@link maxDrainedBytes}. In this
+   * case, the caller must not read the rest of the body.
    */
   add(chunk: Buffer): boolean {
     if (this.#length + chunk.length <= this.#maxBytes) {
@@ -44,7 +44,10 @@ export class BodyBytes {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Appends a chunk to the buffer. If the chunks themselves were kept, 64 KiB of one-byte chunks would use 27 MiB. */
+  /**
+   * Appends a chunk to the buffer. Keeping the chunks as separate objects would use more memory: 27 MiB for 64 KiB of
+   * one-byte chunks.
+   */
   #append(chunk: Buffer): void {
     const needed = this.#length + chunk.length;
     if (this.#length === 0) {

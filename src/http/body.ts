@@ -5,15 +5,15 @@ import { HttpError } from './http-error.ts';
 import type { ServiceRequest } from './service-request.ts';
 import { UserTotals } from './user-totals.ts';
 
-/** The bodies that are being received may together use this many bytes, or 16 times `maxBodyBytes` if that is more. */
+/** The default of `maxReceivedBytes`. If 16 times `maxBodyBytes` is more, that is the default instead. */
 const minReceivedBytes = 67_108_864;
 
-/** The share of these bytes that one user's bodies may use. */
+/** The share of `maxReceivedBytes` that the bodies of one user may use. */
 const userShare = 1 / 4;
 
 /**
- * Reads JSON bodies. Limits the memory for bodies that have not arrived completely, because clients may send them
- * slowly.
+ * Reads JSON bodies. The memory for bodies that are being received is limited to `maxReceivedBytes`, because clients
+ * may send bodies slowly.
  */
 export class JsonBodyReader {
   readonly #maxBodyBytes: number;
@@ -26,11 +26,11 @@ export class JsonBodyReader {
   }
 
   /**
-   * Reads and parses the JSON body of a user's request. The top-level member `id` keeps its exact value (see
+   * Reads and parses the JSON body of a user's request. The value of the top-level `id` member is exact (see
    * `parseExactJson`).
    *
-   * @throws {HttpError} `invalid_media_type`, `body_too_large`, `invalid_json`, or `malformed_request` if the client
-   *   disconnects before the end of the body.
+   * @throws {HttpError} `invalid_media_type`, `body_too_large` or `invalid_json` if the service rejects the body;
+   *   `malformed_request` if the client disconnects before the end of the body.
    * @throws {PlantStoreError} `saturated` if too many bodies are being received.
    */
   async read(request: ServiceRequest, user: string): Promise<unknown> {
@@ -66,8 +66,8 @@ function parseBody(bytes: Buffer): unknown {
 }
 
 /**
- * Checks that the headers declare the body as JSON in UTF-8 (RFC 8259 §8.1) without a content coding. Rejects a
- * `Content-Type` that contains a comma: the header was sent twice, and parsers may choose different values.
+ * Checks that the headers declare a JSON body in UTF-8 (RFC 8259 §8.1) without a content coding. Rejects a
+ * `Content-Type` that contains a comma: such a header was sent twice, and different parsers may use different values.
  */
 function checkMediaType(request: ServiceRequest): void {
   const contentType = request.header('content-type') ?? '';

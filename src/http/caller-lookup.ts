@@ -3,13 +3,13 @@ import { isUser } from '../model/user.ts';
 import type { Authenticate, Caller } from '../model/caller.ts';
 import { HttpError } from './http-error.ts';
 
-/** How long a promise from `authenticate` may be pending. */
+/** The default time within which a promise from `authenticate` must settle. */
 const defaultTimeoutMs = 10_000;
 
 /**
  * Calls `authenticate` and checks its result. If the result is a promise, it must settle within 10 seconds. At most
- * `maxPending` of these promises may be pending at once. This limits the resources that a slow identity provider can
- * use up.
+ * `maxPending` of these promises may be pending at once. This limits the resources that are in use while an identity
+ * provider is slow.
  */
 export class CallerLookup {
   readonly #authenticate: Authenticate;

@@ -9,8 +9,8 @@ const exposed = 'Link, WWW-Authenticate, Retry-After, X-Request-Id';
 const requestHeaders = 'Authorization, Content-Type, X-Request-Id, traceparent';
 
 /**
- * Parses the option `corsOrigin` into a list of origins. Each origin is `*` or an origin as browsers send it in the
- * `Origin` header (RFC 6454 §6.2): a scheme, a host in lower case, and a port if it is not the default.
+ * Parses the `corsOrigin` option into a list. Each element is `*`, or an origin in the form in which browsers send it
+ * in the `Origin` header (RFC 6454 §6.2): a scheme, a host in lower case, and a port if it is not the default.
  *
  * @throws {TypeError} if the option is invalid; the message names it.
  */
@@ -30,7 +30,8 @@ function isOrigin(value: unknown): value is string {
 
 /**
  * Implements cross-origin resource sharing (https://fetch.spec.whatwg.org/#http-cors-protocol), which lets web pages
- * from other origins call the service. The service accepts bearer tokens only, so no header allows cookies.
+ * from other origins call the service. The service accepts bearer tokens only, so it does not send a header that allows
+ * cookies.
  */
 export class Cors {
   readonly #origins: ReadonlySet<string>;
@@ -39,7 +40,7 @@ export class Cors {
     this.#origins = new Set(origins);
   }
 
-  /** Returns the CORS headers for the response to a request. Error responses must have them too. */
+  /** Returns the CORS headers for the response to a request. Error responses need these headers too. */
   headers(request: ServiceRequest): HeaderList {
     const origin = this.#allowed(request);
     const vary = this.#origins.has('*') ? [] : ['Vary', 'Origin'];
@@ -47,9 +48,7 @@ export class Cors {
     return [...vary, 'Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', exposed];
   }
 
-  /**
-   * Returns the additional headers for the response to an OPTIONS request. Browsers send such a request as a preflight.
-   */
+  /** Returns the additional headers for the response to an OPTIONS request, which may be a CORS preflight request. */
   preflightHeaders(request: ServiceRequest, methods: string): HeaderList {
     if (this.#allowed(request) === undefined) return [];
     const allow = ['Access-Control-Allow-Methods', methods, 'Access-Control-Allow-Headers', requestHeaders];
@@ -65,16 +64,16 @@ export class Cors {
 }
 
 const described = {
-  'Access-Control-Allow-Origin': describe('The origin whose pages may read the response.'),
-  'Access-Control-Expose-Headers': describe('The headers that pages may read.'),
+  'Access-Control-Allow-Origin': describe('The origin whose web pages may read the response.'),
+  'Access-Control-Expose-Headers': describe('The headers that web pages may read.'),
   Vary: describe('Origin, if the response depends on the origin of the request.'),
 };
 
 const describedPreflight = {
-  'Access-Control-Allow-Methods': describe('The methods that pages of other origins may use.'),
-  'Access-Control-Allow-Headers': describe('The headers that pages of other origins may send.'),
+  'Access-Control-Allow-Methods': describe('The methods that web pages from other origins may use.'),
+  'Access-Control-Allow-Headers': describe('The headers that web pages from other origins may send.'),
   'Access-Control-Max-Age': {
-    description: 'Seconds for which a browser may reuse this response.',
+    description: 'The number of seconds for which a browser may reuse this response.',
     schema: { type: 'integer' },
   },
 };
@@ -83,7 +82,7 @@ function describe(description: string): object {
   return { description, schema: { type: 'string' } };
 }
 
-/** Returns a copy of an OpenAPI document with the CORS headers in all responses. */
+/** Returns a copy of an OpenAPI document that also describes the CORS headers of all responses. */
 export function describeCors(document: ReturnType<typeof openApiDocument>): object {
   const copy = structuredClone(document) as {
     paths: Record<string, Record<string, { responses: Record<string, OpenApiResponse> }>>;

@@ -18,7 +18,7 @@ import type { ServiceOptions } from './service-options.ts';
 import type { ServiceRequest } from './service-request.ts';
 import { UnsentBytes } from './unsent-bytes.ts';
 
-/** The HTTP service without a server. It returns an {@link Answer} to each request and does not use sockets. */
+/** The HTTP service without a server. It returns an {@link Answer} for each request and does not use sockets. */
 export interface Handler {
   /** Handles a request: checks the route, method, credentials and scope, then runs the operation. Never rejects. */
   answer(request: ServiceRequest): Promise<Answer>;
@@ -26,19 +26,19 @@ export interface Handler {
    * Returns whether a route exists for a request target. If not, {@link answer} returns the error `route_not_found`.
    */
   hasRoute(target: string): boolean;
-  /** Returns the answer to a request that the front refuses. */
+  /** Returns an error answer with the given headers, for a request that is refused before it is dispatched. */
   refuse(request: ServiceRequest, code: HttpErrorCode, headers: HeaderList): Answer;
   /** Reports an error that occurs while an answer is being sent. */
   report(error: unknown, request: ServiceRequest): void;
-  /** Counts the bytes that clients have not read. The code that sends the answers updates this count. */
+  /** Counts the response bytes that clients have not read. The code that sends the answers updates this count. */
   readonly unsent: UnsentBytes;
   readonly maxBodyBytes: number;
   readonly maxInFlight: number;
 }
 
 /**
- * Creates the handler for a store. `owner` is the name of the public function that the application called, for error
- * messages.
+ * Creates the handler for a store. `owner` is the name of the public function that the application called. Error
+ * messages contain this name.
  *
  * @throws {TypeError} if an option is invalid; the message names it.
  */
@@ -78,7 +78,10 @@ export function createHandler(owner: string, store: PlantStore, options: Service
     return identified(request, errorAnswer(new HttpError(code), headers), record);
   }
 
-  /** Adds the id of the request and the headers of CORS to an answer. If there is a record, it is published when the answer has been sent. */
+  /**
+   * Adds the `X-Request-Id` header and the CORS headers to an answer. If `record` is not `undefined`, it is published
+   * when the response has been sent or the client has disconnected.
+   */
   function identified(request: ServiceRequest, decided: Answer, record: RequestRecord | undefined): Answer {
     const { headers: own = [] } = decided;
     const headers = ['X-Request-Id', request.id, ...own, ...(cors?.headers(request) ?? [])];
@@ -121,13 +124,16 @@ function operationOf(route: Route, method: string): Operation | undefined {
   return route.operations[method === 'HEAD' ? 'GET' : method];
 }
 
-/** Returns the members of a message that identify the route of a request. */
+/** Returns the properties of a request message that describe the route. */
 function routeOf({ method, target }: ServiceRequest, basePath: string): RouteFacts {
   const route = resolveTarget(target, basePath).match?.route;
   return { path: route?.path ?? '', operation: route && operationOf(route, method)?.id };
 }
 
-/** Returns whether a request was refused because of load or shutdown. Such errors are not reported. */
+/**
+ * Returns whether an error means that a request was refused because of overload or shutdown. Such errors are not
+ * reported.
+ */
 function isRefusal(error: unknown): boolean {
   return error instanceof PlantStoreError && (error.code === 'saturated' || error.code === 'closed');
 }

@@ -1,7 +1,7 @@
 import { errorTable } from '../model/errors.ts';
 import type { ErrorCode, HttpErrorCode } from '../model/errors.ts';
 
-/** The code of an error that a response can contain. */
+/** An error code that a response can contain. */
 export type ResponseCode = ErrorCode | HttpErrorCode;
 
 /**

@@ -4,7 +4,7 @@ import { UserTotals } from './user-totals.ts';
 /** The share of `maxInFlight` that one user may use. The rest is reserved for other users. */
 const userShare = 3 / 4;
 
-/** Counts and limits the requests that the store is working on. */
+/** Counts and limits the requests that the store is processing. */
 export class InFlight {
   readonly #max: number;
   readonly #maxOfUser: number;

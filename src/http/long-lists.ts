@@ -6,27 +6,29 @@ import type { PlantStore } from '../store/plant-store.ts';
 import { HttpError } from './http-error.ts';
 import { UserTotals } from './user-totals.ts';
 
-/** How many ids all lists together may hold in memory. This many ids use 64 MiB. */
+/** The default maximum number of ids that all lists together may hold in memory. This number of ids uses 64 MiB. */
 const defaultMaxHeldIds = 8_388_608;
 
-/** The share of this maximum that one user's lists may hold. */
+/** The share of `maxHeldIds` that the lists of one user may hold. */
 const userShare = 1 / 4;
 
-/** How many ids one user's lists may hold even if all lists together hold more than the maximum. */
+/** The number of ids that the lists of one user may hold even if all lists together exceed `maxHeldIds`. */
 const minHeldIdsOfUser = 65_536;
 
-/** How many lists may wait for an earlier list of the same user: for each user, and for all users together. */
+/** The maximum number of requests from one user that may wait until an earlier list of this user has been prepared. */
 const maxWaitingOfUser = 100;
+
+/** The maximum number of waiting requests from all users together. */
 const maxWaiting = 1000;
 
-/** How many lists of each user may wait even if other users have already reached `maxWaiting`. */
+/** The number of requests from one user that may wait even if `maxWaiting` has been reached. */
 const minWaitingOfUser = 8;
 
-/** A request for a list with a `limit` that is larger than one page. */
+/** A request for a long list, whose `limit` is greater than the number of plants in the first page. */
 export interface LongListRequest {
   readonly user: string;
   readonly limit: number;
-  /** The first page. It has fewer plants than `limit`, and more plants follow it. */
+  /** The first page. It contains fewer plants than `limit`, and more plants follow it. */
   readonly first: JsonPage;
   /** Returns whether the client has disconnected. */
   readonly isClientGone: () => boolean;
@@ -34,29 +36,30 @@ export interface LongListRequest {
 
 /** A long list that is ready to be sent. */
 interface LongList {
-  /** The id of the last plant if the limit truncates the list; empty if the list is complete. */
+  /** The id of the last plant if the limit truncates the list; an empty string if the list is complete. */
   readonly cutAfter: string;
   /** Yields the JSON in pieces. */
   readonly body: AsyncGenerator<string, void, undefined>;
 }
 
 /**
- * Prepares lists with a `limit` that is larger than one page. The `Link` header of such a list contains the id of the
- * last plant, and headers are sent before the body. So every page after the first is read twice: once to collect the
- * ids of its plants, and once for the body. The body then contains only plants whose ids were collected. If it also
- * contained plants that were created in the meantime, it would exceed the limit, or end before the id in `Link`.
+ * Prepares long lists, whose `limit` is greater than the number of plants in the first page. The `Link` header contains
+ * the id of the last plant and is sent before the body. Every page after the first is therefore read twice: once to
+ * collect the ids of its plants, and once to build the body. The body contains only plants whose ids were collected. If
+ * it also contained plants that were created in the meantime, it would exceed the limit, or end before the id in
+ * `Link`.
  *
- * If the JSON were held instead of the ids, each page would have to be read only once. But an id takes 8 bytes of
- * memory, and the JSON of a plant takes at least 40, even with a short name and tag.
+ * If the JSON were held instead of the ids, each page would be read only once. But an id uses 8 bytes of memory,
+ * whereas the JSON of a plant uses at least 40 bytes, even if the name and tag are short.
  *
- * Only one list of each user is prepared at a time. A list holds its ids until it has been sent. The lists of one user
- * may hold a quarter of the ids that all lists together may hold. If a user has only one list, this list may hold more.
+ * Only one list per user is prepared at a time. A list holds its ids until it has been sent. The lists of one user may
+ * together hold a quarter of `maxHeldIds`. If a user has only one list, it may hold more.
  */
 export class LongLists {
   readonly #store: PlantStore;
   readonly #maxHeldIds: number;
   readonly #heldIds: UserTotals;
-  /** The users for whom a list is being prepared, each with the callbacks that resume the user's waiting lists. */
+  /** Maps each user for whom a list is being prepared to the callbacks that resume the user's waiting requests. */
   readonly #preparing = new Map<string, (() => void)[]>();
   #waiting = 0;
 
@@ -67,9 +70,9 @@ export class LongLists {
   }
 
   /**
-   * Prepares a list. Waits for earlier lists of the same user, then collects the ids.
+   * Waits until all earlier lists of the same user have been prepared, then prepares this list.
    *
-   * @throws {PlantStoreError} `saturated` if too many lists are waiting or too many ids are held.
+   * @throws {PlantStoreError} `saturated` if too many requests are waiting or too many ids are held.
    * @throws {HttpError} `malformed_request` if the client has disconnected.
    */
   async prepare(request: LongListRequest): Promise<LongList> {
@@ -105,7 +108,8 @@ export class LongLists {
   }
 
   /**
-   * Yields `cutAfter`, then the pieces of the body. At the end, even after an error, the ids of the list are released.
+   * Yields `cutAfter`, then the pieces of the body. When the generator ends, even after an error, the ids of the list
+   * are released.
    */
   async *#read({ user, limit, first, isClientGone }: LongListRequest): AsyncGenerator<string, void, undefined> {
     let held = 0;

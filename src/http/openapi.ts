@@ -4,7 +4,6 @@ import { maxLimit } from '../model/plant.ts';
 import { commonErrors, routes } from './routes.ts';
 import type { Operation, OperationId, Route } from './routes.ts';
 
-/** A JSON object. */
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The schema of a name or tag. The service also rejects unpaired surrogates, although the pattern matches them. */
@@ -12,7 +11,7 @@ const string = { type: 'string', pattern: '^[^\\u0000]*$' };
 const id = {
   type: 'integer',
   format: 'int64',
-  description: 'Identification number of the plant. Exact: past 2^53 a client needs a 64-bit type to send it.',
+  description: 'Identification number of the plant. To send ids over 2^53 exactly, use a 64-bit integer type.',
 };
 const name = { ...string, description: 'The name of the plant' };
 const tag = { ...string, description: 'Tag that specifies the type of the plant' };
@@ -26,7 +25,7 @@ const schemas = {
   },
   NewPlant: {
     type: 'object',
-    description: 'A Plant with one more field, the id. Fields beyond these are ignored.',
+    description: 'A Plant with one more field, the id. Unknown fields are ignored.',
     required: ['id', 'name'],
     properties: { id, name, tag },
     examples: [{ id: 7, name: 'Fern', tag: 'indoor' }],
@@ -35,30 +34,35 @@ const schemas = {
     type: 'object',
     required: ['error', 'message'],
     properties: {
-      error: { type: 'integer', format: 'int32', description: 'HTTP status × 100 + n; stable.' },
+      error: {
+        type: 'integer',
+        format: 'int32',
+        description: 'Identifies the kind of error. The value is HTTP status × 100 + n and never changes.',
+      },
       message: { type: 'string' },
     },
   },
 };
 
 const headers = {
-  'Cache-Control': header('Plants are private.', { const: 'no-store' }),
+  'Cache-Control': header('Plants are private and must not be cached.', { const: 'no-store' }),
   'X-Request-Id': {
     description:
-      'Identifies the request in the log of the server. The id that the client sent in this header, if it consists of ' +
-      '1 to 128 visible ASCII characters other than " and \\; otherwise a new UUID. It is absent if the request was ' +
-      'refused before it was complete: its header was malformed or too large, or the request took too long to arrive.',
+      'Identifies the request in the log of the server. The value is the id that the client sent in this header, if ' +
+      'that id consists of 1 to 128 visible ASCII characters other than " and \\; otherwise, it is a new UUID. The ' +
+      'header is absent if the request was refused before it was complete: the request header was malformed or too ' +
+      'large, or the request took too long to arrive.',
     schema: { type: 'string', pattern: '^[!#-[\\]-~]{1,128}$' },
   },
   'X-Content-Type-Options': header('Clients must not interpret the body as another type.', { const: 'nosniff' }),
-  'WWW-Authenticate': header('The challenge of RFC 6750 §3.', { type: 'string', pattern: '^Bearer realm=' }),
-  'Retry-After': header('Seconds to wait before trying again.', { type: 'integer', minimum: 0 }),
-  Allow: header('The methods of this path.', { type: 'string' }),
+  'WWW-Authenticate': header('The challenge that RFC 6750 §3 defines.', { type: 'string', pattern: '^Bearer realm=' }),
+  'Retry-After': header('The number of seconds to wait before a retry.', { type: 'integer', minimum: 0 }),
+  Allow: header('The methods that this path supports.', { type: 'string' }),
 };
 
 type HeaderName = keyof typeof headers;
 
-/** Maps a status to the additional header that Error responses with this status have. */
+/** Maps an HTTP status to the additional header of Error responses with this status. */
 const extraHeaders: Partial<Record<number, HeaderName>> = {
   401: 'WWW-Authenticate',
   403: 'WWW-Authenticate',
@@ -67,26 +71,26 @@ const extraHeaders: Partial<Record<number, HeaderName>> = {
 };
 
 const link = {
-  description: 'The next page (RFC 8288, rel="next"), if the limit cut the list short.',
+  description: 'The link to the next page (RFC 8288, rel="next"), if the limit truncates the list.',
   schema: { type: 'string' },
 };
 
 const parameters = {
-  limit: query('limit', 'The maximum number of plants; without it all plants are returned. May be given once.', {
+  limit: query('limit', 'The maximum number of plants to return. Default: all plants. May be given only once.', {
     format: 'int32',
     minimum: 0,
     maximum: maxLimit,
   }),
-  after: query('after', 'Returns only plants with an id greater than this one. Take it from Link. May be given once.', {
+  after: query('after', 'Returns only plants with a greater id. Take the value from Link. May be given only once.', {
     format: 'int64',
   }),
   id: { name: 'id', in: 'path', required: true, description: 'The id of the plant.', schema: id },
 };
 
-/** The parts of each operation's description that the table of routes does not contain. */
+/** The parts of each operation's description that cannot be generated from the `routes` table. */
 const details: Record<OperationId, JsonObject & { readonly responses: JsonObject }> = {
   getPlants: {
-    summary: 'The plants the caller has access to, in ascending id.',
+    summary: 'Returns the caller’s plants in ascending order of id.',
     parameters: [parameters.limit, parameters.after],
     responses: {
       200: {
@@ -96,10 +100,11 @@ const details: Record<OperationId, JsonObject & { readonly responses: JsonObject
     },
   },
   createPlant: {
-    summary: 'Creates a plant under the caller, unless the caller has one with this id.',
+    summary: 'Creates a plant for the caller, unless the caller already has a plant with this id.',
     requestBody: {
       required: true,
-      description: 'In UTF-8 and without a content coding; by default at most 65536 bytes and 256 levels deep.',
+      description:
+        'JSON in UTF-8 without a content coding; at most 65536 bytes by default, and at most 256 levels deep.',
       content: json(schemaRef('NewPlant')),
     },
     responses: { 200: success('The plant was created.', schemaRef('Plant')) },
@@ -110,12 +115,15 @@ const details: Record<OperationId, JsonObject & { readonly responses: JsonObject
     responses: { 204: { description: 'The plant was deleted.', headers: headerRefs() } },
   },
   getOpenApi: {
-    summary: 'This document.',
-    responses: { 200: success('OpenAPI 3.1.0.', { type: 'object' }) },
+    summary: 'Returns this document.',
+    responses: { 200: success('The OpenAPI 3.1.0 document.', { type: 'object' }) },
   },
 };
 
-/** Maps a status to the name of its response, if this response is the same for every operation. */
+/**
+ * The keys are the HTTP statuses whose response is the same for every operation. The value is the name of that
+ * response.
+ */
 const sharedResponses: Readonly<Record<string, string>> = {
   401: 'Unauthorized',
   403: 'Forbidden',
@@ -127,8 +135,8 @@ const sharedResponses: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the OpenAPI 3.1.0 description of the service. The description is generated from the tables of routes and
- * errors that the service itself uses. `serverUrl` is the URL or path that precedes every path in the description.
+ * Returns the OpenAPI 3.1.0 description of the service. The description is generated from the same tables of routes and
+ * errors that the service uses. `serverUrl` is the URL or path that precedes every path in the description.
  *
  * @example
  * await writeFile('openapi.json', JSON.stringify(openApiDocument('https://example.org/garden')));
@@ -139,8 +147,8 @@ export function openApiDocument(serverUrl = '/'): Readonly<Record<string, unknow
     info: {
       title: 'OpenAPI Plant Store',
       description:
-        'Keeps a collection of plants for each user. Every other path answers 404 (RouteNotFound), ' +
-        'every other method of a path 405 (MethodNotAllowed). Unknown query parameters are ignored.',
+        'Keeps a collection of plants for each user. Requests for other paths receive a 404 response ' +
+        '(RouteNotFound). Other methods receive a 405 response (MethodNotAllowed). Unknown query parameters are ignored.',
       version: '1.0.0',
       license: { name: 'MIT', identifier: 'MIT' },
     },
@@ -160,7 +168,8 @@ export function openApiDocument(serverUrl = '/'): Readonly<Record<string, unknow
         bearerAuth: {
           type: 'http',
           scheme: 'bearer',
-          description: 'A token stands for a user. It may be held to the scopes plants:read and plants:write.',
+          description:
+            'A token identifies a user. Its scopes (plants:read, plants:write) may limit what the caller can do.',
         },
       },
     },
@@ -177,7 +186,7 @@ function pathItem({ path, operations }: Route): JsonObject {
       item['head'] = { operationId: `headOf${title}`, ...described, responses: withoutContent(described.responses) };
     }
   }
-  const options = { 204: { description: 'The methods of this path.', headers: headerRefs('Allow') } };
+  const options = { 204: { description: 'The methods that this path supports.', headers: headerRefs('Allow') } };
   item['options'] = {
     operationId: `optionsOf${path.replaceAll(/\W+(\w?)/g, (_, first: string) => first.toUpperCase())}`,
     security: [],
@@ -190,7 +199,7 @@ function describeOperation({ id, scope, errors }: Operation): JsonObject & { res
   const { responses, ...rest } = details[id];
   return {
     ...rest,
-    // In OpenAPI 3.1, this list contains the scopes that a bearer token must have.
+    // In OpenAPI 3.1, this array contains the scopes that a bearer token must have.
     security: scope === undefined ? [] : [{ bearerAuth: [scope] }],
     responses: { ...responses, ...errorResponses([...commonErrors, ...errors]) },
   };
@@ -211,7 +220,7 @@ function codesOf(status: number): ResponseCode[] {
   return (Object.keys(errorTable) as ResponseCode[]).filter((code) => errorTable[code].status === status);
 }
 
-/** Returns the response for error codes that have the same status. */
+/** Returns one response that describes all given error codes. The codes must have the same status. */
 function errorResponse(codes: readonly ResponseCode[]): JsonObject {
   const integers = [...new Set(codes.map((code) => errorTable[code].error))];
   const error = { type: 'integer', enum: integers };
@@ -222,7 +231,10 @@ function errorResponse(codes: readonly ResponseCode[]): JsonObject {
   };
 }
 
-/** Returns the responses to HEAD: the responses to GET, without their content (RFC 9110 §9.3.2). */
+/**
+ * Converts the responses to a GET request into the responses to a HEAD request, which have no content (RFC 9110
+ * §9.3.2).
+ */
 function withoutContent(responses: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(responses).map(([status, response]) => [

@@ -26,19 +26,19 @@ interface Call {
   readonly idText: string;
 }
 
-/** The options of the service that the operations use. */
+/** The service options that the operations use. */
 export interface OperationLimits {
   /** The maximum size of a request body in bytes. */
   readonly maxBodyBytes: number;
-  /** How many requests the store may work on at once. */
+  /** The maximum number of requests that the store processes at the same time. */
   readonly maxInFlight: number;
-  /** The prefix of every path that a response contains. */
+  /** The prefix of every path in a response. */
   readonly basePath: string;
   /** Whether responses have CORS headers. If so, the OpenAPI document describes them. */
   readonly hasCors: boolean;
 }
 
-/** The functions that implement the operations. Each is called after the caller has been authorized. */
+/** The functions that implement the operations. Each function is called after the caller has been authorized. */
 export type Operations = Readonly<Record<OperationId, (call: Call) => Answer | Promise<Answer>>>;
 
 export function createOperations(store: PlantStore, limits: OperationLimits, unsent: UnsentBytes): Operations {
@@ -49,8 +49,8 @@ export function createOperations(store: PlantStore, limits: OperationLimits, uns
   const inFlight = new InFlight(limits.maxInFlight);
 
   /**
-   * Counts a request as in progress. Called when the whole request has arrived. Throws if the client can no longer
-   * receive a response, or if too many requests are in progress.
+   * Counts a request as in progress. Must be called after the whole request has arrived. Throws an error if the client
+   * can no longer receive a response, or if too many requests are in progress.
    */
   function begin({ isOpen }: ServiceRequest, user: string): void {
     if (!isOpen) throw new HttpError('malformed_request');
@@ -59,7 +59,7 @@ export function createOperations(store: PlantStore, limits: OperationLimits, uns
 
   return {
     createPlant: async ({ request, user }) => {
-      // This cast is not checked, because the store validates the parsed JSON.
+      // This cast is safe, because the store validates the parsed JSON.
       const newPlant = (await bodies.read(request, user)) as Parameters<PlantStore['createPlant']>[1];
       begin(request, user);
       try {
@@ -110,8 +110,8 @@ function openApiAnswer(prefix: string, hasCors: boolean): Answer {
 }
 
 /**
- * Parses the id in a path. The digits and the minus sign may be percent-encoded (RFC 3986 §6.2.2.2). An id with any
- * other percent sign is invalid.
+ * Parses the id in a path. The digits and the minus sign may be percent-encoded (RFC 3986 §6.2.2.2). An id that
+ * contains any other percent sign is invalid.
  */
 function parseIdText(text: string): PlantId {
   const id = int64FromText(text.replace(/%(3\d|2d)/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))));

@@ -1,6 +1,7 @@
 /**
- * The maximum length of a piece in UTF-16 code units. Lists are sent in pieces, because data that a client has not read
- * stays in memory outside the heap. In ASCII, this length is 64 KiB, the high-water mark of a socket.
+ * The maximum length of a piece of a response body, in UTF-16 code units. Lists are sent in pieces to limit memory use,
+ * because data that a client has not read stays in memory outside the heap. A piece that consists of ASCII characters
+ * uses at most 64 KiB, which is the high-water mark of a socket.
  */
 export const maxPieceLength = 65_536;
 

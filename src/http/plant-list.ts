@@ -8,13 +8,13 @@ import type { JsonPage } from '../storage/storage-adapter.ts';
 import type { Answer } from './answer.ts';
 import type { LongLists } from './long-lists.ts';
 
-/** The query parameters of a list, which select a range of the user's plants. */
+/** The query parameters of a list request. They select a range of the user's plants. */
 export interface ListQuery {
   readonly limit: number | undefined;
   readonly after: PlantId | undefined;
 }
 
-/** The query parameters of a list, and other data from its request. */
+/** The query parameters of a list request, and other data about the request. */
 export interface PlantListRequest extends ListQuery {
   readonly user: string;
   /** The path for the `Link` header. */
@@ -27,9 +27,9 @@ export interface PlantListRequest extends ListQuery {
 
 /**
  * Returns the answer to a getPlants request: a JSON array of plants in ascending order of id. `first` is the first page
- * of the list. Memory use does not depend on the length of the list, except for the ids that {@link LongLists} holds if
- * the limit is larger than one page. With such a limit, the response to HEAD has no `Link`, because the whole list
- * would have to be read to find the last id (RFC 9110 §9.3.2).
+ * of the list. Memory use does not depend on the length of the list, unless the limit is larger than one page: {@link
+ * LongLists} then holds the ids of the plants. With such a limit, the response to HEAD does not contain a `Link`
+ * header, because the last id is known only after the whole list has been read (RFC 9110 §9.3.2).
  *
  * @throws {PlantStoreError} `saturated`, or any error that the store throws.
  */
@@ -53,7 +53,7 @@ export async function plantListAnswer(
 async function* allPages(store: PlantStore, user: string, first: JsonPage): AsyncGenerator<string, void, undefined> {
   yield first.json.slice(0, -1);
   for (let page = first; page.hasMore;) {
-    // Without this wait, a synchronous storage adapter would block other requests until the end of the list.
+    // Without this wait, a synchronous storage adapter would block other requests until the whole list has been read.
     await pageTurn(user);
     page = await plantPageJson(store, user, { after: page.last });
     if (page.count > 0) yield `,${page.json.slice(1, -1)}`;
@@ -61,14 +61,17 @@ async function* allPages(store: PlantStore, user: string, first: JsonPage): Asyn
   yield ']';
 }
 
-/** Returns the `Link` header (RFC 8288) for a list that its limit truncates. It links to the plants after `last`. */
+/**
+ * Returns the `Link` header (RFC 8288) for a list that is truncated by its limit. The header links to the plants after
+ * `last`.
+ */
 function nextLink(path: string, limit: number, last: PlantId | string | undefined): Answer['headers'] {
   return ['Link', `<${path}?limit=${limit}&after=${last ?? ''}>; rel="next"`];
 }
 
 /**
- * Matches a query in the form that `Link` headers contain. Parsing it with URLSearchParams would add a tenth to the
- * cost of a request.
+ * Matches a query string in the form that `Link` headers use. Parsing such a string with URLSearchParams would increase
+ * the cost of a request by a tenth.
  */
 const plainQuery = /^limit=(\d{1,9})(?:&after=(-?\d{1,18}))?$/;
 
@@ -82,8 +85,8 @@ export function parseListQuery(query: string): ListQuery {
   if (query === '') return { limit: undefined, after: undefined };
   const plain = plainQuery.exec(query);
   if (plain !== null) return { limit: Number(plain[1]), after: plain[2] === undefined ? undefined : BigInt(plain[2]) };
-  // URLSearchParams removes the leading `?`. If the query itself begins with a `?`, this character belongs to the name
-  // of the first parameter.
+  // URLSearchParams removes a leading `?`, so one is added here. If the query itself begins with a `?`, that character
+  // is part of the name of the first parameter.
   const parameters = new URLSearchParams(`?${query}`);
   return { limit: parseLimit(parameters.getAll('limit')), after: parseAfter(parameters.getAll('after')) };
 }

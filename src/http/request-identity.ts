@@ -2,10 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { ServiceRequest } from './service-request.ts';
 
-/** 1 to 128 visible ASCII characters. Without `"` and `\`, so that every log format can contain the id as it is. */
+/**
+ * Matches an id of 1 to 128 visible ASCII characters. The characters `"` and `\` are excluded, so that the id does not
+ * have to be escaped in any log format.
+ */
 const usableId = /^[!#-[\]-~]{1,128}$/;
 
-/** The `traceparent` header: version 00 has four fields, and later versions may have more (W3C Trace Context §3.2). */
+/**
+ * Matches a `traceparent` header. Version 00 has four fields, and later versions may have more (W3C Trace Context
+ * §3.2).
+ */
 const traceparent = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(-.*)?$/;
 
 type Headers = Pick<ServiceRequest, 'header'>;
@@ -23,9 +29,10 @@ export function traceIdOf(request: Headers): string | undefined {
 }
 
 /**
- * Returns the address of the client. Each of the `trustedProxies` proxies has appended the address of its own client to
- * `X-Forwarded-For`. Addresses further to the left are not used, because clients can send this header themselves. If
- * the header has too few addresses, the request has not passed all proxies, and the address of the connection is used.
+ * Returns the address of the client. Each trusted proxy appends the address of its own client to `X-Forwarded-For`.
+ * With N trusted proxies, the Nth address from the right is therefore returned. Addresses further to the left are
+ * ignored, because the client may have sent them. If the header contains too few addresses, the request has not passed
+ * through all proxies, and the address of the connection is returned.
  */
 export function clientOf(
   request: Pick<ServiceRequest, 'header' | 'peerAddress'>,

@@ -5,12 +5,12 @@ import type { Answer, Sent } from './answer.ts';
 import { clientOf, traceIdOf } from './request-identity.ts';
 import type { ServiceRequest } from './service-request.ts';
 
-/** What the message of a request says about its route. */
+/** The properties of a request message that describe the route. */
 export type RouteFacts = Pick<RequestMessage, 'path' | 'operation'>;
 
-/** Collects the message of a request for the channel `plant-store:request`. */
+/** Collects the data for a request's message on the `plant-store:request` channel. */
 export class RequestRecord {
-  /** The caller, as soon as it is known. */
+  /** The caller; `undefined` until it is known. */
   caller: Caller | undefined;
   readonly #request: ServiceRequest;
   readonly #start: number;
@@ -19,7 +19,7 @@ export class RequestRecord {
   private constructor(request: ServiceRequest, start: number, trustedProxies: number) {
     this.#request = request;
     this.#start = start;
-    // A connection has no address any more after it is closed.
+    // The address is read at the start, because a closed connection does not have an address.
     this.#client = clientOf(request, trustedProxies);
   }
 

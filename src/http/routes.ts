@@ -4,7 +4,7 @@ import type { ResponseCode } from './http-error.ts';
 /** The operationId of each operation in the OpenAPI document. */
 export type OperationId = 'createPlant' | 'getPlants' | 'deletePlant' | 'getOpenApi';
 
-/** One method of one path, such as `GET /plants`. */
+/** A method on a path, such as `GET /plants`. */
 export interface Operation {
   readonly id: OperationId;
   /** The scope that the caller's token must have; `undefined` if no token is required. */
@@ -67,8 +67,8 @@ function allowedMethods(route: Route): string {
 }
 
 /**
- * The route that matches a path. `idText` is the path segment at `{id}`, still percent-encoded; empty if the route has
- * no `{id}`.
+ * The route that matches a path. `idText` is the path segment that matches `{id}`, still percent-encoded. It is empty
+ * if the route does not contain `{id}`.
  */
 export interface RouteMatch {
   readonly route: Route;
@@ -100,8 +100,8 @@ export interface ResolvedTarget {
 }
 
 /**
- * Finds the route for a request target. If no route matches the path and the path begins with `basePath`, removes this
- * prefix and searches again, because some proxies and frameworks do not remove it.
+ * Finds the route for a request target. If no route matches the path, and the path begins with `basePath`, removes this
+ * prefix and searches again. Some proxies and frameworks do not remove the prefix.
  */
 export function resolveTarget(target: string, basePath: string): ResolvedTarget {
   const { path, query } = splitTarget(target);
@@ -113,8 +113,8 @@ export function resolveTarget(target: string, basePath: string): ResolvedTarget 
 
 /**
  * Splits a request target into a path and a query. If the target is in absolute form (RFC 9112 §3.2.2), its scheme and
- * authority are removed. `new URL(target, base)` is not used, because it would treat the `evil` in `//evil/plants` as a
- * host.
+ * authority are removed. `new URL(target, base)` is not used, because it would interpret the `evil` in `//evil/plants`
+ * as a host.
  */
 export function splitTarget(target: string): { path: string; query: string } {
   const origin = /^https?:\/\/[^/?]*/i.exec(target)?.[0].length ?? 0;

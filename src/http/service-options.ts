@@ -5,10 +5,14 @@ import { PlantStore } from '../store/plant-store.ts';
 import { checkBasePath } from './base-path.ts';
 import { parseCorsOrigin } from './cors.ts';
 
-/** The options of the HTTP service. They are the same for every server. */
+/**
+ * The options of the HTTP service. `createRequestListener`, `createPlantServer` and `createFetchHandler` accept the
+ * same options.
+ */
 export interface ServiceOptions {
   /**
-   * Returns the caller that a bearer token identifies. Required, so that no service is open to everyone by accident.
+   * Returns the caller that a bearer token identifies. This option is required, so that a service is never open to
+   * everyone by accident.
    */
   authenticate: Authenticate;
   /**
@@ -17,16 +21,16 @@ export interface ServiceOptions {
    */
   maxBodyBytes?: number;
   /**
-   * How many requests the store may work on at once, 1 or more; default 1000. Further requests are refused immediately
-   * with `saturated`. A request counts after it has arrived completely; a list counts only until its first page has
-   * been read. One user may use three quarters of the limit. In addition, pipelined requests may wait for earlier
-   * requests on their connections: at most ten times the limit.
+   * The maximum number of requests that the store processes at the same time, 1 or more; default 1000. Further requests
+   * are refused immediately with `saturated`. A request counts towards this limit after it has arrived completely. A
+   * list request counts only until its first page has been read. One user may use three quarters of the limit. In
+   * addition, up to ten times this number of pipelined requests may wait for earlier requests on their connections.
    */
   maxInFlight?: number;
   /**
-   * How many bytes that clients have not read may be buffered, 1 or more; default 67108864. One user may use a quarter
-   * of this limit. When the limit or a user's quarter is reached, the slowest connections are closed and new lists are
-   * refused with `saturated`.
+   * The maximum number of response bytes that are buffered until clients read them, 1 or more; default 67108864. One
+   * user may use a quarter of this limit. When the limit or a user's quarter is reached, the slowest connections are
+   * closed, and new list requests are refused with `saturated`.
    */
   maxUnsentBytes?: number;
   /**
@@ -37,19 +41,20 @@ export interface ServiceOptions {
    */
   basePath?: string;
   /**
-   * The origins whose web pages may call the service (CORS): `*` for all, or one or more origins such as
+   * The origins whose web pages may call the service (CORS): `*` for all origins, or one or more origins such as
    * `https://app.example.com`. Default: none.
    */
   corsOrigin?: string | readonly string[];
   /**
    * The number of proxies in front of this server that append the address of their client to `X-Forwarded-For`, 0 or
-   * more; default 0. The address in request messages is then taken from this header: with N proxies, it is the Nth
-   * from the right. With 0, it is the address of the connection.
+   * more; default 0. With N proxies, the client address in messages on the `plant-store:request` channel is the Nth
+   * address from the right in this header. With 0, it is the address of the connection.
    */
   trustedProxies?: number;
   /**
-   * Called with every error that the client sees only as a generic 500 or 503, and with every error in the middle of a
-   * list. Must not throw. Default: writes the error, the method and the path to standard error.
+   * Called with every error for which the client receives only a generic 500 or 503 response, and with every error that
+   * interrupts a list. This function must not throw. The default writes the error, the method and the path to standard
+   * error.
    */
   onError?: (error: unknown, request: FailedRequest) => void;
 }
@@ -62,7 +67,7 @@ export interface FailedRequest {
   readonly requestId: string;
   /** The method, such as `POST`. */
   readonly method: string;
-  /** The path as in the OpenAPI document, such as `/plants/{id}`; empty if no path in the document matches. */
+  /** The path template in the OpenAPI document, such as `/plants/{id}`; empty if no path in the document matches. */
   readonly path: string;
 }
 
@@ -78,8 +83,8 @@ const optionNames = {
 } as const satisfies Record<keyof ServiceOptions, true>;
 
 /**
- * Checks options and fills in the defaults. `owner` is the name of the public function that the application called, for
- * error messages.
+ * Checks options and fills in the defaults. `owner` is the name of the public function that the application called.
+ * Error messages contain this name.
  *
  * @throws {TypeError} if an option is invalid; the message names it.
  */
@@ -109,7 +114,7 @@ export function parseServiceOptions(
   return { authenticate, ...integers, basePath, corsOrigin: parseCorsOrigin(corsOrigin), trustedProxies, onError };
 }
 
-/** Writes an error to standard error. This function is the default for `onError`. */
+/** Writes an error to standard error. This function is the default for the `onError` option. */
 export function printError(error: unknown, { method, path }: FailedRequest): void {
   console.error(`${method} ${path} failed: ${errorText(error)}`);
 }

@@ -1,6 +1,6 @@
 /** A request to the service. node:http requests and WHATWG `Request` objects are adapted to this interface. */
 export interface ServiceRequest {
-  /** The id of the request, as `requestIdOf` returns it; the same each time. */
+  /** The id that `requestIdOf` returned for the request. Every access returns the same id. */
   readonly id: string;
   /** The method, such as `GET`. */
   readonly method: string;
@@ -8,7 +8,7 @@ export interface ServiceRequest {
   readonly target: string;
   /** The prefix that a framework has removed from the target, such as `/garden`; empty if no prefix was removed. */
   readonly mountPath: string;
-  /** The IP address of the other end of the connection; `undefined` if the front does not know it. */
+  /** The IP address of the other end of the connection; `undefined` if it is unknown. */
   readonly peerAddress: string | undefined;
   /** Whether a response can still be sent. */
   readonly isOpen: boolean;
@@ -18,8 +18,8 @@ export interface ServiceRequest {
    */
   header(name: string): string | undefined;
   /**
-   * Reads the whole body. If the body has not arrived completely, `beforeWaiting` is called first with the number of
-   * bytes that the body may use in memory. If `beforeWaiting` throws, the body is not read.
+   * Reads the whole body. If the body has not arrived completely, `beforeWaiting` is called first, with the number of
+   * bytes to reserve for the body. If `beforeWaiting` throws, the body is not read.
    *
    * @throws {HttpError} `body_too_large` if the body exceeds `maxBytes`; `malformed_request` if the client disconnects
    *   before the end of the body.
@@ -30,6 +30,9 @@ export interface ServiceRequest {
    * Returns `undefined` if there is no body to wait for. Throws the same errors as {@link readBody}.
    */
   discardBody(maxBytes: number): Promise<void> | undefined;
-  /** Returns whether the client has disconnected. Unlike {@link isOpen}, this method may send data to find out. */
+  /**
+   * Returns whether the client has disconnected. Unlike {@link isOpen}, this method may send data to detect a
+   * disconnect.
+   */
   isClientGone(): boolean;
 }

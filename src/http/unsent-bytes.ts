@@ -1,15 +1,15 @@
 import { UserTotals } from './user-totals.ts';
 
-/** The share of the maximum that one user may use. */
+/** The share of `maxUnsentBytes` that one user may use. */
 const userShare = 1 / 4;
 
 /**
- * How long a client may take to read the data of one write, which is up to 64 KiB. A client must therefore read about 1
+ * The time within which a client must read the data of one write (up to 64 KiB). A client must therefore read about 1
  * KiB per second.
  */
 const maxPendingMs = 60_000;
 
-/** After a connection has made no progress for this long, it may be closed to free memory. */
+/** The time without progress after which a connection may be closed to free memory. */
 const minStalledMs = 1000;
 
 /**
@@ -32,15 +32,15 @@ interface Pending {
 }
 
 /**
- * Counts the bytes that are buffered for slow clients. They are in sockets, or in a page of a list that is being sent
- * in pieces. This memory is freed only when clients read. When the maximum or a user's share of it is reached, new
- * lists are refused, and connections that have made no progress for a second are closed, slowest first. Connections
- * whose clients read less than 64 KiB per minute are closed in any case.
+ * Counts the bytes that are buffered for slow clients, either in sockets or in a page of a list that is being sent in
+ * pieces. This memory is freed only when the clients read. When the total reaches the maximum, or the bytes of one user
+ * reach the user's share, new list requests are refused, and connections that have made no progress for a second are
+ * closed, slowest first. A connection is always closed if its client reads less than 64 KiB per minute.
  */
 export class UnsentBytes {
   readonly #max: number;
   readonly #totals = new UserTotals();
-  /** The responses with unsent bytes. The response that has been waiting for its client the longest is first. */
+  /** The responses with unsent bytes, longest-waiting first. */
   readonly #pending = new Map<Closable, Pending>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -49,8 +49,8 @@ export class UnsentBytes {
   }
 
   /**
-   * Returns whether a new list of this user must be refused. If a limit has been reached, first closes slow connections
-   * to make room.
+   * Returns whether a new list request from this user must be refused. If a limit has been reached, first closes slow
+   * connections to make room.
    */
   isFull(user: string): boolean {
     if (!this.#isOver(user)) return false;
@@ -80,13 +80,16 @@ export class UnsentBytes {
     this.#timer = undefined;
   }
 
-  /** Returns whether the total or this user's share has reached its limit. `factor` multiplies both limits. */
+  /**
+   * Returns whether the bytes of all users or the bytes of this user have reached their limit. Both limits are
+   * multiplied by `factor`.
+   */
   #isOver(user: string, factor = 1): boolean {
     const { all } = this.#totals;
     return all >= this.#max * factor || this.#totals.of(user) >= this.#max * userShare * factor;
   }
 
-  /** Closes the slowest connections of a user, or of all users if the total has reached the maximum. */
+  /** Closes the slowest connections of a user, or those of all users if the total has reached the maximum. */
   #makeRoom(user: string): void {
     const latest = performance.now() - minStalledMs;
     for (const [response, pending] of this.#pending) {

@@ -1,4 +1,4 @@
-/** Adds up amounts for each user and for all users together. */
+/** Keeps a total for each user and a total for all users together. */
 export class UserTotals {
   readonly #maxOfUser: number;
   readonly #byUser = new Map<string, number>();

@@ -5,22 +5,24 @@ import { checkRequest, FetchRequest } from './fetch-request.ts';
 import { ResponseFactory } from './response.ts';
 
 /**
- * Creates a function from `Request` to `Response` for the whole service, for every framework and runtime that uses
- * these WHATWG classes: Hono, Next.js, SvelteKit, srvx, Bun, Deno and others. The function does not import node:http.
+ * Creates the HTTP service as a function that accepts a `Request` and returns a promise for a `Response`. The function
+ * works with every framework and runtime that uses these WHATWG classes: Hono, Next.js, SvelteKit, srvx, Bun, Deno and
+ * others. It does not import node:http.
  *
  * If clients reach the service under a prefix, set `basePath` to this prefix, even if the framework removes it from
- * `request.url`. Pass the function a request whose body has not been read.
+ * `request.url`. The function must receive the request before its body is read.
  *
  * The function rejects only if its argument is not a Request. Long lists are streamed with back-pressure. When
- * `request.signal` or the stream of a body reports that the client has disconnected, the function stops reading the
- * request body or the list.
+ * `request.signal` is aborted or a body stream is cancelled or fails, the service stops reading the request body or the
+ * list.
  *
- * The function has no access to the connection. So the host server, which calls the function, must:
- * - handle pipelined requests of a connection in order (RFC 9112 §9.3.2);
+ * The function has no access to the connection. Therefore, the server that calls the function must:
+ * - handle the pipelined requests of a connection in order (RFC 9112 §9.3.2);
  * - limit the size of headers, the number of connections, and the time to receive a header and a body;
  * - refuse malformed requests, including those with a repeated `Host`, `Authorization` or `Content-Length`;
- * - discard the rest of a body that has not been read, so that the client receives the response;
- * - abort `request.signal` or cancel the response's body when the client disconnects, and respect back-pressure.
+ * - discard the unread part of a request body, so that the client receives the response;
+ * - abort `request.signal` or cancel the response body when the client disconnects; and
+ * - respect back-pressure.
  *
  * The server that `createPlantServer` returns does all of this.
  *

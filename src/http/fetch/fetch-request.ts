@@ -3,16 +3,20 @@ import type { ServiceRequest } from '../service-request.ts';
 import { discardBody, readBody } from './request-body.ts';
 
 /**
- * Adapts a WHATWG `Request` to the service. Nothing is copied: each member reads the original request when it is used.
+ * Adapts a WHATWG `Request` to {@link ServiceRequest}. Nothing is copied: each member reads the original request when
+ * the member is accessed.
  */
 export class FetchRequest implements ServiceRequest {
   readonly #request: Request;
   /**
    * Always empty, because there is no standard way to find out which prefix a framework has removed. Applications set
-   * the option `basePath` instead.
+   * the `basePath` option instead.
    */
   readonly mountPath = '';
-  /** Always undefined: a `Request` does not contain it. The option `trustedProxies` uses `X-Forwarded-For` instead. */
+  /**
+   * Always `undefined`, because a `Request` does not contain the peer's address. The `trustedProxies` option uses
+   * `X-Forwarded-For` instead.
+   */
   readonly peerAddress = undefined;
   #id: string | undefined;
 
@@ -30,8 +34,8 @@ export class FetchRequest implements ServiceRequest {
   }
 
   /**
-   * The path and query of the URL. The URL may have any scheme, for example that of a desktop app. A fragment is
-   * removed, because it is not part of a request target.
+   * The path and query of the URL. The URL may have any scheme, such as the custom scheme of a desktop app. The
+   * fragment is removed, because it is not part of a request target.
    */
   get target(): string {
     return this.#request.url.replace(/^[^:/?#]+:\/\/[^/?#]*/, '').replace(/#.*$/, '');
@@ -59,8 +63,8 @@ export class FetchRequest implements ServiceRequest {
 }
 
 /**
- * Checks that a value has the members of a `Request`. Does not use `instanceof`, because frameworks pass their own
- * classes, and test runners run code in other realms.
+ * Checks that a value has the members of a `Request`. Does not use `instanceof`, because frameworks may pass instances
+ * of their own classes, and test runners may run code in another realm.
  *
  * @throws {TypeError} if a member is missing.
  */

@@ -7,23 +7,23 @@ import type { Closable, UnsentBytes } from '../unsent-bytes.ts';
 export interface ListStreamOptions {
   /** Yields the pages of the list. The stream always closes this generator. */
   readonly pages: AsyncGenerator<string, void, undefined>;
-  /** The user for whom unread bytes are counted. */
+  /** The user whose plants are listed. Unread bytes count towards this user's limit. */
   readonly user: string;
   readonly unsent: UnsentBytes;
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
   /** Called with an error that occurs while the list is read. */
   readonly report: (error: unknown) => void;
-  /** Called once, when the list or the stream has ended. */
+  /** Called once, when the stream has ended, has failed or has been cancelled. */
   readonly onEnd?: ((sent: Sent) => void) | undefined;
 }
 
 const encoder = new TextEncoder();
 
 /**
- * The source of a `ReadableStream` that sends a list. Each page is read after the previous one has been consumed, so at
- * most one page is buffered for a stalled consumer. The rest of this page counts as unsent. {@link UnsentBytes}
- * destroys the stream if its consumer reads too slowly or not at all.
+ * The underlying source of a `ReadableStream` that sends a list. A page is read only after the previous page has been
+ * consumed, so at most one page is buffered. The part of this page that the consumer has not read counts as unsent.
+ * {@link UnsentBytes} destroys the stream if its consumer reads too slowly or not at all.
  */
 export class ListStream implements Closable {
   readonly #options: ListStreamOptions;
@@ -39,10 +39,10 @@ export class ListStream implements Closable {
     this.#options = options;
   }
 
-  /** Creates the stream. */
+  /** Creates a stream that sends a list. */
   static create(options: ListStreamOptions): ReadableStream<Uint8Array> {
-    // With the default high-water mark of 1, the stream reads one piece ahead. So even a stream that is never read is
-    // counted.
+    // With the default high-water mark of 1, the stream reads one piece ahead. Therefore, unsent bytes are counted even
+    // if the stream is never read.
     return new ReadableStream(new ListStream(options));
   }
 
@@ -60,8 +60,9 @@ export class ListStream implements Closable {
     unsent.delete(this);
     while (this.#at === this.#page.length && !this.#isClosed) await this.#readPage(controller);
     if (this.#isClosed) {
-      // Has no effect if the list is complete or cancelled. After an abort, the host server usually cancels the stream.
-      // The stream fails only if it is read again after the abort, because some host servers log the error as a fault.
+      // This call has no effect if the list is complete or the stream has been cancelled. After an abort, the server
+      // usually cancels the stream. If the server reads the stream instead, the stream fails here. It does not fail at
+      // the time of the abort, because some servers would log the failure as a fault.
       this.#fail();
       return;
     }
@@ -76,13 +77,13 @@ export class ListStream implements Closable {
     await this.#close(false);
   }
 
-  /** Ends the stream with an error, because its consumer is too slow. */
+  /** Ends the stream with an error. Called by {@link UnsentBytes} if the consumer is too slow. */
   destroy(): void {
     this.#fail();
     void this.#close(false);
   }
 
-  /** Ends the stream with an error, so that the client does not mistake it for a complete list. */
+  /** Ends the stream with an error, so that the client does not mistake the incomplete list for a complete one. */
   #fail(): void {
     this.#controller?.error(new HttpError('internal', 'The list ended before it was complete.'));
   }
@@ -105,7 +106,9 @@ export class ListStream implements Closable {
     await this.#close(false);
   }
 
-  /** Releases everything that the stream holds. If a page is being read, resolves after the page has arrived. */
+  /**
+   * Releases the resources of the stream. If a page is being read, the promise resolves after the page has been read.
+   */
   async #close(isComplete: boolean): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;

@@ -2,9 +2,9 @@ import { BodyBytes, tooLarge } from '../body-bytes.ts';
 import { HttpError } from '../http-error.ts';
 
 /**
- * Reads the whole body of a request: see `ServiceRequest.readBody`. If `Content-Length` exceeds the maximum, the body
- * is not read, and the host server must discard it. If this function cancelled the body, some host servers would close
- * the connection, and the client would not receive the response.
+ * Implements `ServiceRequest.readBody` for a WHATWG `Request`. If `Content-Length` exceeds the maximum, the body is not
+ * read, and the server that called the fetch handler must discard it. If this function cancelled the body, some servers
+ * would close the connection, and the client would not receive the response.
  *
  * @throws {TypeError} if the body has already been read.
  */
@@ -25,7 +25,7 @@ export function readBody(
   return readStream(body, request.signal, new BodyBytes(maxBytes, expected));
 }
 
-/** Reads and discards a body that has no defined semantics: see `ServiceRequest.discardBody`. */
+/** Implements `ServiceRequest.discardBody` for a WHATWG `Request`. */
 export function discardBody(request: Request, maxBytes: number): Promise<void> | undefined {
   const { body, bodyUsed, signal } = request;
   if (body === null || bodyUsed || body.locked) return undefined;
@@ -33,25 +33,26 @@ export function discardBody(request: Request, maxBytes: number): Promise<void> |
 }
 
 /**
- * Returns how many bytes of memory a body may need: its `Content-Length`, or `maxBytes` if this header is missing or
+ * Returns the number of bytes to reserve for a body: its `Content-Length`, or `maxBytes` if this header is missing or
  * invalid.
  *
  * @throws {HttpError} `body_too_large` if `Content-Length` exceeds the maximum.
  */
 function expectedBytes({ headers }: Request, maxBytes: number): number {
   const announced = headers.get('content-length') ?? '';
-  // In a Request that an application has created, this header may have any value.
+  // If an application has created the Request, this header may have any value.
   if (!/^\d+$/.test(announced)) return maxBytes;
   if (Number(announced) > maxBytes) throw tooLarge(maxBytes);
   return Number(announced);
 }
 
 /**
- * Reads a stream until it ends, exceeds the maximum, fails or is aborted. In the last three cases, cancels the stream.
+ * Reads a stream until it ends. If the stream exceeds the maximum size, fails or is aborted, this function cancels it
+ * and rejects.
  */
 async function readStream(stream: ReadableStream, signal: AbortSignal, bytes: BodyBytes): Promise<Buffer> {
   const reader: ReadableStreamDefaultReader<unknown> = stream.getReader();
-  // A pending read() then resolves with `done`. If cancel() rejects, the stream has already failed.
+  // cancel() makes a pending read() resolve with `done`. It rejects only if the stream has already failed.
   const cancel = (): void => {
     reader.cancel().catch(() => undefined);
   };
@@ -72,7 +73,7 @@ async function readStream(stream: ReadableStream, signal: AbortSignal, bytes: Bo
   }
 }
 
-/** Reads one chunk. Returns `false` if the stream has ended, or if the rest of the stream must not be read. */
+/** Reads one chunk and adds it to `bytes`. Returns `false` if the stream has ended or the rest must not be read. */
 async function addNext(reader: ReadableStreamDefaultReader<unknown>, bytes: BodyBytes): Promise<boolean> {
   const { done, value } = await reader.read().catch((cause: unknown) => {
     throw new HttpError('malformed_request', undefined, { cause });

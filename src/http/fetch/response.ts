@@ -3,7 +3,7 @@ import type { Answer, HeaderList } from '../answer.ts';
 import type { UnsentBytes } from '../unsent-bytes.ts';
 import { ListStream } from './list-stream.ts';
 
-/** Creates WHATWG responses from answers, with the same headers as over node:http. */
+/** Creates WHATWG responses from answers. Their headers are the same as those of responses over node:http. */
 export class ResponseFactory {
   readonly #unsent: UnsentBytes;
 

@@ -1,38 +1,41 @@
 import { readFileSync } from 'node:fs';
 
-/** The maximum number of connections if the process may open enough files. */
+/** The maximum number of connections for a process that may open enough files. */
 const mostConnections = 10_000;
 
 /**
- * How many file descriptors are reserved for the rest of the process. `plant-store serve` with SQLite uses 23 when idle
- * and up to 31 under load: for libuv's event loops, the standard streams, the database with its -wal and -shm files, a
- * second set of these database files while the database is reopened after a fault, and the tokens file. A PostgreSQL
- * pool uses 10 by default. The admin port uses up to 10: 8 connections, the socket that it listens on, and
+ * The number of file descriptors that are reserved for the rest of the process. `plant-store serve` with SQLite uses 23
+ * when idle and up to 31 under load: for libuv's event loops, the standard streams, the database with its -wal and -shm
+ * files, a second set of these database files while the database is reopened after a fault, and the tokens file. A
+ * PostgreSQL pool uses 10 by default. The admin port uses up to 10: for 8 connections, the listening socket, and
  * /proc/self/fd.
  */
 const reservedFiles = 64;
 
 /**
  * The minimum number of connections, even if the process may open fewer files than {@link reservedFiles}. A process
- * that may open 40 files can have this many connections and open the 31 files above.
+ * that may open 40 files can accept this number of connections and still open the 31 files that `plant-store serve`
+ * uses with SQLite.
  */
 const fewestConnections = 8;
 
 /**
- * Returns how many connections to accept if the process may have `maxOpenFiles` files open. Connections must never use
- * up all file descriptors, because the database and the tokens file could then not be opened. If accept() fails with
- * EMFILE, libuv closes the connection and reports nothing.
+ * Returns the maximum number of connections for a process that may have `maxOpenFiles` files open. Connections must
+ * never use all file descriptors, because the process could then not open the database and the tokens file. If accept()
+ * fails with EMFILE, libuv closes the connection without reporting an error.
  */
 export function connectionLimit(maxOpenFiles: number): number {
   return Math.min(mostConnections, Math.max(fewestConnections, maxOpenFiles - reservedFiles));
 }
 
-/** Returns how many files this process may have open, or `Infinity` if the limit is unknown or there is none. */
+/** Returns the maximum number of files that this process may have open, or `Infinity` if there is no known limit. */
 export function openFileLimit(): number {
   return limitFromProc() ?? limitFromReport() ?? Infinity;
 }
 
-/** Reads the limit from /proc on Linux. This takes 0.3 ms; a diagnostic report takes 5 to 12 ms. */
+/**
+ * Reads the limit from /proc, which exists on Linux. This takes 0.3 ms, whereas a diagnostic report takes 5 to 12 ms.
+ */
 function limitFromProc(): number | undefined {
   try {
     const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? [];
@@ -42,7 +45,7 @@ function limitFromProc(): number | undefined {
   }
 }
 
-/** Reads the limit from a diagnostic report. Reports contain it on every system except Windows. */
+/** Reads the limit from a diagnostic report, which contains it on every system except Windows. */
 export function limitFromReport(): number | undefined {
   const report: typeof process.report & { excludeNetwork?: boolean | undefined } = process.report;
   const { excludeNetwork } = report;

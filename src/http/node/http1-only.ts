@@ -9,8 +9,8 @@ const advice = 'pass the listener to the createServer of node:http or node:https
 
 /**
  * Wraps a listener so that requests from a node:http2 server are refused. The listener cannot handle them, because
- * HTTP/2 connections cannot be paused and do not order their requests. `onHttp2` is called for the first such request,
- * because only the application that created the server can fix this.
+ * HTTP/2 connections cannot be paused and their requests are not ordered. `onHttp2` is called for the first such
+ * request, so that the error is reported to the application that created the server.
  */
 export function http1Only(
   listener: RequestListener,
@@ -19,7 +19,7 @@ export function http1Only(
 ): RequestListener {
   let isReported = false;
   return (request, response) => {
-    // An HTTP/1.1 client can send any version number, but only node:http2 requests have a `stream`.
+    // An HTTP/1.1 client can send any version number, but only the requests of node:http2 have a `stream` property.
     if (request.httpVersionMajor < 2 || !('stream' in request)) {
       listener(request, response);
       return;

@@ -6,22 +6,22 @@ import { lastResponse } from './in-order.ts';
 const freeShare = 0.05;
 
 /**
- * How long a client may take to send the header of a request before its connection counts as idle, in milliseconds.
- * This limit matters only when connections have to be closed. Without it, a client could send one byte of a header and
- * keep its connection open until `headersTimeout`.
+ * The time in milliseconds after which a connection with an incomplete request header counts as idle. This limit
+ * matters only when connections have to be closed. Without it, a client could send one byte of a header and keep its
+ * connection open until `headersTimeout`.
  */
 const headerMs = 1000;
 
 /**
- * Closes a server's longest-idle connections whenever more than 95 % of `maxConnections` are open. Once
- * `maxConnections` are open, node:http closes every new connection. Idle connections are closed earlier than that, so
- * no new client is refused while idle connections exist.
+ * Closes a server's longest-idle connections whenever more than 95 % of `maxConnections` are open. When
+ * `maxConnections` are open, node:http closes every new connection. Idle connections are closed before this limit is
+ * reached, so that node:http does not close a new connection while idle ones exist.
  *
  * A connection is idle if the client has sent nothing since the last response, or if the header of its first or next
  * request has been incomplete for a second. Connections with an incomplete header are closed first. The server emits
  * `idleConnectionClosed` for each connection that is closed.
  *
- * `open` is the set of the server's open connections. Connections are removed from it when they are closed.
+ * `open` is the set of the server's open connections. A connection is removed from the set when it is closed.
  */
 export function closeIdleConnections(server: Server, open: Set<Socket>): void {
   const idle = new IdleConnections(server, open);
@@ -31,7 +31,8 @@ export function closeIdleConnections(server: Server, open: Set<Socket>): void {
   server.on('request', ({ socket }: IncomingMessage, response) => {
     idle.requested(socket, response);
   });
-  // Usually no connection is idle when a new one is refused. But if `maxConnections` has been lowered, some may be.
+  // Usually, no connection is idle when node:http refuses a new one. But if `maxConnections` has been lowered, idle
+  // connections may exist.
   server.on('drop', () => {
     idle.makeRoom();
   });
@@ -42,7 +43,7 @@ class IdleConnections {
   readonly #open: Set<Socket>;
   /**
    * The connections whose last response has ended, in the order in which these responses ended. The value is the number
-   * of bytes that the connection had received by then.
+   * of bytes that the connection had received when the response ended.
    */
   readonly #keptAlive = new Map<Socket, number>();
   /**
@@ -97,8 +98,8 @@ class IdleConnections {
   }
 
   /**
-   * Schedules another check. A connection that is waiting for a header counts as idle after a second, and no event is
-   * emitted at that time.
+   * Schedules another check. This is necessary because no event is emitted when a request header has been incomplete
+   * for a second.
    */
   #retryLater(): void {
     if (this.#retry !== undefined || this.#withoutRequest.size === 0) return;

@@ -11,21 +11,21 @@ interface Exchange {
 
 const lastExchanges = new WeakMap<Duplex, Exchange>();
 
-/** For each response to a waiting request, the earlier response that must be sent first. */
+/** The keys are the responses to waiting requests. The value is the earlier response that must be sent first. */
 const waitsFor = new WeakMap<ServerResponse, ServerResponse>();
 
 /**
  * Returns a listener that handles the requests of a connection one after another. node:http dispatches pipelined
- * requests concurrently, so a list that follows a create would not contain the new plant (RFC 9112 §9.3.2). If a
- * response closes the connection, the requests after it are not handled at all (§9.6).
+ * requests concurrently, so a list request that follows a create request would not return the new plant (RFC 9112
+ * §9.3.2). If a response closes the connection, later requests on this connection are not handled (§9.6).
  *
- * At most one request per connection is started in each event loop iteration. While more than 1024 connections are
- * ready, libuv polls up to 48 times before it runs other callbacks. Without this rule, 5000 clients that immediately
- * retried refused requests delayed the commit of the accepted requests by 6 s.
+ * In each event loop iteration, at most one request per connection is passed to the listener. If more than 1024
+ * connections are ready, libuv polls up to 48 times before it runs other callbacks. Without the limit of one request,
+ * 5000 clients that immediately retried refused requests delayed the commit of the accepted requests by 6 s.
  *
  * A connection is paused while one of its requests waits. But a single read of 64 KiB can contain a thousand requests,
- * each of which uses 3 KiB of memory. So at most `maxWaiting` requests may wait on all connections together. If this
- * limit is exceeded, the connection with the most waiting requests is closed.
+ * each of which uses 3 KiB of memory. Therefore, at most `maxWaiting` requests may wait in total. If this limit is
+ * exceeded, the connection with the most waiting requests is closed.
  */
 export function inOrder(listener: RequestListener, maxWaiting: number): RequestListener {
   const line = new WaitingLine();
@@ -40,7 +40,7 @@ export function inOrder(listener: RequestListener, maxWaiting: number): RequestL
     }
     const before = last.response;
     last.response = response;
-    // `destroyed` is used because Deno's responses do not have `closed`. Node.js sets both at the same time.
+    // `closed` is not used, because responses in Deno do not have it. Node.js sets `destroyed` at the same time.
     if (before.destroyed && last.turn !== turn) {
       last.turn = turn;
       if (isOpen(socket)) listener(request, response);
@@ -88,7 +88,7 @@ export function drainResponses(socket: Duplex): void {
 }
 
 /**
- * Cancels a waiting request. The request is then never passed to the listener.
+ * Cancels a waiting request, so that it is never passed to the listener.
  *
  * @returns the response that the request waited for; `undefined` if the request has already been passed to the
  *   listener.
@@ -113,7 +113,7 @@ class WaitingLine {
     this.length++;
     const wait = this.#waits.get(socket);
     if (wait === undefined) {
-      // After a disconnect, waiting responses do not emit 'close', so `leave` is not called for them.
+      // After a disconnect, the responses to waiting requests do not emit 'close', so `leave` is not called.
       const forget = (): void => {
         this.#forget(socket);
       };
@@ -157,9 +157,10 @@ class WaitingLine {
   }
 }
 
-/** Pauses a connection that node:http has resumed to fill the buffer of an incomplete body. */
+/** Pauses a connection again after node:http has resumed it to read more of an incomplete body. */
 function pauseAgain(this: Socket): void {
-  // If pause() was called before 'resume' was emitted, the socket counts as paused, but node:http still reads from it.
+  // If pause() was called before 'resume' was emitted, isPaused() returns `true`, but node:http still reads from the
+  // socket.
   if (this.isPaused()) this.emit('pause');
   else this.pause();
 }

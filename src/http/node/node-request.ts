@@ -7,7 +7,8 @@ import { discardBody, readBody } from './request-body.ts';
 import { countHeader, headerValues } from './validation.ts';
 
 /**
- * Adapts a node:http request to the service. Nothing is copied: each member reads the original request when it is used.
+ * Adapts a node:http request to {@link ServiceRequest}. Nothing is copied: each member reads the original request when
+ * the member is accessed.
  */
 export class NodeRequest implements ServiceRequest {
   readonly #message: IncomingMessage;

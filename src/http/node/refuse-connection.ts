@@ -17,8 +17,8 @@ const refused = new WeakSet<Duplex>();
 const closing = new WeakSet<Duplex>();
 
 /**
- * Sends an error response to input that node:http rejects, and closes the connection. Responses to earlier requests are
- * sent first. If the response to the rejected request has already begun, that response is completed instead.
+ * Sends an error response for input that node:http rejects, and closes the connection. Responses to earlier requests
+ * are sent first. If the response to the rejected request has already begun, that response is completed instead.
  */
 export function refuseConnection(socket: Duplex, code: HttpErrorCode): void {
   // After an error, the parser reports another error each time data is read.
@@ -51,9 +51,9 @@ function after(response: ServerResponse, work: () => void): void {
 }
 
 /**
- * Closes a connection whose client may still be sending data (RFC 9112 §9.6). Ends the writable side first, after
- * `finalResponse`, and drains input for up to a second. An immediate close would cause a TCP reset, and the client
- * might then not receive the response that explains the error.
+ * Closes a connection whose client may still be sending data (RFC 9112 §9.6). Sends `finalResponse`, ends the writable
+ * side, and then drains input for up to a second. Closing the connection immediately would cause a TCP reset, and the
+ * client might not receive the response.
  */
 export function closeLingering(socket: Duplex, finalResponse?: string): void {
   if (socket.destroyed || closing.has(socket)) return;
@@ -69,7 +69,9 @@ export function closeLingering(socket: Duplex, finalResponse?: string): void {
   socket.resume();
 }
 
-/** Returns a complete HTTP response as a string. If node:http rejects the input, there may be no response object. */
+/**
+ * Returns a complete HTTP response as a string, because a response object may not exist if node:http rejects the input.
+ */
 function rawAnswer(code: HttpErrorCode): string {
   const { status } = errorTable[code];
   const body = errorBody(new HttpError(code));

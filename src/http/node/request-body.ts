@@ -13,7 +13,7 @@ function isBodyAnnounced({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
-/** Reads the whole body of a request: see `ServiceRequest.readBody`. */
+/** Implements `ServiceRequest.readBody` for a node:http request. */
 export function readBody(
   request: IncomingMessage,
   maxBytes: number,
@@ -28,15 +28,15 @@ export function readBody(
   return readAnnounced(request, maxBytes);
 }
 
-/** Reads and discards a body that has no defined semantics: see `ServiceRequest.discardBody`. */
+/** Implements `ServiceRequest.discardBody` for a node:http request. */
 export function discardBody(request: IncomingMessage, maxBytes: number): Promise<void> | undefined {
   if (request.complete || !isBodyAnnounced(request)) return undefined;
   return readAnnounced(request, maxBytes).then(() => undefined);
 }
 
 /**
- * Returns whether the rest of a request's body may be too large to drain. If so, the connection must be closed after
- * the response. Otherwise, Node.js drains the rest of the body.
+ * Returns whether the unread part of a request body may be too large to drain. If so, the connection must be closed
+ * after the response. Otherwise, Node.js drains the unread part.
  */
 export function hasEndlessBody(request: IncomingMessage, maxBytes: number): boolean {
   if (request.complete) return false;
@@ -45,8 +45,8 @@ export function hasEndlessBody(request: IncomingMessage, maxBytes: number): bool
 }
 
 /**
- * Returns the body if all of it arrived with the header, as it usually does; otherwise `null`. Requires no listener and
- * no promise.
+ * Returns the body if all of it arrived with the header, which is the usual case; otherwise `null`. This function does
+ * not need a listener or a promise.
  */
 function readArrived(request: IncomingMessage, maxBytes: number): Buffer | null {
   const length = request.readableLength;
@@ -57,8 +57,9 @@ function readArrived(request: IncomingMessage, maxBytes: number): Buffer | null 
 }
 
 /**
- * Reads a body. If the client is waiting for `100 Continue`, sends it first, or throws if `Content-Length` exceeds the
- * maximum.
+ * Reads a body. If the client is waiting for `100 Continue`, first sends this interim response.
+ *
+ * @throws {HttpError} `body_too_large` if the client is waiting and `Content-Length` exceeds the maximum.
  */
 function readAnnounced(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const response = pendingContinue.get(request);
@@ -68,14 +69,17 @@ function readAnnounced(request: IncomingMessage, maxBytes: number): Promise<Buff
 }
 
 /**
- * Returns how many bytes of memory a body may need: its `Content-Length`, or `maxBytes` if that is less or the header
- * is missing.
+ * Returns the number of bytes to reserve for a body: its `Content-Length`, but at most `maxBytes`. If the header is
+ * missing, returns `maxBytes`.
  */
 function expectedBytes({ headers }: IncomingMessage, maxBytes: number): number {
   return Math.min(maxBytes, Number(headers['content-length'] ?? maxBytes));
 }
 
-/** Reads a body. Uses events, because `for await` takes an eighth to a quarter of the CPU time of a whole request. */
+/**
+ * Reads a body. Uses events, because `for await` would take an eighth to a quarter of the CPU time of the whole
+ * request.
+ */
 function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const bytes = new BodyBytes(maxBytes, expectedBytes(request, maxBytes));

@@ -13,19 +13,19 @@ import { hasEndlessBody } from './request-body.ts';
 import { AnswerSender } from './send-answer.ts';
 import { isMalformed } from './validation.ts';
 
-/** How many pipelined requests may wait, as a multiple of `maxInFlight`. */
+/** The maximum number of waiting pipelined requests, as a multiple of `maxInFlight`. */
 const maxWaitingFactor = 10;
 
 /**
- * Creates a node:http request listener for the whole service. The listener supports HTTP/1.1 and refuses the HTTP/2
- * requests of a node:http2 server.
+ * Creates a node:http request listener for the HTTP service. The listener supports HTTP/1.1. It refuses HTTP/2 requests
+ * from a node:http2 server.
  *
  * The listener is also a Connect middleware. It can be mounted in an Express-style app, at the root or under a prefix,
- * before any body parser. If it is called with a function `next`, it calls `next()` for paths that do not belong to the
- * service. Without `next`, it responds to such paths with 404.
+ * before any body parser. If it is called with a `next` function, it calls `next()` for paths that the service does not
+ * handle. Without `next`, it responds to requests for such paths with 404.
  *
  * The requests of a connection are handled one after another. If a response is sent while the client may still be
- * sending its request, the connection is closed after this response. The listener changes nothing else about the
+ * sending its request, the connection is closed after this response. The listener does not change the settings of the
  * server.
  *
  * @throws {TypeError} if an option is invalid; the message names it.
@@ -36,17 +36,17 @@ export function createRequestListener(store: PlantStore, options: ServiceOptions
   return createListenerWithPages(store, options, () => undefined);
 }
 
-/** A node:http request listener. It is also a Connect middleware if it is called with `next`. */
+/** A node:http request listener. If it is called with `next`, it acts as a Connect middleware. */
 export type ServiceListener = (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
 
-/** Sends a web page or one of its files as the whole response. */
+/** Sends a web page, or a file that a web page uses, as the whole response. */
 export type SendPage = (response: ServerResponse) => void;
 
-/** Returns a function that sends the page for a request, or `undefined` if there is no page at its path. */
+/** Returns a function that sends the requested web page or file, or `undefined` if the path does not belong to one. */
 export type FindPage = (request: IncomingMessage) => SendPage | undefined;
 
 /**
- * Creates a listener like {@link createRequestListener} that also serves pages. The same rules apply to requests for
+ * Like {@link createRequestListener}, but the listener also serves web pages. The same rules apply to requests for web
  * pages: they are handled in order, and malformed requests are refused.
  */
 export function createListenerWithPages(
@@ -74,7 +74,8 @@ export function createListenerWithPages(
       if (answer === undefined) sendPage?.(response);
       else await sender.send(response, answer, message.method === 'HEAD');
     } catch (error) {
-      // Part of the response may have been sent. The client must not mistake this part for a complete response.
+      // Part of the response may have been sent. The connection is closed, so that the client does not mistake this
+      // part for a complete response.
       response.destroy();
       handler.report(error, request);
     } finally {
@@ -97,7 +98,7 @@ export function createListenerWithPages(
 function watchEnd(response: ServerResponse, socket: Socket, bytesBefore: number, onEnd: (sent: Sent) => void): void {
   const end = (): void => {
     const bytes = socket.bytesWritten - bytesBefore;
-    // Some runtimes do not count the bytes.
+    // Some runtimes do not count the bytes that are written to a socket.
     onEnd({ isComplete: response.writableFinished, ...(bytes >= 0 && { bytes }) });
   };
   // A destroyed response does not emit 'close'.

@@ -4,7 +4,7 @@ import type { Answer } from '../answer.ts';
 import { maxPieceLength, pieceAt } from '../piece.ts';
 import type { UnsentBytes } from '../unsent-bytes.ts';
 
-/** Sends answers and counts the bytes that their clients have not read. */
+/** Sends answers and counts the bytes that clients have not read. */
 export class AnswerSender {
   readonly #unsent: UnsentBytes;
 
@@ -38,7 +38,7 @@ export class AnswerSender {
   ): Promise<void> {
     for await (const page of pages) {
       for (let at = 0; at < page.length;) {
-        // A closed response emits neither 'drain' nor 'close', so it must not be waited for.
+        // After a response is closed, it emits neither 'drain' nor 'close', so `drained` would never resolve.
         if (response.destroyed) return;
         const piece = pieceAt(page, at);
         at += piece.length;
@@ -51,7 +51,7 @@ export class AnswerSender {
     response.end();
   }
 
-  /** Counts the bytes that the socket could not send immediately, until the response is closed. */
+  /** Until the response is closed, counts the bytes that the socket could not send immediately. */
   #watchRest(response: ServerResponse, user: string): void {
     const { writableLength } = response;
     if (writableLength === 0 || response.destroyed) return;
@@ -63,8 +63,8 @@ export class AnswerSender {
 }
 
 /**
- * Writes a piece and flushes it to the kernel immediately. By default, node:http would flush it later. Data that is
- * still buffered after the flush is waiting for the client.
+ * Writes a piece and flushes it to the kernel immediately. By default, node:http flushes data later. If data is still
+ * buffered after the flush, the client has not read earlier data.
  *
  * @returns whether the next piece can be written now.
  */

@@ -14,39 +14,43 @@ import { refuseConnection } from './refuse-connection.ts';
 import { deferContinue } from './request-body.ts';
 
 /**
- * The node:http options of the server. The other settings are in `serverProperties`. docs/limits.md lists all of them.
+ * The node:http options of the server. The other settings are in `serverProperties`. All settings are documented in
+ * docs/limits.md.
  */
 const serverOptions: ServerOptions = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 65_000,
-  // How often node:http checks for timeouts; the default is 30 seconds.
+  // The interval in milliseconds at which node:http checks for timeouts; its default is 30 seconds.
   connectionsCheckingInterval: 1000,
   maxHeaderSize: 16_384,
   insecureHTTPParser: false,
-  // With `true`, node:http itself would respond to a request without Host, and the response would have no Error body.
+  // With `true`, node:http itself would respond to a request without a `Host` header, and the response would not have
+  // an Error body.
   requireHostHeader: false,
 };
 
 const serverProperties = {
   // A connection is closed if no byte is sent or received for this long.
   timeout: 60_000,
-  // By default, node:http silently drops all headers after the 2000th, even a second Host.
+  // By default, node:http silently drops all headers after the 2000th, including a second `Host` header.
   maxHeadersCount: 0,
-  // A client that has ended its side of the connection still gets its response.
+  // A client that has ended its side of the connection still receives the response.
   httpAllowHalfOpen: true,
 };
 
 /**
- * Creates a node:http server for the whole service. It uses the listener that {@link createRequestListener} creates,
- * and sends an Error body to requests that node:http itself refuses: malformed requests, headers that are too large,
- * and timeouts. Call `listen` to start the server and {@link drainServer} to stop it. A client has 10 seconds to send a
- * header and 30 seconds to send the whole request. To change these limits, set the server's `headersTimeout`,
- * `requestTimeout`, `keepAliveTimeout` and `timeout`.
+ * Creates a node:http server for the HTTP service. It uses the listener that {@link createRequestListener} creates.
+ * node:http itself refuses malformed requests, requests whose header is too large, and requests that time out. The
+ * responses to these requests also have an Error body. Call `listen` to start the server and {@link drainServer} to
+ * stop it.
  *
- * The server's `maxConnections` is 10,000, or less if the process may not open that many files: 64 files are reserved
- * for the rest of the process. When more than 95 % of `maxConnections` are open, the longest-idle connections are
- * closed, and the server emits `idleConnectionClosed` for each of them.
+ * A client has 10 seconds to send a header and 30 seconds to send the whole request. To change the time limits, set the
+ * `headersTimeout`, `requestTimeout`, `keepAliveTimeout` and `timeout` properties of the server.
+ *
+ * The server's `maxConnections` is 10,000, or less if the process may not open enough files. 64 files are reserved for
+ * the rest of the process. When more than 95 % of `maxConnections` are open, the longest-idle connections are closed,
+ * and the server emits `idleConnectionClosed` for each of them.
  *
  * @throws {TypeError} if an option is invalid; the message names it.
  * @example
@@ -57,7 +61,7 @@ export function createPlantServer(store: PlantStore, options: ServiceOptions): S
   return createServerFor(createRequestListener(store, options));
 }
 
-/** Creates a server like {@link createPlantServer}, with a listener that has already been created. */
+/** Like {@link createPlantServer}, but for a listener that already exists. */
 export function createServerFor(listener: RequestListener): Server {
   const maxConnections = connectionLimit(openFileLimit());
   const server = Object.assign(createServer(serverOptions), serverProperties, { maxConnections });
@@ -76,17 +80,17 @@ export function createServerFor(listener: RequestListener): Server {
     deferContinue(request, response);
     server.emit('request', request, response);
   });
-  // Unknown expectations are ignored: a 417 response is optional (RFC 9110 §10.1.1: MAY).
+  // Unknown expectations are ignored, because a 417 response is optional (MAY in RFC 9110 §10.1.1).
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  // Without this listener, node:http would close the connection without a response to CONNECT.
+  // Without this listener, node:http would close the connection after a CONNECT request and not send a response.
   server.on('connect', (_, socket) => {
     keepServing(socket);
     refuseConnection(socket, 'route_not_found');
   });
   server.on('clientError', (error, socket) => {
     const code = clientErrorCode(error);
-    // If the connection is paused because requests wait, the client did not cause this timeout. node:http reports it
-    // only once.
+    // If the connection is paused because requests are waiting, the client did not cause this timeout. node:http
+    // reports a timeout only once, so the request must be checked again later.
     if (code === 'request_timeout' && socket.isPaused()) timeOutLater(server, socket);
     else refuseConnection(socket, code);
   });
@@ -94,8 +98,8 @@ export function createServerFor(listener: RequestListener): Server {
 }
 
 /**
- * Handles the events of a connection after a CONNECT request. node:http removes its own listeners, although responses
- * may still be pending.
+ * Handles the events of a connection after a CONNECT request. This is necessary because node:http removes its own
+ * listeners, even if responses are still pending.
  */
 function keepServing(socket: Duplex): void {
   const destroy = (): void => {
@@ -112,8 +116,8 @@ function keepServing(socket: Duplex): void {
 }
 
 /**
- * Applies `requestTimeout` to a request that timed out while its connection was paused. After the connection has been
- * resumed, the rest of the request must arrive within `requestTimeout`.
+ * Restarts `requestTimeout` for a request whose timeout expired while its connection was paused. After the connection
+ * has been resumed, the rest of the request must arrive within `requestTimeout`.
  */
 function timeOutLater(server: Server, socket: Duplex): void {
   const last = lastResponse(socket);
@@ -121,7 +125,7 @@ function timeOutLater(server: Server, socket: Duplex): void {
   let wasPaused = true;
   let timer: NodeJS.Timeout;
   const check = (): void => {
-    // If the header of a request was late, the request has no response until its header is complete.
+    // While the header of a request is incomplete, a response object for this request does not exist.
     const isIncomplete = isBodyLate ? !last.req.complete : lastResponse(socket) === last;
     if (!isIncomplete) return;
     const isPaused = socket.isPaused();
@@ -132,7 +136,7 @@ function timeOutLater(server: Server, socket: Duplex): void {
     wasPaused = isPaused;
     wait();
   };
-  // A value of 0 disables a timeout in node:http. One of the two is not 0, because a request has timed out.
+  // In node:http, 0 disables a timeout. At least one of these two timeouts is not 0, because a request has timed out.
   const timeoutMs = server.requestTimeout === 0 ? server.headersTimeout : server.requestTimeout;
   const wait = (): void => {
     timer = setTimeout(check, timeoutMs).unref();
@@ -172,7 +176,7 @@ export async function drainServer(server: Server, graceMs: number): Promise<void
     server.closeIdleConnections();
   }, 20);
   const cut = setTimeout(() => {
-    // Unlike server.closeAllConnections(), this includes the connections of CONNECT requests.
+    // Unlike server.closeAllConnections(), this loop also closes connections that have received a CONNECT request.
     for (const socket of connections) socket.destroy();
   }, graceMs);
   await closed;

@@ -1,15 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Matches the value of a `Host` header: an address in brackets or a name, which may be empty, and an optional port (RFC
- * 3986 §3.2.2 and §3.2.3).
+ * Matches the value of a `Host` header: an address in brackets or a name (which may be empty), then an optional port
+ * (RFC 3986 §3.2.2 and §3.2.3).
  */
 const hostAndPort = /^(?:\[[\da-f:.]+\]|[\w\-.~%!$&'()*+,;=]*)(?::\d*)?$/i;
 
 /**
- * Returns whether a request that node:http has accepted violates RFC 9112. Such a request has an unsupported version, a
- * missing, repeated or invalid Host (§3.2), or a transfer coding that node:http does not decode or that HTTP/1.0 does
- * not define (§6.1).
+ * Returns whether a request violates RFC 9112 although node:http has accepted it. Such a request has:
+ * - an unsupported HTTP version;
+ * - a missing, repeated or invalid `Host` header (§3.2); or
+ * - a transfer coding that node:http does not decode, or any transfer coding in HTTP/1.0 (§6.1).
  */
 export function isMalformed(request: IncomingMessage): boolean {
   const { headers, httpVersion } = request;
@@ -27,8 +28,8 @@ export function headerValues({ rawHeaders }: IncomingMessage, name: string): str
 }
 
 /**
- * Returns how many times a header was sent. `rawHeaders` is used because `headers` does not contain all repetitions.
- * `name` must be in lower case.
+ * Returns how many times a header was sent. Uses `rawHeaders`, because `headers` may not contain all values of a
+ * repeated header. `name` must be in lower case.
  */
 export function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
   let count = 0;
