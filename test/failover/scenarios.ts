@@ -60,6 +60,6 @@ export const descriptions: Readonly<Record<ScenarioName, string>> = {
   kill: '`kill -9` of the primary and its Patroni',
   switchover: 'switchover',
   freeze: `primary and its Patroni frozen for ${freezeMs / 1000} s`,
-  haproxy: `all HAProxys killed, started after ${proxyOutageMs / 1000} s`,
-  etcd: `all etcds killed, started after ${etcdOutageMs / 1000} s`,
+  haproxy: `all HAProxy processes killed, restarted after ${proxyOutageMs / 1000} s`,
+  etcd: `all etcd processes killed, restarted after ${etcdOutageMs / 1000} s`,
 };
