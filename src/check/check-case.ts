@@ -11,7 +11,7 @@ export interface CheckCase {
   /** A stable identifier for programs, in kebab-case. */
   readonly id: string;
   readonly level: Level;
-  /** The rule as a sentence that begins with the level. */
+  /** The rule as a sentence that begins with the level, such as 'MUST respond with 404 to an unknown path'. */
   readonly name: string;
   /** The document and the section that contain the rule. */
   readonly source: string;

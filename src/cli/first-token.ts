@@ -3,14 +3,14 @@ import { dirname, join, resolve } from 'node:path';
 import { issueToken, requireTokenFolder } from '../tokens/issue.ts';
 
 /**
- * The destination of the first token, which the server issues if it starts without a tokens file. The token is printed
- * on the terminal. If standard output is not a terminal, the output may be saved in a log, so the token is written to a
+ * Where the server writes the first token, which it issues if it starts without a tokens file. The token is printed on
+ * the terminal. If standard output is not a terminal, the output may be saved in a log, so the token is written to a
  * file instead.
  */
 export type FirstTokenTarget = { readonly kind: 'terminal' } | { readonly kind: 'file'; readonly file: string };
 
 /**
- * Returns the destination of the first token. `tokens` is the path of the tokens file.
+ * Decides whether the first token is printed or written to a file. `tokens` is the path of the tokens file.
  *
  * @throws {Error} if the folder of the tokens file does not exist, or if the file for the first token already exists.
  *   An existing file is never overwritten.

@@ -54,9 +54,9 @@ export function probeStorage(storage: StorageAdapter, log: Log): StorageProbe {
 }
 
 /**
- * Creates the table if it is missing, reads a plant, and runs a commit. The commit deletes a plant that does not exist,
- * so it changes nothing: the empty user has no plants. Unlike a read, the commit fails on a read-only file, on a
- * standby server, and without write permission.
+ * Creates the table if it is missing, reads a plant, and commits a write. The write changes nothing: it deletes a plant
+ * of the user '', who never has plants. Unlike a read, it fails on a read-only file, on a standby server, and without
+ * write permission.
  */
 export async function readAndWrite(storage: StorageAdapter): Promise<void> {
   await storage.scan({ after: undefined, limit: 1 });

@@ -45,15 +45,15 @@ interface LongList {
 /**
  * Prepares long lists, whose `limit` is greater than the number of plants in the first page. The `Link` header contains
  * the id of the last plant and is sent before the body. Every page after the first is therefore read twice: once to
- * collect the ids of its plants, and once to build the body. The body contains only plants whose ids were collected. If
- * it also contained plants that were created in the meantime, it would exceed the limit, or end before the id in
- * `Link`.
+ * collect the ids of its plants, and once to build the body. The body contains only plants whose ids were collected.
+ * Plants that were created in the meantime are left out. With them, the body would contain more plants than `limit`, or
+ * would end before the plant whose id is in `Link`.
  *
  * If the JSON were held instead of the ids, each page would be read only once. But an id uses 8 bytes of memory,
  * whereas the JSON of a plant uses at least 40 bytes, even if the name and tag are short.
  *
  * Only one list per user is prepared at a time. A list holds its ids until it has been sent. The lists of one user may
- * together hold a quarter of `maxHeldIds`. If a user has only one list, it may hold more.
+ * together hold at most a quarter of `maxHeldIds`, except that a user's only list may hold more.
  */
 export class LongLists {
   readonly #store: PlantStore;

@@ -77,7 +77,9 @@ export function shown(value: unknown): string {
   return inspect(brief(value), { breakLength: Infinity, compact: true, maxArrayLength: maxShownItems });
 }
 
-/** Returns a diff that node:assert creates. If the values are long arrays, the diff starts at the first difference. */
+/**
+ * Returns a diff in the format of node:assert. If the values are long arrays, the diff starts at the first difference.
+ */
 function difference(actual: unknown, expected: unknown): string {
   const [left, right, where] = firstDifference(actual, expected);
   try {

@@ -18,8 +18,8 @@ export function testFault(suite: Suite): void {
   const { persistent } = options;
 
   /**
-   * Opens an adapter and commits `storedBefore`. Returns this adapter and, if adapters share their plants, a second
-   * adapter. After a failed batch, both adapters must return the plants unchanged.
+   * Opens an adapter and commits the plants in `storedBefore`. Returns the adapter and, if other adapters can open the
+   * same storage, a second adapter for it. After a failed batch, both adapters must still return exactly these plants.
    */
   async function openWithPlants(
     { open }: SuiteTest,

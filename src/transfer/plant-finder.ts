@@ -11,7 +11,7 @@ const minReadPlants = 16;
  * Finds the stored plants with the given keys, which must be in ascending order. Each read also fetches the plants that
  * follow the requested plant. If many lookups can be served from plants that were already read, the next reads become
  * larger; otherwise, they become smaller. For example, finding a million consecutive plants takes a thousand reads, and
- * finding a few plants among millions of others takes one short read each.
+ * finding a few plants among millions of others takes one short read for each of them.
  */
 export class PlantFinder {
   readonly #storage: StorageAdapter;

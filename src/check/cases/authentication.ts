@@ -43,7 +43,7 @@ function malformedCredentials({ a: { token = '' }, b }: CheckClient): string[] {
   ];
 }
 
-/** Checks of credentials (RFC 6750, The OAuth 2.0 Authorization Framework: Bearer Token Usage). */
+/** The checks of bearer token authentication (RFC 6750, The OAuth 2.0 Authorization Framework: Bearer Token Usage). */
 export const authenticationCases: readonly CheckCase[] = [
   must(
     'auth-missing-get',

@@ -55,7 +55,7 @@ export class Admin {
     return new Admin(url, server, [readiness, service, ofProcess]);
   }
 
-  /** Starts to collect the metrics of the public server. Call this method before the public server starts to listen. */
+  /** Starts collecting the metrics of the public server. Call this method before the public server starts to listen. */
   watch(server: Server, store: PlantStore): void {
     this.#service.watch(server, store);
   }

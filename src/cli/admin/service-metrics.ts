@@ -55,7 +55,7 @@ export class ServiceMetrics {
     subscribe('plant-store:commit', this.#onCommit);
   }
 
-  /** Starts to collect the metrics of a server and its store. */
+  /** Starts collecting the metrics of a server and its store. */
   watch(server: Server, store: PlantStore): void {
     let open = 0;
     server.on('connection', (socket) => {

@@ -11,11 +11,12 @@ import { openSwaggerUi } from './swagger-ui.ts';
 const allow = 'GET, HEAD, OPTIONS';
 
 /**
- * Creates a function that finds the documentation page of a service: Swagger UI at `/docs`, which reads the service's
- * own `/openapi.json`. The function returns `undefined` for all other paths, which the service itself handles.
+ * Creates a function that returns the file at a request path of the documentation page (Swagger UI at `/docs`, which
+ * loads the service's own `/openapi.json`). For any other path, the function returns `undefined`, and the service
+ * handles the request.
  *
  * @throws {UsageError} if the swagger-ui-dist package is not installed. `source` is the flag or the environment
- *   variable that requires the package.
+ *   variable that enables the page.
  */
 export function createDocs(source: string): FindPage {
   const pages = new Map([...pageFiles(openSwaggerUi(source))].map(([path, file]) => [path, fileSender(file)]));

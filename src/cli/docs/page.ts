@@ -74,7 +74,10 @@ export const contentSecurityPolicy: string = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Returns the files of the documentation page by path. `readAsset` reads a file from the swagger-ui-dist package. */
+/**
+ * Returns the files of the documentation page, keyed by path. `readAsset` reads a file from the swagger-ui-dist
+ * package.
+ */
 export function pageFiles(readAsset: (name: string) => Buffer): ReadonlyMap<string, PageFile> {
   const script = 'text/javascript; charset=utf-8';
   return new Map([
