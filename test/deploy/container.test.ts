@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { copyFile, mkdir } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import type { TestContext } from 'node:test';
+import { pack } from '../package/pack.ts';
+import { callService } from '../support/call.ts';
+import { eventually } from '../support/eventually.ts';
+import { listen } from '../support/listen.ts';
+import { runSuccessfully } from '../support/run-program.ts';
+import { untilListening } from '../support/server-process.ts';
+import type { ServerProcess } from '../support/server-process.ts';
+import { root } from '../support/sources.ts';
+import { findNpm, makeRootFileSystem } from './base-image.ts';
+import { Podman } from './podman.ts';
+
+/** Builds the image of the Containerfile, without a network. Returns `undefined` if containers cannot run here. */
+async function buildImage(t: TestContext, podman: Podman): Promise<string | undefined> {
+  const npm = await findNpm(t);
+  if (npm === undefined) return undefined;
+  const files = join(podman.folder, 'files');
+  await makeRootFileSystem(files, npm);
+  const archive = join(podman.folder, 'files.tar');
+  await runSuccessfully('tar', ['--create', '--file', archive, '--directory', files, '.']);
+  await podman.run('import', '--quiet', archive, 'localhost/node');
+  if (!(await podman.canRun(t, 'localhost/node'))) return undefined;
+
+  const context = join(podman.folder, 'context');
+  await mkdir(context);
+  await copyFile(join(root, 'deploy/container/Containerfile'), join(context, 'Containerfile'));
+  await pack('--pack-destination', context);
+  const flags = ['--format=docker', '--pull=never', '--network=none', '--build-arg=NODE_IMAGE=localhost/node'];
+  await podman.run('build', '--quiet', ...flags, '--tag=localhost/plant-store', context);
+  return 'localhost/plant-store';
+}
+
+/** Starts a container with a read-only root and a volume. Docker mounts no temporary folders, so Podman must not. */
+async function startContainer(
+  t: TestContext,
+  podman: Podman,
+  image: string,
+  name: string,
+): Promise<ServerProcess & { adminUrl: string; exitCode: Promise<number | null> }> {
+  const adminPort = await freePort(t);
+  const variables = ['--env=PORT=0', `--env=PLANT_STORE_ADMIN_PORT=${adminPort}`];
+  const flags = ['--read-only', '--read-only-tmpfs=false', '--volume=plants:/data', ...variables];
+  const child = podman.startContainer('--name', name, ...flags, image);
+  const exitCode = once(child, 'exit').then(([code]) => code as number | null);
+  const server = await untilListening(t, child, /^Plant Store listening on http:\/\/0\.0\.0\.0:(\d+)\n/m);
+  return { ...server, adminUrl: `http://127.0.0.1:${adminPort}`, exitCode };
+}
+
+async function freePort(t: TestContext): Promise<number> {
+  const free = createServer();
+  const port = await listen(t, free);
+  free.close();
+  await once(free, 'close');
+  return port;
+}
+
+describe('deploy/container/Containerfile', () => {
+  it('builds an image that keeps its data in a volume and stops gracefully', async (t) => {
+    const podman = await Podman.start(t);
+    const image = podman && (await buildImage(t, podman));
+    if (podman === undefined || image === undefined) return;
+
+    const first = await startContainer(t, podman, image, 'first');
+    const readToken = ['node', '--print', 'fs.readFileSync("first-token.txt", "utf8").trim()'];
+    const token = (await podman.run('exec', 'first', ...readToken)).trim();
+    const created = await callService(first.url, 'POST', '/plants', { token, body: '{"id":1,"name":"Fern"}' });
+    assert.equal(created.status, 200);
+    const listed = await callService(first.url, 'GET', '/plants', { token });
+    assert.deepEqual(listed.json, [{ name: 'Fern' }]);
+    await eventually(async () => {
+      assert.equal((await fetch(`${first.adminUrl}/ready`)).status, 200);
+    });
+    await podman.run('healthcheck', 'run', 'first');
+    const idsAndModes = 'fs.readdirSync(".").map((name) => [fs.statSync(name).uid, fs.statSync(name).mode & 0o77])';
+    const inside = `JSON.stringify([process.getuid(), process.getgid(), ...${idsAndModes}.flat()])`;
+    const [uid, gid, ...files] = JSON.parse(await podman.run('exec', 'first', 'node', '--print', inside)) as number[];
+    assert.deepEqual([uid, gid], [1000, 1000]);
+    assert.deepEqual([...new Set(files)].sort(), [0, 1000]);
+
+    const other = await podman.run('exec', 'first', 'plant-store', 'token', 'create', 'ada');
+    const adasToken = /pst_\w+/.exec(other)?.[0] ?? '';
+    await eventually(async () => {
+      assert.deepEqual((await callService(first.url, 'GET', '/plants', { token: adasToken })).json, []);
+    });
+
+    // Podman sends SIGTERM, and SIGKILL after 10 seconds. The exit code would then be 137.
+    await podman.run('stop', 'first');
+    assert.equal(await first.exitCode, 0, first.stderr());
+    await podman.run('rm', 'first');
+
+    const second = await startContainer(t, podman, image, 'second');
+    assert.deepEqual((await callService(second.url, 'GET', '/plants', { token })).json, [{ name: 'Fern' }]);
+  });
+});
