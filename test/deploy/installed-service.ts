@@ -48,10 +48,12 @@ export class InstalledService {
     return new InstalledService(state, bin, account);
   }
 
-  /** Starts the server as its own user. */
-  start(t: HasAfter): Promise<ServerProcess> {
+  /** Starts the server as its own user. `wrapper` is a program that runs it, with its arguments. */
+  start(t: HasAfter, wrapper: readonly string[] = []): Promise<ServerProcess> {
+    const serve = ['plant-store', 'serve', '--admin-port', '0', '--trusted-proxies', '1'];
+    const [program = '', ...args] = [...wrapper, ...serve];
     const options = { cwd: this.state, env: this.env, ...this.account };
-    const child = spawn('plant-store', ['serve'], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
     return untilListening(t, child, /^Plant Store listening on (\S+)\n/m);
   }
 

@@ -1,13 +1,53 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmod, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { callService } from '../support/call.ts';
+import { eventually } from '../support/eventually.ts';
+import { runSuccessfully } from '../support/run-program.ts';
 import { root } from '../support/sources.ts';
 import { hasProgram } from '../support/system-fault.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { InstalledService } from './installed-service.ts';
 
 const folder = join(root, 'deploy/systemd');
+
+/** Returns the shell script of the backup unit, with other folders. */
+async function backupScript(state: string, backups: string): Promise<string> {
+  const unit = await readFile(join(folder, 'plant-store-backup.service'), 'utf8');
+  const quoted = /ExecStart=\/bin\/sh -ec '([^']+)'/.exec(unit)?.[1] ?? '';
+  return quoted
+    .replaceAll('%%', '%')
+    .replaceAll('\\\n', '\n')
+    .replaceAll('/var/backups/plant-store', backups)
+    .replaceAll('/var/lib/plant-store', state);
+}
+
+/** Returns the system calls that the unit of the server permits. */
+async function permittedCalls(): Promise<Set<string>> {
+  const permitted = new Set<string>();
+  const unit = await readFile(join(folder, 'plant-store.service'), 'utf8');
+  for (const [, tilde, names = ''] of unit.matchAll(/^SystemCallFilter=(~?)(.*)$/gm)) {
+    for (const call of await callsOf(names.split(' '))) {
+      if (tilde === '') permitted.add(call);
+      else permitted.delete(call);
+    }
+  }
+  return permitted;
+}
+
+/** Replaces the sets of systemd, such as `@file-system`, by their system calls. */
+async function callsOf(names: readonly string[]): Promise<string[]> {
+  const calls: string[] = [];
+  for (const name of names) {
+    if (!name.startsWith('@')) calls.push(name);
+    else {
+      const text = await runSuccessfully('systemd-analyze', ['syscall-filter', name]);
+      calls.push(...(await callsOf(Array.from(text.matchAll(/^ +([@\w]\S*)$/gm), ([, member = '']) => member))));
+    }
+  }
+  return calls;
+}
 
 describe('deploy/systemd', () => {
   it('contains units that systemd-analyze accepts', async (t) => {
@@ -19,30 +59,76 @@ describe('deploy/systemd', () => {
   });
 
   it('keeps one backup for each day of the week, and replaces it only by a complete one', async (t) => {
-    const cwd = await temporaryFolder(t);
-    const unit = await readFile(join(folder, 'plant-store-backup.service'), 'utf8');
-    const quoted = /ExecStart=\/bin\/sh -ec '([^']+)'/.exec(unit)?.[1] ?? '';
-    const backups = join(cwd, 'backups');
-    const script = quoted
-      .replaceAll('%%', '%')
-      .replaceAll('\\\n', '\n')
-      .replaceAll('/var/backups/plant-store', backups)
-      .replaceAll('/var/lib/plant-store', cwd);
+    const service = await InstalledService.install(t);
+    const server = await service.start(t);
+    const token = (await readFile(join(service.state, 'first-token.txt'), 'utf8')).trim();
+    const create = async (plant: { id: number; name: string }): Promise<void> => {
+      const body = JSON.stringify(plant);
+      assert.equal((await callService(server.url, 'POST', '/plants', { token, body })).status, 200);
+    };
+    const backups = join(service.state, '../backups');
     await mkdir(backups);
-    await writeFile(join(cwd, 'tokens.json'), '{}');
-    // Instead of plant-store: writes its last argument's file, or fails if BROKEN is set.
-    const program = '#!/bin/sh\nfor file; do :; done\necho "$*" > "$file"\ntest -z "$BROKEN"\n';
-    await writeFile(join(cwd, 'plant-store'), program);
-    await chmod(join(cwd, 'plant-store'), 0o755);
-    const run = (BROKEN: string): number | null =>
-      spawnSync('/bin/sh', ['-ec', script], { env: { PATH: `${cwd}:${process.env['PATH'] ?? ''}`, BROKEN } }).status;
-    assert.equal(run(''), 0);
-    const names = (await readdir(backups)).sort();
-    assert.match(names.join(' '), /^plants-[1-7]\.db tokens\.json$/);
-    const backup = join(backups, names[0] ?? '');
-    const complete = await readFile(backup, 'utf8');
-    assert.equal(complete, `backup --storage sqlite:${cwd}/plants.db ${backup}.new\n`);
-    assert.notEqual(run('1'), 0);
-    assert.equal(await readFile(backup, 'utf8'), complete);
+    const script = await backupScript(service.state, backups);
+    const run = async (limit = ''): Promise<number | null> =>
+      (await service.run('/bin/sh', ['-ec', limit + script])).code;
+    const namesIn = async (backup: string): Promise<string[]> => {
+      const { stdout } = await service.run('plant-store', ['export', '--storage', `sqlite:${backup}`]);
+      return Array.from(stdout.matchAll(/"name":"(\w+)"/g), ([, name = '']) => name);
+    };
+
+    await create({ id: 1, name: 'Fern' });
+    assert.equal(await run(), 0);
+    const files = (await readdir(backups)).sort();
+    assert.match(files.join(' '), /^plants-[1-7]\.db tokens\.json$/);
+    const backup = join(backups, files[0] ?? '');
+    assert.deepEqual(await namesIn(backup), ['Fern']);
+    assert.equal(
+      await readFile(join(backups, 'tokens.json'), 'utf8'),
+      await readFile(join(service.state, 'tokens.json'), 'utf8'),
+    );
+
+    await create({ id: 2, name: 'Moss' });
+    // Files may have one block, so that the backup fails as on a full disk.
+    assert.notEqual(await run('ulimit -f 1;'), 0);
+    assert.deepEqual(await namesIn(backup), ['Fern']);
+    assert.deepEqual((await readdir(backups)).sort(), files);
+
+    assert.equal(await run(), 0);
+    assert.deepEqual(await namesIn(backup), ['Fern', 'Moss']);
+    assert.deepEqual((await readdir(backups)).sort(), files);
+    assert.equal(await server.stop(), 0);
+  });
+
+  it('permits every system call of the server', async (t) => {
+    if (!hasProgram(t, 'strace') || !hasProgram(t, 'systemd-analyze')) return;
+    const service = await InstalledService.install(t);
+    const trace = join(service.state, 'trace');
+    // -D makes the server the child, and strace its tracer.
+    const server = await service.start(t, ['strace', '-D', '-f', '-o', trace]);
+    const token = (await readFile(join(service.state, 'first-token.txt'), 'utf8')).trim();
+    // Over 1000 pages of WAL, after which SQLite makes a checkpoint.
+    for (let id = 1; id <= 80; id++) {
+      const body = JSON.stringify({ id, name: 'x'.repeat(60_000), tag: 'y' });
+      assert.equal((await callService(server.url, 'POST', '/plants', { token, body })).status, 200);
+    }
+    assert.ok((await stat(join(service.state, 'plants.db'))).size > 2 ** 20, 'no checkpoint');
+    assert.equal((await callService(server.url, 'GET', '/plants', { token })).status, 200);
+    assert.equal((await callService(server.url, 'DELETE', '/plants/1', { token })).status, 204);
+    assert.equal((await service.run('plant-store', ['backup', `${service.state}/../backup.db`])).code, 0);
+    assert.equal(await server.stop(), 0);
+
+    const text = await eventually(async () => {
+      const written = await readFile(trace, 'utf8');
+      assert.match(written, new RegExp(`^${server.pid} +\\+\\+\\+ exited`, 'm'));
+      return written;
+    });
+    const permitted = await permittedCalls();
+    assert.ok(permitted.has('fsync') && !permitted.has('chown'));
+    const used = new Set(Array.from(text.matchAll(/^\d+ +(\w+)\(/gm), ([, name = '']) => name));
+    assert.ok(used.has('fsync') && used.has('accept4'));
+    assert.deepEqual(
+      [...used].filter((name) => !permitted.has(name)),
+      [],
+    );
   });
 });
