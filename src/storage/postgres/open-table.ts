@@ -3,11 +3,10 @@ import type { StoredPlant } from '../../model/plant.ts';
 import { emptyPage, listAsJson } from '../json-page.ts';
 import { BatchWriter } from './batch.ts';
 import { firstId, readPages } from './pages.ts';
-import { runStatement } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 import { ReadGroup } from './read-group.ts';
 import { readPlants } from './rows.ts';
-import type { PlantRow, PostgresStatements } from './statements.ts';
+import type { PostgresStatements } from './statements.ts';
 import type { JsonPage, ListRange, OwnedPlant, PlantKey, ScanRange, Write } from '../storage-adapter.ts';
 
 /** A key that is less than the key of every plant, because a user is never an empty string. */
@@ -37,9 +36,10 @@ export class OpenTable {
 
   /** See `StorageAdapter.list`. */
   async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
-    const plants = await readPlants(limit, async (last, count, maxSize) => {
-      const first = firstId(last?.plant.id ?? after);
-      return first > maxInt64 ? [] : this.#rows(this.#statements.list, user, first, count, maxSize);
+    const plants = await readPlants(this.#pool, {
+      statements: this.#statements.list,
+      from: (last) => ({ user, id: firstId(last?.plant.id ?? after) }),
+      limit,
     });
     return plants.map(({ plant }) => plant);
   }
@@ -51,13 +51,10 @@ export class OpenTable {
 
   /** See `StorageAdapter.scan`. */
   scan({ after = beforeAll, limit }: ScanRange): Promise<OwnedPlant[]> {
-    return readPlants(limit, (last, count, maxSize) => {
-      const { user, id } = last === undefined ? after : { user: last.user, id: last.plant.id };
-      return this.#rows(this.#statements.scan, user, id, count, maxSize);
+    return readPlants(this.#pool, {
+      statements: this.#statements.scan,
+      from: (last) => (last === undefined ? after : { user: last.user, id: last.plant.id }),
+      limit,
     });
-  }
-
-  async #rows(statement: string, user: string, id: bigint, count: number, maxSize: number): Promise<PlantRow[]> {
-    return (await runStatement(this.#pool, statement, [user, String(id), count, maxSize])) as PlantRow[];
   }
 }

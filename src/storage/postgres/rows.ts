@@ -1,30 +1,39 @@
-import type { PlantId, StoredPlant } from '../../model/plant.ts';
+import { maxInt64 } from '../../model/int64.ts';
+import type { StoredPlant } from '../../model/plant.ts';
 import { fullPageEnd, maxPageBytes, maxPageLength } from '../page-bounds.ts';
-import type { OwnedPlant } from '../storage-adapter.ts';
-import type { PlantRow } from './statements.ts';
+import type { OwnedPlant, PlantKey } from '../storage-adapter.ts';
+import { runStatement } from './pool.ts';
+import type { PostgresPool } from './pool.ts';
+import type { PlantRow, RangeStatements } from './statements.ts';
 
-/**
- * Returns up to `count` rows that follow the plant `last`. If a plant is larger than `maxSize` bytes, its row contains
- * no name and no tag.
- */
-type ReadRows = (last: OwnedPlant | undefined, count: number, maxSize: number) => Promise<PlantRow[]>;
+/** A range of plants in a table: the statements that read it, and its first parameters. */
+export interface RowRange {
+  readonly statements: RangeStatements;
+  /** Returns the parameters $1 and $2 to read the plants that follow `last`. */
+  readonly from: (last: OwnedPlant | undefined) => PlantKey;
+  readonly limit: number;
+}
 
 /** Reads plants, at most 1000 at a time, until the limit is reached, the page is full, or no plants are left. */
-export async function readPlants(limit: number, read: ReadRows): Promise<OwnedPlant[]> {
+export async function readPlants(pool: PostgresPool, { statements, from, limit }: RowRange): Promise<OwnedPlant[]> {
   const plants: OwnedPlant[] = [];
   while (plants.length < limit) {
+    const { user, id } = from(plants.at(-1));
+    if (id > maxInt64) break;
+    const read = (text: string, ...values: number[]): Promise<unknown[]> =>
+      runStatement(pool, text, [user, String(id), ...values]);
     let count = Math.min(maxPageLength, limit - plants.length);
-    let maxSize = Math.floor((3 * maxPageBytes) / count);
-    let rows = await read(plants.at(-1), count, maxSize);
-    while (rows.some(({ size }) => Number(size) > maxSize)) {
-      // The names and tags of all these plants may need too much memory, so this reads only the plants that fit in a
-      // page.
-      const sizes = rows.map(({ size }) => Number(size));
+    let maxLength = Math.floor((3 * maxPageBytes) / count);
+    let rows = (await read(statements.plants, count, maxLength)) as PlantRow[];
+    // Whether a text may have been cut. A JavaScript string is at least as long as its number of characters.
+    while (rows.some(({ name, tag }) => name.length >= maxLength || (tag?.length ?? 0) >= maxLength)) {
+      // All these plants may need too much memory, so this reads only the plants that fit in a page.
+      const sizes = (await read(statements.sizes, count)).map((row) => Number((row as { size: string }).size));
       count = countInPage(sizes);
-      maxSize = Math.max(...sizes.slice(0, count));
-      rows = await read(plants.at(-1), count, maxSize);
+      maxLength = Math.max(0, ...sizes.slice(0, count)) + 1;
+      rows = (await read(statements.plants, count, maxLength)) as PlantRow[];
     }
-    plants.push(...rows.map(ownedPlantOf));
+    plants.push(...rows.map((row) => ownedPlantOf(user, row)));
     const end = fullPageEnd(plants.map(({ plant }) => plant));
     if (end !== undefined) return plants.slice(0, end);
     if (rows.length < count) break;
@@ -42,8 +51,7 @@ function countInPage(sizes: readonly number[]): number {
   return full === -1 ? sizes.length : full + 1;
 }
 
-function ownedPlantOf({ user, id, name, tag }: PlantRow): OwnedPlant {
-  const plantId: PlantId = BigInt(id);
-  const plant: StoredPlant = { id: plantId, name: name ?? '' };
+function ownedPlantOf(listedUser: string, { user = listedUser, id, name, tag }: PlantRow): OwnedPlant {
+  const plant: StoredPlant = { id: BigInt(id), name };
   return { user, plant: tag === null ? plant : { ...plant, tag } };
 }

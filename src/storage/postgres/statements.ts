@@ -19,16 +19,18 @@ export interface PostgresStatements {
    * plant in bytes. Returns a {@link PageRow} for each request.
    */
   readonly pages: string;
-  /**
-   * Reads a user's plants. Parameters: $1 user, $2 smallest id, $3 limit, $4 maximum size of a plant in bytes. Returns
-   * a {@link PlantRow} for each plant.
-   */
-  readonly list: string;
-  /**
-   * Reads the plants of all users. Parameters: $1 user and $2 id of the key after which to start, $3 and $4 as in
-   * `list`. Returns a {@link PlantRow} for each plant.
-   */
-  readonly scan: string;
+  /** Reads a user's plants. Parameters: $1 user, $2 smallest id, $3 limit. */
+  readonly list: RangeStatements;
+  /** Reads the plants of all users. Parameters: $1 user and $2 id of the key after which to start, $3 limit. */
+  readonly scan: RangeStatements;
+}
+
+/** The two statements that read plants in a range of keys. */
+export interface RangeStatements {
+  /** Returns a {@link PlantRow} for each plant. Names and tags end after $4 characters. */
+  readonly plants: string;
+  /** Returns the minimum size of each plant's JSON, in bytes, as `size`. */
+  readonly sizes: string;
 }
 
 /**
@@ -49,14 +51,12 @@ export interface PageRow {
   readonly json: string | null;
 }
 
-/** A plant. If the plant exceeds the maximum size, the name and the tag are `null`. */
+/** A plant. Only `scan` returns the user. */
 export interface PlantRow {
-  readonly user: string;
+  readonly user?: string;
   readonly id: string;
-  readonly name: string | null;
+  readonly name: string;
   readonly tag: string | null;
-  /** The minimum size of the plant's JSON, in bytes. */
-  readonly size: string;
 }
 
 /**
@@ -80,10 +80,13 @@ export function statementsFor(table: string, userOrder: string): PostgresStateme
     USING unnest(${users}::text[], ${ids}::bigint[]) AS d("user", id)
     WHERE p."user" = d."user" AND p.id = d.id
     RETURNING p."user", p.id::text AS id`;
+  // PostgreSQL parses and plans these statements at each call, so they are short.
+  const plantColumns = 'p.id::text AS id, left(name, $4::integer) AS name, left(tag, $4::integer) AS tag';
+  const sizeColumn = `(${size})::text AS size`;
   // ORDER BY must use `p.id`, because `id` would refer to the result column, which has the type text.
-  const select = `SELECT "user", p.id::text AS id, (${size})::text AS size,
-      CASE WHEN ${size} <= $4::bigint THEN name END AS name, CASE WHEN ${size} <= $4::bigint THEN tag END AS tag
-    FROM ${table} AS p`;
+  const inList = `FROM ${table} AS p WHERE "user" = $1 AND p.id >= $2::bigint ORDER BY p.id LIMIT $3::bigint`;
+  const inScan = `FROM ${table} AS p
+    WHERE (${userOrder}, p.id) > ($1, $2::bigint) ORDER BY ${userOrder}, p.id LIMIT $3::bigint`;
   return {
     insert,
     remove: remove('$1', '$2'),
@@ -102,7 +105,7 @@ export function statementsFor(table: string, userOrder: string): PostgresStateme
           WHERE p."user" = request."user" AND p.id >= first ORDER BY p.id LIMIT most + 1
         ) AS found
       ) AS page`,
-    list: `${select} WHERE "user" = $1 AND p.id >= $2::bigint ORDER BY p.id LIMIT $3::bigint`,
-    scan: `${select} WHERE (${userOrder}, p.id) > ($1, $2::bigint) ORDER BY ${userOrder}, p.id LIMIT $3::bigint`,
+    list: { plants: `SELECT ${plantColumns} ${inList}`, sizes: `SELECT ${sizeColumn} ${inList}` },
+    scan: { plants: `SELECT "user", ${plantColumns} ${inScan}`, sizes: `SELECT ${sizeColumn} ${inScan}` },
   };
 }

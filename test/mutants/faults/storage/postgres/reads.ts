@@ -84,19 +84,18 @@ export const postgresReadFaults: readonly Fault[] = [
       },
       { name: 'PostgreSQL: a full page is not cut', find: 'return plants.slice(0, end);', replace: 'return plants;' },
       {
-        name: 'PostgreSQL: the texts of plants that are too long are empty',
-        find: 'while (rows.some(({ size }) => Number(size) > maxSize)) {',
-        replace: 'while (rows.some(({ size }) => Number(size) > 100 * maxSize)) {',
+        name: 'PostgreSQL: long names are cut',
+        find: 'name.length >= maxLength || ',
+        replace: '',
       },
-    ],
-  ),
-  ...faultsIn(
-    'src/storage/postgres/open-table.ts',
-    [postgresStorage],
-    [
+      {
+        name: 'PostgreSQL: long tags are cut',
+        find: ' || (tag?.length ?? 0) >= maxLength',
+        replace: '',
+      },
       {
         name: 'PostgreSQL: a list after the largest id fails',
-        find: 'first > maxInt64 ? [] : ',
+        find: 'if (id > maxInt64) break;',
         replace: '',
       },
     ],
