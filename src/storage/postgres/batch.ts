@@ -1,8 +1,9 @@
 import { PlantStoreError } from '../../model/errors.ts';
+import type { PlantId } from '../../model/plant.ts';
 import { runStatement, runTransaction, sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 import type { PostgresStatements } from './statements.ts';
-import type { CreateWrite, DeleteWrite, PlantKey, Write } from '../storage-adapter.ts';
+import type { CreateWrite, DeleteWrite, Write } from '../storage-adapter.ts';
 
 interface KeyRow {
   readonly user: string;
@@ -28,6 +29,7 @@ export class BatchWriter {
 
   /** Applies a batch. Returns one boolean for each write, which tells whether the write has changed the table. */
   async apply(writes: readonly Write[]): Promise<boolean[]> {
+    if (writes.length === 0) return [];
     // All servers write in the same order, so that deadlocks between them are rare.
     const sorted = writes.toSorted(byKey);
     const creates = sorted.filter((write) => write.kind === 'create');
@@ -35,21 +37,21 @@ export class BatchWriter {
     const changed = (await this.#run(creates, removes).catch(asBatchError)) as KeyRow[];
     if (changed.length === writes.length) return writes.map(() => true);
     const keys = new Set(changed.map(({ user, id }) => `${id} ${user}`));
-    return writes.map((write) => {
-      const { user, id } = keyOf(write);
-      return keys.has(`${id} ${user}`);
-    });
+    return writes.map((write) => keys.has(`${idOf(write)} ${write.user}`));
   }
 
-  #run(creates: readonly CreateWrite[], removes: readonly DeleteWrite[]): Promise<unknown[]> {
-    const { insert, remove } = this.#statements;
-    if (removes.length === 0) return runStatement(this.#pool, insert, insertValues(creates));
-    if (creates.length === 0) return runStatement(this.#pool, remove, removeValues(removes));
-    return this.#runMixed(insertValues(creates), removeValues(removes));
-  }
-
-  async #runMixed(inserted: unknown[], removed: unknown[]): Promise<unknown[]> {
+  async #run(creates: readonly CreateWrite[], removes: readonly DeleteWrite[]): Promise<unknown[]> {
     const { insert, remove, insertAndRemove } = this.#statements;
+    // One array per column. Ids are converted to strings, because not every driver can send a bigint as a number.
+    const inserted = [
+      creates.map(({ user }) => user),
+      creates.map(({ plant }) => String(plant.id)),
+      creates.map(({ plant }) => plant.name),
+      creates.map(({ plant }) => plant.tag ?? null),
+    ];
+    const removed = [removes.map(({ user }) => user), removes.map(({ id }) => String(id))];
+    if (removes.length === 0) return runStatement(this.#pool, insert, inserted);
+    if (creates.length === 0) return runStatement(this.#pool, remove, removed);
     if (!this.#mustSplit) {
       try {
         return await runStatement(this.#pool, insertAndRemove, [...inserted, ...removed]);
@@ -68,7 +70,9 @@ export class BatchWriter {
 
 function asBatchError(error: unknown): never {
   const state = sqlState(error);
-  if (isDataError(state)) {
+  // data_exception or program_limit_exceeded: a value is the cause. Nothing was written, because a batch is one
+  // transaction.
+  if (state?.length === 5 && (state.startsWith('22') || state.startsWith('54'))) {
     throw new PlantStoreError('invalid_plant', 'The storage cannot hold a plant of this batch.', { cause: error });
   }
   // invalid_column_reference: the table does not have the unique index that ON CONFLICT requires.
@@ -78,35 +82,11 @@ function asBatchError(error: unknown): never {
   });
 }
 
-/**
- * Checks whether a SQLSTATE means that a statement failed because of its values (data_exception or
- * program_limit_exceeded). In this case, nothing was written, because a batch is one transaction.
- */
-function isDataError(state: string | undefined): boolean {
-  return state?.length === 5 && (state.startsWith('22') || state.startsWith('54'));
-}
-
-/**
- * Returns one array per column. Ids are converted to strings, because not every driver can send a bigint as a number.
- */
-function insertValues(creates: readonly CreateWrite[]): unknown[] {
-  return [
-    creates.map(({ user }) => user),
-    creates.map(({ plant }) => String(plant.id)),
-    creates.map(({ plant }) => plant.name),
-    creates.map(({ plant }) => plant.tag ?? null),
-  ];
-}
-
-function removeValues(removes: readonly DeleteWrite[]): unknown[] {
-  return [removes.map(({ user }) => user), removes.map(({ id }) => String(id))];
-}
-
-function keyOf(write: Write): PlantKey {
-  return write.kind === 'create' ? { user: write.user, id: write.plant.id } : write;
+function idOf(write: Write): PlantId {
+  return write.kind === 'create' ? write.plant.id : write.id;
 }
 
 function byKey(a: Write, b: Write): number {
   if (a.user !== b.user) return a.user < b.user ? -1 : 1;
-  return keyOf(a).id < keyOf(b).id ? -1 : 1;
+  return idOf(a) < idOf(b) ? -1 : 1;
 }

@@ -1,9 +1,15 @@
 import { PlantStoreError } from '../../model/errors.ts';
+import { maxInt64 } from '../../model/int64.ts';
 import { checkOptionNames } from '../../model/options.ts';
 import type { StoredPlant } from '../../model/plant.ts';
-import { OpenTable } from './open-table.ts';
+import { emptyPage, listAsJson } from '../json-page.ts';
+import { BatchWriter } from './batch.ts';
+import { firstId, readPages } from './pages.ts';
 import type { PostgresPool } from './pool.ts';
+import { ReadGroup } from './read-group.ts';
+import { listPlants, scanPlants } from './rows.ts';
 import { statementsFor } from './statements.ts';
+import type { PostgresStatements } from './statements.ts';
 import { checkTableOptions, prepareTable, quotedTable } from './table.ts';
 import type { JsonPage, ListRange, OwnedPlant, ScanRange, StorageAdapter, Write } from '../storage-adapter.ts';
 
@@ -29,6 +35,13 @@ const optionNames = {
   createTable: true,
 } as const satisfies Record<keyof PostgresStorageOptions, true>;
 
+/** What operations use once the table is known to exist. */
+interface OpenTable {
+  readonly statements: PostgresStatements;
+  readonly writer: BatchWriter;
+  readonly group: ReadGroup;
+}
+
 /**
  * Stores plants in a PostgreSQL database, 14 or newer, through the application's own connection pool. Any number of
  * servers can share a table. A commit is as durable as the database makes it: it is on the database's disk, and on the
@@ -42,6 +55,7 @@ const optionNames = {
  * const store = new PlantStore({ storage: new PostgresStorage({ pool }) });
  */
 export class PostgresStorage implements StorageAdapter {
+  readonly #pool: PostgresPool;
   readonly #openTable: () => Promise<OpenTable>;
   #table: Promise<OpenTable> | undefined;
   #running = 0;
@@ -58,10 +72,16 @@ export class PostgresStorage implements StorageAdapter {
     if (typeof createTable !== 'boolean') throw new TypeError('createTable must be true or false');
     const place = { schema, table };
     checkTableOptions(place);
+    this.#pool = pool;
     this.#openTable = async () => {
       const { isByteOrdered } = await prepareTable(pool, place, createTable);
       const statements = statementsFor(quotedTable(place), isByteOrdered ? '"user"' : '"user" COLLATE "C"');
-      return new OpenTable(pool, statements);
+      const list: StorageAdapter['list'] = (user, range) => listPlants(pool, statements.list, user, range);
+      const group = new ReadGroup(
+        (requests) => readPages(pool, statements.pages, requests),
+        ({ user, ...range }) => listAsJson({ list }, user, range),
+      );
+      return { statements, writer: new BatchWriter(pool, statements), group };
     };
   }
 
@@ -75,22 +95,22 @@ export class PostgresStorage implements StorageAdapter {
    *   which case nothing was written.
    */
   commit(writes: readonly Write[]): Promise<boolean[]> {
-    return this.#run((table) => table.commit(writes));
+    return this.#run(({ writer }) => writer.apply(writes));
   }
 
   /** See {@link StorageAdapter}. */
   list(user: string, range: ListRange): Promise<StoredPlant[]> {
-    return this.#run((table) => table.list(user, range));
+    return this.#run(({ statements }) => listPlants(this.#pool, statements.list, user, range));
   }
 
   /** See {@link StorageAdapter}. Concurrent calls share a statement. */
-  listJson(user: string, range: ListRange): Promise<JsonPage> {
-    return this.#run((table) => table.listJson(user, range));
+  listJson(user: string, { after, limit }: ListRange): Promise<JsonPage> {
+    return this.#run(async ({ group }) => (firstId(after) > maxInt64 ? emptyPage : group.read({ user, after, limit })));
   }
 
   /** See {@link StorageAdapter}. */
   scan(range: ScanRange): Promise<OwnedPlant[]> {
-    return this.#run((table) => table.scan(range));
+    return this.#run(({ statements }) => scanPlants(this.#pool, statements.scan, range));
   }
 
   /**

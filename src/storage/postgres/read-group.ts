@@ -6,15 +6,10 @@ export interface PageRequest extends ListRange {
   readonly user: string;
 }
 
-/** The two ways to read pages. */
-export interface PageReads {
-  /**
-   * Reads pages with one statement. Returns `undefined` for each page whose plants are too long to be read in this way.
-   */
-  readonly together: (requests: readonly PageRequest[]) => Promise<(JsonPage | undefined)[]>;
-  /** Reads one page, even if its plants are long. */
-  readonly alone: (request: PageRequest) => Promise<JsonPage>;
-}
+/** Reads pages with one statement. Returns `undefined` for each page whose plants are too long for this. */
+type ReadTogether = (requests: readonly PageRequest[]) => Promise<(JsonPage | undefined)[]>;
+/** Reads one page, even if its plants are long. */
+type ReadAlone = (request: PageRequest) => Promise<JsonPage>;
 
 interface Entry {
   readonly request: PageRequest;
@@ -47,14 +42,16 @@ const maxFew = 100;
  * round-robin. A user with many requests or long lists therefore does not delay the lists of other users.
  */
 export class ReadGroup {
-  readonly #reads: PageReads;
+  readonly #together: ReadTogether;
+  readonly #alone: ReadAlone;
   /** The waiting requests of each user. The first user is served next. */
   readonly #waiting = new Map<string, Entry[]>();
   #groups = 0;
   #isScheduled = false;
 
-  constructor(reads: PageReads) {
-    this.#reads = reads;
+  constructor(together: ReadTogether, alone: ReadAlone) {
+    this.#together = together;
+    this.#alone = alone;
   }
 
   /**
@@ -69,9 +66,9 @@ export class ReadGroup {
 
   #add(entry: Entry): void {
     const { user } = entry.request;
-    const entries = this.#waiting.get(user);
-    if (entries === undefined) this.#waiting.set(user, [entry]);
-    else entries.push(entry);
+    const entries = this.#waiting.get(user) ?? [];
+    entries.push(entry);
+    this.#waiting.set(user, entries);
     this.#schedule();
   }
 
@@ -106,9 +103,9 @@ export class ReadGroup {
   async #readPages(group: readonly Entry[]): Promise<(JsonPage | undefined)[]> {
     const [first] = group;
     if (group.length === 1 && first !== undefined && (first.isLong || first.request.limit < maxFew)) {
-      return [await this.#reads.alone(first.request)];
+      return [await this.#alone(first.request)];
     }
-    return this.#reads.together(group.map(({ request }) => request));
+    return this.#together(group.map(({ request }) => request));
   }
 
   #nextGroup(): Entry[] {

@@ -1,21 +1,45 @@
-import { maxInt64 } from '../../model/int64.ts';
+import { maxInt64, minInt64 } from '../../model/int64.ts';
 import type { StoredPlant } from '../../model/plant.ts';
 import { fullPageEnd, maxPageBytes, maxPageLength } from '../page-bounds.ts';
-import type { OwnedPlant, PlantKey } from '../storage-adapter.ts';
+import type { ListRange, OwnedPlant, PlantKey, ScanRange } from '../storage-adapter.ts';
+import { firstId } from './pages.ts';
 import { runStatement } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 import type { PlantRow, RangeStatements } from './statements.ts';
 
-/** A range of plants in a table: the statements that read it, and its first parameters. */
-export interface RowRange {
-  readonly statements: RangeStatements;
-  /** Returns the parameters $1 and $2 to read the plants that follow `last`. */
-  readonly from: (last: OwnedPlant | undefined) => PlantKey;
-  readonly limit: number;
+/** A key that is less than the key of every plant, because a user is never an empty string. */
+const beforeAll: PlantKey = { user: '', id: minInt64 };
+
+/** Reads plants of a user. See `StorageAdapter.list`. */
+export async function listPlants(
+  pool: PostgresPool,
+  statements: RangeStatements,
+  user: string,
+  { after, limit }: ListRange,
+): Promise<StoredPlant[]> {
+  const plants = await readPlants(pool, statements, limit, (last) => ({ user, id: firstId(last?.plant.id ?? after) }));
+  return plants.map(({ plant }) => plant);
 }
 
-/** Reads plants, at most 1000 at a time, until the limit is reached, the page is full, or no plants are left. */
-export async function readPlants(pool: PostgresPool, { statements, from, limit }: RowRange): Promise<OwnedPlant[]> {
+/** Reads plants of all users. See `StorageAdapter.scan`. */
+export function scanPlants(
+  pool: PostgresPool,
+  statements: RangeStatements,
+  { after = beforeAll, limit }: ScanRange,
+): Promise<OwnedPlant[]> {
+  return readPlants(pool, statements, limit, (last) => (last ? { user: last.user, id: last.plant.id } : after));
+}
+
+/**
+ * Reads plants, at most 1000 at a time, until the limit is reached, the page is full, or no plants are left. `from`
+ * returns the parameters $1 and $2 to read the plants that follow `last`.
+ */
+async function readPlants(
+  pool: PostgresPool,
+  statements: RangeStatements,
+  limit: number,
+  from: (last: OwnedPlant | undefined) => PlantKey,
+): Promise<OwnedPlant[]> {
   const plants: OwnedPlant[] = [];
   while (plants.length < limit) {
     const { user, id } = from(plants.at(-1));
