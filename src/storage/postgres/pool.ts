@@ -34,9 +34,6 @@ export interface PostgresClient {
   release(destroy?: boolean): void;
 }
 
-/** A statement and its parameters. */
-export type BoundStatement = readonly [text: string, values: unknown[]];
-
 /** The maximum number of retries of a statement that PostgreSQL has rolled back because of a concurrent statement. */
 const maxRetries = 5;
 /** The maximum delay before the first retry, in milliseconds. The maximum doubles with each retry. */
@@ -59,26 +56,28 @@ export function runStatement(pool: PostgresPool, text: string, values: unknown[]
  *
  * @throws {PlantStoreError} `storage_unsupported` if the pool has no `connect`.
  */
-export function runTransaction(pool: PostgresPool, statements: readonly BoundStatement[]): Promise<unknown[]> {
+export function runTransaction(
+  pool: PostgresPool,
+  statements: readonly (readonly [text: string, values: unknown[]])[],
+): Promise<unknown[]> {
   return retryRolledBack(async () => {
     const client = await pool.connect?.();
     if (client === undefined) {
       throw new PlantStoreError('storage_unsupported', 'The storage needs a connection pool with connect.');
     }
-    const rows: unknown[] = [];
-    let isCommitted = false;
     try {
+      const rows: unknown[] = [];
       await client.query('BEGIN');
       for (const [text, values] of statements) rows.push(...(await client.query(text, values)).rows);
       const { command } = await client.query('COMMIT');
       // COMMIT succeeds even if the transaction has failed, but it then rolls back and returns the command ROLLBACK.
       if (command !== 'COMMIT') throw new Error(`The transaction ended with ${command} instead of COMMIT`);
-      isCommitted = true;
+      client.release();
       return rows;
-    } finally {
-      // If the transaction was not committed, closing the connection rolls it back. The pool of `pg` also closes
-      // connections after failed statements.
-      client.release(!isCommitted);
+    } catch (error) {
+      // Closing the connection rolls back the transaction.
+      client.release(true);
+      throw error;
     }
   });
 }

@@ -74,8 +74,7 @@ export class PostgresStorage implements StorageAdapter {
     checkTableOptions(place);
     this.#pool = pool;
     this.#openTable = async () => {
-      const { isByteOrdered } = await prepareTable(pool, place, createTable);
-      const statements = statementsFor(quotedTable(place), isByteOrdered ? '"user"' : '"user" COLLATE "C"');
+      const statements = statementsFor(quotedTable(place), await prepareTable(pool, place, createTable));
       const list: StorageAdapter['list'] = (user, range) => listPlants(pool, statements.list, user, range);
       const group = new ReadGroup(
         (requests) => readPages(pool, statements.pages, requests),

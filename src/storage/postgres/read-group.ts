@@ -88,24 +88,21 @@ export class ReadGroup {
   async #readGroup(group: readonly Entry[]): Promise<void> {
     this.#groups++;
     try {
-      for (const [n, page] of (await this.#readPages(group)).entries()) {
-        const entry = group[n];
-        if (page !== undefined) entry?.resolve(page);
-        else if (entry !== undefined) this.#add(Object.assign(entry, { isLong: true }));
+      const [first] = group;
+      const isAlone = group.length === 1 && first !== undefined && (first.isLong || first.request.limit < maxFew);
+      const pages = isAlone
+        ? [await this.#alone(first.request)]
+        : await this.#together(group.map(({ request }) => request));
+      for (const [n, entry] of group.entries()) {
+        const page = pages[n];
+        if (page !== undefined) entry.resolve(page);
+        else this.#add(Object.assign(entry, { isLong: true }));
       }
     } catch (error) {
       for (const { reject } of group) reject(error);
     }
     this.#groups--;
     if (this.#waiting.size > 0) this.#schedule();
-  }
-
-  async #readPages(group: readonly Entry[]): Promise<(JsonPage | undefined)[]> {
-    const [first] = group;
-    if (group.length === 1 && first !== undefined && (first.isLong || first.request.limit < maxFew)) {
-      return [await this.#alone(first.request)];
-    }
-    return this.#together(group.map(({ request }) => request));
   }
 
   #nextGroup(): Entry[] {

@@ -68,12 +68,6 @@ async function checkEncoding(pool: PostgresPool): Promise<void> {
   }
 }
 
-/** The properties of a table that affect the statements. */
-export interface TableFacts {
-  /** Whether the values of the column `user` are ordered by their UTF-8 bytes. */
-  readonly isByteOrdered: boolean;
-}
-
 /**
  * Throws an error that explains how to configure the connection if a connection pooler, such as PgBouncer, has rejected
  * a connection parameter. Throws any other error unchanged.
@@ -92,6 +86,7 @@ function asConnectionError(error: unknown): never {
  * Creates the table if it is missing and `createIfMissing` is true. Inspects an existing table without a lock that
  * could block other transactions. Any number of servers may create the table concurrently.
  *
+ * @returns the SQL expression that sorts users by their UTF-8 bytes.
  * @throws {PlantStoreError} `storage_unsupported` if the table is missing and `createIfMissing` is false, if it does
  *   not have the expected columns, or if the database's encoding is not UTF8.
  */
@@ -99,11 +94,11 @@ export async function prepareTable(
   pool: PostgresPool,
   place: PostgresTable,
   createIfMissing: boolean,
-): Promise<TableFacts> {
+): Promise<string> {
   await checkEncoding(pool);
   for (let attempt = 1; ; attempt++) {
-    const facts = await inspectTable(pool, place);
-    if (facts !== undefined) return facts;
+    const userOrder = await inspectTable(pool, place);
+    if (userOrder !== undefined) return userOrder;
     if (!createIfMissing) throw unsupported('has no table for plants', `There is no table ${quotedTable(place)}`);
     try {
       await createTable(pool, place);
@@ -113,8 +108,11 @@ export async function prepareTable(
   }
 }
 
-/** Checks the columns of the table and returns its properties. Returns `undefined` if the table does not exist. */
-async function inspectTable(pool: PostgresPool, place: PostgresTable): Promise<TableFacts | undefined> {
+/**
+ * Checks the columns of the table. Returns the SQL expression that sorts users by their UTF-8 bytes, or `undefined` if
+ * the table does not exist.
+ */
+async function inspectTable(pool: PostgresPool, place: PostgresTable): Promise<string | undefined> {
   const table = quotedTable(place);
   // Returns SQL for a value with the type and collation of a column. It reads no row, and fails if the column does not
   // exist.
@@ -126,12 +124,12 @@ async function inspectTable(pool: PostgresPool, place: PostgresTable): Promise<T
       pool,
       `SELECT concat_ws(', ', ${types.join(', ')}) AS types, (${isByteOrdered})::text AS "isByteOrdered"`,
     );
-    const { types: found, isByteOrdered: answer } = row as { types: string; isByteOrdered: string };
+    const { types: found, ...order } = row as { types: string; isByteOrdered: string };
     const expected = Object.values(columnTypes).join(', ');
     if (found !== expected) {
       throw unsupported('holds no plants', `The columns of ${table} are ${found}, not ${expected}`);
     }
-    return { isByteOrdered: answer === 'true' };
+    return order.isByteOrdered === 'true' ? '"user"' : '"user" COLLATE "C"';
   } catch (error) {
     const state = sqlState(error);
     // undefined_table, invalid_schema_name

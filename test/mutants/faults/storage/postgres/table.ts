@@ -78,8 +78,8 @@ export const postgresTableFaults: readonly Fault[] = [
       },
       {
         name: 'PostgreSQL table: a scan uses the collation of the column',
-        find: "isByteOrdered: answer === 'true'",
-        replace: "isByteOrdered: answer !== ''",
+        find: "order.isByteOrdered === 'true'",
+        replace: "order.isByteOrdered !== ''",
       },
       {
         name: 'PostgreSQL table: the error of a connection pooler does not name the remedy',

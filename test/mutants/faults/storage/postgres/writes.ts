@@ -91,8 +91,8 @@ export const postgresWriteFaults: readonly Fault[] = [
       },
       {
         name: 'PostgreSQL pool: a connection returns to the pool inside a failed transaction',
-        find: 'client.release(!isCommitted)',
-        replace: 'client.release(false)',
+        find: 'client.release(true);',
+        replace: 'client.release();',
       },
       {
         name: 'PostgreSQL pool: the statements of a transaction run outside of it',
