@@ -126,7 +126,8 @@ export interface StorageAdapter {
   /**
    * Optional, for storage that can detect changes by other processes at low cost. Returns a number that changes
    * whenever the result of `list` changes for any reason other than this adapter's own `commit`. A PlantStore caches
-   * pages only if this method exists.
+   * pages only if this method exists. If the number also changes with the adapter's own commits, each of them clears
+   * the cache of all users.
    */
   dataVersion?(): number;
 

@@ -1,7 +1,7 @@
 import { maxInt64, minInt64 } from '../model/int64.ts';
 import type { PlantId } from '../model/plant.ts';
 import { expect, expectEqual } from './expect.ts';
-import { all, create, range, readAllJson, remove } from './plants.ts';
+import { all, create, range, readAllJson } from './plants.ts';
 import type { Suite, SuiteTest } from './suite.ts';
 import type { JsonPage, StorageAdapter } from '../storage/storage-adapter.ts';
 
@@ -130,19 +130,15 @@ export function testListJson({ test, reportMissing }: Suite): void {
 
 /** Registers the tests for the optional `dataVersion` method. */
 export function testDataVersion({ test, reportMissing, options: { persistent } }: Suite): void {
-  test('dataVersion changes with a commit of another adapter, but not with one of its own adapter', async ({
-    createLocation,
-    open,
-  }) => {
+  test('dataVersion changes with a commit of another adapter', async ({ createLocation, open }) => {
     const location = await createLocation();
     const [storage, other] = [await open(location), await open(location)];
     if (storage.dataVersion === undefined) {
       reportMissing('dataVersion');
       return;
     }
-    const before = storage.dataVersion();
     await storage.commit([create('ada', 1n)]);
-    expectEqual(storage.dataVersion(), before, 'dataVersion must not change with a commit of its own adapter.');
+    const before = storage.dataVersion();
     await other.commit([create('ada', 2n)]);
     const between = storage.dataVersion();
     if (persistent) {
@@ -156,7 +152,5 @@ export function testDataVersion({ test, reportMissing, options: { persistent } }
       persistent ? 2 : 1,
       'list must return exactly the plants that exist when dataVersion is called.',
     );
-    await storage.commit([remove('ada', 1n)]);
-    expectEqual(storage.dataVersion(), between, 'dataVersion must not change with a commit of its own adapter.');
   });
 }
