@@ -33,6 +33,15 @@ export function checkIntegerOption(
 }
 
 /**
+ * Checks that an option is `true` or `false`.
+ *
+ * @throws {TypeError} if the option has any other value; the message names the option.
+ */
+export function checkBooleanOption(name: string, value: unknown): void {
+  if (typeof value !== 'boolean') throw new TypeError(`${name} must be true or false`);
+}
+
+/**
  * Checks that an option is a function.
  *
  * @throws {TypeError} if the option is not a function; the message names the option.

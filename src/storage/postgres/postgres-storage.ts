@@ -1,6 +1,6 @@
 import { PlantStoreError } from '../../model/errors.ts';
 import { maxInt64 } from '../../model/int64.ts';
-import { checkOptionNames } from '../../model/options.ts';
+import { checkBooleanOption, checkOptionNames } from '../../model/options.ts';
 import type { StoredPlant } from '../../model/plant.ts';
 import { emptyPage, listAsJson } from '../json-page.ts';
 import { BatchWriter } from './batch.ts';
@@ -69,7 +69,7 @@ export class PostgresStorage implements StorageAdapter {
     if (typeof (pool as Partial<PostgresPool> | null | undefined)?.query !== 'function') {
       throw new TypeError('pool must be a pool of connections: it has no query');
     }
-    if (typeof createTable !== 'boolean') throw new TypeError('createTable must be true or false');
+    checkBooleanOption('createTable', createTable);
     const place = { schema, table };
     checkTableOptions(place);
     this.#pool = pool;

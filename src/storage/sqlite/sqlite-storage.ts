@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkIntegerOption, checkOptionNames } from '../../model/options.ts';
+import { checkBooleanOption, checkIntegerOption, checkOptionNames } from '../../model/options.ts';
 import { PlantStoreError } from '../../model/errors.ts';
 import { maxInt64, minInt64 } from '../../model/int64.ts';
 import type { StoredPlant } from '../../model/plant.ts';
 import { emptyPage } from '../json-page.ts';
+import { CommitThread } from './commit-thread/commit-thread.ts';
 import { maxBlockingMs, SqliteConnection } from './connection.ts';
 import { inTransaction, openDatabase, reopenDatabase } from './database.ts';
 import { identifyFile } from './file.ts';
@@ -29,7 +30,17 @@ export interface SqliteStorageOptions {
    * The wait blocks the event loop for at most 100 ms at a time, and other work can run in between.
    */
   busyTimeoutMs?: number;
+  /**
+   * Whether commits run in a worker thread; default false. A slow disk then does not block the event loop, but each
+   * commit needs more CPU time. Another connection in this thread reads the plants.
+   */
+  commitThread?: boolean;
 }
+
+const optionNames = {
+  busyTimeoutMs: true,
+  commitThread: true,
+} as const satisfies Record<keyof SqliteStorageOptions, true>;
 
 /** The delay before a commit that failed because the file was locked is retried, in milliseconds. */
 const retryAfterMs = 10;
@@ -55,7 +66,8 @@ export class SqliteStorage implements StorageAdapter {
   #mustReopen: boolean;
   /** The number of times that the file was reopened. */
   #reopened = 0;
-  #isClosed = false;
+  readonly #thread: CommitThread | undefined;
+  #closing: Promise<void> | undefined;
 
   /**
    * Opens the file. Creates it if it is missing, accessible only to its owner.
@@ -68,18 +80,19 @@ export class SqliteStorage implements StorageAdapter {
     if (typeof path !== 'string' || path === '' || path === ':memory:') {
       throw new TypeError('path must name a file (to store plants in memory, use MemoryStorage)');
     }
-    checkOptionNames('SqliteStorage', options, { busyTimeoutMs: true } satisfies Record<
-      keyof SqliteStorageOptions,
-      true
-    >);
-    const { busyTimeoutMs = 5000 } = options;
+    checkOptionNames('SqliteStorage', options, optionNames);
+    const { busyTimeoutMs = 5000, commitThread = false } = options;
     checkIntegerOption('busyTimeoutMs', busyTimeoutMs, 0, 2_147_483_647);
+    checkBooleanOption('commitThread', commitThread);
     this.#path = resolve(path);
     this.#busyTimeoutMs = busyTimeoutMs;
     const { database, isLogTrusted } = openDatabase(this.#path, busyTimeoutMs);
     this.#mustReopen = !isLogTrusted;
     this.#connection = new SqliteConnection(database, busyTimeoutMs);
     this.#identity = identifyFile(this.#path);
+    if (commitThread) {
+      this.#thread = new CommitThread({ path: this.#path, identity: this.#identity, busyTimeoutMs });
+    }
   }
 
   /**
@@ -88,6 +101,10 @@ export class SqliteStorage implements StorageAdapter {
    * @throws {PlantStoreError} `invalid_plant` if a plant is too large for SQLite (SQLITE_TOOBIG).
    */
   async commit(writes: readonly Write[]): Promise<boolean[]> {
+    if (this.#thread !== undefined) {
+      this.#refuseIfClosed();
+      return this.#thread.commit(writes);
+    }
     const deadline = performance.now() + this.#busyTimeoutMs;
     for (;;) {
       this.#refuseIfClosed();
@@ -144,10 +161,15 @@ export class SqliteStorage implements StorageAdapter {
   }
 
   /** See {@link StorageAdapter}. */
-  async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
+  close(): Promise<void> {
+    this.#closing ??= this.#release();
+    return this.#closing;
+  }
+
+  async #release(): Promise<void> {
+    // SQLite checkpoints the WAL when the last connection is closed. If there is a thread, it closes the last one.
     this.#connection.database.close();
+    await this.#thread?.close();
   }
 
   /**
@@ -180,7 +202,7 @@ export class SqliteStorage implements StorageAdapter {
   }
 
   #refuseIfClosed(): void {
-    if (this.#isClosed) throw new PlantStoreError('closed');
+    if (this.#closing !== undefined) throw new PlantStoreError('closed');
   }
 }
 

@@ -1,26 +1,30 @@
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { describe } from 'node:test';
+import { describe, it } from 'node:test';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import type { FaultyWrite } from '../../../src/testing/suite.ts';
 import { testPageBound } from '../../support/page-bound.ts';
 import { execute } from '../../support/sqlite-file.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { create, remove } from '../../support/writes.ts';
 
-testStorageAdapter('SqliteStorage', {
-  createLocation: async (t) => {
-    const path = join(await temporaryFolder(t), 'plants.db');
-    return { path, open: () => new SqliteStorage(path) };
-  },
-  persistent: true,
-  makeWriteFail: ({ path }, write) => {
-    addTrigger(path, write, "SELECT RAISE(ABORT, 'a deliberate fault')");
-  },
-  // A value of more than 1,000,000,000 bytes fails with SQLITE_TOOBIG.
-  makePlantUnstorable: ({ path }, write) => {
-    addTrigger(path, write, 'SELECT zeroblob(2000000000)');
-  },
-});
+for (const commitThread of [false, true]) {
+  testStorageAdapter(`SqliteStorage${commitThread ? ' with a commit thread' : ''}`, {
+    createLocation: async (t) => {
+      const path = join(await temporaryFolder(t), 'plants.db');
+      return { path, open: () => new SqliteStorage(path, { commitThread }) };
+    },
+    persistent: true,
+    makeWriteFail: ({ path }, write) => {
+      addTrigger(path, write, "SELECT RAISE(ABORT, 'a deliberate fault')");
+    },
+    // A value of more than 1,000,000,000 bytes fails with SQLITE_TOOBIG.
+    makePlantUnstorable: ({ path }, write) => {
+      addTrigger(path, write, 'SELECT zeroblob(2000000000)');
+    },
+  });
+}
 
 /** Adds a trigger that runs a statement when a storage applies this write. */
 function addTrigger(path: string, { kind, user, id }: FaultyWrite, sql: string): void {
@@ -30,6 +34,17 @@ function addTrigger(path: string, { kind, user, id }: FaultyWrite, sql: string):
     `CREATE TRIGGER fault BEFORE ${event} ON plants WHEN ${row}.user = '${user}' AND ${row}.id = ${id} BEGIN ${sql}; END`,
   );
 }
+
+describe('dataVersion of a SqliteStorage', () => {
+  it('does not change with the commits of its own storage', async (t) => {
+    const storage = new SqliteStorage(join(await temporaryFolder(t), 'plants.db'));
+    t.after(() => storage.close());
+    const version = storage.dataVersion();
+    await storage.commit([create(1)]);
+    await storage.commit([remove(1)]);
+    assert.equal(storage.dataVersion(), version);
+  });
+});
 
 describe('page of a SqliteStorage', () => {
   testPageBound(async (t) => {

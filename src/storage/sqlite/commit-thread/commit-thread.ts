@@ -1,0 +1,85 @@
+import { Worker } from 'node:worker_threads';
+import { PlantStoreError } from '../../../model/errors.ts';
+import type { Write } from '../../storage-adapter.ts';
+import { fromErrorData, toBatch } from './messages.ts';
+import type { ThreadRequest, ThreadResponse, WorkerSettings } from './messages.ts';
+
+/** A request whose response has not arrived. */
+type PendingRequest = Pick<PromiseWithResolvers<boolean[]>, 'resolve' | 'reject'>;
+
+/**
+ * Commits batches in a worker thread, so that a slow disk does not block the event loop of this thread. The worker
+ * thread has its own connection to the file, like another process that shares the file.
+ *
+ * The first commit starts the thread. If the thread ends unexpectedly, its pending commits are rejected, and the next
+ * commit starts a new thread. An idle thread does not keep the process running.
+ */
+export class CommitThread {
+  readonly #settings: WorkerSettings;
+  #worker: Worker | undefined;
+  /** The pending requests, in the order in which the worker thread responds. */
+  readonly #pending: PendingRequest[] = [];
+
+  constructor(settings: WorkerSettings) {
+    this.#settings = settings;
+  }
+
+  /**
+   * Commits a batch: see `SqliteStorage.commit`.
+   *
+   * @throws {PlantStoreError} `storage_unavailable` if the thread cannot open the file, or if it ended during the commit;
+   *   in the second case, the outcome is unknown.
+   */
+  commit(writes: readonly Write[]): Promise<boolean[]> {
+    return new Promise((resolve, reject) => {
+      this.#worker ??= this.#start();
+      this.#send(this.#worker, toBatch(writes), { resolve, reject });
+    });
+  }
+
+  /** Closes the worker thread's connection and ends the thread. Pending commits settle first. */
+  async close(): Promise<void> {
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    await new Promise<unknown>((resolve) => {
+      // The exit of the thread rejects every pending request.
+      this.#send(worker, 'close', { resolve, reject: resolve });
+    });
+  }
+
+  #send(worker: Worker, request: ThreadRequest, pending: PendingRequest): void {
+    worker.postMessage(request);
+    worker.ref();
+    this.#pending.push(pending);
+  }
+
+  #start(): Worker {
+    // Bundlers recognize this expression, and build the file of the worker thread.
+    const worker = new Worker(new URL('./worker.js', import.meta.url), {
+      name: 'plant-store commits',
+      workerData: this.#settings,
+      // Node.js 22 warns in each thread that node:sqlite is experimental. One warning, in the main thread, is enough.
+      env: { ...process.env, NODE_NO_WARNINGS: '1' },
+    });
+    let cause: unknown;
+    worker.on('message', (response: ThreadResponse) => {
+      const request = this.#pending.shift();
+      if (this.#pending.length === 0) worker.unref();
+      if (Array.isArray(response)) request?.resolve(response);
+      else request?.reject(fromErrorData(response));
+    });
+    worker.on('error', (error) => {
+      cause = error;
+    });
+    // A commit is not rejected earlier, at the error, because it could then still take effect after a later commit.
+    worker.on('exit', (code) => {
+      this.#worker = undefined;
+      cause ??= new Error(`The thread that commits exited with code ${code}`);
+      for (const { reject } of this.#pending.splice(0)) {
+        reject(new PlantStoreError('storage_unavailable', undefined, { cause }));
+      }
+    });
+    worker.unref();
+    return worker;
+  }
+}

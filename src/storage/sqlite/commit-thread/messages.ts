@@ -1,0 +1,72 @@
+import { PlantStoreError } from '../../../model/errors.ts';
+import type { ErrorCode } from '../../../model/errors.ts';
+import type { Write } from '../../storage-adapter.ts';
+
+/** The data with which the worker thread starts. */
+export interface WorkerSettings {
+  readonly path: string;
+  /** See `identifyFile`. */
+  readonly identity: string;
+  readonly busyTimeoutMs: number;
+}
+
+/** A batch of writes. Each write is four items: user, id, name, tag. In a delete, name and tag are `undefined`. */
+export type Batch = (string | bigint | undefined)[];
+
+/** A request to the worker thread: to commit a batch, or to close the storage and end the thread. */
+export type ThreadRequest = Batch | 'close';
+
+/** The response to a batch: the outcomes of its writes, or the error. */
+export type ThreadResponse = boolean[] | ErrorData;
+
+/** An error as plain data. The structured clone of an error would lack its class and its codes. */
+export interface ErrorData {
+  readonly message: string;
+  readonly stack: string | undefined;
+  /** The properties of the error that are strings or numbers, such as its codes. */
+  readonly properties: Readonly<Record<string, string | number>>;
+  /** The code, if the error is a PlantStoreError. */
+  readonly plantStoreCode: ErrorCode | undefined;
+  readonly cause: ErrorData | undefined;
+}
+
+/** Converts writes to a flat array, which is faster to send than objects. */
+export function toBatch(writes: readonly Write[]): Batch {
+  return writes.flatMap((write): Batch => {
+    if (write.kind === 'delete') return [write.user, write.id, undefined, undefined];
+    const { id, name, tag } = write.plant;
+    return [write.user, id, name, tag];
+  });
+}
+
+/** Converts a batch back to writes. */
+export function fromBatch(batch: Batch): Write[] {
+  const writes: Write[] = [];
+  for (let at = 0; at < batch.length; at += 4) {
+    const [user, id, name, tag] = batch.slice(at, at + 4) as [string, bigint, string | undefined, string | undefined];
+    if (name === undefined) writes.push({ kind: 'delete', user, id });
+    else writes.push({ kind: 'create', user, plant: tag === undefined ? { id, name } : { id, name, tag } });
+  }
+  return writes;
+}
+
+/** Converts an error and its causes to plain data. */
+export function toErrorData(error: unknown): ErrorData {
+  const { message, stack, cause } = error instanceof Error ? error : new Error(String(error));
+  const properties = Object.entries(error as object).filter(([, value]) => /^(string|number)$/.test(typeof value));
+  return {
+    message,
+    stack,
+    properties: Object.fromEntries(properties) as ErrorData['properties'],
+    plantStoreCode: error instanceof PlantStoreError ? error.code : undefined,
+    cause: cause === undefined ? undefined : toErrorData(cause),
+  };
+}
+
+/** Converts plain data back to an error. */
+export function fromErrorData({ message, stack, properties, plantStoreCode, cause }: ErrorData): Error {
+  const options = cause === undefined ? {} : { cause: fromErrorData(cause) };
+  const error =
+    plantStoreCode === undefined ? new Error(message, options) : new PlantStoreError(plantStoreCode, message, options);
+  return Object.assign(error, properties, stack === undefined ? {} : { stack });
+}

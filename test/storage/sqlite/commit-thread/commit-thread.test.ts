@@ -1,0 +1,298 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { copyFile, readdir, rename, stat, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
+import { PlantStore } from '../../../../src/index.ts';
+import { SqliteStorage } from '../../../../src/storage/sqlite/sqlite-storage.ts';
+import { holdDatabase } from '../../../support/hold-database.ts';
+import { runProgram } from '../../../support/run-program.ts';
+import type { Finished } from '../../../support/run-program.ts';
+import { sourceUrl, tsx } from '../../../support/sources.ts';
+import { execute } from '../../../support/sqlite-file.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import type { HasAfter } from '../../../support/temporary-folder.ts';
+import { create, everything, remove } from '../../../support/writes.ts';
+
+interface Opened {
+  readonly path: string;
+  readonly storage: SqliteStorage;
+}
+
+async function open(t: HasAfter, busyTimeoutMs = 5000): Promise<Opened> {
+  const path = join(await temporaryFolder(t), 'plants.db');
+  const storage = new SqliteStorage(path, { commitThread: true, busyTimeoutMs });
+  t.after(() => storage.close());
+  return { path, storage };
+}
+
+/** Opens a storage whose worker thread has created the plant 1. */
+async function openStarted(t: HasAfter): Promise<Opened & { readonly worker: Worker }> {
+  const opened = await open(t);
+  const started = once(process, 'worker');
+  assert.deepEqual(await opened.storage.commit([create(1)]), [true]);
+  const [worker] = (await started) as [Worker];
+  return { ...opened, worker };
+}
+
+async function ids(storage: SqliteStorage): Promise<number[]> {
+  return (await storage.list('ada', everything)).map(({ id }) => Number(id));
+}
+
+/** An SQL statement that keeps a thread busy for some hundred milliseconds. */
+const slowSql = `WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 3000000) SELECT count(*) FROM c`;
+
+const unavailable = { name: 'PlantStoreError', code: 'storage_unavailable' };
+
+describe('SqliteStorage with a commit thread', () => {
+  it('lists plants while a commit runs', async (t) => {
+    const { path, storage } = await openStarted(t);
+    execute(path, `CREATE TRIGGER slow BEFORE INSERT ON plants WHEN NEW.id = 2 BEGIN ${slowSql}; END`);
+    let lists = 0;
+    let isOver = false;
+    const committed = storage.commit([create(2)]).finally(() => {
+      isOver = true;
+    });
+    while (!(isOver as boolean)) {
+      assert.ok((await ids(storage)).length <= 2);
+      lists++;
+      await sleep(1);
+    }
+    assert.deepEqual(await committed, [true]);
+    assert.ok(lists > 3, `${lists} lists`);
+  });
+
+  it('applies concurrent commits in order', async (t) => {
+    const { storage } = await open(t);
+    const outcomes = [create(1), create(1), remove(1), remove(1), create(1)].map((write) => storage.commit([write]));
+    assert.deepEqual((await Promise.all(outcomes)).flat(), [true, false, true, false, true]);
+  });
+
+  it('stores ids, names and tags as they are', async (t) => {
+    const { storage } = await open(t);
+    const plants = [
+      { id: -(2n ** 63n), name: '', tag: '' },
+      { id: 9_007_199_254_740_993n, name: '"\\\n\u{1F33F}\u00e9', tag: 'undefined' },
+      { id: 2n ** 63n - 1n, name: 'Fern' },
+    ];
+    await storage.commit(plants.map((plant) => ({ kind: 'create', user: 'ada', plant })));
+    assert.deepEqual(await storage.list('ada', everything), plants);
+  });
+
+  it('rejects with the same errors as without the thread', async (t) => {
+    const folder = await temporaryFolder(t);
+    const errors = await Promise.all(
+      [false, true].map(async (commitThread) => {
+        const path = join(folder, `${commitThread}.db`);
+        const storage = new SqliteStorage(path, { commitThread, busyTimeoutMs: 0 });
+        t.after(() => storage.close());
+        const faults = ["SELECT RAISE(ABORT, 'a deliberate fault')", 'SELECT zeroblob(2000000000)'];
+        for (const [id, sql] of faults.entries()) {
+          execute(path, `CREATE TRIGGER t${id} BEFORE INSERT ON plants WHEN NEW.id = ${id} BEGIN ${sql}; END`);
+        }
+        const caught = [await failure(storage, 0), await failure(storage, 1)];
+        const other = new DatabaseSync(path);
+        other.exec('BEGIN IMMEDIATE');
+        caught.push(await failure(storage, 2));
+        other.close();
+        return caught;
+      }),
+    );
+    assert.deepEqual(errors[1], errors[0]);
+    const codes = errors[0]?.map(({ code, errcode }) => code ?? errcode);
+    assert.deepEqual(codes, ['ERR_SQLITE_ERROR', 'invalid_plant', 'ERR_SQLITE_ERROR']);
+  });
+
+  it('rejects only the plants that cannot be stored', async (t) => {
+    const { path, storage } = await open(t);
+    const store = new PlantStore({ storage });
+    execute(
+      path,
+      'CREATE TRIGGER t BEFORE INSERT ON plants WHEN NEW.id % 10 = 3 BEGIN SELECT zeroblob(2000000000); END',
+    );
+    const settled = await Promise.allSettled(
+      Array.from({ length: 30 }, (_, id) => store.createPlant('ada', { id, name: 'Fern' })),
+    );
+    const rejected = settled.flatMap((result, id) =>
+      result.status === 'rejected' ? [[id, (result.reason as { code: string }).code]] : [],
+    );
+    assert.deepEqual(
+      rejected,
+      [3, 13, 23].map((id) => [id, 'invalid_plant']),
+    );
+  });
+
+  it('uses an SQLite library that supports several threads', () => {
+    const database = new DatabaseSync(':memory:');
+    const row = database.prepare("SELECT sqlite_compileoption_used('THREADSAFE=0') AS unsafe").get();
+    database.close();
+    assert.equal(row?.['unsafe'], 0);
+  });
+});
+
+describe('commit thread that ends', () => {
+  it('rejects the commit that waits for a lock, and is started again', async (t) => {
+    const { path, storage, worker } = await openStarted(t);
+    await holdDatabase(t, path, 'BEGIN IMMEDIATE', 300);
+    const rejected = assert.rejects(storage.commit([create(2)]), unavailable);
+    await sleep(20);
+    await worker.terminate();
+    await rejected;
+    assert.deepEqual(await storage.commit([create(3)]), [true]);
+    assert.deepEqual(await ids(storage), [1, 3]);
+  });
+
+  it('rolls back its transaction and releases its locks', async (t) => {
+    const { path, storage, worker } = await openStarted(t);
+    execute(path, `CREATE TRIGGER slow AFTER INSERT ON plants WHEN NEW.id = 3 BEGIN ${slowSql}; END`);
+    const rejected = assert.rejects(storage.commit([create(2), create(3)]), unavailable);
+    await sleep(50);
+    await worker.terminate();
+    await rejected;
+    assert.deepEqual(await storage.commit([create(4)]), [true]);
+    assert.deepEqual(await ids(storage), [1, 4]);
+  });
+
+  it('rejects all pending commits', async (t) => {
+    const { storage, worker } = await openStarted(t);
+    const settled = Promise.allSettled([2, 3, 4].map((id) => storage.commit([create(id)])));
+    void worker.terminate();
+    for (const result of await settled) {
+      if (result.status === 'rejected') assert.equal((result.reason as { code: string }).code, 'storage_unavailable');
+    }
+    assert.deepEqual(await storage.commit([create(5)]), [true]);
+  });
+
+  it('is started again after it ended while idle', async (t) => {
+    const { storage, worker } = await openStarted(t);
+    await worker.terminate();
+    assert.deepEqual(await storage.commit([create(2)]), [true]);
+    assert.deepEqual(await ids(storage), [1, 2]);
+  });
+
+  it('does not create a missing file or use another file', async (t) => {
+    const { path, storage, worker } = await openStarted(t);
+    await worker.terminate();
+    await rename(path, `${path}.away`);
+    const files = await readdir(join(path, '..'));
+    const assertRefused = async (cause: RegExp): Promise<void> => {
+      await assert.rejects(storage.commit([create(2)]), (error: Error & { code?: string }) => {
+        assert.equal(error.code, 'storage_unavailable');
+        assert.match(String(error.cause), cause);
+        return true;
+      });
+    };
+    await assertRefused(/ENOENT/);
+    assert.deepEqual(await readdir(join(path, '..')), files);
+    await copyFile(`${path}.away`, path);
+    await assertRefused(/was replaced by another file/);
+    await rename(`${path}.away`, path);
+    assert.deepEqual(await storage.commit([create(2)]), [true]);
+    assert.deepEqual(await ids(storage), [1, 2]);
+  });
+
+  it('does not initialize an emptied file', async (t) => {
+    const { path, storage, worker } = await openStarted(t);
+    assert.deepEqual(await ids(storage), [1]);
+    await worker.terminate();
+    for (const file of [path, `${path}-wal`]) await truncate(file, 0);
+    await assert.rejects(storage.commit([create(2)]), unavailable);
+    assert.equal((await stat(path)).size, 0);
+  });
+});
+
+describe('close of a SqliteStorage with a commit thread', () => {
+  it('settles pending commits, ends the thread, and can be repeated', async (t) => {
+    const { path, storage, worker } = await openStarted(t);
+    const exited = once(worker, 'exit');
+    const committed = storage.commit([create(2)]);
+    await Promise.all([storage.close(), storage.close()]);
+    assert.deepEqual(await committed, [true]);
+    await exited;
+    await storage.close();
+    await assert.rejects(storage.commit([create(3)]), { code: 'closed' });
+    assert.deepEqual(await readdir(join(path, '..')), ['plants.db']);
+    const again = new SqliteStorage(path);
+    t.after(() => again.close());
+    assert.deepEqual(await ids(again), [1, 2]);
+  });
+
+  it('resolves if the thread has never started, or has ended', async (t) => {
+    const { storage } = await open(t);
+    await storage.close();
+    const started = await openStarted(t);
+    void started.worker.terminate();
+    await started.storage.close();
+  });
+});
+
+describe('process with a commit thread', () => {
+  /** Runs a program that has opened `storage`, until it ends. */
+  async function run(t: HasAfter, code: string): Promise<Finished> {
+    const folder = await temporaryFolder(t);
+    const program = join(folder, 'program.mjs');
+    const text = `
+      import { SqliteStorage } from '${sourceUrl('storage/sqlite/sqlite-storage.ts')}';
+      const storage = new SqliteStorage('plants.db', { commitThread: true });
+      const create = (id) => storage.commit([{ kind: 'create', user: 'ada', plant: { id, name: 'Fern' } }]);
+      ${code}`;
+    await writeFile(program, text);
+    const args = ['--import', tsx, program];
+    const finished = await runProgram(process.execPath, args, { cwd: folder, timeoutMs: 20_000 });
+    assert.equal(finished.code, 0, finished.stderr);
+    return finished;
+  }
+
+  it('ends when the thread is idle', async (t) => {
+    const code = `
+      await create(1n);
+      await create(2n);
+      console.log('done');`;
+    assert.equal((await run(t, code)).stdout, 'done\n');
+  });
+
+  it('does not end during a commit', async (t) => {
+    const code = `
+      void create(1n).then((outcomes) => console.log('first', outcomes[0]));
+      void create(2n).then((outcomes) => console.log('second', outcomes[0]));`;
+    assert.equal((await run(t, code)).stdout, 'first true\nsecond true\n');
+  });
+
+  it('does not end during a close', async (t) => {
+    const code = `
+      await create(1n);
+      void storage.close().then(() => console.log('closed'));`;
+    assert.equal((await run(t, code)).stdout, 'closed\n');
+  });
+
+  it('warns at most once that node:sqlite is experimental, as Node.js 22 does', async (t) => {
+    const { stderr } = await run(t, 'await create(1n);');
+    assert.ok(stderr.split('SQLite is an experimental feature').length <= 2, stderr);
+  });
+});
+
+interface Failure {
+  readonly name: string;
+  readonly message: string;
+  readonly code: unknown;
+  readonly errcode: unknown;
+  readonly cause: Failure | undefined;
+}
+
+async function failure(storage: SqliteStorage, id: number): Promise<Failure> {
+  const error: unknown = await storage.commit([create(id)]).then(
+    () => assert.fail('The commit succeeded'),
+    (reason: unknown) => reason,
+  );
+  return describeError(error as Error);
+}
+
+function describeError(error: Error & { code?: unknown; errcode?: unknown }): Failure {
+  const { name, message, code, errcode, cause } = error;
+  assert.ok(error instanceof Error);
+  assert.match(error.stack ?? '', /sqlite/);
+  return { name, message, code, errcode, cause: cause === undefined ? undefined : describeError(cause as Error) };
+}
