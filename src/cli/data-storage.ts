@@ -5,7 +5,8 @@ import { identifyFile } from '../storage/sqlite/file.ts';
 import type { StorageAdapter } from '../storage/storage-adapter.ts';
 import { UsageError } from './command.ts';
 import type { Setting } from './command.ts';
-import { openStorage, sqliteFile } from './open-storage.ts';
+import { openStorage } from './open-storage.ts';
+import { sqliteLocation } from './sqlite-location.ts';
 
 /**
  * The maximum size of a file whose plants are counted for the progress bar, in bytes. Counting the plants in a larger
@@ -20,7 +21,7 @@ const maxCountedBytes = 4 * 2 ** 30;
  * @throws {UsageError} if the setting does not name persistent storage.
  */
 export function withSource<T>(source: Setting, work: (storage: StorageAdapter) => Promise<T>): Promise<T> {
-  const file = sqliteFile(source.text);
+  const file = sqliteLocation(source)?.file;
   if (file !== undefined) requireFile(file);
   return withTarget(source, work);
 }
@@ -60,7 +61,7 @@ export function isSameStorage(a: Setting, b: Setting): boolean {
 }
 
 function identity(storage: Setting): string {
-  const file = sqliteFile(storage.text);
+  const file = sqliteLocation(storage)?.file;
   if (file === undefined) return storage.text;
   return existsSync(file) ? identifyFile(file) : file;
 }
@@ -70,7 +71,7 @@ function identity(storage: Setting): string {
  * the storage is not a file, or if counting would take too long.
  */
 export function countToShow(storage: Setting): number | undefined {
-  const file = sqliteFile(storage.text);
+  const file = sqliteLocation(storage)?.file;
   if (!process.stderr.isTTY || file === undefined || statSync(file).size > maxCountedBytes) return undefined;
   return countPlants(file);
 }

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { MemoryStorage } from '../storage/memory/memory-storage.ts';
 import { SqliteStorage } from '../storage/sqlite/sqlite-storage.ts';
 import { hasResultCode } from '../storage/sqlite/result-code.ts';
@@ -7,6 +6,8 @@ import { suggestion } from './closest-name.ts';
 import { setting, UsageError } from './command.ts';
 import type { Setting } from './command.ts';
 import { openPostgres } from './open-postgres.ts';
+import { sqliteLocation } from './sqlite-location.ts';
+import type { SqliteLocation } from './sqlite-location.ts';
 
 /**
  * Returns the storage setting. The value is the flag if it is given, otherwise `PLANT_STORE_STORAGE`, and otherwise
@@ -22,23 +23,17 @@ export function storageSetting(flag: string | undefined): Setting {
 /**
  * Opens the storage that `--storage` names: `memory`, `sqlite:FILE` or `postgres://…`.
  *
- * @throws {UsageError} if the setting has none of these forms.
+ * @throws {UsageError} if the setting has none of these forms, or a wrong parameter.
  */
 export async function openStorage({ text: name, source }: Setting): Promise<StorageAdapter> {
   if (name === 'memory') return new MemoryStorage();
   if (/^postgres(?:ql)?:\/\//.test(name)) return openPostgres({ text: name, source });
-  const file = sqliteFile(name);
-  if (file === undefined) {
+  const location = sqliteLocation({ text: name, source });
+  if (location === undefined) {
     const message = `${source} must be 'memory', 'sqlite:FILE' or 'postgres://…', not '${withoutSecrets(name)}'.`;
     throw new UsageError(message + suggestedStorage(name));
   }
-  return openFile(file);
-}
-
-/** Returns the absolute path of the file in a setting of the form `sqlite:FILE`, or `undefined` for other forms. */
-export function sqliteFile(name: string): string | undefined {
-  const file = /^sqlite:(.+)$/s.exec(name)?.[1];
-  return file === undefined || file === ':memory:' ? undefined : resolve(file);
+  return openFile(location);
 }
 
 /**
@@ -51,9 +46,9 @@ function suggestedStorage(name: string): string {
   return suggestion(name, ['memory']) || (isFileName ? ` Did you mean 'sqlite:${name}'?` : '');
 }
 
-function openFile(file: string): SqliteStorage {
+function openFile({ file, commitThread }: SqliteLocation): SqliteStorage {
   try {
-    return new SqliteStorage(file);
+    return new SqliteStorage(file, { commitThread });
   } catch (error) {
     // SQLite's message does not name the file.
     if (!hasResultCode(error, 'cannotOpen')) throw error;
@@ -62,9 +57,9 @@ function openFile(file: string): SqliteStorage {
 }
 
 /** Returns a phrase that completes the sentence "Plants are stored …". The phrase never contains a password. */
-export function storagePlace({ text: name, source }: Setting): string {
-  if (name === 'memory') return 'in memory, until the server stops';
-  return `in ${sqliteFile(name) ?? `the PostgreSQL database of ${source}`}`;
+export function storagePlace(storage: Setting): string {
+  if (storage.text === 'memory') return 'in memory, until the server stops';
+  return `in ${sqliteLocation(storage)?.file ?? `the PostgreSQL database of ${storage.source}`}`;
 }
 
 /** Removes possible passwords from an invalid connection string, both before the host and in the query. */

@@ -18,9 +18,11 @@ Options:
   --port PORT         the port to listen on; 0 selects a free port
                       (PORT; default 3000)
   --storage STORAGE   where the plants are stored: sqlite:FILE, memory or
-                      postgres://USER:PASSWORD@HOST/DATABASE?PARAMETERS. The
-                      parameter max=N sets the size of the connection pool
-                      (default 10), schema=NAME and table=NAME set the table
+                      postgres://USER:PASSWORD@HOST/DATABASE?PARAMETERS. On
+                      a slow disk, sqlite:FILE?commitThread=true keeps lists
+                      fast. For PostgreSQL, the parameter max=N sets the size
+                      of the connection pool (default 10), schema=NAME and
+                      table=NAME set the table
                       (PLANT_STORE_STORAGE, else DATABASE_URL;
                       default sqlite:plants.db)
   --tokens FILE       the tokens file. If it is missing, it is created with a

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { open, stat, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { UsageError } from '../../src/cli/command.ts';
@@ -8,8 +8,11 @@ import type { Setting } from '../../src/cli/command.ts';
 import { openStorage, storageSetting } from '../../src/cli/open-storage.ts';
 import { MemoryStorage } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
-import { runCommand } from '../support/command-line.ts';
+import { callService } from '../support/call.ts';
+import { runCommand, startServer } from '../support/command-line.ts';
+import { createAll, owned, readAll } from '../support/stored-plants.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { create } from '../support/writes.ts';
 
 const flag = (text: string): Setting => ({ text, source: '--storage' });
 
@@ -35,6 +38,26 @@ describe('openStorage', () => {
     assert.ok(storage instanceof SqliteStorage);
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     assert.equal((await stat(folder)).mode & 0o777, 0o700);
+  });
+
+  it('commits in a worker thread for "sqlite:FILE?commitThread=true", and only then', async (t) => {
+    const file = join(await temporaryFolder(t), 'plants.db');
+    let threads = 0;
+    const count = (): void => {
+      threads++;
+    };
+    process.on('worker', count);
+    t.after(() => process.off('worker', count));
+    for (const [text, expected] of [
+      [`sqlite:${file}`, 0],
+      [`sqlite:${file}?commitThread=false`, 0],
+      [`sqlite:${file}?commitThread=true`, 1],
+    ] as const) {
+      const storage = await openStorage(flag(text));
+      await storage.commit([create(1)]);
+      await storage.close();
+      assert.equal(threads, expected, text);
+    }
   });
 
   const others: [name: string, suggested?: string][] = [
@@ -101,6 +124,52 @@ describe('plant-store serve --storage', { concurrency: 4 }, () => {
       stderr,
       /^plant-store: .*plants\.db is damaged\. It was left as it is\. \(.+\) Choose another storage, or restore a backup\.\n$/,
     );
+  });
+});
+
+describe('plant-store with "sqlite:FILE?commitThread=true"', { concurrency: 4 }, () => {
+  const storage = 'sqlite:plants.db?commitThread=true';
+
+  it('serves, copies, exports and backs up the plants of FILE', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const server = await startServer(t, ['--storage', storage, '--log', 'off'], { cwd });
+    const token = (await readFile(join(cwd, 'first-token.txt'), 'utf8')).trimEnd();
+    const ids = Array.from({ length: 20 }, (_, id) => id);
+    const responses = await Promise.all(
+      ids.map((id) => callService(server.url, 'POST', '/plants', { token, body: `{"id":${id},"name":"Fern"}` })),
+    );
+    for (const { status } of responses) assert.equal(status, 200);
+    assert.equal(((await callService(server.url, 'GET', '/plants', { token })).json as unknown[]).length, 20);
+
+    for (const args of [
+      ['backup', '--storage', storage, 'backup.db'],
+      ['copy', '--from', storage, '--to', 'sqlite:copy.db?commitThread=true'],
+      ['export', '--storage', storage],
+    ]) {
+      const { code, stderr } = await runCommand(args, { cwd });
+      assert.equal(code, 0, stderr);
+    }
+    assert.equal(await server.stop(), 0);
+    const expected = ids.map((id) => owned('me', { id: BigInt(id), name: 'Fern' }));
+    for (const name of ['plants.db', 'backup.db', 'copy.db']) {
+      assert.deepEqual(await readAll(join(cwd, name)), expected, name);
+    }
+    assert.ok(!(await readdir(cwd)).some((name) => name.includes('?')));
+  });
+
+  it('is the same storage as "sqlite:FILE"', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await createAll(join(cwd, 'plants.db'), []);
+    const { code, stderr } = await runCommand(['copy', '--from', storage, '--to', 'sqlite:plants.db'], { cwd });
+    assert.deepEqual([code, stderr.split('\n')[0]], [2, 'plant-store: --from and --to must not be the same storage.']);
+  });
+
+  it('exits with 2 if a parameter is wrong', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const { code, stderr } = await runCommand(['serve', '--storage', 'sqlite:plants.db?commitThread=yes'], { cwd });
+    assert.equal(code, 2);
+    assert.match(stderr, /commitThread in --storage must be true or false, not 'yes'\./);
+    assert.deepEqual(await readdir(cwd), []);
   });
 });
 

@@ -4,7 +4,8 @@ import { parseCommandLine, UsageError } from '../command.ts';
 import type { Command } from '../command.ts';
 import { requireFile } from '../data-storage.ts';
 import { Progress } from '../output/progress.ts';
-import { sqliteFile, storageSetting } from '../open-storage.ts';
+import { storageSetting } from '../open-storage.ts';
+import { sqliteLocation } from '../sqlite-location.ts';
 
 const help = `Usage: plant-store backup [--storage sqlite:FILE] TARGET
 
@@ -31,7 +32,7 @@ async function runBackup(args: string[]): Promise<number> {
     throw new UsageError('backup requires TARGET, the name of the new file. See plant-store backup --help.');
   }
   const storage = storageSetting(values.storage);
-  const file = sqliteFile(storage.text);
+  const file = sqliteLocation(storage)?.file;
   if (file === undefined) {
     throw new UsageError(`${storage.source} must be 'sqlite:FILE' for a backup. Back up PostgreSQL with pg_dump.`);
   }

@@ -1,0 +1,38 @@
+import { resolve } from 'node:path';
+import { UsageError } from './command.ts';
+import type { Setting } from './command.ts';
+
+/** What a storage setting of the form `sqlite:FILE` or `sqlite:FILE?PARAMETERS` names. */
+export interface SqliteLocation {
+  /** The absolute path of the file. */
+  readonly file: string;
+  readonly commitThread: boolean;
+}
+
+/**
+ * Matches a file, and parameters after it if there are any. Without the word and the `=`, a `?` is part of the name of
+ * the file.
+ */
+const pattern = /^sqlite:(.*?)(?:\?(\w+(?:=.*)?))?$/s;
+
+/**
+ * Parses a storage setting of the form `sqlite:FILE` or `sqlite:FILE?PARAMETERS`. Returns `undefined` for other forms.
+ *
+ * @throws {UsageError} if a parameter is unknown, repeated or invalid.
+ */
+export function sqliteLocation({ text, source }: Setting): SqliteLocation | undefined {
+  const [, file, query = ''] = pattern.exec(text) ?? [];
+  if (file === undefined || file === '' || file === ':memory:') return undefined;
+  let commitThread: string | undefined;
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (name !== 'commitThread') {
+      throw new UsageError(`${source} has the parameter '${name}'. The only parameter of sqlite:FILE is commitThread.`);
+    }
+    if (commitThread !== undefined) throw new UsageError(`${name} must not be given twice in ${source}.`);
+    if (value !== 'true' && value !== 'false') {
+      throw new UsageError(`${name} in ${source} must be true or false, not '${value}'.`);
+    }
+    commitThread = value;
+  }
+  return { file: resolve(file), commitThread: commitThread === 'true' };
+}
