@@ -43,6 +43,13 @@ describe('options', () => {
     });
   }
 
+  it('of SqliteStorage: reject a commitThread that is not a boolean with a TypeError that names it', () => {
+    for (const commitThread of [1, 'true', null]) {
+      const expected = { name: 'TypeError', message: 'commitThread must be true or false' };
+      assert.throws(() => owners['SqliteStorage']?.({ commitThread } as never), expected);
+    }
+  });
+
   it('cannot be omitted if one of them is required', () => {
     for (const owner of ['PlantStore', 'PostgresStorage', 'createRequestListener', 'createPlantServer']) {
       assert.throws(() => owners[owner]?.(undefined as never), { name: 'TypeError', message: /must be an object/ });
@@ -64,7 +71,7 @@ describe('options', () => {
     const folder = await temporaryFolder(t);
     const tokens = join(folder, 'tokens.json');
     issueToken(tokens, { user: 'ada' });
-    const storage = new SqliteStorage(join(folder, 'a.db'), { busyTimeoutMs: 1 });
+    const storage = new SqliteStorage(join(folder, 'a.db'), { busyTimeoutMs: 1, commitThread: false });
     const all: Required<PlantStoreOptions> = { storage, maxQueuedWrites: 1, maxCachedText: 0 };
     await new PlantStore(all).close();
     new PostgresStorage({ pool: required.pool, schema: undefined, table: 'plants', createTable: false });

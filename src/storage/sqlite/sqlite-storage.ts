@@ -91,6 +91,8 @@ export class SqliteStorage implements StorageAdapter {
     this.#connection = new SqliteConnection(database, busyTimeoutMs);
     this.#identity = identifyFile(this.#path);
     if (commitThread) {
+      // Opens the WAL. SQLite keeps the index of the WAL while this connection uses it, even if the thread ends.
+      readScan(this.#connection, beforeAll, 1);
       this.#thread = new CommitThread({ path: this.#path, identity: this.#identity, busyTimeoutMs });
     }
   }

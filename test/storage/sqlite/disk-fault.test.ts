@@ -33,13 +33,15 @@ interface Loaded {
   readonly assertNothingLost: () => Promise<void>;
 }
 
-/** Starts a server over a file in `folder`, by default a new one, and puts it under load. */
-async function startLoaded(t: TestContext, folder?: string): Promise<Loaded> {
+/**
+ * Starts a server over a file in `folder`, by default a new one, and puts it under load. `storage` is the storage
+ * setting.
+ */
+async function startLoaded(t: TestContext, storage: string, folder?: string): Promise<Loaded> {
   const cwd = folder ?? (await temporaryFolder(t));
   const tokens = new Map(users.map((user) => [user, issueToken(join(cwd, 'tokens.json'), { user }).token]));
   const { token: otherToken } = issueToken(join(cwd, 'tokens.json'), { user: otherUser });
-  const start = (): Promise<ServerProcess> =>
-    startServer(t, ['--storage', 'sqlite:plants.db', '--log', 'off'], { cwd });
+  const start = (): Promise<ServerProcess> => startServer(t, ['--storage', storage, '--log', 'off'], { cwd });
   const server = await start();
   const model = new PlantModel();
   const clients = startModelClients(model, { urls: [server.url], tokens, clients: 8, random: Math.random });
@@ -103,81 +105,83 @@ const failSyncs = ['-e', 'trace=fdatasync,fsync', '-e', 'inject=fdatasync,fsync:
 
 const refuseWrites = ['-e', 'trace=pwrite64', '-e', 'inject=pwrite64:error=ENOSPC'];
 
-describe('service over SQLite', () => {
-  it('responds with 503 while its files cannot grow, and recovers without a restart', async (t) => {
-    if (!hasProgram(t, 'prlimit')) return;
-    const { server, more, assertLists, assertNothingLost } = await startLoaded(t);
-    for (let n = 0; n < 3; n++) {
-      limitFileSize(server.pid, 4096);
-      await more(50, 503);
-      await assertLists();
-      limitFileSize(server.pid, 'unlimited');
-      await more(100, 200, 204);
-    }
-    await assertNothingLost();
-  });
+for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']) {
+  describe(`service over ${storage}`, () => {
+    it('responds with 503 while its files cannot grow, and recovers without a restart', async (t) => {
+      if (!hasProgram(t, 'prlimit')) return;
+      const { server, more, assertLists, assertNothingLost } = await startLoaded(t, storage);
+      for (let n = 0; n < 3; n++) {
+        limitFileSize(server.pid, 4096);
+        await more(50, 503);
+        await assertLists();
+        limitFileSize(server.pid, 'unlimited');
+        await more(100, 200, 204);
+      }
+      await assertNothingLost();
+    });
 
-  it('responds with 503 while the disk is full, and recovers without a restart', async (t) => {
-    const folder = await mountSmallFolder(t, 16);
-    const { server, more, assertLists, assertNothingLost } = await startLoaded(t, folder);
-    for (let n = 0; n < 2; n++) {
-      const makeRoom =
-        folder !== undefined ? fillUp(folder) : (await attachStrace(t, server.pid, refuseWrites))?.detach;
-      if (makeRoom === undefined) return;
-      await more(50, 503);
-      await assertLists();
-      await makeRoom();
-      await more(100, 200, 204);
-    }
-    await assertNothingLost();
-  });
+    it('responds with 503 while the disk is full, and recovers without a restart', async (t) => {
+      const folder = await mountSmallFolder(t, 16);
+      const { server, more, assertLists, assertNothingLost } = await startLoaded(t, storage, folder);
+      for (let n = 0; n < 2; n++) {
+        const makeRoom =
+          folder !== undefined ? fillUp(folder) : (await attachStrace(t, server.pid, refuseWrites))?.detach;
+        if (makeRoom === undefined) return;
+        await more(50, 503);
+        await assertLists();
+        await makeRoom();
+        await more(100, 200, 204);
+      }
+      await assertNothingLost();
+    });
 
-  it('acknowledges no write while syncs fail, and recovers without a restart', async (t) => {
-    const { server, clients, create, more, assertLists, assertNothingLost } = await startLoaded(t);
-    for (let n = 0; n < 2; n++) {
+    it('acknowledges no write while syncs fail, and recovers without a restart', async (t) => {
+      const { server, clients, create, more, assertLists, assertNothingLost } = await startLoaded(t, storage);
+      for (let n = 0; n < 2; n++) {
+        const strace = await attachStrace(t, server.pid, failSyncs);
+        if (strace === undefined) return;
+        // After that, the requests that were in progress when strace was attached have their responses.
+        await more(50, 503);
+        const before = clients.acknowledged();
+        await more(100, 503);
+        await assertLists();
+        await sleep(50);
+        assert.equal(await create(n), 503);
+        assert.equal(clients.acknowledged(), before);
+        await strace.detach();
+        await more(100, 200, 204);
+        assert.equal(await create(n), 200);
+      }
+      await assertNothingLost();
+    });
+
+    it('rejects the write whose sync failed, even though the next sync succeeds', async (t) => {
+      const { server, clients, create, assertNothingLost } = await startLoaded(t, storage);
+      await clients.stop();
+      const strace = await attachStrace(t, server.pid, [
+        '-e',
+        'trace=fdatasync,fsync',
+        '-e',
+        'inject=fdatasync,fsync:error=EIO:when=1',
+      ]);
+      if (strace === undefined) return;
+      assert.equal(await create(1), 503);
+      assert.equal(await create(2), 200);
+      assert.equal(await create(1), 200);
+      await strace.detach();
+      await assertNothingLost();
+    });
+
+    it('does not recover a rejected write from the WAL', async (t) => {
+      const { server, clients, create, assertNothingLost } = await startLoaded(t, storage);
+      await clients.stop();
       const strace = await attachStrace(t, server.pid, failSyncs);
       if (strace === undefined) return;
-      // After that, the requests that were in progress when strace was attached have their responses.
-      await more(50, 503);
-      const before = clients.acknowledged();
-      await more(100, 503);
-      await assertLists();
-      await sleep(50);
-      assert.equal(await create(n), 503);
-      assert.equal(clients.acknowledged(), before);
+      // For the second write, reopening the file fails. The WAL then contains the first write, which is not synced.
+      for (const id of [1, 2]) assert.equal(await create(id), 503);
       await strace.detach();
-      await more(100, 200, 204);
-      assert.equal(await create(n), 200);
-    }
-    await assertNothingLost();
+      for (const id of [1, 2]) assert.equal(await create(id), 200);
+      await assertNothingLost();
+    });
   });
-
-  it('rejects the write whose sync failed, even though the next sync succeeds', async (t) => {
-    const { server, clients, create, assertNothingLost } = await startLoaded(t);
-    await clients.stop();
-    const strace = await attachStrace(t, server.pid, [
-      '-e',
-      'trace=fdatasync,fsync',
-      '-e',
-      'inject=fdatasync,fsync:error=EIO:when=1',
-    ]);
-    if (strace === undefined) return;
-    assert.equal(await create(1), 503);
-    assert.equal(await create(2), 200);
-    assert.equal(await create(1), 200);
-    await strace.detach();
-    await assertNothingLost();
-  });
-
-  it('does not recover a rejected write from the WAL', async (t) => {
-    const { server, clients, create, assertNothingLost } = await startLoaded(t);
-    await clients.stop();
-    const strace = await attachStrace(t, server.pid, failSyncs);
-    if (strace === undefined) return;
-    // For the second write, reopening the file fails. The WAL then contains the first write, which is not synced.
-    for (const id of [1, 2]) assert.equal(await create(id), 503);
-    await strace.detach();
-    for (const id of [1, 2]) assert.equal(await create(id), 200);
-    await assertNothingLost();
-  });
-});
+}

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import type { SqliteStorageOptions } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { holdDatabase } from '../../support/hold-database.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
@@ -10,49 +11,51 @@ import type { HasAfter } from '../../support/temporary-folder.ts';
 const write = { kind: 'create', user: 'ada', plant: { id: 1n, name: 'Fern' } } as const;
 
 /** Opens a storage whose file another connection locks for `heldMs`. */
-async function start(t: HasAfter, busyTimeoutMs: number, heldMs: number): Promise<SqliteStorage> {
+async function start(t: HasAfter, options: SqliteStorageOptions, heldMs: number): Promise<SqliteStorage> {
   const path = join(await temporaryFolder(t), 'plants.db');
-  const storage = new SqliteStorage(path, { busyTimeoutMs });
+  const storage = new SqliteStorage(path, options);
   t.after(() => storage.close());
   await holdDatabase(t, path, 'BEGIN IMMEDIATE', heldMs);
   return storage;
 }
 
-describe('SqliteStorage over a locked file', () => {
-  it('waits until it can create its table in a new file', async (t) => {
-    const path = join(await temporaryFolder(t), 'plants.db');
-    await holdDatabase(t, path, 'BEGIN IMMEDIATE', 300);
-    const storage = new SqliteStorage(path);
-    t.after(() => storage.close());
-    assert.deepEqual(await storage.commit([write]), [true]);
-  });
-
-  it('waits with a commit, and continues to list plants meanwhile', async (t) => {
-    const storage = await start(t, 10_000, 800);
-    let isOver = false;
-    const committed = storage.commit([write]).finally(() => {
-      isOver = true;
+for (const commitThread of [false, true]) {
+  describe(`SqliteStorage over a locked file${commitThread ? ', with a commit thread' : ''}`, () => {
+    it('waits until it can create its table in a new file', async (t) => {
+      const path = join(await temporaryFolder(t), 'plants.db');
+      await holdDatabase(t, path, 'BEGIN IMMEDIATE', 300);
+      const storage = new SqliteStorage(path, { commitThread });
+      t.after(() => storage.close());
+      assert.deepEqual(await storage.commit([write]), [true]);
     });
-    let lists = 0;
-    while (!(isOver as boolean)) {
-      await sleep(1);
-      assert.ok((await storage.list('ada', { after: undefined, limit: 10 })).length <= 1);
-      lists++;
-    }
-    assert.deepEqual(await committed, [true]);
-    assert.ok(lists >= 3, `${lists} lists`);
-  });
 
-  it('rejects a commit after busyTimeoutMs, without any effect', async (t) => {
-    const storage = await start(t, 300, 2000);
-    await assert.rejects(storage.commit([write]), /locked/);
-    assert.deepEqual(await storage.list('ada', { after: undefined, limit: 10 }), []);
-  });
+    it('waits with a commit, and continues to list plants meanwhile', async (t) => {
+      const storage = await start(t, { commitThread, busyTimeoutMs: 10_000 }, 800);
+      let isOver = false;
+      const committed = storage.commit([write]).finally(() => {
+        isOver = true;
+      });
+      let lists = 0;
+      while (!(isOver as boolean)) {
+        await sleep(1);
+        assert.ok((await storage.list('ada', { after: undefined, limit: 10 })).length <= 1);
+        lists++;
+      }
+      assert.deepEqual(await committed, [true]);
+      assert.ok(lists >= 3, `${lists} lists`);
+    });
 
-  it('rejects a waiting commit with closed when it is closed', async (t) => {
-    const storage = await start(t, 10_000, 2000);
-    const committed = assert.rejects(storage.commit([write]), { code: 'closed' });
-    await storage.close();
-    await committed;
+    it('rejects a commit after busyTimeoutMs, without any effect', async (t) => {
+      const storage = await start(t, { commitThread, busyTimeoutMs: 300 }, 2000);
+      await assert.rejects(storage.commit([write]), /locked/);
+      assert.deepEqual(await storage.list('ada', { after: undefined, limit: 10 }), []);
+    });
+
+    it('rejects a waiting commit with closed when it is closed', async (t) => {
+      const storage = await start(t, { commitThread, busyTimeoutMs: 10_000 }, 2000);
+      const committed = assert.rejects(storage.commit([write]), { code: 'closed' });
+      await storage.close();
+      await committed;
+    });
   });
-});
+}

@@ -40,9 +40,9 @@ async function whileStuck(work: () => Promise<void>): Promise<void> {
 }
 
 /** Opens a storage with the plants 1 to 20. Its last commit, of plant 99, failed because of the disk. */
-async function makeFailed(t: TestContext): Promise<{ path: string; storage: SqliteStorage }> {
+async function makeFailed(t: TestContext, commitThread: boolean): Promise<{ path: string; storage: SqliteStorage }> {
   const path = join(await temporaryFolder(t), 'plants.db');
-  const storage = new SqliteStorage(path, { busyTimeoutMs: 50 });
+  const storage = new SqliteStorage(path, { busyTimeoutMs: 50, commitThread });
   t.after(() => storage.close());
   for (let id = 1; id <= 20; id++) await storage.commit([create(id)]);
   await whileStuck(async () => {
@@ -53,163 +53,167 @@ async function makeFailed(t: TestContext): Promise<{ path: string; storage: Sqli
 
 const twenty = Array.from({ length: 20 }, (_, n) => n + 1);
 
-describe('SqliteStorage, after a commit that failed because of the disk', () => {
-  it('continues to read, rejects writes while the disk fails, and then starts a new WAL', async (t) => {
-    if (!hasProgram(t, 'prlimit')) return;
-    const { path, storage } = await makeFailed(t);
-    await whileStuck(async () => {
-      for (let n = 0; n < 3; n++) await assert.rejects(storage.commit([create(99)]), unavailable);
-      assert.deepEqual(await ids(storage), twenty);
-    });
-    const before = await sizeOf(`${path}-wal`);
-    assert.deepEqual(await storage.commit([create(21)]), [true]);
-    const after = await sizeOf(`${path}-wal`);
-    assert.ok(after > 0 && after < before / 4, `${before} bytes became ${after}`);
-    assert.deepEqual(await ids(storage), [...twenty, 21]);
-  });
+for (const commitThread of [false, true]) {
+  const thread = commitThread ? ' with a commit thread' : '';
 
-  it('does not recover the failed write from the WAL', async (t) => {
-    if (!hasProgram(t, 'prlimit')) return;
-    const { storage } = await makeFailed(t);
-    assert.deepEqual(await storage.commit([create(99)]), [true]);
-  });
-
-  it('creates no new file if its file was removed', async (t) => {
-    if (!hasProgram(t, 'prlimit')) return;
-    const { path, storage } = await makeFailed(t);
-    await rename(path, `${path}.away`);
-    const files = await readdir(join(path, '..'));
-    await assert.rejects(storage.commit([create(21)]), unavailable);
-    assert.deepEqual(await readdir(join(path, '..')), files);
-    assert.deepEqual(await ids(storage), twenty);
-    await rename(`${path}.away`, path);
-    assert.deepEqual(await storage.commit([create(21)]), [true]);
-  });
-
-  it('does not open another file in place of its own', async (t) => {
-    if (!hasProgram(t, 'prlimit')) return;
-    const { path, storage } = await makeFailed(t);
-    await rename(path, `${path}.away`);
-    await copyFile(`${path}.away`, path);
-    const bytes = await readFile(path);
-    await assert.rejects(storage.commit([create(21)]), unavailable);
-    assert.deepEqual(await readFile(path), bytes);
-    await rm(path);
-    await rename(`${path}.away`, path);
-    assert.deepEqual(await storage.commit([create(21)]), [true]);
-  });
-
-  it('rejects its own file if that was emptied or truncated', async (t) => {
-    if (!hasProgram(t, 'prlimit')) return;
-    const { path, storage } = await makeFailed(t);
-    await storage.commit([create(21)]);
-    await whileStuck(() => assert.rejects(storage.commit([create(99)])));
-    await truncate(`${path}-wal`, 0);
-    for (const size of [4096, 0]) {
-      assert.ok((await sizeOf(path)) > size);
-      await truncate(path, size);
-      await assert.rejects(storage.commit([create(22)]), unavailable);
-      assert.equal(await sizeOf(path), size);
-    }
-  });
-
-  it('waits until other connections no longer read the WAL', async (t) => {
-    if (!hasProgram(t, 'prlimit')) return;
-    const { path, storage } = await makeFailed(t);
-    const reader = new DatabaseSync(path);
-    t.after(() => {
-      reader.close();
-    });
-    reader.exec('BEGIN; SELECT * FROM plants');
-    await assert.rejects(storage.commit([create(21)]), (error: Error) => {
-      assert.match(String(error.cause), /The write-ahead log of .* is in use/);
-      return 'code' in error && error.code === 'storage_unavailable';
-    });
-    reader.exec('ROLLBACK');
-    assert.deepEqual(await storage.commit([create(21)]), [true]);
-  });
-
-  it('shows what others wrote meanwhile, although data_version restarts in the new connection', async (t) => {
-    if (!hasProgram(t, 'prlimit')) return;
-    const path = join(await temporaryFolder(t), 'plants.db');
-    const [store, other] = [1, 2].map(() => new PlantStore({ storage: new SqliteStorage(path) }));
-    assert.ok(store && other);
-    t.after(async () => {
-      await Promise.all([store.close(), other.close()]);
-    });
-    assert.equal((await plantPageJson(store, 'bob')).json, '[]');
-    assert.equal((await plantPageJson(store, 'bob')).json, '[]');
-    await whileStuck(() => assert.rejects(store.createPlant('ada', { id: 1, name: 'Fern' }), unavailable));
-    await other.createPlant('bob', { id: 1, name: 'Moss' });
-    await store.createPlant('ada', { id: 1, name: 'Fern' });
-    assert.equal((await plantPageJson(store, 'bob')).json, '[{"name":"Moss"}]');
-  });
-
-  it('leaks no file descriptor', async (t) => {
-    if (!hasProgram(t, 'prlimit')) return;
-    const { path, storage } = await makeFailed(t);
-    const openFiles = (): number =>
-      readdirSync('/proc/self/fd').filter((fd) => linkOf(`/proc/self/fd/${fd}`).startsWith(path)).length;
-    const counts: number[] = [];
-    for (let id = 21; id <= 25; id++) {
-      assert.deepEqual(await storage.commit([create(id)]), [true]);
-      counts.push(openFiles());
-      await whileStuck(() => assert.rejects(storage.commit([create(99)])));
-    }
-    assert.deepEqual(counts, Array(5).fill(counts[0]));
-  });
-
-  it('can be closed twice', async (t) => {
-    if (!hasProgram(t, 'prlimit')) return;
-    const { path, storage } = await makeFailed(t);
-    await storage.close();
-    await storage.close();
-    await assert.rejects(storage.commit([create(21)]), { code: 'closed' });
-    assert.throws(() => storage.dataVersion(), { code: 'closed' });
-    const again = new SqliteStorage(path);
-    t.after(() => again.close());
-    assert.deepEqual(await ids(again), twenty);
-  });
-});
-
-describe('SqliteStorage, with a WAL from a crash', () => {
-  /** Copies a file in use and its WAL, as after a crash. */
-  async function makeCrashed(t: TestContext): Promise<string> {
-    const [from, path] = [join(await temporaryFolder(t), 'plants.db'), join(await temporaryFolder(t), 'plants.db')];
-    const storage = new SqliteStorage(from);
-    for (const id of twenty) await storage.commit([create(id, 'ada', 'long'.repeat(1000))]);
-    for (const ending of ['', '-wal']) await copyFile(from + ending, path + ending);
-    await storage.close();
-    return path;
-  }
-
-  it('checkpoints it before the first write, because parts of it may not be synced', async (t) => {
-    const path = await makeCrashed(t);
-    assert.ok((await sizeOf(`${path}-wal`)) > 0);
-    const storage = new SqliteStorage(path);
-    t.after(() => storage.close());
-    assert.equal(await sizeOf(`${path}-wal`), 0);
-    assert.deepEqual(await ids(storage), twenty);
-  });
-
-  it('reads it, but rejects writes while it cannot be checkpointed', async (t) => {
-    if (!hasProgram(t, 'prlimit')) return;
-    const path = await makeCrashed(t);
-    const log = await sizeOf(`${path}-wal`);
-    // Enough for the index of the WAL, and too little for the plants.
-    const limit = 32_768;
-    limitFileSize(process.pid, limit);
-    try {
-      const storage = new SqliteStorage(path);
-      t.after(() => storage.close());
-      assert.deepEqual(await ids(storage), twenty);
-      await assert.rejects(storage.commit([create(21)]), unavailable);
-      assert.equal(await sizeOf(`${path}-wal`), log);
-      limitFileSize(process.pid, 'unlimited');
+  describe(`SqliteStorage${thread}, after a commit that failed because of the disk`, () => {
+    it('continues to read, rejects writes while the disk fails, and then starts a new WAL', async (t) => {
+      if (!hasProgram(t, 'prlimit')) return;
+      const { path, storage } = await makeFailed(t, commitThread);
+      await whileStuck(async () => {
+        for (let n = 0; n < 3; n++) await assert.rejects(storage.commit([create(99)]), unavailable);
+        assert.deepEqual(await ids(storage), twenty);
+      });
+      const before = await sizeOf(`${path}-wal`);
       assert.deepEqual(await storage.commit([create(21)]), [true]);
-      assert.ok((await sizeOf(`${path}-wal`)) < limit);
-    } finally {
-      limitFileSize(process.pid, 'unlimited');
-    }
+      const after = await sizeOf(`${path}-wal`);
+      assert.ok(after > 0 && after < before / 4, `${before} bytes became ${after}`);
+      assert.deepEqual(await ids(storage), [...twenty, 21]);
+    });
+
+    it('does not recover the failed write from the WAL', async (t) => {
+      if (!hasProgram(t, 'prlimit')) return;
+      const { storage } = await makeFailed(t, commitThread);
+      assert.deepEqual(await storage.commit([create(99)]), [true]);
+    });
+
+    it('creates no new file if its file was removed', async (t) => {
+      if (!hasProgram(t, 'prlimit')) return;
+      const { path, storage } = await makeFailed(t, commitThread);
+      await rename(path, `${path}.away`);
+      const files = await readdir(join(path, '..'));
+      await assert.rejects(storage.commit([create(21)]), unavailable);
+      assert.deepEqual(await readdir(join(path, '..')), files);
+      assert.deepEqual(await ids(storage), twenty);
+      await rename(`${path}.away`, path);
+      assert.deepEqual(await storage.commit([create(21)]), [true]);
+    });
+
+    it('does not open another file in place of its own', async (t) => {
+      if (!hasProgram(t, 'prlimit')) return;
+      const { path, storage } = await makeFailed(t, commitThread);
+      await rename(path, `${path}.away`);
+      await copyFile(`${path}.away`, path);
+      const bytes = await readFile(path);
+      await assert.rejects(storage.commit([create(21)]), unavailable);
+      assert.deepEqual(await readFile(path), bytes);
+      await rm(path);
+      await rename(`${path}.away`, path);
+      assert.deepEqual(await storage.commit([create(21)]), [true]);
+    });
+
+    it('rejects its own file if that was emptied or truncated', async (t) => {
+      if (!hasProgram(t, 'prlimit')) return;
+      const { path, storage } = await makeFailed(t, commitThread);
+      await storage.commit([create(21)]);
+      await whileStuck(() => assert.rejects(storage.commit([create(99)])));
+      await truncate(`${path}-wal`, 0);
+      for (const size of [4096, 0]) {
+        assert.ok((await sizeOf(path)) > size);
+        await truncate(path, size);
+        await assert.rejects(storage.commit([create(22)]), unavailable);
+        assert.equal(await sizeOf(path), size);
+      }
+    });
+
+    it('waits until other connections no longer read the WAL', async (t) => {
+      if (!hasProgram(t, 'prlimit')) return;
+      const { path, storage } = await makeFailed(t, commitThread);
+      const reader = new DatabaseSync(path);
+      t.after(() => {
+        reader.close();
+      });
+      reader.exec('BEGIN; SELECT * FROM plants');
+      await assert.rejects(storage.commit([create(21)]), (error: Error) => {
+        assert.match(String(error.cause), /The write-ahead log of .* is in use/);
+        return 'code' in error && error.code === 'storage_unavailable';
+      });
+      reader.exec('ROLLBACK');
+      assert.deepEqual(await storage.commit([create(21)]), [true]);
+    });
+
+    it('shows what others wrote meanwhile, although data_version restarts in the new connection', async (t) => {
+      if (!hasProgram(t, 'prlimit')) return;
+      const path = join(await temporaryFolder(t), 'plants.db');
+      const [store, other] = [1, 2].map(() => new PlantStore({ storage: new SqliteStorage(path, { commitThread }) }));
+      assert.ok(store && other);
+      t.after(async () => {
+        await Promise.all([store.close(), other.close()]);
+      });
+      assert.equal((await plantPageJson(store, 'bob')).json, '[]');
+      assert.equal((await plantPageJson(store, 'bob')).json, '[]');
+      await whileStuck(() => assert.rejects(store.createPlant('ada', { id: 1, name: 'Fern' }), unavailable));
+      await other.createPlant('bob', { id: 1, name: 'Moss' });
+      await store.createPlant('ada', { id: 1, name: 'Fern' });
+      assert.equal((await plantPageJson(store, 'bob')).json, '[{"name":"Moss"}]');
+    });
+
+    it('leaks no file descriptor', async (t) => {
+      if (!hasProgram(t, 'prlimit')) return;
+      const { path, storage } = await makeFailed(t, commitThread);
+      const openFiles = (): number =>
+        readdirSync('/proc/self/fd').filter((fd) => linkOf(`/proc/self/fd/${fd}`).startsWith(path)).length;
+      const counts: number[] = [];
+      for (let id = 21; id <= 25; id++) {
+        assert.deepEqual(await storage.commit([create(id)]), [true]);
+        counts.push(openFiles());
+        await whileStuck(() => assert.rejects(storage.commit([create(99)])));
+      }
+      assert.deepEqual(counts, Array(5).fill(counts[0]));
+    });
+
+    it('can be closed twice', async (t) => {
+      if (!hasProgram(t, 'prlimit')) return;
+      const { path, storage } = await makeFailed(t, commitThread);
+      await storage.close();
+      await storage.close();
+      await assert.rejects(storage.commit([create(21)]), { code: 'closed' });
+      assert.throws(() => storage.dataVersion(), { code: 'closed' });
+      const again = new SqliteStorage(path);
+      t.after(() => again.close());
+      assert.deepEqual(await ids(again), twenty);
+    });
   });
-});
+
+  describe(`SqliteStorage${thread}, with a WAL from a crash`, () => {
+    /** Copies a file in use and its WAL, as after a crash. */
+    async function makeCrashed(t: TestContext): Promise<string> {
+      const [from, path] = [join(await temporaryFolder(t), 'plants.db'), join(await temporaryFolder(t), 'plants.db')];
+      const storage = new SqliteStorage(from);
+      for (const id of twenty) await storage.commit([create(id, 'ada', 'long'.repeat(1000))]);
+      for (const ending of ['', '-wal']) await copyFile(from + ending, path + ending);
+      await storage.close();
+      return path;
+    }
+
+    it('checkpoints it before the first write, because parts of it may not be synced', async (t) => {
+      const path = await makeCrashed(t);
+      assert.ok((await sizeOf(`${path}-wal`)) > 0);
+      const storage = new SqliteStorage(path, { commitThread });
+      t.after(() => storage.close());
+      assert.equal(await sizeOf(`${path}-wal`), 0);
+      assert.deepEqual(await ids(storage), twenty);
+    });
+
+    it('reads it, but rejects writes while it cannot be checkpointed', async (t) => {
+      if (!hasProgram(t, 'prlimit')) return;
+      const path = await makeCrashed(t);
+      const log = await sizeOf(`${path}-wal`);
+      // Enough for the index of the WAL, and too little for the plants.
+      const limit = 32_768;
+      limitFileSize(process.pid, limit);
+      try {
+        const storage = new SqliteStorage(path, { commitThread });
+        t.after(() => storage.close());
+        assert.deepEqual(await ids(storage), twenty);
+        await assert.rejects(storage.commit([create(21)]), unavailable);
+        assert.equal(await sizeOf(`${path}-wal`), log);
+        limitFileSize(process.pid, 'unlimited');
+        assert.deepEqual(await storage.commit([create(21)]), [true]);
+        assert.ok((await sizeOf(`${path}-wal`)) < limit);
+      } finally {
+        limitFileSize(process.pid, 'unlimited');
+      }
+    });
+  });
+}

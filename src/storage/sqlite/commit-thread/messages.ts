@@ -52,13 +52,14 @@ export function fromBatch(batch: Batch): Write[] {
 
 /** Converts an error and its causes to plain data. */
 export function toErrorData(error: unknown): ErrorData {
-  const { message, stack, cause } = error instanceof Error ? error : new Error(String(error));
-  const properties = Object.entries(error as object).filter(([, value]) => /^(string|number)$/.test(typeof value));
+  const known = error instanceof Error ? error : new Error(String(error));
+  const { message, stack, cause } = known;
+  const properties = Object.entries(known).filter(([, value]) => /^(string|number)$/.test(typeof value));
   return {
     message,
     stack,
-    properties: Object.fromEntries(properties) as ErrorData['properties'],
-    plantStoreCode: error instanceof PlantStoreError ? error.code : undefined,
+    properties: Object.fromEntries(properties),
+    plantStoreCode: known instanceof PlantStoreError ? known.code : undefined,
     cause: cause === undefined ? undefined : toErrorData(cause),
   };
 }
