@@ -4,7 +4,7 @@ import { issueToken } from '../../src/tokens/issue.ts';
 import { listAll, startModelClients } from '../support/model-clients.ts';
 import { PlantModel } from '../support/plant-model.ts';
 import { startCrashServer } from './server.ts';
-import type { CrashServer } from './server.ts';
+import type { CrashProgram, CrashServer } from './server.ts';
 import { checkIntegrity } from '../support/sqlite-file.ts';
 
 /**
@@ -17,8 +17,7 @@ export type RoundKind = (typeof roundKinds)[number];
 export interface CrashOptions {
   /** An empty folder. */
   readonly folder: string;
-  /** What Node.js runs as `plant-store`. */
-  readonly command: readonly string[];
+  readonly program: CrashProgram;
   readonly rounds: readonly RoundKind[];
   /** A number from 0 to 1, 1 excluded. */
   readonly random: () => number;
@@ -51,7 +50,7 @@ const clients = 8;
 const stopWithinMs = 10_000;
 
 /** Runs the rounds on one file. After each, compares all lists with the responses that the clients received. */
-export async function runCrashRounds({ folder, command, rounds, random }: CrashOptions): Promise<CrashReport> {
+export async function runCrashRounds({ folder, program, rounds, random }: CrashOptions): Promise<CrashReport> {
   const tokens = new Map(users.map((user) => [user, issueToken(join(folder, 'tokens.json'), { user }).token]));
   const report: CrashReport = {
     rounds: 0,
@@ -69,7 +68,7 @@ export async function runCrashRounds({ folder, command, rounds, random }: CrashO
   const servers: CrashServer[] = [];
 
   function start(): CrashServer {
-    const server = startCrashServer(command, folder);
+    const server = startCrashServer(program, folder);
     servers.push(server);
     return server;
   }

@@ -8,6 +8,7 @@ import { roundKinds, runCrashRounds } from './rounds.ts';
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '200' },
+    storage: { type: 'string', default: 'sqlite:plants.db' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 });
@@ -28,10 +29,15 @@ const rounds = Array.from(
 );
 const folder = await mkdtemp(join(tmpdir(), 'plant-store-crash-'));
 // The seed determines the kinds of the rounds and the times of the kills, but not how far the server is then.
-console.log(`seed ${values.seed}`);
+console.log(`seed ${values.seed}, storage ${values.storage}`);
 const startedAt = performance.now();
 const command = [fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))];
-const { lost, resurrected, phantom, problems, ...report } = await runCrashRounds({ folder, command, rounds, random });
+const { lost, resurrected, phantom, problems, ...report } = await runCrashRounds({
+  folder,
+  program: { command, storage: values.storage },
+  rounds,
+  random,
+});
 const kinds = roundKinds.map((kind) => `${rounds.filter((each) => each === kind).length} × ${kind}`);
 console.log(`${report.rounds} rounds in ${Math.round((performance.now() - startedAt) / 1000)} s: ${kinds.join(', ')}`);
 console.log(`${report.acknowledged} writes acknowledged`);

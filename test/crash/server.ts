@@ -12,9 +12,16 @@ export interface CrashServer {
   kill(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts a server that stores its plants in `plants.db` in the folder. `command` is what Node.js runs. */
-export function startCrashServer(command: readonly string[], cwd: string): CrashServer {
-  const args = [...command, 'serve', '--port', '0', '--storage', 'sqlite:plants.db', '--log', 'off'];
+/** What Node.js runs as `plant-store`, and the storage setting of the servers. */
+export interface CrashProgram {
+  readonly command: readonly string[];
+  /** Names the file `plants.db`. */
+  readonly storage: string;
+}
+
+/** Starts a server in the folder. */
+export function startCrashServer({ command, storage }: CrashProgram, cwd: string): CrashServer {
+  const args = [...command, 'serve', '--port', '0', '--storage', storage, '--log', 'off'];
   const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));

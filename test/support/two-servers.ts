@@ -1,19 +1,28 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { TestContext } from 'node:test';
+import type { StorageAdapter } from '../../src/index.ts';
 import { PostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
 import type { Answered } from './call.ts';
 import { poolOf } from './postgres.ts';
 import { startService } from './service.ts';
 import type { Service } from './service.ts';
 
-/** Starts services over one database, each with a pool of its own. */
-async function startServices(t: TestContext, connectionString: string): Promise<Service[]> {
-  return Promise.all(
-    Array.from({ length: 2 }, () =>
-      startService(t, { storage: new PostgresStorage({ pool: poolOf(t, { connectionString, max: 4 }) }) }),
-    ),
-  );
+/** Creates an empty location, and returns a function that opens a storage on it. */
+type CreateLocation = (t: TestContext) => Promise<() => StorageAdapter>;
+
+/** Creates locations in PostgreSQL. `makeDatabase` returns the connection string of an empty database. */
+export function postgresLocation(makeDatabase: () => Promise<string>): CreateLocation {
+  return async (t) => {
+    const connectionString = await makeDatabase();
+    return () => new PostgresStorage({ pool: poolOf(t, { connectionString, max: 4 }) });
+  };
+}
+
+/** Starts two services over one location, each with a storage of its own. */
+async function startServices(t: TestContext, createLocation: CreateLocation): Promise<Service[]> {
+  const open = await createLocation(t);
+  return Promise.all(Array.from({ length: 2 }, () => startService(t, { storage: open() })));
 }
 
 /** Counts the responses by status. */
@@ -23,10 +32,10 @@ function tally(statuses: readonly number[]): Record<number, number> {
   return counts;
 }
 
-/** Tests that two servers over one database agree. `makeDatabase` returns the connection string of an empty database. */
-export function testTwoServers(makeDatabase: () => Promise<string>): void {
+/** Tests that two servers over one location agree. */
+export function testTwoServers(createLocation: CreateLocation): void {
   it('accept exactly one of all concurrent creates of an id, and one of all deletes', async (t) => {
-    const services = await startServices(t, await makeDatabase());
+    const services = await startServices(t, createLocation);
     const ids = Array.from({ length: 60 }, (_, id) => id);
     for (let round = 0; round < 3; round++) {
       const created = await Promise.all(
@@ -63,7 +72,7 @@ export function testTwoServers(makeDatabase: () => Promise<string>): void {
   });
 
   it('list the same plants after random creates and deletes', async (t) => {
-    const services = await startServices(t, await makeDatabase());
+    const services = await startServices(t, createLocation);
     let [created, removed] = [0, 0];
     await Promise.all(
       services.flatMap((service, n) =>
@@ -94,7 +103,7 @@ export function testTwoServers(makeDatabase: () => Promise<string>): void {
   });
 
   it('serve the pages of a list alternately through Link', async (t) => {
-    const services = await startServices(t, await makeDatabase());
+    const services = await startServices(t, createLocation);
     const ids = Array.from({ length: 2500 }, (_, id) => id);
     await Promise.all(
       services.flatMap(({ store }, n) =>

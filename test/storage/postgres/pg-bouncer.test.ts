@@ -7,7 +7,7 @@ import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts
 import { hasPgBouncer, startPgBouncer } from '../../support/pg-bouncer.ts';
 import type { PgBouncer } from '../../support/pg-bouncer.ts';
 import { PostgresCluster, poolOf } from '../../support/postgres.ts';
-import { testTwoServers } from '../../support/two-servers.ts';
+import { postgresLocation, testTwoServers } from '../../support/two-servers.ts';
 
 const inTransactionMode = 'PostgresStorage through PgBouncer in transaction mode';
 
@@ -33,7 +33,7 @@ if (hasPgBouncer) {
   });
 
   describe(`two servers over ${inTransactionMode}`, () => {
-    testTwoServers(async () => pooler.through(await cluster.makeDatabase()));
+    testTwoServers(postgresLocation(async () => pooler.through(await cluster.makeDatabase())));
   });
 
   describe(inTransactionMode, () => {

@@ -1,6 +1,6 @@
 import { after, before, describe } from 'node:test';
 import { PostgresCluster } from '../../support/postgres.ts';
-import { testTwoServers } from '../../support/two-servers.ts';
+import { postgresLocation, testTwoServers } from '../../support/two-servers.ts';
 
 let cluster: PostgresCluster;
 before(async () => {
@@ -9,5 +9,5 @@ before(async () => {
 after(() => cluster.remove());
 
 describe('two servers over one PostgreSQL database', () => {
-  testTwoServers(() => cluster.makeDatabase());
+  testTwoServers(postgresLocation(() => cluster.makeDatabase()));
 });

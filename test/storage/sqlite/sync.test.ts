@@ -15,12 +15,17 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { create } from '../../support/writes.ts';
 
 describe('acknowledgement of a write to SQLite', () => {
-  for (const clients of [1, 16]) {
+  for (const [clients, storage] of [
+    [1, 'sqlite:plants.db'],
+    [16, 'sqlite:plants.db'],
+    [1, 'sqlite:plants.db?commitThread=true'],
+    [16, 'sqlite:plants.db?commitThread=true'],
+  ] as const) {
     // Killing a server does not prove this, because unsynced data survives the process.
-    it(`is sent after a sync of the WAL, with ${clients} clients`, async (t) => {
+    it(`is sent after a sync of the WAL, with ${clients} clients and ${storage}`, async (t) => {
       const cwd = await temporaryFolder(t);
       const { token } = issueToken(join(cwd, 'tokens.json'), { user: 'ada' });
-      const server = await startServer(t, ['--storage', 'sqlite:plants.db', '--log', 'off'], { cwd });
+      const server = await startServer(t, ['--storage', storage, '--log', 'off'], { cwd });
       const output = join(cwd, 'trace');
       const strace = await attachStrace(t, server.pid, ['-y', '-s', '32', '-e', `trace=${syncTraceCalls}`], output);
       if (strace === undefined) return;

@@ -4,19 +4,21 @@ import { runCrashRounds } from '../../../crash/rounds.ts';
 import { main, tsx } from '../../../support/sources.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
-describe('plant-store serve, killed and restarted on one file', () => {
-  it('stores exactly the acknowledged writes', async (t) => {
-    const { rounds, acknowledged, unanswered, killedAtStart, integrity, ...faults } = await runCrashRounds({
-      folder: await temporaryFolder(t),
-      command: ['--import', tsx, main],
-      rounds: ['kill', 'kill at start', 'kill one of two', 'stop', 'kill'],
-      random: Math.random,
+for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']) {
+  describe(`plant-store serve --storage ${storage}, killed and restarted on one file`, () => {
+    it('stores exactly the acknowledged writes', async (t) => {
+      const { rounds, acknowledged, unanswered, killedAtStart, integrity, ...faults } = await runCrashRounds({
+        folder: await temporaryFolder(t),
+        program: { command: ['--import', tsx, main], storage },
+        rounds: ['kill', 'kill at start', 'kill one of two', 'stop', 'kill'],
+        random: Math.random,
+      });
+      t.diagnostic(
+        `${rounds} rounds, ${acknowledged} acknowledged, ${unanswered} without a response, ${killedAtStart} killed during startup`,
+      );
+      assert.deepEqual(faults, { lost: [], resurrected: [], phantom: [], problems: [] });
+      assert.equal(integrity, 'ok');
+      assert.ok(acknowledged > 0);
     });
-    t.diagnostic(
-      `${rounds} rounds, ${acknowledged} acknowledged, ${unanswered} without a response, ${killedAtStart} killed during startup`,
-    );
-    assert.deepEqual(faults, { lost: [], resurrected: [], phantom: [], problems: [] });
-    assert.equal(integrity, 'ok');
-    assert.ok(acknowledged > 0);
   });
-});
+}
