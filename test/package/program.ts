@@ -166,7 +166,7 @@ function openMissingTokenFile(): string {
 async function main(): Promise<void> {
   // The suite prints a note of its own.
   const tests = await runSuite();
-  const options: SqliteStorageOptions = { busyTimeoutMs: 1000 };
+  const options: SqliteStorageOptions = { busyTimeoutMs: 1000, commitThread: false };
   console.log('embedded:', await embed(new SqliteStorage('plants.db', options)));
   console.log('served:', await serve());
   console.log('suite:', tests > 0 ? 'passed' : 'no tests');

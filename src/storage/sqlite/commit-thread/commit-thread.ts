@@ -54,7 +54,7 @@ export class CommitThread {
   }
 
   #start(): Worker {
-    // Bundlers recognize this expression, and build the file of the worker thread.
+    // This is the expression by which bundlers find the file of a worker thread.
     const worker = new Worker(new URL('./worker.js', import.meta.url), {
       name: 'plant-store commits',
       workerData: this.#settings,
