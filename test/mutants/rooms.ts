@@ -3,6 +3,7 @@ import { cliFaults } from './faults/cli.ts';
 import { adminFaults } from './faults/cli/admin.ts';
 import { commandFaults } from './faults/cli/commands.ts';
 import { docsFaults } from './faults/cli/docs.ts';
+import { locationFaults } from './faults/cli/locations.ts';
 import { outputFaults } from './faults/cli/output.ts';
 import { fetchFaults } from './faults/http/fetch.ts';
 import { httpListFaults } from './faults/http/lists.ts';
@@ -16,6 +17,7 @@ import { memoryFaults } from './faults/storage/memory.ts';
 import { postgresReadFaults } from './faults/storage/postgres/reads.ts';
 import { postgresTableFaults } from './faults/storage/postgres/table.ts';
 import { postgresWriteFaults } from './faults/storage/postgres/writes.ts';
+import { commitThreadFaults } from './faults/storage/sqlite/commit-thread.ts';
 import { sqliteFileFaults } from './faults/storage/sqlite/files.ts';
 import { sqlitePlantFaults } from './faults/storage/sqlite/plants.ts';
 import { storeFaults } from './faults/store.ts';
@@ -29,7 +31,7 @@ export const rooms: Readonly<Record<string, readonly Fault[]>> = {
   store: storeFaults,
   storage: storageFaults,
   'storage/memory': memoryFaults,
-  'storage/sqlite': [...sqliteFileFaults, ...sqlitePlantFaults],
+  'storage/sqlite': [...sqliteFileFaults, ...sqlitePlantFaults, ...commitThreadFaults],
   'storage/postgres': [...postgresWriteFaults, ...postgresReadFaults, ...postgresTableFaults],
   http: [...httpRequestFaults, ...httpListFaults, ...httpMessageFaults],
   'http/fetch': fetchFaults,
@@ -37,7 +39,7 @@ export const rooms: Readonly<Record<string, readonly Fault[]>> = {
   tokens: tokenFaults,
   transfer: transferFaults,
   testing: testingFaults,
-  cli: cliFaults,
+  cli: [...cliFaults, ...locationFaults],
   'cli/admin': adminFaults,
   'cli/commands': commandFaults,
   'cli/docs': docsFaults,

@@ -20,3 +20,6 @@ export function checkIntegrity(path: string): string {
     database.close();
   }
 }
+
+/** An SQL statement that keeps a thread busy for some hundred milliseconds. */
+export const slowSql = `WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 6000000) SELECT count(*) FROM c`;

@@ -155,6 +155,9 @@ export class SqliteStorage implements StorageAdapter {
    * See {@link StorageAdapter}. Combines SQLite's `data_version` with the number of times that the file was reopened.
    * `data_version` alone is not sufficient, because it begins with the same number on each connection:
    * https://www.sqlite.org/pragma.html#pragma_data_version
+   *
+   * With a commit thread, the number also changes with the commits of this storage, because SQLite does not distinguish
+   * them from those of another process.
    */
   dataVersion(): number {
     this.#refuseIfClosed();

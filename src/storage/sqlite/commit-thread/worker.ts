@@ -1,5 +1,4 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { openExisting } from '../database.ts';
 import { identifyFile } from '../file.ts';
 import { SqliteStorage } from '../sqlite-storage.ts';
 import { fromBatch, toErrorData } from './messages.ts';
@@ -10,9 +9,9 @@ import type { ThreadRequest, ThreadResponse, WorkerSettings } from './messages.t
  * a time, in the order in which they arrive. An error before the first batch ends the thread.
  */
 const { path, identity, busyTimeoutMs } = workerData as WorkerSettings;
-// The main thread reads this file. An SqliteStorage would create a missing file, and initialize an empty one.
+// The main thread reads the file with this identity. A SqliteStorage would create a missing file. It cannot initialize
+// an emptied one, because the connection of the main thread keeps a shared lock.
 if (identifyFile(path) !== identity) throw new Error(`${path} was replaced by another file`);
-openExisting(path, busyTimeoutMs).close();
 const storage = new SqliteStorage(path, { busyTimeoutMs });
 
 let last: Promise<unknown> = Promise.resolve();

@@ -105,7 +105,7 @@ export const sqlitePlantFaults: readonly Fault[] = [
         find: 'after === maxInt64 ? undefined',
         replace: 'after === maxInt64 ? minInt64',
       },
-      { name: 'SQLite: a second close throws', find: 'if (this.#isClosed) return;', replace: '' },
+      { name: 'SQLite: a second close throws', find: 'this.#closing ??= this', replace: 'this.#closing = this' },
       {
         name: 'SQLite: commits of other processes do not change the version of the data',
         find: '+ Number(version);',
