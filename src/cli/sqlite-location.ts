@@ -18,11 +18,19 @@ const pattern = /^sqlite:(.*?)(?:\?(\w+(?:=.*)?))?$/s;
 /**
  * Parses a storage setting of the form `sqlite:FILE` or `sqlite:FILE?PARAMETERS`. Returns `undefined` for other forms.
  *
- * @throws {UsageError} if a parameter is unknown, repeated or invalid.
+ * @throws {UsageError} if FILE begins with `//`, or if a parameter is unknown, repeated or invalid.
  */
 export function sqliteLocation({ text, source }: Setting): SqliteLocation | undefined {
   const [, file, query = ''] = pattern.exec(text) ?? [];
   if (file === undefined || file === '' || file === ':memory:') return undefined;
+  // Other programs read sqlite://FILE or sqlite:///FILE as a path in the current folder, or as an absolute path.
+  const [slashes = ''] = /^\/*/.exec(file) ?? [];
+  if (slashes.length > 1) {
+    const relative = file.slice(slashes.length);
+    throw new UsageError(
+      `${source} must not have '//' after 'sqlite:'. Use sqlite:FILE, such as 'sqlite:${relative}'.`,
+    );
+  }
   let commitThread: string | undefined;
   for (const [name, value] of new URLSearchParams(query)) {
     if (name !== 'commitThread') {

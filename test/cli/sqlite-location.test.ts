@@ -61,4 +61,14 @@ describe('sqliteLocation', () => {
       );
     });
   }
+
+  for (const text of ['sqlite://plants.db', 'sqlite:///plants.db', 'sqlite:////plants.db?commitThread=true']) {
+    it(`rejects ${text}, because programs differ in what it means`, () => {
+      const message = "--storage must not have '//' after 'sqlite:'. Use sqlite:FILE, such as 'sqlite:plants.db'.";
+      assert.throws(
+        () => parse(text),
+        (error) => error instanceof UsageError && error.message === message,
+      );
+    });
+  }
 });
