@@ -106,8 +106,8 @@ describe('deploy/systemd', () => {
     // -D makes the server the child, and strace its tracer.
     const server = await service.start(t, ['strace', '-D', '-f', '-o', trace]);
     const token = (await readFile(join(service.state, 'first-token.txt'), 'utf8')).trim();
-    // Over 1000 pages of WAL, after which SQLite makes a checkpoint.
-    for (let id = 1; id <= 80; id++) {
+    // Over 4000 pages of WAL, after which SQLite makes a checkpoint.
+    for (let id = 1; id <= 300; id++) {
       const body = JSON.stringify({ id, name: 'x'.repeat(60_000), tag: 'y' });
       assert.equal((await callService(server.url, 'POST', '/plants', { token, body })).status, 200);
     }

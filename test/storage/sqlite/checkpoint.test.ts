@@ -7,22 +7,35 @@ import { hasProgram, limitFileSize } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { create, remove } from '../../support/writes.ts';
 
-/** The size at which SQLite checkpoints the WAL: 1000 pages, each with a header. */
-const fullLogBytes = 1000 * (4096 + 24);
+/** The size at which SQLite checkpoints the WAL: 4000 pages, each with a header. */
+const fullLogBytes = 4000 * (4096 + 24);
 
 const sizeOf = async (path: string): Promise<number> => (await stat(path)).size;
+
+describe('the WAL of an SQLite file', () => {
+  it('grows to 4000 pages, then a checkpoint empties it', async (t) => {
+    const path = join(await temporaryFolder(t), 'plants.db');
+    const storage = new SqliteStorage(path);
+    t.after(() => storage.close());
+    const name = 'long'.repeat(1000);
+    // Each plant takes about a page. The file grows only in a checkpoint.
+    const empty = await sizeOf(path);
+    for (let id = 0n; (await sizeOf(path)) === empty; id += 100n) {
+      await storage.commit(Array.from({ length: 100 }, (_, n) => create(id + BigInt(n), 'ada', name)));
+      assert.ok(id < 8000n, 'no checkpoint');
+    }
+    const pages = (await sizeOf(`${path}-wal`)) / (4096 + 24);
+    assert.ok(pages > 4000 && pages < 4400, `${pages} pages`);
+  });
+});
 
 describe('commit to SQLite after which the WAL checkpoint fails', () => {
   it('succeeds, because the WAL contains it', async (t) => {
     if (!hasProgram(t, 'prlimit')) return;
     const path = join(await temporaryFolder(t), 'plants.db');
     const name = 'long'.repeat(1000);
-    const made = Array.from(
-      { length: 1500 },
-      (_, id) => ({ kind: 'create', user: 'ada', plant: { id: BigInt(id), name } }) as const,
-    );
     const first = new SqliteStorage(path);
-    await first.commit(made);
+    await first.commit(Array.from({ length: 4500 }, (_, id) => create(BigInt(id), 'ada', name)));
     await first.close();
 
     const storage = new SqliteStorage(path);
@@ -33,8 +46,9 @@ describe('commit to SQLite after which the WAL checkpoint fails', () => {
     assert.ok(before > limit);
     limitFileSize(process.pid, limit);
     try {
-      for (let id = -1n; !((await sizeOf(`${path}-wal`)) > fullLogBytes + 200_000); id--) {
-        assert.deepEqual(await storage.commit([create(id, 'ada', name)]), [true]);
+      for (let id = -1n; !((await sizeOf(`${path}-wal`)) > fullLogBytes + 200_000); id -= 20n) {
+        const writes = Array.from({ length: 20 }, (_, n) => create(id - BigInt(n), 'ada', name));
+        assert.deepEqual(new Set(await storage.commit(writes)), new Set([true]));
       }
     } finally {
       limitFileSize(process.pid, 'unlimited');

@@ -78,6 +78,12 @@ export const sqliteFileFaults: readonly Fault[] = [
         tests: [database],
       },
       {
+        name: 'SQLite: the WAL is checkpointed more often than necessary',
+        find: '; PRAGMA wal_autocheckpoint = ${checkpointPages}',
+        replace: '',
+        tests: ['test/storage/sqlite/checkpoint.test.ts'],
+      },
+      {
         name: 'SQLite: the journal mode is not WAL',
         find: 'PRAGMA journal_mode = WAL',
         replace: 'PRAGMA journal_mode = DELETE',
