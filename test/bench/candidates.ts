@@ -67,6 +67,11 @@ export async function startCandidates(options: CandidateOptions): Promise<Candid
     [bareName, few, async () => startPeer('bare-node-http', await writeLists(folder))],
     ['Plant Store, memory', few, async () => createPlants(await startOwn('memory'))],
     [ownName, plantStoreDialect, async () => startOwn(`sqlite:${await copyOf(own, 'own')}`)],
+    [
+      'Plant Store, SQLite, commitThread',
+      plantStoreDialect,
+      async () => startOwn(`sqlite:${await copyOf(own, 'own-thread')}?commitThread=true`),
+    ],
     ['Fastify + better-sqlite3', plantStoreDialect, () => startSqlitePeer('fastify-better-sqlite3')],
     ['Express + better-sqlite3', plantStoreDialect, () => startSqlitePeer('express-better-sqlite3')],
     ['Hono + node:sqlite', plantStoreDialect, () => startSqlitePeer('hono-node-sqlite')],

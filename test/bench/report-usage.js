@@ -1,15 +1,19 @@
 // Preloaded into every server that is measured. Reports its resource usage when its parent asks.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { isMainThread } from 'node:worker_threads';
 
 const resolutionMs = 1;
-const delays = monitorEventLoopDelay({ resolution: resolutionMs });
-delays.enable();
 
-process.on('message', () => {
-  const { user, system } = process.cpuUsage();
-  // The measured delays include the time between two measurements.
-  const loopDelayMs = Math.max(0, delays.percentile(99) / 1e6 - resolutionMs);
-  delays.reset();
-  process.send({ cpuMicros: user + system, rssBytes: process.memoryUsage.rss(), loopDelayMs });
-});
-process.channel.unref();
+// Worker threads load this file too.
+if (isMainThread) {
+  const delays = monitorEventLoopDelay({ resolution: resolutionMs });
+  delays.enable();
+  process.on('message', () => {
+    const { user, system } = process.cpuUsage();
+    // The measured delays include the time between two measurements.
+    const loopDelayMs = Math.max(0, delays.percentile(99) / 1e6 - resolutionMs);
+    delays.reset();
+    process.send({ cpuMicros: user + system, rssBytes: process.memoryUsage.rss(), loopDelayMs });
+  });
+  process.channel.unref();
+}
