@@ -12,6 +12,11 @@ export interface WriteQueueOptions {
   readonly maxQueuedWrites: number;
   /** The maximum number of writes in one commit. */
   readonly maxBatchWrites: number;
+  /**
+   * Returns how long the queue waits for more writes after a commit that took `commitMs`, in milliseconds. Called only if
+   * writes arrived during the commit. Default: see `quarterOf`.
+   */
+  readonly returnWaitMs?: (commitMs: number) => number;
 }
 
 /**
@@ -21,12 +26,31 @@ export interface WriteQueueOptions {
  */
 const maxWaitTurns = 4;
 
+/**
+ * Returns how long the queue waits after a commit during which other writes arrived, for the next writes of the clients
+ * of that commit: a quarter of the time of the commit, at most 10 ms, and not at all if this is less than the 1 ms that
+ * timers can measure. Without this wait, the clients split into two groups whose batches take turns, and each batch
+ * contains only half of the writes. With 8 clients and commits of 10 ms in a worker thread, 322 creates per second
+ * become 590.
+ */
+function quarterOf(commitMs: number): number {
+  const quarterMs = commitMs / 4;
+  return quarterMs < 1 ? 0 : Math.min(quarterMs, 10);
+}
+
 interface Entry {
   readonly write: Write;
   readonly resolve: (outcome: boolean) => void;
   readonly reject: (reason: unknown) => void;
   /** The next waiting write to the same plant. */
   next: Entry | undefined;
+}
+
+/** A wait for the next writes of the clients of the last commit. */
+interface ReturnWait {
+  /** The number of pending writes with which the wait ends early. */
+  readonly enough: number;
+  readonly timer: NodeJS.Timeout;
 }
 
 /**
@@ -42,6 +66,7 @@ interface Entry {
 export class WriteQueue {
   readonly #commit: (writes: Write[]) => Promise<boolean[]>;
   readonly #options: WriteQueueOptions;
+  readonly #returnWaitMs: (commitMs: number) => number;
   /**
    * The first waiting write to each plant, in order of arrival. `Entry.next` links the later writes to the same plant.
    */
@@ -54,12 +79,16 @@ export class WriteQueue {
   #waiting = 0;
   #isScheduled = false;
   #isCommitting = false;
+  /** The number of pending writes when the last commit succeeded, including its own. */
+  #pendingAtSuccess = 0;
+  #returnWait: ReturnWait | undefined;
   #onDrained: (() => void) | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(commit: (writes: Write[]) => Promise<boolean[]>, options: WriteQueueOptions) {
     this.#commit = commit;
     this.#options = options;
+    this.#returnWaitMs = options.returnWaitMs ?? quarterOf;
   }
 
   /** The number of pending writes. */
@@ -79,7 +108,7 @@ export class WriteQueue {
       if (this.#waiting >= this.#options.maxQueuedWrites) throw new PlantStoreError('saturated');
       this.#waiting++;
       this.#enqueue({ write, resolve, reject, next: undefined });
-      this.#schedule();
+      if (this.#returnWait === undefined || this.#waiting >= this.#returnWait.enough) this.#schedule();
       // A full batch cannot become larger, so waiting only delays it: with thousands of clients, an event loop
       // iteration can take a second.
       if (this.#next.length === this.#options.maxBatchWrites && !this.#isCommitting) void this.#commitBatch();
@@ -132,11 +161,29 @@ export class WriteQueue {
   }
 
   async #commitBatch(): Promise<void> {
+    clearTimeout(this.#returnWait?.timer);
+    this.#returnWait = undefined;
     this.#isCommitting = true;
+    this.#pendingAtSuccess = 0;
+    const pendingBefore = this.#waiting;
+    const startMs = performance.now();
     await this.#settle(this.#takeBatch());
     this.#isCommitting = false;
-    if (this.#next.length > 0) this.#schedule();
-    else this.#reportIfDrained();
+    const hasGrown = this.#pendingAtSuccess > pendingBefore;
+    if (this.#next.length === 0) this.#reportIfDrained();
+    else if (hasGrown) this.#waitForReturns(this.#returnWaitMs(performance.now() - startMs));
+    else this.#schedule();
+  }
+
+  #waitForReturns(waitMs: number): void {
+    if (waitMs === 0) {
+      this.#schedule();
+      return;
+    }
+    const timer = setTimeout(() => {
+      this.#schedule();
+    }, waitMs);
+    this.#returnWait = { enough: this.#pendingAtSuccess, timer };
   }
 
   /**
@@ -150,6 +197,7 @@ export class WriteQueue {
       const committed = this.#commit(batch.map(({ write }) => write));
       if (start !== undefined) publishCommit(batch.length, start, committed);
       const outcomes = await committed;
+      this.#pendingAtSuccess = this.#waiting;
       for (const [index, entry] of batch.entries()) entry.resolve(outcomes[index] === true);
     } catch (error) {
       if (isUnstorable(error) && batch.length > 1) {

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Write } from '../../src/index.ts';
 import { WriteQueue } from '../../src/store/write-queue.ts';
 import { apply, Commits, turn } from '../support/commits.ts';
+import { eventually } from '../support/eventually.ts';
 import { create, idOf, remove } from '../support/writes.ts';
 
-const bounds = { maxQueuedWrites: 100, maxBatchWrites: 10 };
+/** Without a wait after a commit, so that the tests do not depend on its time. */
+const bounds = { maxQueuedWrites: 100, maxBatchWrites: 10, returnWaitMs: () => 0 };
 
 describe('WriteQueue', () => {
   it('commits the writes of one event loop iteration as one batch', async () => {
@@ -48,6 +51,83 @@ describe('WriteQueue', () => {
     assert.deepEqual(commits.batches.at(-1), [create(2), create(3)]);
     commits.succeed(false);
     assert.deepEqual(await Promise.all([second, third]), [false, false]);
+  });
+
+  it('waits for the clients of a commit during which other writes arrived', async () => {
+    const commits = new Commits();
+    const queue = new WriteQueue(commits.commit, { ...bounds, returnWaitMs: () => 60_000 });
+    const first = Promise.all([queue.add(create(1)), queue.add(create(2))]);
+    await turn();
+    const others = [queue.add(create(3)), queue.add(create(4))];
+    await turn();
+    commits.succeed();
+    await first;
+    for (let n = 0; n < 5; n++) await turn();
+    void queue.add(create(5));
+    for (let n = 0; n < 5; n++) await turn();
+    assert.equal(commits.batches.length, 1);
+    const last = queue.add(create(6));
+    await turn();
+    assert.deepEqual(
+      commits.batches.at(-1),
+      [3, 4, 5, 6].map((id) => create(id)),
+    );
+    commits.succeed();
+    await Promise.all([...others, last]);
+  });
+
+  it('ends this wait after the time that returnWaitMs returns for the time of the commit', async () => {
+    const commits = new Commits();
+    const times: number[] = [];
+    const returnWaitMs = (commitMs: number): number => {
+      times.push(commitMs);
+      return 1;
+    };
+    const queue = new WriteQueue(commits.commit, { ...bounds, returnWaitMs });
+    const first = queue.add(create(1));
+    await turn();
+    const second = queue.add(create(2));
+    await sleep(20);
+    commits.succeed();
+    await first;
+    await eventually(() => {
+      assert.equal(commits.batches.length, 2);
+    });
+    assert.ok(times.length === 1 && (times[0] ?? 0) > 15, String(times));
+    commits.succeed();
+    assert.equal(await second, true);
+    // No write arrived during the second commit.
+    const third = queue.add(create(3));
+    await turn();
+    commits.succeed();
+    await third;
+    assert.equal(times.length, 1);
+  });
+
+  it('does not wait after a failed commit', async () => {
+    const commits = new Commits();
+    const queue = new WriteQueue(commits.commit, { ...bounds, returnWaitMs: () => 60_000 });
+    const first = queue.add(create(1));
+    await turn();
+    void queue.add(create(2));
+    commits.fail(new Error('no disk'));
+    await assert.rejects(first);
+    await turn();
+    assert.equal(commits.batches.length, 2);
+    commits.succeed();
+  });
+
+  it('commits a full batch during this wait', async () => {
+    const commits = new Commits();
+    const queue = new WriteQueue(commits.commit, { ...bounds, returnWaitMs: () => 60_000 });
+    const first = Promise.all(Array.from({ length: 9 }, (_, id) => queue.add(create(id))));
+    await turn();
+    void queue.add(create(10));
+    commits.succeed();
+    await first;
+    for (let id = 11; id < 20; id++) void queue.add(create(id));
+    assert.equal(commits.batches.at(-1)?.length, 10);
+    commits.succeed();
   });
 
   it('writes to a plant at most once per batch, in the order of the calls', async () => {

@@ -188,6 +188,21 @@ export const storeFaults: readonly Fault[] = [
         replace: 'if (this.#next.length > 0) void',
       },
       {
+        name: 'write queue: a commit does not wait for the clients of the last one',
+        find: 'else if (hasGrown) this',
+        replace: 'else if (!hasGrown) this',
+      },
+      {
+        name: 'write queue: a wait for clients does not end when they have returned',
+        find: 'this.#waiting >= this.#returnWait.enough',
+        replace: 'this.#waiting > this.#returnWait.enough',
+      },
+      {
+        name: 'write queue: a wait for clients never ends without them',
+        find: 'const timer = setTimeout(() => {\n      this.#schedule();\n    }, waitMs);',
+        replace: 'const timer = setTimeout(() => undefined, waitMs);',
+      },
+      {
         name: 'write queue: a single write waits for more',
         find: 'if (turns > 0 && this.#waiting > before)',
         replace: 'if (turns > 0)',
