@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { scopes as allScopes } from '../../model/caller.ts';
 import type { Scope } from '../../model/caller.ts';
 import { readTokenFile } from '../../tokens/token-file.ts';
@@ -73,12 +74,13 @@ function create(args: string[]): number {
   if (!isUser(user)) throw new UsageError(`USER is invalid: ${errorTable.invalid_user.message}`);
   const scopes = values.scope?.map(parseScope);
   const expiresIn = values['expires-in'];
-  const issued = issueToken(tokensSetting(values.tokens), {
+  const path = tokensSetting(values.tokens);
+  const issued = issueToken(path, {
     user,
     ...(scopes && { scopes: [...new Set(scopes)] }),
     ...(expiresIn !== undefined && { expiresAt: parseExpiry(expiresIn) }),
   });
-  process.stderr.write(`Created ${issued.record.id}. The token is shown only once:\n`);
+  process.stderr.write(`Created ${issued.record.id} in ${resolve(path)}. The token is shown only once:\n`);
   process.stdout.write(`${issued.token}\n`);
   return 0;
 }

@@ -46,7 +46,7 @@ describe('plant-store token create', { concurrency: 4 }, () => {
     assert.match(created.stdout, /^pst_[0-9A-Za-z]{36}\n$/);
     assert.equal(created.code, 0);
     const { id } = await onlyRecord(path);
-    assert.equal(created.stderr, `Created ${id}. The token is shown only once:\n`);
+    assert.equal(created.stderr, `Created ${id} in ${path}. The token is shown only once:\n`);
     assert.ok(!(await readFile(path, 'utf8')).includes(created.stdout.trimEnd()));
     assert.equal((await stat(path)).mode & 0o777, 0o600);
     assert.deepEqual(await callerOf(path, created), { user: 'ada' });
