@@ -7,7 +7,7 @@ export interface AdminPages {
   /** Returns the reason why the server is not ready, or `undefined` if it is ready. */
   readonly problem: () => Promise<string | undefined>;
   /** Returns the metrics in the Prometheus text format. */
-  readonly metrics: () => string;
+  readonly metrics: () => Promise<string>;
 }
 
 interface Page {
@@ -52,7 +52,7 @@ async function pageFor({ method = '', url = '' }: IncomingMessage, pages: AdminP
   const path = url.replace(/\?.*/s, '');
   if (!['/live', '/ready', '/metrics'].includes(path)) return { status: 404, text: 'not found\n' };
   if (method !== 'GET' && method !== 'HEAD') return { status: 405, text: 'method not allowed\n' };
-  if (path === '/metrics') return { status: 200, text: pages.metrics(), type: expositionType };
+  if (path === '/metrics') return { status: 200, text: await pages.metrics(), type: expositionType };
   const problem = path === '/live' ? undefined : await pages.problem();
   return problem === undefined ? { status: 200, text: 'ok\n' } : { status: 503, text: `${problem}\n` };
 }

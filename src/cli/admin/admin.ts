@@ -5,6 +5,7 @@ import { listen } from '../listen.ts';
 import type { ListenAddress } from '../listen.ts';
 import { createAdminServer } from './admin-server.ts';
 import { exposition } from './exposition.ts';
+import { Reading } from './metric-types.ts';
 import { ProcessMetrics } from './process-metrics.ts';
 import { Readiness } from './readiness.ts';
 import { ServiceMetrics } from './service-metrics.ts';
@@ -44,8 +45,12 @@ export class Admin {
     const ofProcess = new ProcessMetrics(version);
     const server = createAdminServer({
       problem: () => readiness.problem(),
-      metrics: () => {
-        const text = exposition([...service.all, ...ofProcess.all]);
+      metrics: async () => {
+        const isUp = await readiness.storageWorks();
+        const storageUp = new Reading('gauge', 'plant_store_storage_up', 'Whether the storage works, 1 or 0.', () =>
+          isUp === undefined ? undefined : Number(isUp),
+        );
+        const text = exposition([...service.all, storageUp, ...ofProcess.all]);
         ofProcess.startInterval();
         return text;
       },

@@ -30,12 +30,14 @@ export class Readiness {
 
   /** Returns the reason why the server is not ready, or `undefined` if it is ready. */
   async problem(): Promise<string | undefined> {
-    if (this.#phase !== 'serving' || this.#storage === undefined) return this.#phase;
-    const works = await this.#storageWorks(this.#storage);
-    return works ? undefined : 'the storage does not answer';
+    if (this.#phase !== 'serving') return this.#phase;
+    return (await this.storageWorks()) === false ? 'the storage does not answer' : undefined;
   }
 
-  async #storageWorks(storage: StorageAdapter): Promise<boolean> {
+  /** Returns whether the storage works, or `undefined` before the server has started and while it stops. */
+  async storageWorks(): Promise<boolean | undefined> {
+    const storage = this.#storage;
+    if (this.#phase !== 'serving' || storage === undefined) return undefined;
     const now = performance.now();
     if (this.#lastProbe !== undefined && now - this.#lastProbe.endedAtMs < reuseMs) return this.#lastProbe.works;
     this.#probe ??= { startedAtMs: now, works: this.#run(storage) };

@@ -15,6 +15,7 @@ describe('Readiness', () => {
     assert.equal(await readiness.problem(), undefined);
     readiness.draining();
     assert.equal(await readiness.problem(), 'draining');
+    assert.equal(await readiness.storageWorks(), undefined);
   });
 
   it('waits a second for the storage, with at most one probe at a time', async () => {
@@ -41,6 +42,7 @@ describe('Readiness', () => {
     const readiness = new Readiness();
     readiness.serving(storage);
     for (let n = 0; n < 3; n++) assert.equal(await readiness.problem(), noAnswer);
+    assert.equal(await readiness.storageWorks(), false);
     assert.equal(probes, 1);
     works = true;
     await eventually(async () => {

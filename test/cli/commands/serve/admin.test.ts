@@ -94,6 +94,7 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
       'plant_store_commit_writes_sum 2',
       'plant_store_commit_duration_seconds_bucket{le="+Inf"} 2',
       'plant_store_queued_writes 0',
+      'plant_store_storage_up 1',
       'plant_store_storage_errors_total{operation="commit"} 0',
     ]) {
       assert.ok(text.includes(`\n${line}\n`), `${line} is not in ${text}`);
