@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { MemoryStorage } from '../storage/memory/memory-storage.ts';
 import { SqliteStorage } from '../storage/sqlite/sqlite-storage.ts';
 import { hasResultCode } from '../storage/sqlite/result-code.ts';
@@ -50,16 +51,28 @@ function openFile({ file, commitThread }: SqliteLocation): SqliteStorage {
   try {
     return new SqliteStorage(file, { commitThread });
   } catch (error) {
-    // SQLite's message does not name the file.
-    if (!hasResultCode(error, 'cannotOpen')) throw error;
-    throw new Error(`${file} cannot be opened: it and its folder must be readable and writable.`, { cause: error });
+    // SQLite's messages do not name the file.
+    if (hasResultCode(error, 'cannotOpen')) {
+      throw new Error(`${file} cannot be opened: it and its folder must be readable and writable.`, { cause: error });
+    }
+    if (hasResultCode(error, 'ioError') || hasResultCode(error, 'full')) {
+      throw new Error(`${file} cannot be opened: the disk is full or failing. Free space, and try again.`, {
+        cause: error,
+      });
+    }
+    throw error;
   }
 }
 
-/** Returns a phrase that completes the sentence "Plants are stored …". The phrase never contains a password. */
+/**
+ * Returns a phrase that completes the sentence "Plants are stored …". The phrase never contains a password. Call this
+ * function before the storage is opened: the phrase then says whether the file is new.
+ */
 export function storagePlace(storage: Setting): string {
   if (storage.text === 'memory') return 'in memory, until the server stops';
-  return `in ${sqliteLocation(storage)?.file ?? `the PostgreSQL database of ${storage.source}`}`;
+  const file = sqliteLocation(storage)?.file;
+  if (file === undefined) return `in the PostgreSQL database of ${storage.source}`;
+  return existsSync(file) ? `in ${file}` : `in the new file ${file}`;
 }
 
 /** Removes possible passwords from an invalid connection string, both before the host and in the query. */

@@ -48,7 +48,7 @@ describe('first start of plant-store serve', { concurrency: 4 }, () => {
     assert.match(await readFile(file, 'utf8'), /^pst_[0-9A-Za-z]{36}\n$/);
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     assert.ok(first.stdout().includes(`It is in ${file}, `));
-    const plants = `Plants are stored in ${join(cwd, 'plants.db')}, and tokens in ${join(cwd, 'tokens.json')}.`;
+    const plants = `Plants are stored in the new file ${join(cwd, 'plants.db')}, and tokens in ${join(cwd, 'tokens.json')}.`;
     const ending = [
       `Plant Store listening on ${first.url}`,
       plants,
@@ -75,7 +75,8 @@ describe('first start of plant-store serve', { concurrency: 4 }, () => {
     const second = await startServer(t, [], { cwd });
     assert.equal(await statusOf(second.url, token), 200);
     assert.equal(await second.stop(), 0);
-    assert.equal(second.stdout(), `Plant Store listening on ${second.url}\n`);
+    const same = `Plant Store listening on ${second.url}\n${plants.replace('the new file ', '')}\n`;
+    assert.equal(second.stdout(), same);
     assert.ok(!existsSync(file));
   });
 

@@ -5,12 +5,15 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { UsageError } from '../../src/cli/command.ts';
 import type { Setting } from '../../src/cli/command.ts';
-import { openStorage, storageSetting } from '../../src/cli/open-storage.ts';
+import { openStorage, storagePlace, storageSetting } from '../../src/cli/open-storage.ts';
 import { MemoryStorage } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { callService } from '../support/call.ts';
 import { runCommand, startServer } from '../support/command-line.ts';
+import { runProgram } from '../support/run-program.ts';
+import { main, tsx } from '../support/sources.ts';
 import { createAll, owned, readAll } from '../support/stored-plants.ts';
+import { hasProgram } from '../support/system-fault.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { create } from '../support/writes.ts';
 
@@ -28,6 +31,29 @@ describe('openStorage', () => {
     const storage = await openStorage(flag('memory'));
     t.after(() => storage.close());
     assert.ok(storage instanceof MemoryStorage);
+  });
+
+  it('creates a file that storagePlace has called new', async (t) => {
+    const file = join(await temporaryFolder(t), 'plants.db');
+    const setting = flag(`sqlite:${file}`);
+    assert.equal(storagePlace(setting), `in the new file ${file}`);
+    await (await openStorage(setting)).close();
+    assert.equal(storagePlace(setting), `in ${file}`);
+  });
+
+  it('fails with one sentence that names the file if the disk is full', async (t) => {
+    if (!hasProgram(t, 'prlimit')) return;
+    const cwd = await temporaryFolder(t);
+    // As on a full disk, SQLite cannot write the first page.
+    const args = ['--fsize=1000', process.execPath, '--import', tsx, main, 'export', '--storage', 'sqlite:plants.db'];
+    await writeFile(join(cwd, 'plants.db'), '');
+    const { code, stderr } = await runProgram('prlimit', args, { cwd });
+    assert.equal(code, 1);
+    const file = join(cwd, 'plants.db');
+    assert.match(
+      stderr,
+      new RegExp(`${file} cannot be opened: the disk is full or failing\\. Free space, and try again\\.`),
+    );
   });
 
   it('creates the file of "sqlite:FILE" and its folders, for their owner only', async (t) => {

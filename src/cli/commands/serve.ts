@@ -81,6 +81,7 @@ async function runService(config: ServeConfig, log: Log, admin: Admin | undefine
   const firstTarget = existsSync(config.tokens) ? undefined : firstTokenTarget(config.tokens, process.stdout.isTTY);
   let authenticate: Authenticate = firstTarget === undefined ? useTokens() : () => null;
 
+  const place = storagePlace(config.storage);
   const storage = await openStorage(config.storage);
   const store = new PlantStore({ storage });
   let probe: StorageProbe | undefined;
@@ -122,8 +123,8 @@ async function runService(config: ServeConfig, log: Log, admin: Admin | undefine
       admin?.draining();
       probe?.stop();
     });
-    const ready = readyText(url, config, admin);
-    process.stdout.write(first === undefined ? ready : firstStartText(ready, first, config));
+    const ready = readyText(url, place, config, admin);
+    process.stdout.write(first === undefined ? ready : firstStartText(ready, first));
     admin?.serving(storage);
     probe = probeStorage(storage, log);
     await stopped;
@@ -162,24 +163,23 @@ function stopOnSignal(server: Server, log: Log, onStop: () => void): Promise<voi
 }
 
 /**
- * Returns the output of a server that is ready. Supervisors and scripts wait for the first line. If the admin port and
- * the documentation page are enabled, their URLs follow.
+ * Returns the output of a server that is ready. Supervisors and scripts wait for the first line. `place` completes the
+ * sentence "Plants are stored …". If the admin port and the documentation page are enabled, their URLs follow.
  */
-function readyText(url: string, { docs }: ServeConfig, admin: Admin | undefined): string {
+function readyText(url: string, place: string, { docs, tokens }: ServeConfig, admin: Admin | undefined): string {
   const health = admin === undefined ? '' : `Health and metrics: ${admin.url}\n`;
   const page = docs === undefined ? '' : `Try it in a browser: ${reachableUrl(url)}/docs\n`;
-  return `Plant Store listening on ${url}\n${health}${page}`;
+  const stored = `Plants are stored ${place}, and tokens in ${absolutePath(tokens)}.\n`;
+  return `Plant Store listening on ${url}\n${stored}${health}${page}`;
 }
 
 /**
  * Returns the output of a server that has issued the first token. The output ends with a command that a new user can
  * run next.
  */
-function firstStartText(ready: string, { text, curl }: FirstToken, config: ServeConfig): string {
-  const { storage, tokens } = config;
+function firstStartText(ready: string, { text, curl }: FirstToken): string {
   return `${text}
-${ready}Plants are stored ${storagePlace(storage)}, and tokens in ${absolutePath(tokens)}.
-To list your plants, run:
+${ready}To list your plants, run:
 
   ${curl}
 

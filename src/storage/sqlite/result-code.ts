@@ -5,6 +5,7 @@ const resultCode = {
   readOnly: 8,
   ioError: 10,
   corrupt: 11,
+  full: 13,
   cannotOpen: 14,
   tooBig: 18,
   notADatabase: 26,
