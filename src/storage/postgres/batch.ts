@@ -11,14 +11,15 @@ interface KeyRow {
 }
 
 /**
- * Applies each batch of writes atomically. A batch is one statement, or one transaction if the database does not let
- * one statement modify a table twice.
+ * Applies each batch of writes atomically. A batch is one statement, or a transaction of two statements if the database
+ * does not allow a statement to modify a table twice.
  */
 export class BatchWriter {
   readonly #pool: PostgresPool;
   readonly #statements: PostgresStatements;
   /**
-   * Whether creates and deletes must be separate statements, because the database has rejected a statement with both.
+   * Whether creates and deletes must be sent as separate statements. This becomes true when the database rejects a
+   * statement that contains both.
    */
   #mustSplit = false;
 
@@ -27,10 +28,10 @@ export class BatchWriter {
     this.#statements = statements;
   }
 
-  /** Applies a batch. Returns one boolean for each write, which tells whether the write has changed the table. */
+  /** Applies a batch. Returns one boolean for each write: whether the write changed the table. */
   async apply(writes: readonly Write[]): Promise<boolean[]> {
     if (writes.length === 0) return [];
-    // All servers write in the same order, so that deadlocks between them are rare.
+    // All servers sort their batches in the same way, so that deadlocks between them are rare.
     const sorted = writes.toSorted(byKey);
     const creates = sorted.filter((write) => write.kind === 'create');
     const removes = sorted.filter((write) => write.kind === 'delete');
@@ -56,7 +57,7 @@ export class BatchWriter {
       try {
         return await runStatement(this.#pool, insertAndRemove, [...inserted, ...removed]);
       } catch (error) {
-        // feature_not_supported: the database does not let one statement modify a table twice.
+        // feature_not_supported: the database does not allow a statement to modify a table twice.
         if (sqlState(error) !== '0A000') throw error;
         this.#mustSplit = true;
       }
@@ -70,8 +71,8 @@ export class BatchWriter {
 
 function asBatchError(error: unknown): never {
   const state = sqlState(error);
-  // data_exception or program_limit_exceeded: a value is the cause. Nothing was written, because a batch is one
-  // transaction.
+  // data_exception or program_limit_exceeded: the database rejected a value. Nothing was written, because a batch is
+  // atomic.
   if (state?.length === 5 && (state.startsWith('22') || state.startsWith('54'))) {
     throw new PlantStoreError('invalid_plant', 'The storage cannot hold a plant of this batch.', { cause: error });
   }

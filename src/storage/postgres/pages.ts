@@ -8,17 +8,20 @@ import type { PostgresPool } from './pool.ts';
 import type { PageRequest } from './read-group.ts';
 import type { PageRow } from './statements.ts';
 
-/** The maximum total size of the plants that a statement reads, in bytes: for all pages together, and for each page. */
+/** The maximum total size of the plants that a statement reads, in bytes. */
 const maxStatementBytes = 8 * maxPageBytes;
+/** The maximum total size of the plants that a statement reads for one page, in bytes. */
 const maxReadBytes = 3 * maxPageBytes;
 
 /**
- * The text with which each plant except the first begins. It cannot occur in a name or tag, because JSON escapes
- * quotation marks in strings.
+ * The start of every plant except the first in the JSON of a page, including the comma before the plant. This text
+ * cannot occur in a name or tag, because JSON escapes quotation marks in strings.
  */
 const plantStart = ',{"name":';
 
-/** Reads pages with one statement. Returns `undefined` for each page that might be full before it reaches its limit. */
+/**
+ * Reads pages with one statement. Returns `undefined` for each page that may be full before it contains `limit` plants.
+ */
 export async function readPages(
   pool: PostgresPool,
   statement: string,
@@ -35,7 +38,10 @@ export async function readPages(
   return requests.map(({ limit }, n) => pageOf(pages.get(n + 1), limit));
 }
 
-/** Returns the smallest id greater than `after`. If `after` is the largest int64, the result is not an int64. */
+/**
+ * Returns the smallest id greater than `after`, or the smallest int64 if `after` is `undefined`. If `after` is the
+ * largest int64, the result is greater than every int64.
+ */
 export function firstId(after: PlantId | undefined): PlantId {
   return after === undefined ? minInt64 : after + 1n;
 }

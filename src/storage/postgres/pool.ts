@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PlantStoreError } from '../../model/errors.ts';
 
-/** The part of a connection pool that this package uses. A `Pool` from the package `pg` implements it. */
+/** The part of a connection pool that this package uses. A `Pool` from the `pg` package implements it. */
 export interface PostgresPool {
-  /** Runs one statement in its own transaction, on any connection. */
+  /** Runs a statement in its own transaction, on any connection of the pool. */
   query(
     text: string,
     values?: unknown[],
@@ -12,8 +12,8 @@ export interface PostgresPool {
     rows: unknown[];
   }>;
   /**
-   * Reserves a connection for a transaction of several statements. This method is necessary only for databases that,
-   * unlike PostgreSQL, do not let one statement modify a table twice.
+   * Reserves a connection for a transaction of several statements. This method is required only for databases that,
+   * unlike PostgreSQL, do not allow a statement to modify a table twice.
    */
   connect?(): Promise<PostgresClient>;
 }
@@ -34,14 +34,17 @@ export interface PostgresClient {
   release(destroy?: boolean): void;
 }
 
-/** The maximum number of retries of a statement that PostgreSQL has rolled back because of a concurrent statement. */
+/**
+ * The maximum number of times that a statement is retried if PostgreSQL rolls it back because of a concurrent
+ * statement.
+ */
 const maxRetries = 5;
 /** The maximum delay before the first retry, in milliseconds. The maximum doubles with each retry. */
 const firstBackOffMs = 10;
 
 /**
- * The SQLSTATEs of errors after which a statement was rolled back: serialization_failure and deadlock_detected. After
- * any other failure, such as a lost connection, the outcome may be unknown.
+ * The SQLSTATEs that mean that a statement was rolled back: serialization_failure and deadlock_detected. After any
+ * other error, such as a lost connection, the outcome may be unknown.
  */
 const rolledBackStates: ReadonlySet<string | undefined> = new Set(['40001', '40P01']);
 
@@ -51,8 +54,8 @@ export function runStatement(pool: PostgresPool, text: string, values: unknown[]
 }
 
 /**
- * Runs statements as one transaction and returns all of their rows. Retries the transaction if the database rolled it
- * back.
+ * Runs statements in one transaction and returns the rows of all statements. Retries the transaction if the database
+ * rolled it back.
  *
  * @throws {PlantStoreError} `storage_unsupported` if the pool has no `connect`.
  */
@@ -70,7 +73,8 @@ export function runTransaction(
       await client.query('BEGIN');
       for (const [text, values] of statements) rows.push(...(await client.query(text, values)).rows);
       const { command } = await client.query('COMMIT');
-      // COMMIT succeeds even if the transaction has failed, but it then rolls back and returns the command ROLLBACK.
+      // If a statement of the transaction has failed, COMMIT does not report an error: it rolls back and returns the
+      // command tag ROLLBACK.
       if (command !== 'COMMIT') throw new Error(`The transaction ended with ${command} instead of COMMIT`);
       client.release();
       return rows;

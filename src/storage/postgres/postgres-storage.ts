@@ -15,11 +15,11 @@ import type { JsonPage, ListRange, OwnedPlant, ScanRange, StorageAdapter, Write 
 
 /** Options of a {@link PostgresStorage}. */
 export interface PostgresStorageOptions {
-  /** The connection pool: a `Pool` from the package `pg`. The application owns and closes it. */
+  /** The connection pool: a `Pool` from the `pg` package. The application owns the pool and closes it. */
   pool: PostgresPool;
   /**
-   * The schema of the table. A missing schema is created together with the table. By default, the connection's
-   * `search_path` determines the schema.
+   * The schema of the table. If the schema is missing, it is created together with the table. By default, the
+   * connection's `search_path` determines the schema.
    */
   schema?: string | undefined;
   /** The name of the table; default `plants`. */
@@ -35,7 +35,7 @@ const optionNames = {
   createTable: true,
 } as const satisfies Record<keyof PostgresStorageOptions, true>;
 
-/** What operations use once the table is known to exist. */
+/** The objects that operations use after the table has been checked. */
 interface OpenTable {
   readonly statements: PostgresStatements;
   readonly writer: BatchWriter;
@@ -44,11 +44,12 @@ interface OpenTable {
 
 /**
  * Stores plants in a PostgreSQL database, 14 or newer, through the application's own connection pool. Any number of
- * servers can share a table. A commit is as durable as the database makes it: it is on the database's disk, and on the
- * disk of a synchronous standby if there is one.
+ * servers can share a table. The database makes each commit durable: the commit is on the database's disk and, if there
+ * is a synchronous standby, also on the standby's disk.
  *
  * The first operation checks whether the table exists, and creates the table if it is missing. If the connection is
- * lost during a write, the write rejects, but it may have been committed. Such a write is never retried automatically.
+ * lost during a commit, the promise rejects, but the writes may have been committed. Such a commit is never retried
+ * automatically.
  *
  * @example
  * const pool = new Pool({ connectionString: process.env.DATABASE_URL });
@@ -62,7 +63,7 @@ export class PostgresStorage implements StorageAdapter {
   #closing: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
 
-  /** Checks the options. Does not connect yet. */
+  /** Checks the options. Does not connect to the database. */
   constructor(options: PostgresStorageOptions) {
     checkOptionNames('PostgresStorage', options, optionNames);
     const { pool, schema, table = 'plants', createTable = true } = options;
@@ -85,13 +86,13 @@ export class PostgresStorage implements StorageAdapter {
   }
 
   /**
-   * See {@link StorageAdapter}. If the database lets one statement modify a table twice, as PostgreSQL does, a commit
-   * is one statement and needs one round trip. Otherwise a commit that contains both creates and deletes is a
-   * transaction of two statements.
+   * See {@link StorageAdapter}. In PostgreSQL, a commit is one statement and needs one round trip. If a database does
+   * not allow a statement to modify a table twice, a commit with both creates and deletes is a transaction of two
+   * statements.
    *
-   * @throws {PlantStoreError} `storage_unsupported` if the table is missing or has other columns, or if the database's
-   *   encoding is not UTF8; `invalid_plant` if PostgreSQL rejects the values of a batch (SQLSTATE class 22 or 54), in
-   *   which case nothing was written.
+   * @throws {PlantStoreError} `storage_unsupported` if the table is missing or does not have the expected columns, or
+   *   if the database's encoding is not UTF8; `invalid_plant` if PostgreSQL rejects a value of the batch (SQLSTATE
+   *   class 22 or 54), in which case nothing was written.
    */
   commit(writes: readonly Write[]): Promise<boolean[]> {
     return this.#run(({ writer }) => writer.apply(writes));
@@ -102,7 +103,7 @@ export class PostgresStorage implements StorageAdapter {
     return this.#run(({ statements }) => listPlants(this.#pool, statements.list, user, range));
   }
 
-  /** See {@link StorageAdapter}. Concurrent calls share a statement. */
+  /** See {@link StorageAdapter}. One SQL statement can read the pages of several concurrent calls. */
   listJson(user: string, { after, limit }: ListRange): Promise<JsonPage> {
     return this.#run(async ({ group }) => (firstId(after) > maxInt64 ? emptyPage : group.read({ user, after, limit })));
   }
@@ -113,8 +114,8 @@ export class PostgresStorage implements StorageAdapter {
   }
 
   /**
-   * See {@link StorageAdapter}. Resolves when all earlier calls have settled. The pool stays open: the application
-   * closes it.
+   * See {@link StorageAdapter}. The promise resolves when all earlier calls have settled. The pool stays open, because
+   * the application closes it.
    */
   close(): Promise<void> {
     this.#closing ??= new Promise((resolve) => {
@@ -124,7 +125,7 @@ export class PostgresStorage implements StorageAdapter {
     return this.#closing;
   }
 
-  /** Checks that the table exists, and then runs an operation. Once the check has succeeded, it is not repeated. */
+  /** Runs an operation. The first operation checks the table. If this check fails, the next operation repeats it. */
   async #run<T>(operation: (table: OpenTable) => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) throw new PlantStoreError('closed');
     this.#running++;

@@ -6,45 +6,46 @@ export interface PageRequest extends ListRange {
   readonly user: string;
 }
 
-/** Reads pages with one statement. Returns `undefined` for each page whose plants are too long for this. */
+/**
+ * Reads pages with one statement. Returns `undefined` for each page whose plants are too large to be read in this way.
+ */
 type ReadTogether = (requests: readonly PageRequest[]) => Promise<(JsonPage | undefined)[]>;
-/** Reads one page, even if its plants are long. */
+/** Reads a single page, whose plants may have any size. */
 type ReadAlone = (request: PageRequest) => Promise<JsonPage>;
 
 interface Entry {
   readonly request: PageRequest;
   readonly resolve: (page: JsonPage) => void;
   readonly reject: (reason: unknown) => void;
-  /** Whether an attempt to read this page together with others has failed because its plants are too long. */
+  /** Whether the page could not be read together with other pages because its plants are too large. */
   isLong: boolean;
 }
 
 /**
- * The maximum number of groups that are read at the same time. A group consists of the requests that share one
- * statement. Requests that arrive in the meantime wait for the next statement.
+ * The maximum number of groups that are read concurrently. A group consists of the requests that share a statement.
+ * While this many groups are being read, further requests wait.
  */
 const maxGroups = 4;
-/**
- * The maximum number of requests in a group, and the maximum number of plants that they request in total. Both maxima
- * limit the size of a result.
- */
+/** The maximum number of requests in a group. Like `maxPlants`, it limits the size of a statement's result. */
 const maxRequests = 64;
+/** The maximum sum of the limits of the requests in a group. */
 const maxPlants = maxPageLength;
-/** If a group has a single request for fewer plants than this number, `alone` is faster than `together`. */
+/** For a single request with a limit below this number, `ReadAlone` is faster than `ReadTogether`. */
 const maxFew = 100;
 
 /**
- * Combines concurrent requests for pages into one statement, as group commit combines writes into one commit. Compared
- * with one statement for each page, Node.js needs a fifth of the CPU time and PostgreSQL a third (64 clients, pages of
- * 20 plants).
+ * Reads the pages of concurrent requests with one statement, as group commit combines writes into one commit. Compared
+ * with one statement per page, this reduces the CPU time of Node.js to a fifth and that of PostgreSQL to a third (64
+ * clients, pages of 20 plants).
  *
- * A request joins only a statement that has not been sent yet, so its page shows every earlier commit. Users are served
- * round-robin. A user with many requests or long lists therefore does not delay the lists of other users.
+ * A request can join a statement only before the statement is sent, so its page reflects every earlier commit. Users
+ * are served in round-robin order, so that a user with many requests or long lists does not delay the lists of other
+ * users.
  */
 export class ReadGroup {
   readonly #together: ReadTogether;
   readonly #alone: ReadAlone;
-  /** The waiting requests of each user. The first user is served next. */
+  /** The waiting requests of each user. Users are served in the order of the map. */
   readonly #waiting = new Map<string, Entry[]>();
   #groups = 0;
   #isScheduled = false;
@@ -55,8 +56,8 @@ export class ReadGroup {
   }
 
   /**
-   * Reads a page. If a statement fails, all requests of its group reject with the error, and other requests are not
-   * affected.
+   * Reads a page. If a statement fails, all requests of its group are rejected with the error. Requests in other groups
+   * are not affected.
    */
   read(request: PageRequest): Promise<JsonPage> {
     return new Promise((resolve, reject) => {
@@ -115,7 +116,8 @@ export class ReadGroup {
       if (group.length > 0 && (group.length === maxRequests || plants > maxPlants)) break;
       group.push(entry);
       entries.shift();
-      // Deleting a user and setting it again moves the user to the end of the map, so this loop visits the user again.
+      // Deleting a user's entry and setting it again moves it to the end of the map, so this loop visits the user
+      // again.
       this.#waiting.delete(user);
       if (entries.length > 0) this.#waiting.set(user, entries);
     }

@@ -10,7 +10,7 @@ import type { PlantRow, RangeStatements } from './statements.ts';
 /** A key that is less than the key of every plant, because a user is never an empty string. */
 const beforeAll: PlantKey = { user: '', id: minInt64 };
 
-/** Reads plants of a user. See `StorageAdapter.list`. */
+/** Reads a user's plants. See `StorageAdapter.list`. */
 export async function listPlants(
   pool: PostgresPool,
   statements: RangeStatements,
@@ -21,7 +21,7 @@ export async function listPlants(
   return plants.map(({ plant }) => plant);
 }
 
-/** Reads plants of all users. See `StorageAdapter.scan`. */
+/** Reads the plants of all users. See `StorageAdapter.scan`. */
 export function scanPlants(
   pool: PostgresPool,
   statements: RangeStatements,
@@ -32,7 +32,7 @@ export function scanPlants(
 
 /**
  * Reads plants, at most 1000 at a time, until the limit is reached, the page is full, or no plants are left. `from`
- * returns the parameters $1 and $2 to read the plants that follow `last`.
+ * returns the values of $1 and $2 with which a statement reads the plants that follow `last`.
  */
 async function readPlants(
   pool: PostgresPool,
@@ -49,9 +49,10 @@ async function readPlants(
     let count = Math.min(maxPageLength, limit - plants.length);
     let maxLength = Math.floor((3 * maxPageBytes) / count);
     let rows = (await read(statements.plants, count, maxLength)) as PlantRow[];
-    // Whether a text may have been cut. A JavaScript string is at least as long as its number of characters.
+    // PostgreSQL may have truncated a name or tag whose length is at least the maximum. The length of a JavaScript
+    // string is never less than the number of characters that PostgreSQL counts.
     while (rows.some(({ name, tag }) => name.length >= maxLength || (tag?.length ?? 0) >= maxLength)) {
-      // All these plants may need too much memory, so this reads only the plants that fit in a page.
+      // The complete plants may need too much memory, so only those that fit in a page are read again.
       const sizes = (await read(statements.sizes, count)).map((row) => Number((row as { size: string }).size));
       count = countInPage(sizes);
       maxLength = Math.max(0, ...sizes.slice(0, count)) + 1;
@@ -66,8 +67,8 @@ async function readPlants(
 }
 
 /**
- * Returns how many plants fit in a page, including the plant that fills the page. `sizes` are the plants' minimum
- * sizes.
+ * Returns the number of plants that fit in a page, including the plant that fills the page. `sizes` contains the
+ * minimum size of each plant.
  */
 function countInPage(sizes: readonly number[]): number {
   let bytes = 0;

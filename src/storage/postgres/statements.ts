@@ -1,8 +1,8 @@
 import { maxPageBytes, taggedBytes, untaggedBytes } from '../page-bounds.ts';
 
 /**
- * The statements for a table, for PostgreSQL 14 and newer. All result columns have the type text, because applications
- * may register their own parsers for other types with the driver.
+ * The SQL statements for a table, for PostgreSQL 14 and newer. All result columns have the type text, because an
+ * application may register its own parsers for other types with the driver.
  */
 export interface PostgresStatements {
   /** Creates plants. Parameters: $1 users, $2 ids, $3 names, $4 tags. Returns the keys of the new plants. */
@@ -10,26 +10,26 @@ export interface PostgresStatements {
   /** Deletes plants. Parameters: $1 users, $2 ids. Returns the keys of the deleted plants. */
   readonly remove: string;
   /**
-   * Creates and deletes plants. Parameters: $1 to $4 as in `insert`, $5 and $6 as $1 and $2 in `remove`. Returns the
-   * keys of the new and of the deleted plants.
+   * Creates and deletes plants. Parameters: $1 to $4 as in `insert`, $5 users and $6 ids of the plants to delete.
+   * Returns the keys of the new plants and of the deleted plants.
    */
   readonly insertAndRemove: string;
   /**
-   * Reads a page for each of several requests. Parameters: $1 users, $2 smallest ids, $3 limits, $4 maximum sizes of a
-   * plant in bytes. Returns a {@link PageRow} for each request.
+   * Reads one page for each of several requests. Each parameter is an array with one item per request: $1 users, $2
+   * smallest ids, $3 limits, $4 maximum sizes of a plant in bytes. Returns a {@link PageRow} for each request.
    */
   readonly pages: string;
   /** Reads a user's plants. Parameters: $1 user, $2 smallest id, $3 limit. */
   readonly list: RangeStatements;
-  /** Reads the plants of all users. Parameters: $1 user and $2 id of the key after which to start, $3 limit. */
+  /** Reads the plants of all users. Parameters: $1 user and $2 id of the plant after which to start, $3 limit. */
   readonly scan: RangeStatements;
 }
 
 /** The two statements that read plants in a range of keys. */
 export interface RangeStatements {
-  /** Returns a {@link PlantRow} for each plant. Names and tags end after $4 characters. */
+  /** Returns a {@link PlantRow} for each plant. Names and tags are truncated to $4 characters. */
   readonly plants: string;
-  /** Returns the minimum size of each plant's JSON, in bytes, as `size`. */
+  /** Returns the minimum size of each plant's JSON in bytes, in the `size` column. */
   readonly sizes: string;
 }
 
@@ -38,9 +38,9 @@ export interface RangeStatements {
  * the limit.
  */
 export interface PageRow {
-  /** The position of the request in the parameters, starting at 1. */
+  /** The index of the request in the parameter arrays, starting at 1. */
   readonly nth: string;
-  /** The number of plants, at most the limit + 1. */
+  /** The number of plants in the page, at most the limit + 1. */
   readonly count: string;
   /** The id of the last plant within the limit; `null` if the page is empty. */
   readonly last: string | null;
@@ -51,7 +51,7 @@ export interface PageRow {
   readonly json: string | null;
 }
 
-/** A plant. Only `scan` returns the user. */
+/** A row that contains a plant. Only `scan` returns the `user` column. */
 export interface PlantRow {
   readonly user?: string;
   readonly id: string;
@@ -60,8 +60,8 @@ export interface PlantRow {
 }
 
 /**
- * SQL for the minimum size of a plant's JSON, in bytes. PostgreSQL can determine the minimum size without reading a
- * long string. To determine the exact size, PostgreSQL would have to decompress and escape the string.
+ * The SQL expression for the minimum size of a plant's JSON, in bytes. PostgreSQL can compute the minimum size without
+ * reading long names and tags. For the exact size, it would have to decompress and escape them.
  */
 const size = `octet_length(name) + coalesce(octet_length(tag) + ${taggedBytes}, ${untaggedBytes})`;
 
@@ -80,7 +80,7 @@ export function statementsFor(table: string, userOrder: string): PostgresStateme
     USING unnest(${users}::text[], ${ids}::bigint[]) AS d("user", id)
     WHERE p."user" = d."user" AND p.id = d.id
     RETURNING p."user", p.id::text AS id`;
-  // PostgreSQL parses and plans these statements at each call, so they are short.
+  // These statements are short, because PostgreSQL parses and plans them for each call.
   const plantColumns = 'p.id::text AS id, left(name, $4::integer) AS name, left(tag, $4::integer) AS tag';
   const sizeColumn = `(${size})::text AS size`;
   // ORDER BY must use `p.id`, because `id` would refer to the result column, which has the type text.
@@ -90,7 +90,7 @@ export function statementsFor(table: string, userOrder: string): PostgresStateme
   return {
     insert,
     remove: remove('$1', '$2'),
-    // A single statement is a transaction and can use any connection of the pool.
+    // A single statement is atomic without an explicit transaction, so it can use any connection of the pool.
     insertAndRemove: `WITH created AS (${insert}), removed AS (${remove('$5', '$6')})
       SELECT "user", id FROM created UNION ALL SELECT "user", id FROM removed`,
     pages: `SELECT nth::text AS nth, count::text AS count, ids[least(count, most)]::text AS last,

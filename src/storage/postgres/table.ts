@@ -4,7 +4,7 @@ import type { PostgresPool } from './pool.ts';
 
 /** The database table that stores the plants. */
 export interface PostgresTable {
-  /** The schema of the table. If `undefined`, the connection's `search_path` determines it. */
+  /** The schema of the table. If `undefined`, the connection's `search_path` determines the schema. */
   readonly schema: string | undefined;
   readonly table: string;
 }
@@ -69,8 +69,8 @@ async function checkEncoding(pool: PostgresPool): Promise<void> {
 }
 
 /**
- * Throws an error that explains how to configure the connection if a connection pooler, such as PgBouncer, has rejected
- * a connection parameter. Throws any other error unchanged.
+ * Handles an error of the first statement. If a connection pooler, such as PgBouncer, has rejected a connection
+ * parameter, throws an error that explains which parameters to remove. Rethrows any other error unchanged.
  */
 function asConnectionError(error: unknown): never {
   // protocol_violation
@@ -83,12 +83,12 @@ function asConnectionError(error: unknown): never {
 }
 
 /**
- * Creates the table if it is missing and `createIfMissing` is true. Inspects an existing table without a lock that
- * could block other transactions. Any number of servers may create the table concurrently.
+ * Creates the table if it is missing and `createIfMissing` is true. Inspects an existing table without taking a lock
+ * that could block other transactions. Any number of servers may create the table concurrently.
  *
  * @returns the SQL expression that sorts users by their UTF-8 bytes.
- * @throws {PlantStoreError} `storage_unsupported` if the table is missing and `createIfMissing` is false, if it does
- *   not have the expected columns, or if the database's encoding is not UTF8.
+ * @throws {PlantStoreError} `storage_unsupported` if the table is missing and `createIfMissing` is false, if the table
+ *   does not have the expected columns, or if the database's encoding is not UTF8.
  */
 export async function prepareTable(
   pool: PostgresPool,
@@ -114,8 +114,8 @@ export async function prepareTable(
  */
 async function inspectTable(pool: PostgresPool, place: PostgresTable): Promise<string | undefined> {
   const table = quotedTable(place);
-  // Returns SQL for a value with the type and collation of a column. It reads no row, and fails if the column does not
-  // exist.
+  // Returns an SQL expression with the type and collation of a column. The expression does not read any rows. It fails
+  // if the column does not exist.
   const valueOf = (column: string): string => `(SELECT p.${quoted(column)} FROM ${table} AS p LIMIT 0)`;
   const types = Object.keys(columnTypes).map((column) => `pg_typeof(${valueOf(column)})::text`);
   const isByteOrdered = byteOrderCheck((text) => `coalesce(${valueOf('user')}::text, ${text})`);
@@ -147,7 +147,7 @@ async function createTable(pool: PostgresPool, place: PostgresTable): Promise<vo
     const found = await runStatement(pool, 'SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema]);
     if (found.length === 0) await runStatement(pool, `CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`);
   }
-  // Users must be ordered by their bytes. If the database does this by default, COLLATE is omitted, because some
+  // Users must be sorted by their bytes. If this is the database's default order, COLLATE is omitted, because some
   // databases do not have the collation "C".
   const [row] = await runStatement(pool, `SELECT (${byteOrderCheck((text) => text)})::text AS "isByteOrdered"`);
   const collation = (row as { isByteOrdered: string }).isByteOrdered === 'true' ? '' : 'COLLATE "C"';
@@ -164,9 +164,9 @@ async function createTable(pool: PostgresPool, place: PostgresTable): Promise<vo
 }
 
 /**
- * Returns SQL for a condition that is true if strings are ordered by their UTF-8 bytes: then 'B' is less than 'a', and
- * 'z' is less than 'é'. No locale has both of these orders. `typed` converts SQL for a string to SQL for the same
- * string with the collation to check.
+ * Returns an SQL condition that is true if strings are sorted by their UTF-8 bytes. In this order, 'B' comes before
+ * 'a', and 'z' comes before 'é'. No locale has both of these properties. `typed` adds the collation to check to the SQL
+ * expression of a string.
  */
 function byteOrderCheck(typed: (text: string) => string): string {
   return `'B' < ${typed("'a'")} AND 'z' < ${typed("'é'")}`;
