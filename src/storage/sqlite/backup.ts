@@ -4,7 +4,7 @@ import { backup } from 'node:sqlite';
 import { openExisting } from './database.ts';
 import { syncFolder } from './file.ts';
 
-/** The number of database pages that one step of the backup copies. A page has 4096 bytes. */
+/** The number of database pages that are copied in each step of a backup. A page is 4096 bytes. */
 const pagesPerStep = 256;
 
 /** The progress of a backup, in database pages. */
@@ -20,7 +20,7 @@ export interface BackupStep {
  * other processes can write to the original file without waiting.
  *
  * @returns the number of pages that were copied.
- * @throws {Error} if `target` already exists; the existing file stays unchanged.
+ * @throws {Error} if `target` already exists; the existing file is not changed.
  * @throws {PlantStoreError} `storage_unsupported` if `file` is not a plant store.
  */
 export async function backUpDatabase(
@@ -44,7 +44,7 @@ export async function backUpDatabase(
     });
     throwIfExists(target);
     renameSync(partial, target);
-    // The content of the new file is already durable. This makes its name durable, too.
+    // The content of the new file is already on the disk. This also makes its directory entry durable.
     syncFolder(dirname(target));
     return pages;
   } finally {

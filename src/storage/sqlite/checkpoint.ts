@@ -2,7 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 
 /**
  * The maximum time that a checkpoint waits for readers, in milliseconds. The wait blocks the event loop, and a reader
- * such as a backup can take minutes. After a fault, the next commit tries to checkpoint again.
+ * such as a backup can take minutes. If a checkpoint after a fault does not complete within this time, the next commit
+ * tries again.
  */
 const maxReaderWaitMs = 100;
 
@@ -11,10 +12,10 @@ const maxReaderWaitMs = 100;
  *
  * This is necessary after a failed fsync. Linux may then mark pages of the WAL as clean although they are not on the
  * disk, so the next fsync succeeds without writing them. After a power failure, the WAL would end at the missing pages.
- * The commits that follow them in the WAL would be lost, although they were acknowledged. See
+ * All commits after these pages would be lost, although they were acknowledged. See
  * https://wiki.postgresql.org/wiki/Fsync_Errors and https://www.sqlite.org/pragma.html#pragma_wal_checkpoint.
  *
- * @returns whether the checkpoint was completed. Readers and writers on other connections can prevent its completion.
+ * @returns whether the checkpoint completed. Readers and writers on other connections can prevent this.
  */
 export function checkpointLog(database: DatabaseSync, busyTimeoutMs: number): boolean {
   try {
@@ -27,8 +28,8 @@ export function checkpointLog(database: DatabaseSync, busyTimeoutMs: number): bo
 
 /**
  * Checkpoints a WAL that existed before the file was opened, because an fsync of this WAL may have failed in an earlier
- * process. If other connections prevent the checkpoint, the WAL can still be used: these connections keep the WAL
- * index, so SQLite does not rebuild the index from the WAL.
+ * process. If other connections prevent the checkpoint, the WAL can still be used: while these connections are open,
+ * SQLite keeps the WAL index and does not rebuild it from the WAL.
  *
  * @returns `true` if the WAL can be used for commits; `false` if the checkpoint failed with an error.
  */

@@ -2,8 +2,8 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../page-bounds.ts';
 
 /**
- * SQL for the size of a plant's JSON in bytes. The columns store text as it is written in JSON (see text.ts), so SQLite
- * can compute the size without reading the text.
+ * The SQL expression for the size of a plant's JSON, in bytes. The columns store JSON-escaped text (see text.ts), so
+ * SQLite can compute the size without reading the text.
  */
 const jsonBytes = `octet_length(name) + ifnull(octet_length(tag) + ${taggedBytes}, ${untaggedBytes})`;
 
@@ -12,49 +12,51 @@ const jsonBytes = `octet_length(name) + ifnull(octet_length(tag) + ${taggedBytes
  * page, so all of its rows can be read at once.
  */
 const maxShortBytes = Math.floor(maxPageBytes / maxPageLength);
-/** SQL that checks whether a plant is short. */
+/** The SQL condition that is true for a short plant. */
 const isShort = `${jsonBytes} <= ${maxShortBytes}`;
 
 /**
- * The number of plants at the start of a page that are checked before the page is read as a page of short plants. If
- * one of them is not short, the page is read row by row instead. The check avoids unnecessary work: a page that was
- * read as a page of short plants must be discarded if one of its plants is not short.
+ * The number of plants at the start of a page that are checked first. If all of them are short, the page is read as a
+ * page of short plants. Otherwise, it is read row by row. The check saves time, because a page of short plants must be
+ * discarded and read again if one of its plants is not short.
  */
 const probedPlants = 32;
 
-/** The SQL after the columns of a SELECT statement that reads a user's plants, starting at an id. */
+/** The clauses that select a user's plants, starting at an id. The value of LIMIT must follow. */
 const ofUser = 'FROM plants WHERE user = ? AND id >= ? ORDER BY id LIMIT';
 
-/** The SQL after the columns of a SELECT statement that reads the plants of all users, starting after a key. */
+/** The clauses that select the plants of all users, starting after a key. The value of LIMIT must follow. */
 const ofAll = 'FROM plants WHERE (user, id) > (?, ?) ORDER BY user, id LIMIT';
 
 /**
- * `LIMIT ?` alone would make SQLite recompile the statement for every run, which takes a fifth of the CPU time of a
- * list request. `+ 0` prevents this.
+ * With `LIMIT ?`, SQLite would recompile the statement each time it runs, which takes a fifth of the CPU time of a list
+ * request. `LIMIT ? + 0` prevents this.
  */
 const selectPlants = `SELECT id, name, tag ${ofUser} ? + 0`;
 const selectOwned = `SELECT id, name, tag, user ${ofAll} ? + 0`;
 
 /**
- * SQL for the limit in a statement for short plants. The limit is 0 if one of the first plants is not short. This check
- * adds 1 % to the time for a page of 1000 plants. It is omitted if the limit is at most `probedPlants`.
+ * The SQL expression for the value of LIMIT in a statement that reads a page of short plants. It checks the first
+ * `probedPlants` plants and evaluates to 0 if one of them is not short. The check adds 1 % to the time for a page of
+ * 1000 plants. It is omitted if the requested limit is at most `probedPlants`.
  */
 const limitIfShort = (range: string): string => `
   CASE WHEN ? > ${probedPlants} AND EXISTS (SELECT 1 FROM (SELECT ${isShort} AS short ${range} ${probedPlants}) WHERE NOT short)
     THEN 0 ELSE ? + 0 END`;
 
 /**
- * SQL for the columns `name` and `tag` in a statement for short plants. The name is NULL if the plant is not short. The
- * tag is NULL if its size alone exceeds the maximum size of a short plant. SQLite therefore never reads a long string.
+ * The SQL for the `name` and `tag` columns in a statement that reads a page of short plants. The name is NULL if the
+ * plant is not short. The tag is NULL if the tag alone is larger than `maxShortBytes`. SQLite therefore never reads a
+ * long string.
  */
 const shortColumns = `CASE WHEN ${isShort} THEN name END, CASE WHEN octet_length(tag) <= ${maxShortBytes} THEN tag END`;
 const selectShortPlants = `SELECT id, ${shortColumns} ${ofUser} ${limitIfShort(ofUser)}`;
 const selectShortOwned = `SELECT id, ${shortColumns}, user ${ofAll} ${limitIfShort(ofAll)}`;
 
 /**
- * SQL that selects a page of short plants as one row. `count` is the number of plants, and `shorts` is the number of
- * short plants. If they differ, `json` is incomplete, because it contains only the short plants. Building the JSON in
- * SQL takes half as long as building it in JavaScript.
+ * The SQL statement that reads a page of short plants as one row. `count` is the number of plants, and `shorts` is the
+ * number of short plants. If the two numbers differ, `json` is incomplete, because it contains only the short plants.
+ * Building the JSON in SQL takes half as long as building it in JavaScript.
  */
 const selectShortJson = `
   SELECT count, last, shorts, json, count = ? AND EXISTS (SELECT 1 FROM plants WHERE user = ? AND id > last)
@@ -73,7 +75,7 @@ const selectShortJson = `
  */
 export const maxBlockingMs = 100;
 
-/** A connection to a plant store's file, with all prepared statements. After a fault, a new object replaces it. */
+/** A connection to a plant store's file, with its prepared statements. After a fault, a new connection replaces it. */
 export class SqliteConnection {
   readonly database: DatabaseSync;
   readonly insert: StatementSync;

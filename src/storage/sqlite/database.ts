@@ -13,7 +13,7 @@ const applicationId = 0x504c4e54;
 
 /**
  * The schema migrations. Entry n migrates a database from version n to n + 1. Never change an entry after its release.
- * The columns `name` and `tag` contain text as it is written inside a JSON string: see text.ts.
+ * The `name` and `tag` columns contain JSON-escaped text: see text.ts.
  */
 const migrations = [
   `CREATE TABLE plants (
@@ -26,9 +26,9 @@ const migrations = [
 ];
 
 /**
- * The number of pages in the WAL after which SQLite checkpoints it, 16 MiB with pages of 4 KiB. With 64 clients, this
- * number saves 6 % of the CPU time per create and 13 % per delete compared with SQLite's default of 1000, because more
- * commits change the same pages between two checkpoints.
+ * The number of pages in the WAL at which SQLite checkpoints it. With pages of 4 KiB, this is 16 MiB. Compared with
+ * SQLite's default of 1000 pages, it saves 6 % of the CPU time per create and 13 % per delete with 64 clients, because
+ * more commits change the same pages between two checkpoints.
  */
 const checkpointPages = 4000;
 
@@ -36,8 +36,8 @@ const checkpointPages = 4000;
 const damageCodes = ['error', 'corrupt'] as const;
 
 /**
- * Throws if SQLite has a version that can corrupt a file. Queries SQLite for its version, because
- * `process.versions.sqlite` may be wrong if Node.js uses a shared library.
+ * Throws an error if this version of SQLite can corrupt a file. Queries SQLite for its version, because
+ * `process.versions.sqlite` may be wrong if Node.js uses SQLite as a shared library.
  */
 function requireSoundSqlite(): void {
   const database = new DatabaseSync(':memory:');
@@ -59,7 +59,7 @@ export interface OpenedDatabase {
  *
  * @throws {PlantStoreError} `storage_unsupported` if the file is not a plant store, is damaged, or was written by a
  *   newer version of this package; the file stays unchanged.
- * @throws {Error} if this Node.js includes a version of SQLite that can corrupt the file.
+ * @throws {Error} if Node.js uses a version of SQLite that can corrupt the file.
  */
 export function openDatabase(file: string, busyTimeoutMs: number): OpenedDatabase {
   requireSoundSqlite();
@@ -72,8 +72,8 @@ export function openDatabase(file: string, busyTimeoutMs: number): OpenedDatabas
 }
 
 /**
- * Reopens a plant store's SQLite file after a fault. Never creates the file, because an empty file would look like data
- * loss.
+ * Reopens a plant store's SQLite file after a fault. Does not create a missing file, because an empty file would look
+ * like data loss.
  *
  * @throws {Error} if the file is missing or was replaced by another file.
  * @throws {PlantStoreError} `storage_unsupported` if the file is no longer a plant store of this version.
@@ -98,7 +98,7 @@ export function reopenDatabase(file: string, identity: string, busyTimeoutMs: nu
  * Opens an existing plant store's SQLite file for reading. Does not migrate the schema.
  *
  * @throws {PlantStoreError} `storage_unsupported` if the file is empty, and in the same cases as {@link openDatabase}.
- * @throws {Error} if this Node.js includes a version of SQLite that can corrupt the file.
+ * @throws {Error} if Node.js uses a version of SQLite that can corrupt the file.
  */
 export function openExisting(file: string, busyTimeoutMs: number): DatabaseSync {
   requireSoundSqlite();
@@ -121,8 +121,8 @@ function openChecked(file: string, busyTimeoutMs: number, check: (database: Data
 
 /**
  * Checks that a file with a WAL is a plant store, before the file is opened for writing. Uses a read-only connection,
- * because another application's file must stay unchanged: closing the last read-write connection to a file would
- * checkpoint its WAL.
+ * because the file of another application must not be changed: closing the last read-write connection to a file
+ * checkpoints its WAL.
  */
 function checkReadOnly(path: string, busyTimeoutMs: number): void {
   const database = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
@@ -176,8 +176,8 @@ function readVersion(database: DatabaseSync, path: string): number {
 }
 
 /**
- * Migrates the schema to the latest version. The caller must hold the write lock. If several processes start at the
- * same time, only one of them then migrates the schema.
+ * Migrates the schema to the latest version. The caller must hold the write lock, so that only one process migrates the
+ * schema if several processes start at the same time.
  */
 function migrate(database: DatabaseSync, path: string): void {
   for (const step of migrations.slice(readVersion(database, path))) database.exec(step);
@@ -219,8 +219,8 @@ export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
     try {
       if (database.isTransaction) database.exec('ROLLBACK');
     } catch {
-      // The error of the rollback is ignored, because the first error is more informative. `database.isTransaction`
-      // shows that the rollback failed.
+      // The error of the rollback is ignored, because the first error is more informative. If the rollback fails,
+      // `database.isTransaction` remains true.
     }
     throw error;
   }

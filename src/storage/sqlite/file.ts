@@ -3,12 +3,12 @@ import { dirname, resolve } from 'node:path';
 import { PlantStoreError } from '../../model/errors.ts';
 
 /**
- * Creates the folder and an empty file if they are missing, accessible only to their owner. SQLite gives its `-wal` and
- * `-shm` files the same permissions as the database file.
+ * Creates the file, and its folder, if they are missing. A new file is empty, and only the owner can access a new file
+ * or folder. SQLite gives its `-wal` and `-shm` files the same permissions as the database file.
  *
- * Never opens an existing file, not even for reading. Closing the file would release every lock that this process holds
- * on it through SQLite (https://www.sqlite.org/howtocorrupt.html, section 2.2). Another process could then delete a WAL
- * that is in use.
+ * Never opens an existing file, not even for reading, because closing the file would release every lock that this
+ * process holds on it through SQLite (https://www.sqlite.org/howtocorrupt.html, section 2.2). Another process could
+ * then delete a WAL that is in use.
  */
 export function createPrivateFile(path: string): void {
   makeFolder(dirname(resolve(path)));
@@ -21,8 +21,8 @@ export function createPrivateFile(path: string): void {
 }
 
 /**
- * Creates a folder and its missing parents, and syncs the parent of each new folder. SQLite syncs only the folder that
- * contains its files.
+ * Creates a folder and any missing parent folders, and syncs the parent of each new folder. SQLite itself syncs only
+ * the folder that contains its files.
  */
 function makeFolder(path: string): void {
   const first = mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -30,9 +30,9 @@ function makeFolder(path: string): void {
   for (let folder = path; folder.length >= resolve(first).length; folder = dirname(folder)) syncFolder(dirname(folder));
 }
 
-/** Syncs a folder to the disk, so that the names of its files are durable. */
+/** Syncs a folder to the disk, so that its directory entries are durable. */
 export function syncFolder(path: string): void {
-  // On Windows, folders cannot be opened, and the file system itself makes file names durable.
+  // On Windows, folders cannot be opened for fsync. The file system itself makes directory entries durable.
   if (process.platform === 'win32') return;
   const folder = openSync(path, 'r');
   try {
@@ -51,15 +51,15 @@ export function isCutShort(path: string, expectedBytes: number): boolean {
 }
 
 /**
- * Checks whether the file has a write-ahead log (WAL) that is not empty. Such a WAL may contain commits that are not
- * yet in the file.
+ * Checks whether the file has a write-ahead log (WAL) that is not empty. Such a WAL may contain commits that have not
+ * been copied to the file.
  */
 export function hasLog(path: string): boolean {
   return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 /**
- * Returns an identifier of the file that does not depend on the file's name. If another file replaces the file, the
+ * Returns an identifier of the file, which consists of device and inode numbers. If another file replaces the file, the
  * identifier changes.
  */
 export function identifyFile(path: string): string {

@@ -6,12 +6,12 @@ import type { SqliteConnection } from './connection.ts';
 import { fromColumn } from './text.ts';
 import type { JsonPage, OwnedPlant, PlantKey } from '../storage-adapter.ts';
 
-/** A row that contains a plant, as stored in the columns of the table. The rows of a scan also contain the user. */
+/** A row of the table. Only the rows of a scan contain the user. */
 type Row = readonly [id: bigint, name: string, tag: string | null, user?: string];
 
 /**
- * A row from a statement for short plants (see `maxShortBytes` in connection.ts). The name is `null` if the plant is
- * not short.
+ * A row from a statement that reads a page of short plants (see `maxShortBytes` in connection.ts). The name is `null`
+ * if the plant is not short.
  */
 type ShortRow = Row | readonly [id: bigint, name: null, ...unknown[]];
 
@@ -55,11 +55,11 @@ export function readJson(
 }
 
 /**
- * Reads a page. All plants of the page come from the same statement, so the page is a snapshot.
+ * Reads a page as a snapshot: a single statement reads all of its plants.
  *
- * The statement for short plants runs first. It reads all rows at once, which takes half as long as reading them one by
- * one. If the page contains a plant that is not short, the page could become full before the limit. In this case, the
- * statement for all plants reads the rows one by one until the page is full.
+ * The `short` statement, for pages of short plants, runs first. It reads all rows at once, which takes half as long as
+ * reading them one by one. If a plant of the page is not short, the page may be full before it contains `limit` plants.
+ * The `any` statement then reads the rows one by one until the page is full.
  */
 function readPage<Item>(
   short: StatementSync,
@@ -83,9 +83,9 @@ function readPage<Item>(
 }
 
 /**
- * Converts the rows from a statement for short plants to items. Returns `undefined` if a plant is not short. Also
- * returns `undefined` if there are no rows, because the statement returns no rows if one of the first plants is not
- * short.
+ * Converts the rows from a statement that reads a page of short plants to items. Returns `undefined` if a plant is not
+ * short. Also returns `undefined` if there are no rows, because the statement returns no rows if one of the first
+ * plants is not short.
  */
 function mapShort<Item>(rows: readonly ShortRow[], toItem: (row: Row) => Item): Item[] | undefined {
   const items: Item[] = [];
@@ -104,7 +104,7 @@ function toPlant([id, name, tag]: Row): StoredPlant {
   return tag === null ? { id, name: fromColumn(name) } : { id, name: fromColumn(name), tag: fromColumn(tag) };
 }
 
-/** Builds a page as JSON from at most `limit` rows. If there is another row, sets `hasMore` and leaves out this row. */
+/** Builds a page as JSON from at most `limit` rows. If another row follows, sets `hasMore`. */
 function joinRows(rows: Iterable<Row>, limit: number): JsonPage {
   const plants: string[] = [];
   let last: bigint | undefined;
@@ -125,7 +125,7 @@ function joinRows(rows: Iterable<Row>, limit: number): JsonPage {
   return last === undefined ? emptyPage : pageOf(false);
 }
 
-/** Returns the size of a plant's JSON in bytes. The columns contain text as it is written inside a JSON string. */
+/** Returns the size of a plant's JSON in bytes. The columns contain JSON-escaped text. */
 function bytesOf([, name, tag]: Row): number {
   return Buffer.byteLength(name) + (tag === null ? untaggedBytes : Buffer.byteLength(tag) + taggedBytes);
 }

@@ -12,9 +12,9 @@ const resultCode = {
 };
 
 /**
- * The result codes that mean a fault. If a commit fails with one of them, its outcome is unknown, or the connection can
- * no longer commit. A lock timeout (5) and a full disk (13) are not faults, because SQLite then rolls back the
- * transaction itself.
+ * The result codes of faults. If a commit fails with one of them, its outcome is unknown, or the connection can no
+ * longer commit. A lock timeout (5) and a full disk (13) are not faults, because SQLite then rolls back the transaction
+ * itself.
  */
 const faultCodes = ['readOnly', 'ioError', 'corrupt', 'cannotOpen', 'notADatabase'] as const;
 

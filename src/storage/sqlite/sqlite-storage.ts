@@ -31,8 +31,8 @@ export interface SqliteStorageOptions {
    */
   busyTimeoutMs?: number;
   /**
-   * Whether commits run in a worker thread; default false. A slow disk then does not block the event loop, but each
-   * commit needs more CPU time. Another connection in this thread reads the plants.
+   * Whether commits run in a worker thread; default `false`. With a worker thread, a slow disk does not block the event
+   * loop, but each commit uses more CPU time. Plants are still read in the thread that created the storage.
    */
   commitThread?: boolean;
 }
@@ -42,14 +42,14 @@ const optionNames = {
   commitThread: true,
 } as const satisfies Record<keyof SqliteStorageOptions, true>;
 
-/** The delay before a commit that failed because the file was locked is retried, in milliseconds. */
+/** The delay before retrying a commit that failed because the file was locked, in milliseconds. */
 const retryAfterMs = 10;
 
 /** A key that is less than the key of every plant, because a user is never an empty string. */
 const beforeAll: PlantKey = { user: '', id: minInt64 };
 
 /**
- * Stores plants in an SQLite file, through the built-in module `node:sqlite`. A commit is on the disk when its promise
+ * Stores plants in an SQLite file, through the built-in `node:sqlite` module. A commit is on the disk when its promise
  * resolves (write-ahead log, `synchronous=FULL`). If the disk fails during a commit, the file is reopened before the
  * next commit; in the meantime, plants can still be listed. Several processes on one machine can share a file, but the
  * file must not be on a network file system.
@@ -70,11 +70,11 @@ export class SqliteStorage implements StorageAdapter {
   #closing: Promise<void> | undefined;
 
   /**
-   * Opens the file. Creates it if it is missing, accessible only to its owner.
+   * Opens the file. If the file is missing, creates it so that only its owner can access it.
    *
    * @throws {PlantStoreError} `storage_unsupported` if the file is not a plant store, is damaged, or was written by a
    *   newer version of this package; the file stays unchanged.
-   * @throws {Error} if this Node.js includes a version of SQLite that can corrupt a file that several processes use.
+   * @throws {Error} if Node.js uses a version of SQLite that can corrupt a file that several processes use.
    */
   constructor(path: string, options: SqliteStorageOptions = {}) {
     if (typeof path !== 'string' || path === '' || path === ':memory:') {
@@ -91,7 +91,8 @@ export class SqliteStorage implements StorageAdapter {
     this.#connection = new SqliteConnection(database, busyTimeoutMs);
     this.#identity = identifyFile(this.#path);
     if (commitThread) {
-      // Opens the WAL. SQLite keeps the index of the WAL while this connection uses it, even if the thread ends.
+      // This read opens the WAL. SQLite then keeps the WAL index while this connection is open, even if the thread
+      // ends.
       readScan(this.#connection, beforeAll, 1);
       this.#thread = new CommitThread({ path: this.#path, identity: this.#identity, busyTimeoutMs });
     }
@@ -159,8 +160,8 @@ export class SqliteStorage implements StorageAdapter {
    * `data_version` alone is not sufficient, because it begins with the same number on each connection:
    * https://www.sqlite.org/pragma.html#pragma_data_version
    *
-   * With a commit thread, the number also changes with the commits of this storage, because SQLite does not distinguish
-   * them from those of another process.
+   * With a commit thread, the result also changes after each commit of this storage, because the thread commits on
+   * another connection.
    */
   dataVersion(): number {
     this.#refuseIfClosed();
@@ -175,7 +176,8 @@ export class SqliteStorage implements StorageAdapter {
   }
 
   async #release(): Promise<void> {
-    // SQLite checkpoints the WAL when the last connection is closed. If there is a thread, it closes the last one.
+    // SQLite checkpoints the WAL when the last connection is closed. If a commit thread exists, its connection is the
+    // last one.
     this.#connection.database.close();
     await this.#thread?.close();
   }
@@ -184,12 +186,13 @@ export class SqliteStorage implements StorageAdapter {
    * Replaces the connection and checkpoints the WAL.
    *
    * The old connection stays open until the new one exists, because SQLite keeps its WAL index only while a connection
-   * is open. This index does not include the failed commit. Without an index, the next process that opens the file
-   * would rebuild the index from the WAL and treat the failed commit as committed
-   * (https://www.sqlite.org/walformat.html#recovery). The old connection is then closed to release its locks.
+   * is open. This index does not include the failed commit. Without this index, the next process that opens the file
+   * would rebuild it from the WAL and treat the failed commit as committed
+   * (https://www.sqlite.org/walformat.html#recovery). Once the new connection is open, the old one is closed to release
+   * its locks.
    *
    * @throws {PlantStoreError} `storage_unavailable` if a step fails; plants can still be listed, and the next commit
-   *   retries.
+   *   tries to reopen the file again.
    */
   #reopen(): void {
     try {

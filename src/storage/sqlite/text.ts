@@ -3,8 +3,8 @@
 const needsEscape = /["\\\u0000-\u001f]/;
 
 /**
- * Converts a string to the form in which a column stores it: as it is written in JSON, but without the quotes. Most
- * strings stay the same. With this form, SQL can build the JSON of a page by concatenation.
+ * Converts a string to JSON-escaped text, which is the form in which a column stores it: a JSON string without its
+ * quotation marks. Most strings do not change. From such text, SQL can build the JSON of a page by concatenation.
  */
 export function toColumn(text: string): string {
   return needsEscape.test(text) ? JSON.stringify(text).slice(1, -1) : text;

@@ -19,11 +19,12 @@ export function hasWalResetBug(version: string): boolean {
 }
 
 /**
- * Describes the required Node.js version if this Node.js does not include SQLite or includes a version with the
- * WAL-reset bug. This module does not import `node:sqlite`, so that it can be loaded even if Node.js does not have that
- * module.
+ * Describes the required version of Node.js if the running version does not include SQLite, or includes a version of
+ * SQLite with the WAL-reset bug. This module does not import `node:sqlite`, so that it can be loaded even if Node.js
+ * does not include that module.
  *
- * @returns a phrase that follows "needs" in a sentence, without a full stop; `undefined` if this version is supported.
+ * @returns a phrase that follows "needs" in a sentence, without a full stop; `undefined` if the running version is
+ *   supported.
  */
 export function describeNeededNode(sqliteVersion: string | undefined): string | undefined {
   if (sqliteVersion !== undefined && !hasWalResetBug(sqliteVersion)) return undefined;

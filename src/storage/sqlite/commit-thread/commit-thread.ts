@@ -8,16 +8,16 @@ import type { ThreadRequest, ThreadResponse, WorkerSettings } from './messages.t
 type PendingRequest = Pick<PromiseWithResolvers<boolean[]>, 'resolve' | 'reject'>;
 
 /**
- * Commits batches in a worker thread, so that a slow disk does not block the event loop of this thread. The worker
- * thread has its own connection to the file, like another process that shares the file.
+ * Commits batches in a worker thread, so that a slow disk does not block the event loop of the calling thread. The
+ * worker thread has its own connection to the file, as another process would have.
  *
- * The first commit starts the thread. If the thread ends unexpectedly, its pending commits are rejected, and the next
- * commit starts a new thread. An idle thread does not keep the process running.
+ * The first commit starts the worker thread. If the thread ends unexpectedly, its pending commits are rejected, and the
+ * next commit starts a new thread. An idle thread does not keep the process running.
  */
 export class CommitThread {
   readonly #settings: WorkerSettings;
   #worker: Worker | undefined;
-  /** The pending requests, in the order in which the worker thread responds. */
+  /** The pending requests, in the order in which they were sent. The worker thread responds in the same order. */
   readonly #pending: PendingRequest[] = [];
 
   constructor(settings: WorkerSettings) {
@@ -27,8 +27,8 @@ export class CommitThread {
   /**
    * Commits a batch: see `SqliteStorage.commit`.
    *
-   * @throws {PlantStoreError} `storage_unavailable` if the thread cannot open the file, or if it ended during the commit;
-   *   in the second case, the outcome is unknown.
+   * @throws {PlantStoreError} `storage_unavailable` if the thread cannot open the file, or if the thread ends during
+   *   the commit, in which case the outcome is unknown.
    */
   commit(writes: readonly Write[]): Promise<boolean[]> {
     return new Promise((resolve, reject) => {
@@ -42,7 +42,7 @@ export class CommitThread {
     const worker = this.#worker;
     if (worker === undefined) return;
     await new Promise<unknown>((resolve) => {
-      // The exit of the thread rejects every pending request.
+      // When the thread exits, every pending request is rejected, including this one.
       this.#send(worker, 'close', { resolve, reject: resolve });
     });
   }
@@ -54,7 +54,7 @@ export class CommitThread {
   }
 
   #start(): Worker {
-    // This is the expression by which bundlers find the file of a worker thread.
+    // Bundlers recognize this expression and include the file of the worker thread in the bundle.
     const worker = new Worker(new URL('./worker.js', import.meta.url), {
       name: 'plant-store commits',
       workerData: this.#settings,
@@ -71,7 +71,8 @@ export class CommitThread {
     worker.on('error', (error) => {
       cause = error;
     });
-    // A commit is not rejected earlier, at the error, because it could then still take effect after a later commit.
+    // Pending commits are not rejected before the thread has exited. Until then, they could still take effect, even
+    // after a later commit.
     worker.on('exit', (code) => {
       this.#worker = undefined;
       cause ??= new Error(`The thread that commits exited with code ${code}`);

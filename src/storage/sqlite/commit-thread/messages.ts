@@ -10,22 +10,25 @@ export interface WorkerSettings {
   readonly busyTimeoutMs: number;
 }
 
-/** A batch of writes. Each write is four items: user, id, name, tag. In a delete, name and tag are `undefined`. */
+/**
+ * A batch of writes, as a flat array. Each write consists of four items: user, id, name and tag. The name and tag of a
+ * delete are `undefined`.
+ */
 export type Batch = (string | bigint | undefined)[];
 
-/** A request to the worker thread: to commit a batch, or to close the storage and end the thread. */
+/** A request to the worker thread: a batch to commit, or `'close'` to close the storage and end the thread. */
 export type ThreadRequest = Batch | 'close';
 
 /** The response to a batch: the outcomes of its writes, or the error. */
 export type ThreadResponse = boolean[] | ErrorData;
 
-/** An error as plain data. The structured clone of an error would lack its class and its codes. */
+/** An error as plain data. A structured clone of the error would lose its class and its codes. */
 export interface ErrorData {
   readonly message: string;
   readonly stack: string | undefined;
   /** The properties of the error that are strings or numbers, such as its codes. */
   readonly properties: Readonly<Record<string, string | number>>;
-  /** The code, if the error is a PlantStoreError. */
+  /** The code of a PlantStoreError; `undefined` for any other error. */
   readonly plantStoreCode: ErrorCode | undefined;
   readonly cause: ErrorData | undefined;
 }

@@ -5,12 +5,13 @@ import { fromBatch, toErrorData } from './messages.ts';
 import type { ThreadRequest, ThreadResponse, WorkerSettings } from './messages.ts';
 
 /**
- * The program of the worker thread of a `CommitThread`. It commits batches with a SqliteStorage of its own, one batch at
- * a time, in the order in which they arrive. An error before the first batch ends the thread.
+ * The program that the worker thread of a `CommitThread` runs. It creates its own SqliteStorage and commits batches one
+ * at a time, in order of arrival. If the file cannot be opened, the thread ends with the error.
  */
 const { path, identity, busyTimeoutMs } = workerData as WorkerSettings;
-// The main thread reads the file with this identity. A SqliteStorage would create a missing file. It cannot initialize
-// an emptied one, because the connection of the main thread keeps a shared lock.
+// The main thread reads the file with this identity. Without this check, SqliteStorage would create a missing file. If
+// the file was truncated to zero bytes, SqliteStorage cannot initialize it, because the main thread's connection holds
+// a shared lock.
 if (identifyFile(path) !== identity) throw new Error(`${path} was replaced by another file`);
 const storage = new SqliteStorage(path, { busyTimeoutMs });
 
@@ -18,7 +19,7 @@ let last: Promise<unknown> = Promise.resolve();
 
 parentPort?.on('message', (request: ThreadRequest) => {
   if (request === 'close') {
-    // A commit that waits for a lock is rejected.
+    // This rejects a commit that is waiting for a lock.
     const closed = storage.close();
     last = Promise.all([last, closed]).then(() => parentPort?.close());
     return;
