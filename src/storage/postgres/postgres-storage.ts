@@ -44,8 +44,8 @@ interface OpenTable {
 
 /**
  * Stores plants in a PostgreSQL database, 14 or newer, through the application's own connection pool. Any number of
- * servers can share a table. The database makes each commit durable: the commit is on the database's disk and, if there
- * is a synchronous standby, also on the standby's disk.
+ * servers can share a table. The configuration of the database determines how durable a commit is. By default, the
+ * commit is on the database's disk and, if there is a synchronous standby, also on the standby's disk.
  *
  * The first operation checks whether the table exists, and creates the table if it is missing. If the connection is
  * lost during a commit, the promise rejects, but the writes may have been committed. Such a commit is never retried

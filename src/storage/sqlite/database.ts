@@ -76,7 +76,8 @@ export function openDatabase(file: string, busyTimeoutMs: number): OpenedDatabas
  * like data loss.
  *
  * @throws {Error} if the file is missing or was replaced by another file.
- * @throws {PlantStoreError} `storage_unsupported` if the file is no longer a plant store of this version.
+ * @throws {PlantStoreError} `storage_unsupported` if the file is no longer a plant store, or has another schema
+ *   version.
  */
 export function reopenDatabase(file: string, identity: string, busyTimeoutMs: number): DatabaseSync {
   if (identifyFile(file) !== identity) throw new Error(`${file} was replaced by another file`);
