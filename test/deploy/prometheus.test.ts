@@ -1,18 +1,54 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { root } from '../support/sources.ts';
 import { hasProgram } from '../support/system-fault.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const file = join(root, 'deploy/prometheus/alerts.yml');
+const configFile = join(root, 'deploy/prometheus/prometheus.yml');
+
+/** A test of one rule, in the format of promtool. The storage fails after 2 minutes, and works again after 5. */
+const storageFailure = `
+rule_files: [${JSON.stringify(file)}]
+tests:
+  - interval: 1m
+    input_series:
+      - { series: 'plant_store_storage_up{job="plant-store"}', values: '1 1 0 0 0 1' }
+    promql_expr_test:
+      - { expr: &firing 'count(ALERTS{alertname="PlantStoreStorageDown",alertstate="firing"})', eval_time: 2m }
+      - { expr: *firing, eval_time: 3m, exp_samples: [{ labels: '{}', value: 1 }] }
+      - { expr: *firing, eval_time: 5m }
+`;
+
+/** Runs promtool, and asserts that it succeeds. */
+function runPromtool(...args: string[]): string {
+  const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8' });
+  assert.equal(status, 0, stdout + stderr);
+  return stdout + stderr;
+}
 
 describe('deploy/prometheus', () => {
   it('contains alert rules that promtool accepts', (t) => {
     if (!hasProgram(t, 'promtool')) return;
-    const { status, stdout, stderr } = spawnSync('promtool', ['check', 'rules', file], { encoding: 'utf8' });
-    assert.equal(status, 0, stdout + stderr);
+    runPromtool('check', 'rules', file);
+  });
+
+  it('contains a configuration that loads the alert rules and sets the name of the job', async (t) => {
+    if (!hasProgram(t, 'promtool')) return;
+    assert.match(runPromtool('check', 'config', configFile), /alerts\.yml\b.*\n.*SUCCESS: \d+ rules found/);
+    const jobs = (await readFile(file, 'utf8')).match(/job="[^"]*"/g) ?? [];
+    assert.deepEqual([...new Set(jobs)], ['job="plant-store"']);
+    assert.match(await readFile(configFile, 'utf8'), /^ *- job_name: plant-store$/m);
+  });
+
+  it('contains a rule that fires while the storage is down', async (t) => {
+    if (!hasProgram(t, 'promtool')) return;
+    const tests = join(await temporaryFolder(t), 'tests.yml');
+    await writeFile(tests, storageFailure);
+    runPromtool('test', 'rules', tests);
   });
 
   it('uses only metrics that the documentation describes', async () => {
