@@ -22,17 +22,29 @@ function hasNginx(t: TestContext): boolean {
   return false;
 }
 
-/** Starts nginx with the file of deploy/, on a free port and with a new certificate. Returns the port. */
-async function startNginx(t: TestContext, cwd: string, upstream: number, prefix: string): Promise<number> {
+async function freePort(t: TestContext): Promise<number> {
   const free = createServer();
   const port = await listen(t, free);
   free.close();
+  return port;
+}
+
+interface Ports {
+  readonly http: number;
+  readonly https: number;
+}
+
+/** Starts nginx with the file of deploy/, on free ports and with a new certificate. */
+async function startNginx(t: TestContext, cwd: string, upstream: number, prefix: string): Promise<Ports> {
+  const ports = { http: await freePort(t), https: await freePort(t) };
   const days = ['-days', '1', '-subj', '/CN=localhost', '-keyout', 'key.pem', '-out', 'certificate.pem'];
   execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...days], { cwd, stdio: 'ignore' });
   const site = (await readFile(join(root, 'deploy/nginx/plant-store.conf'), 'utf8'))
     .replace('127.0.0.1:3000', `127.0.0.1:${upstream}`)
-    .replace('listen 443', `listen 127.0.0.1:${port}`)
-    .replace(/ *listen \[::\]:443.*\n/, '')
+    .replace('listen 80', `listen 127.0.0.1:${ports.http}`)
+    .replace('listen 443', `listen 127.0.0.1:${ports.https}`)
+    .replaceAll(/ *listen \[::\]:.*\n/g, '')
+    .replaceAll('/var/log/nginx/plant-store.log', join(cwd, 'access.log'))
     .replace('/etc/ssl/plant-store.crt', join(cwd, 'certificate.pem'))
     .replace('/etc/ssl/plant-store.key', join(cwd, 'key.pem'))
     .replace('location / {', `location ${prefix}/ {`);
@@ -52,7 +64,7 @@ async function startNginx(t: TestContext, cwd: string, upstream: number, prefix:
     nginx.kill('SIGTERM');
     await exited;
   });
-  return port;
+  return ports;
 }
 
 /** Sends a request over TLS and HTTP/2. */
@@ -78,7 +90,8 @@ describe('deploy/nginx', () => {
       const base = prefix === '' ? [] : ['--base-path', prefix];
       const args = ['--storage', 'memory', '--log', 'json', '--trusted-proxies', '1', ...base];
       const server = await startServer(t, args, { cwd });
-      const port = await startNginx(t, cwd, server.port, prefix);
+      const ports = await startNginx(t, cwd, server.port, prefix);
+      const port = ports.https;
       const authorization = `Bearer ${token}`;
       const get = { ':path': `${prefix}/plants?limit=1`, authorization, 'x-forwarded-for': '192.0.2.1' };
       const post = {
@@ -96,7 +109,20 @@ describe('deploy/nginx', () => {
       const [status, error] = await call(port, post, JSON.stringify({ id: 2, name: 'x'.repeat(70_000) }));
       assert.equal(status, 400, error);
       assert.equal((JSON.parse(error) as { error: number }).error, 40008);
+
+      const redirect = await fetch(`http://127.0.0.1:${ports.http}${prefix}/plants?limit=1`, { redirect: 'manual' });
+      assert.equal(redirect.status, 308);
+      assert.equal(redirect.headers.get('location'), `https://plants.example.com${prefix}/plants?limit=1`);
       assert.equal(await server.stop(), 0);
+
+      const log = await eventually(async () => {
+        const written = await readFile(join(cwd, 'access.log'), 'utf8');
+        assert.match(written, / GET 308 /);
+        return written;
+      });
+      assert.ok(!log.includes('plants') && !log.includes('limit'), log);
+      const [, id = ''] = /^127\.0\.0\.1 \[.*\] POST 200 .* 200 (\S+)$/m.exec(log) ?? [];
+      assert.ok(id !== '' && server.stderr().includes(`"requestId":"${id}"`), log);
       // nginx replaces the address that the client sent.
       assert.match(server.stderr(), /"client":"127\.0\.0\.1"/);
       assert.ok(!server.stderr().includes('192.0.2.1'));
