@@ -9,7 +9,7 @@ const plants = createRequestListener(store, {
 });
 
 const app = express();
-app.use('/garden', plants); // before any body parser
+app.use('/garden', (request, response) => plants(request, response)); // before any body parser
 app.use(express.json());
 app.get('/', (_request, response) => {
   response.send('the app itself');

@@ -4,7 +4,8 @@ import { HttpError } from '../http-error.ts';
 /**
  * Implements `ServiceRequest.readBody` for a WHATWG `Request`. If `Content-Length` exceeds the maximum, the body is not
  * read, and the server that called the fetch handler must discard it. If this function cancelled the body, some servers
- * would close the connection, and the client would not receive the response.
+ * would close the connection, and the client would not receive the response. `request.body` is not accessed either:
+ * `@hono/node-server` starts to read the body on this access, and then does not discard the rest of it.
  *
  * @throws {TypeError} if the body has already been read.
  */
@@ -13,23 +14,28 @@ export function readBody(
   maxBytes: number,
   beforeWaiting: (bytes: number) => void,
 ): Buffer | Promise<Buffer> {
-  const { body, bodyUsed } = request;
-  if (bodyUsed || body?.locked === true) {
-    throw new TypeError(
-      'The body of the request was already read: call the fetch handler before any body parser, with the same Request.',
-    );
-  }
-  if (body === null) return Buffer.alloc(0);
+  if (request.bodyUsed) throw alreadyRead();
   const expected = expectedBytes(request, maxBytes);
+  const { body } = request;
+  if (body === null) return Buffer.alloc(0);
+  if (body.locked) throw alreadyRead();
   beforeWaiting(expected);
   return readStream(body, request.signal, new BodyBytes(maxBytes, expected));
 }
 
 /** Implements `ServiceRequest.discardBody` for a WHATWG `Request`. */
 export function discardBody(request: Request, maxBytes: number): Promise<void> | undefined {
-  const { body, bodyUsed, signal } = request;
-  if (body === null || bodyUsed || body.locked) return undefined;
-  return readStream(body, signal, new BodyBytes(maxBytes, expectedBytes(request, maxBytes))).then(() => undefined);
+  if (request.bodyUsed) return undefined;
+  const expected = expectedBytes(request, maxBytes);
+  const { body, signal } = request;
+  if (body === null || body.locked) return undefined;
+  return readStream(body, signal, new BodyBytes(maxBytes, expected)).then(() => undefined);
+}
+
+function alreadyRead(): TypeError {
+  return new TypeError(
+    'The body of the request was already read: call the fetch handler before any body parser, with the same Request.',
+  );
 }
 
 /**

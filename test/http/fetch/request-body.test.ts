@@ -57,6 +57,20 @@ describe('fetch request body', () => {
     assert.deepEqual([request.bodyUsed, body.cancelled.length], [false, 0]);
   });
 
+  it('is not accessed if its Content-Length is over maxBodyBytes', async (t) => {
+    const { handler } = createHandler(t, { maxBodyBytes: 100 });
+    const headers = { authorization: 'Bearer ada', 'content-type': 'application/json', 'content-length': '101' };
+    for (const request of [
+      newPost(openBody().stream as ReadableStream, { headers }),
+      newRequest('DELETE', '/plants/1', { body: openBody().stream as ReadableStream, duplex: 'half', headers }),
+    ]) {
+      Object.defineProperty(request, 'body', {
+        get: () => assert.fail('The body was accessed.'),
+      });
+      assert.deepEqual(await errorOf(await handler(request)), [400, 40008], request.method);
+    }
+  });
+
   it('is left unread if the token is not valid', async (t) => {
     const { handler } = createHandler(t);
     const request = newPost(openBody().stream as ReadableStream, { headers: { authorization: 'Bearer unknown' } });

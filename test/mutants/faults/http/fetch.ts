@@ -28,9 +28,25 @@ export const fetchFaults: readonly Fault[] = [
     'src/http/fetch/request-body.ts',
     [body],
     [
-      { name: 'a locked body is read', find: ' || body?.locked === true', replace: '' },
-      { name: 'a used body is read', find: 'if (bodyUsed || body', replace: 'if (body' },
-      { name: 'a delete reads a used body', find: ' || bodyUsed || body.locked', replace: '' },
+      { name: 'a locked body is read', find: 'if (body.locked) throw alreadyRead();', replace: '' },
+      { name: 'a used body is read', find: 'if (request.bodyUsed) throw alreadyRead();', replace: '' },
+      {
+        name: 'a delete reads a used body',
+        find: `  if (request.bodyUsed) return undefined;
+  const expected = expectedBytes(request, maxBytes);
+  const { body, signal } = request;
+  if (body === null || body.locked)`,
+        replace: `  const expected = expectedBytes(request, maxBytes);
+  const { body, signal } = request;
+  if (body === null)`,
+      },
+      {
+        name: 'a body that is too large is accessed',
+        find: `  const expected = expectedBytes(request, maxBytes);
+  const { body } = request;`,
+        replace: `  const { body } = request;
+  const expected = expectedBytes(request, maxBytes);`,
+      },
       {
         name: 'a Content-Length over the maximum is not refused',
         find: 'if (Number(announced) > maxBytes) throw',
