@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { assertTestsPassed, plainEnvironment, runSuccessfully } from '../support/run-program.ts';
 import { findProgram } from '../support/installed-program.ts';
+import { root } from '../support/sources.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { checkDisconnects } from './check-disconnects.ts';
 import { checkService } from './check-service.ts';
 import type { Send } from './check-service.ts';
@@ -25,6 +28,21 @@ async function check(running: Running, prefix = '', token = 'secret'): Promise<v
 /** Starts an example under the Node.js that runs the tests. */
 function startExample(t: TestContext, name: string, env?: Record<string, string>): Promise<Running> {
   return startProgram(t, process.execPath, [join(examples, name)], env);
+}
+
+/** Starts a copy of an example that accepts the tokens `bob` and `carol`, each for the user of this name. */
+async function startExampleForTwoUsers(t: TestContext, name: string): Promise<Running> {
+  const folder = await temporaryFolder(t);
+  await symlink(join(examples, 'node_modules'), join(folder, 'node_modules'), 'dir');
+  const text = await readFile(join(examples, `${name}.ts`), 'utf8');
+  const changed = text.replace(
+    "(token === process.env.ADAS_TOKEN ? { user: 'ada' } : null)",
+    "(['bob', 'carol'].includes(token) ? { user: token } : null)",
+  );
+  assert.notEqual(changed, text);
+  const file = join(folder, `${name}.ts`);
+  await writeFile(file, changed);
+  return startProgram(t, process.execPath, [file]);
 }
 
 describe('examples/frameworks', () => {
@@ -59,6 +77,15 @@ describe('examples/frameworks', () => {
       if (ownPath === undefined) return;
       const response = await fetch(running.url + ownPath);
       assert.deepEqual([response.status, await response.text()], [200, 'the app itself']);
+    });
+  }
+
+  for (const name of ['hono', 'express']) {
+    it(`${name}: passes every check of plant-store check`, async (t) => {
+      if (!arePackagesInstalled(t)) return;
+      const running = await startExampleForTwoUsers(t, name);
+      const args = ['check', `${running.url}/garden`, '--token', 'bob', '--token', 'carol'];
+      await runSuccessfully(process.execPath, [join(root, 'dist/cli/main.js'), ...args]);
     });
   }
 
