@@ -55,13 +55,20 @@ export function parseNewPlant(input: unknown): StoredPlant {
 function parseId(input: unknown): PlantId {
   if (input === undefined) throw new PlantStoreError('invalid_plant', 'id is required.');
   const id = toInt64(input);
-  if (Number.isInteger(input) && !Number.isSafeInteger(input)) {
-    throw new PlantStoreError('invalid_plant', 'id is a number outside the range of safe integers: pass a bigint.');
-  }
   if (id === undefined) {
-    throw new PlantStoreError('invalid_plant', 'id must be a number with an integral value from -2^63 to 2^63-1.');
+    const message = unsafeNumber('id', input) ?? 'id must be a number with an integral value from -2^63 to 2^63-1.';
+    throw new PlantStoreError('invalid_plant', message);
   }
   return id;
+}
+
+/**
+ * Returns the error message for a number that is an integer, but not a safe integer. Returns `undefined` for any other
+ * value.
+ */
+export function unsafeNumber(name: string, input: unknown): string | undefined {
+  if (!Number.isInteger(input) || Number.isSafeInteger(input)) return undefined;
+  return `${name} is a number outside the range of safe integers: pass a bigint.`;
 }
 
 function parseString(field: string, input: unknown): string {

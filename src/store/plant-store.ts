@@ -2,7 +2,7 @@
 import { createChannel, deleteChannel, startTime } from '../model/diagnostics.ts';
 import { checkIntegerOption, checkOptionNames } from '../model/options.ts';
 import { PlantStoreError } from '../model/errors.ts';
-import { maxLimit, parseNewPlant, toInt64 } from '../model/plant.ts';
+import { maxLimit, parseNewPlant, toInt64, unsafeNumber } from '../model/plant.ts';
 import type { NewPlant, PlantId, StoredPlant } from '../model/plant.ts';
 import { PageCache } from './page-cache.ts';
 import { pageTurn } from './list-scheduler.ts';
@@ -213,7 +213,7 @@ export class PlantStore {
   async deletePlant(user: string, id: PlantId | number): Promise<boolean> {
     checkUser(user);
     const int64 = toInt64(id);
-    if (int64 === undefined) throw new PlantStoreError('invalid_id');
+    if (int64 === undefined) throw new PlantStoreError('invalid_id', unsafeNumber('id', id));
     const write = { kind: 'delete', user, id: int64 } as const;
     const start = startTime(deleteChannel);
     const deleted = this.#writes.add(write);
@@ -269,7 +269,7 @@ function parseLimit(limit: number | undefined): number {
 function parseAfter(after: PlantId | number | undefined): PlantId | undefined {
   if (after === undefined) return undefined;
   const id = toInt64(after);
-  if (id === undefined) throw new PlantStoreError('invalid_after');
+  if (id === undefined) throw new PlantStoreError('invalid_after', unsafeNumber('after', after));
   return id;
 }
 

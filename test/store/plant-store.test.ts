@@ -167,6 +167,16 @@ describe('PlantStore.deletePlant', () => {
       await assert.rejects(store.deletePlant('ada', id), { code: 'invalid_id' });
     }
   });
+
+  it('tells the caller to pass a bigint instead of a number that is not a safe integer', async () => {
+    const store = newStore();
+    const expected = (code: string, name: string): object => ({
+      code,
+      message: `${name} is a number outside the range of safe integers: pass a bigint.`,
+    });
+    await assert.rejects(store.deletePlant('ada', 2 ** 53), expected('invalid_id', 'id'));
+    await assert.rejects(store.listPlants('ada', { after: -(2 ** 53) }), expected('invalid_after', 'after'));
+  });
 });
 
 describe('PlantStore', () => {
