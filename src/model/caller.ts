@@ -9,12 +9,12 @@ export interface Caller {
   /** The user whose plants the caller may access: a string of 1 to 255 UTF-8 bytes. */
   readonly user: string;
   /** The scopes of the caller; by default all scopes. Scopes that belong to other services are ignored. */
-  readonly scopes?: readonly Scope[];
+  readonly scopes?: readonly Scope[] | undefined;
   /**
    * Identifies the token in the log and in messages on the `plant-store:request` channel. The identifier is not a
    * secret.
    */
-  readonly tokenId?: string;
+  readonly tokenId?: string | undefined;
 }
 
 /**
