@@ -163,7 +163,11 @@ const connectionsOf = new WeakMap<Server, Set<Socket>>();
  */
 export async function drainServer(server: Server, graceMs: number): Promise<void> {
   const connections = connectionsOf.get(server);
-  if (connections === undefined) throw new TypeError('drainServer must be given a server that createPlantServer made');
+  if (connections === undefined) {
+    throw new TypeError(
+      'drainServer must be given a server that createPlantServer made; for another server, call its close()',
+    );
+  }
   checkIntegerOption('graceMs', graceMs, 0, 2_147_483_647);
   const closed = new Promise((resolve) => server.close(resolve));
   // Tells clients not to send another request on a connection that will be closed.
