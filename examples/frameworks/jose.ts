@@ -15,7 +15,7 @@ const authenticate: Authenticate = async (token) => {
   try {
     const { payload } = await jwtVerify(token, keys, { issuer, audience: 'plants', requiredClaims: ['sub', 'exp'] });
     const scopes = String(payload.scope ?? '').split(' ') as Scope[];
-    return { user: payload.sub ?? '', scopes };
+    return payload.sub ? { user: payload.sub, scopes } : null; // An empty `sub` does not identify a user.
   } catch (error) {
     if (error instanceof errors.JOSEError && invalidToken.test(error.code)) return null;
     throw error;

@@ -137,6 +137,7 @@ describe('examples/frameworks', () => {
       await issuer.sign({ iss: 'https://other.example' }),
       await issuer.sign({ exp: 1 }),
       await issuer.sign({ sub: undefined }),
+      await issuer.sign({ sub: '' }),
       await issuer.signByStranger(),
       'opaque',
       'a.b.c',
