@@ -23,5 +23,10 @@ const server = createServer((request, response) => {
 server.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1', () => {
   console.log('listening on', server.address());
 });
-const stop = (): void => void server.close(() => void store.close());
+const stop = (): void => {
+  server.close(() => void store.close());
+  setTimeout(() => {
+    server.closeAllConnections();
+  }, 8000).unref();
+};
 process.once('SIGINT', stop).once('SIGTERM', stop);
