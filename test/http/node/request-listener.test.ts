@@ -91,6 +91,27 @@ describe('createRequestListener in an Express app', () => {
     await assertService(`${url}/garden/bed`, '/garden/bed');
   });
 
+  it('responds with an Error body to unknown paths under the prefix if it is called without next', async (t) => {
+    const { listener } = createListener(t);
+    const app = express().use('/garden', (request, response) => {
+      listener(request, response);
+    });
+    const response = await fetch(`${await listenUrl(t, createServer(app))}/garden/nothing`);
+    assert.deepEqual([response.status, ((await response.json()) as { error: number }).error], [404, 40401]);
+  });
+
+  it('accepts a token that a middleware has set in headers and in rawHeaders', async (t) => {
+    const { listener } = createListener(t);
+    const setToken: express.RequestHandler = (request, _response, next) => {
+      request.headers.authorization = 'Bearer ada';
+      request.rawHeaders.push('Authorization', 'Bearer ada');
+      next();
+    };
+    const app = express().use('/garden', setToken, listener);
+    const response = await fetch(`${await listenUrl(t, createServer(app))}/garden/plants`);
+    assert.equal(response.status, 200);
+  });
+
   it('responds with an Error body under the prefix', async (t) => {
     const { listener, faults } = createListener(t);
     const app = express().use('/garden', listener);
