@@ -65,6 +65,7 @@ export function testSecondAdapter({ test, options: { persistent } }: Suite): voi
       const first = await open(location);
       await first.commit([create('ada', maxInt64, 'Fern', ''), create('ada', 2n), create('bob', 2n)]);
       await first.commit([remove('ada', 2n)]);
+      expectEqual(ids(await all(first, 'ada')), [maxInt64], 'list must return the plants that its adapter committed.');
       await first.close();
       const second = await open(location);
       expectEqual(await all(second, 'ada'), persistent ? [{ id: maxInt64, name: 'Fern', tag: '' }] : [], promise);
@@ -80,6 +81,7 @@ export function testSecondAdapter({ test, options: { persistent } }: Suite): voi
       const location = await createLocation();
       const [first, second] = [await open(location), await open(location)];
       await first.commit([create('ada', 1n)]);
+      expectEqual(ids(await all(first, 'ada')), [1n], 'list must return the plants that its adapter committed.');
       expectEqual(ids(await all(second, 'ada')), persistent ? [1n] : [], promise);
       expectEqual(await second.commit([create('ada', 1n)]), [!persistent], promise);
       expectEqual(await second.commit([remove('ada', 1n)]), [true], promise);
@@ -96,18 +98,25 @@ export function testSecondAdapter({ test, options: { persistent } }: Suite): voi
       const [first, second] = [await open(location), await open(location)];
       for (const n of range(50)) {
         const batch = [create('ada', BigInt(n)), create(`user ${n}`, 1n)];
-        const outcomes = await Promise.all([first.commit(batch), second.commit(batch)]);
-        const wins = outcomes.flat().filter(Boolean).length;
-        expectEqual(
-          wins,
-          persistent ? 2 : 4,
-          `${promise} Two adapters concurrently created the same two plants. This is how many creates returned true.`,
-        );
+        const [ofFirst, ofSecond] = await Promise.all([first.commit(batch), second.commit(batch)]);
+        for (const [index, plant] of [`${n} of the user ada`, `1 of the user user ${n}`].entries()) {
+          const outcomes = [ofFirst[index], ofSecond[index]];
+          expect(
+            outcomes.filter(Boolean).length === (persistent ? 1 : 2),
+            `${promise} Two adapters concurrently created plant ${plant}, and their creates returned ` +
+              `${outcomes.join(' and ')}. ${persistent ? 'Exactly one create' : 'Both creates'} must return true.`,
+          );
+        }
       }
-      expectEqual((await all(first, 'ada')).length, 50, 'The first adapter must list the 50 plants that were created.');
+      const created = range(50).map(BigInt);
       expectEqual(
-        (await all(second, 'ada')).length,
-        50,
+        ids(await all(first, 'ada')),
+        created,
+        'The first adapter must list the 50 plants that were created.',
+      );
+      expectEqual(
+        ids(await all(second, 'ada')),
+        created,
         'The second adapter must list the 50 plants that were created.',
       );
     },

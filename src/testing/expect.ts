@@ -77,6 +77,14 @@ export function shown(value: unknown): string {
   return inspect(brief(value), { breakLength: Infinity, compact: true, maxArrayLength: maxShownItems });
 }
 
+/** Escapes all characters except printable ASCII. Otherwise different users could look the same in a message. */
+export function visible(user: string): string {
+  return shown(user).replaceAll(
+    /[^\x20-\x7e]/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`,
+  );
+}
+
 /**
  * Returns a diff in the format of node:assert. If the values are long arrays, the diff starts at the first difference.
  */

@@ -1,7 +1,8 @@
 import { describe, it } from 'node:test';
 import { checkFunctionOption, checkOptionNames } from '../model/options.ts';
-import { innermost } from './expect.ts';
+import { fail, innermost, shown } from './expect.ts';
 import { CallTimeouts, watched } from './watched-adapter.ts';
+import { AttemptedWrites } from './written-plants.ts';
 import type { StorageAdapter } from '../storage/storage-adapter.ts';
 
 /**
@@ -65,7 +66,8 @@ export interface StorageAdapterTestOptions<Location extends StorageLocation = St
   /**
    * `true` if all adapters with the same location share their plants, whether they are open at the same time or one
    * after the other; `false` if each adapter is empty when it is opened. The suite tests whether the adapters behave
-   * accordingly.
+   * accordingly. In both cases, the suite opens several adapters with the same location at the same time, so an adapter
+   * must not lock the location while it is open.
    */
   persistent: boolean;
   /**
@@ -104,6 +106,16 @@ export interface SuiteTest extends LocationContext {
   readonly open: (location?: StorageLocation) => Promise<StorageAdapter>;
   /** Calls a function from the options of the suite, and waits up to `timeoutMs` for its result. */
   readonly settle: <T>(name: string, call: () => T | Promise<T>) => Promise<T>;
+  /**
+   * Ends the test and reports it as skipped, because the adapter does not have this optional method. If the test runner
+   * cannot skip a running test, prints the reason once for each method, and the test passes.
+   */
+  readonly skipWithout: (method: string) => never;
+}
+
+/** Thrown to end a test that is skipped. */
+class SkippedTest extends Error {
+  override readonly name = 'SkippedTest';
 }
 
 /** The functions that register the tests for one adapter. */
@@ -113,12 +125,11 @@ export interface Suite {
   readonly test: (name: string, body: (t: SuiteTest) => Promise<void>) => void;
   /** Registers a test that cannot be run. The name contains the reason. */
   readonly skip: (name: string) => void;
-  /**
-   * Prints a notice that the adapter does not have this optional method, and that the tests of the method therefore
-   * pass without testing anything. The notice is printed only once for each method.
-   */
-  readonly reportMissing: (method: string) => void;
 }
+
+const severalOpen =
+  'Another adapter with the same location was open. ' +
+  'It must be possible to open several adapters with one location at the same time.';
 
 /** The timeout for a test, as a multiple of `timeoutMs`, which is the timeout for one call. */
 const maxSlowCalls = 10;
@@ -133,44 +144,74 @@ export function makeSuite(name: string, options: StorageAdapterTestOptions): Sui
   checkFunctionOption('createLocation', options.createLocation);
   const { runner = { describe, it }, timeoutMs = 30_000 } = options;
   const timeouts = new CallTimeouts(timeoutMs);
-  const missing = new Set<string>();
+  const printed = new Set<string>();
+  const reportSkipped = (context: unknown, reason: string): void => {
+    if (canSkip(context)) context.skip(reason);
+    else if (!printed.has(reason)) {
+      printed.add(reason);
+      console.info(`${name} has tests that pass without testing anything: ${reason}`);
+    }
+  };
   return {
     options,
     describe: (title, body) => void runner.describe(title, body),
-    test: (title, body) => void runner.it(title, () => runTest(options, timeouts, body), timeoutMs * maxSlowCalls),
-    skip: (title) => void (runner.it.skip ?? runner.it)(title, async () => undefined),
-    reportMissing: (method) => {
-      if (missing.has(method)) return;
-      missing.add(method);
-      console.info(`${name} has no ${method}: the tests of ${method} pass without testing anything.`);
+    // The function has no named parameter, because a test runner may pass a callback to a function that has one.
+    test: (title, body) => {
+      const run = async (...[context]: readonly unknown[]): Promise<void> => {
+        const skipped = await runTest(options, timeouts, body);
+        if (skipped !== undefined) reportSkipped(context, skipped.message);
+      };
+      runner.it(title, run, timeoutMs * maxSlowCalls);
     },
+    skip: (title) => void (runner.it.skip ?? runner.it)(title, async () => undefined),
   };
 }
 
 /**
+ * Returns whether the argument that a test runner passes to a test has a method that skips the running test. Vitest
+ * passes a function with this method.
+ */
+function canSkip(context: unknown): context is { skip: (reason: string) => unknown } {
+  return typeof (context as { skip?: unknown } | null | undefined)?.skip === 'function';
+}
+
+/**
  * Runs one test and then all of its clean-up functions, even if the test or a clean-up function fails. Then throws the
- * first error, if any.
+ * first error, if any. Returns the reason if the test ended because it is skipped.
  */
 async function runTest(
   options: StorageAdapterTestOptions,
   timeouts: CallTimeouts,
   body: (t: SuiteTest) => Promise<void>,
-): Promise<void> {
+): Promise<SkippedTest | undefined> {
   const failures: unknown[] = [];
+  const attempted = new AttemptedWrites();
+  const openLocations = new Set<StorageLocation>();
   const cleanUps: (() => Promise<unknown>)[] = [];
   const t: SuiteTest = {
     after: (cleanUp) => void cleanUps.push(() => timeouts.settle('a clean-up', cleanUp)),
     settle: (name, call) => timeouts.settle(name, call),
+    skipWithout: (method) => {
+      throw new SkippedTest(`The adapter does not have the optional method ${method}.`);
+    },
     createLocation: () => timeouts.settle('createLocation', () => options.createLocation(t)),
     open: async (given) => {
       const location = given ?? (await t.createLocation());
-      const storage = watched(await timeouts.settle('open', () => location.open()), timeouts);
+      const opened = await timeouts
+        .settle('open', () => location.open())
+        .catch((error: unknown) => {
+          if (!openLocations.has(location)) throw error;
+          return fail(`open failed with ${shown(error)}. ${severalOpen}`, error);
+        });
+      const storage = watched(opened, timeouts, attempted);
       let isClosed = false;
+      openLocations.add(location);
       cleanUps.push(async () => (isClosed ? undefined : storage.close()));
       return {
         ...storage,
         close: () => {
           isClosed = true;
+          openLocations.delete(location);
           return storage.close();
         },
       };
@@ -180,5 +221,8 @@ async function runTest(
     work().catch((error: unknown) => failures.push(error));
   await attempt(() => body(t));
   for (const cleanUp of cleanUps.reverse()) await attempt(cleanUp);
-  if (failures.length > 0) throw innermost(failures[0]);
+  const [skipped] = failures;
+  if (skipped instanceof SkippedTest && failures.length === 1) return skipped;
+  if (failures.length > 0) throw innermost(failures.find((failure) => !(failure instanceof SkippedTest)));
+  return undefined;
 }

@@ -1,8 +1,17 @@
 import { setTimeout } from 'node:timers';
 import type { PlantId } from '../model/plant.ts';
-import { ContractError, expect, fail, shown } from './expect.ts';
+import { ContractError, expect, fail, shown, visible } from './expect.ts';
+import { CreatedPlants } from './written-plants.ts';
+import type { AttemptedWrites } from './written-plants.ts';
 import { compareUsers } from '../storage/key-order.ts';
-import type { JsonPage, ListRange, PlantKey, ScanRange, StorageAdapter } from '../storage/storage-adapter.ts';
+import type {
+  JsonPage,
+  ListRange,
+  OwnedPlant,
+  PlantKey,
+  ScanRange,
+  StorageAdapter,
+} from '../storage/storage-adapter.ts';
 
 /** The timeout for a method that has already timed out, in milliseconds. */
 const shortTimeoutMs = 100;
@@ -41,32 +50,40 @@ export class CallTimeouts {
 
 /**
  * Returns an adapter that passes every call to `storage` and checks the result against the rules that apply to all
- * calls.
+ * calls. `attempted` contains the writes of all adapters of the test.
  */
-export function watched(storage: StorageAdapter, timeouts: CallTimeouts): StorageAdapter {
+export function watched(storage: StorageAdapter, timeouts: CallTimeouts, attempted: AttemptedWrites): StorageAdapter {
+  const created = new CreatedPlants(attempted);
   const called = async <T>(name: string, call: () => Promise<T>): Promise<T> =>
     timeouts.settle(name, () => promiseOf(name, call));
   return {
     commit: async (writes) => {
+      attempted.add(writes);
       const outcomes = await called('commit', () => storage.commit(writes));
       checkOutcomes(outcomes, writes.length);
+      created.add(writes, outcomes);
       return outcomes;
     },
     list: async (user, range) => {
+      const checkMissing = created.expectIn(user, range);
       const plants = await called('list', () => storage.list(user, range));
       const call = `list(${rangeText(range.after, range.limit)})`;
       checkLength(call, plants, range.limit);
+      for (const plant of plants) checkPlant(call, plant);
+      attempted.checkUser(call, user, plants);
       checkIds(
         call,
-        plants.map((plant) => (plant as Partial<typeof plant> | undefined)?.id),
+        plants.map(({ id }) => id),
         range.after,
       );
+      checkMissing(call, plants);
       return plants;
     },
     scan: async (range) => {
       const found = await called('scan', () => storage.scan(range));
       const call = `scan(${keyText(range.after)}, limit: ${range.limit})`;
       checkLength(call, found, range.limit);
+      for (const owned of found) checkOwnedPlant(call, owned);
       checkKeys(
         call,
         found.map(({ user, plant }) => ({ user, id: plant.id })),
@@ -112,14 +129,37 @@ function checkLength(call: string, page: unknown, limit: number): void {
   expect(page.length <= limit, `${call} returned ${page.length} plants, which is more than its limit.`);
 }
 
+/** Checks the types of a plant that `list` or `scan` returned. */
+function checkPlant(call: string, plant: unknown): void {
+  expect(
+    typeof plant === 'object' && plant !== null,
+    `${call} returned ${shown(plant)} as a plant. A plant must be an object with the properties id, name and tag.`,
+  );
+  const { id, name, tag }: { id?: unknown; name?: unknown; tag?: unknown } = plant;
+  expect(typeof id === 'bigint', `${call} returned a plant with the id ${shown(id)}. An id must be a bigint.`);
+  expect(typeof name === 'string', `${call} returned plant ${id} with the name ${shown(name)}. It must be a string.`);
+  expect(
+    !('tag' in plant) || typeof tag === 'string',
+    `${call} returned plant ${id} with the tag ${shown(tag)}. ` +
+      'A tag must be a string. A plant without a tag must not have the property tag.',
+  );
+}
+
+function checkOwnedPlant(call: string, owned: Partial<OwnedPlant> | null | undefined): void {
+  expect(
+    typeof owned?.user === 'string',
+    `${call} returned ${shown(owned)}. It must return objects with the properties user and plant.`,
+  );
+  checkPlant(call, owned.plant);
+}
+
 /**
  * Checks that the ids of a page are in ascending order and greater than `after`. Otherwise a loop over the pages could
  * repeat a page forever.
  */
-function checkIds(call: string, ids: readonly unknown[], after: PlantId | undefined): void {
+function checkIds(call: string, ids: readonly PlantId[], after: PlantId | undefined): void {
   let last = after;
   for (const [index, id] of ids.entries()) {
-    expect(typeof id === 'bigint', `${call} returned a plant with the id ${shown(id)}. An id must be a bigint.`);
     if (last === undefined || id > last) last = id;
     else if (id === last) {
       fail(`${call} returned ${id} again. The id of every plant must be greater than the id of the plant before it.`);
@@ -132,10 +172,6 @@ function checkIds(call: string, ids: readonly unknown[], after: PlantId | undefi
 function checkKeys(call: string, keys: readonly PlantKey[], { after }: ScanRange): void {
   let last = after;
   for (const key of keys) {
-    expect(
-      typeof key.id === 'bigint',
-      `${call} returned a plant with the id ${shown(key.id)}. An id must be a bigint.`,
-    );
     const order = last === undefined ? 1 : compareUsers(key.user, last.user) || compareIds(key.id, last.id);
     const [seen, before] = [keyText(key), keyText(last)];
     expect(
@@ -180,14 +216,6 @@ function rangeText(after: PlantId | undefined, limit: number): string {
 
 function keyText(key: PlantKey | undefined): string {
   return key === undefined ? 'after: undefined' : `user: ${visible(key.user)}, id: ${key.id}`;
-}
-
-/** Escapes all characters except printable ASCII. Otherwise different users could look the same in a message. */
-function visible(user: string): string {
-  return shown(user).replaceAll(
-    /[^\x20-\x7e]/gu,
-    (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`,
-  );
 }
 
 function seconds(milliseconds: number): string {

@@ -158,10 +158,65 @@ class ListsForever extends MapStorage {
   }
 }
 
+/** Starts a list at the wrong id. */
+class MissesSmallIds extends MapStorage {
+  override async list(user: string, { after = 2n, limit }: ListRange): Promise<StoredPlant[]> {
+    return super.list(user, { after, limit });
+  }
+}
+
+/** Lists every user whose name begins with the given name. */
+class ListsPrefix extends MapStorage {
+  override async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
+    this.refuseIfClosed();
+    const plants = this.sorted().filter((owned) => owned.user.startsWith(user));
+    return plants
+      .map(({ plant }) => plant)
+      .filter(({ id }) => after === undefined || id > after)
+      .slice(0, limit);
+  }
+}
+
+/** Returns the tag `null`, as a database does. */
+class ReturnsNullTag extends MapStorage {
+  override async list(user: string, range: ListRange): Promise<StoredPlant[]> {
+    const plants = await super.list(user, range);
+    return plants.map((plant) => ({ ...plant, tag: plant.tag ?? null }) as StoredPlant);
+  }
+}
+
+/** Locks its location while it is open. */
+class LocksLocation extends MapStorage {
+  constructor(faults: Faults) {
+    if (faults.isLocked) throw new Error('EEXIST: file already exists');
+    super(faults);
+    faults.isLocked = true;
+  }
+
+  override async close(): Promise<void> {
+    this.faults.isLocked = false;
+    await super.close();
+  }
+}
+
+/** Shares its plants with the other adapters on its location. */
+class SharesPlants extends MapStorage {
+  constructor(faults: Faults) {
+    super(faults);
+    this.plants = faults.shared;
+  }
+
+  override async commit(writes: readonly Write[]): Promise<boolean[]> {
+    this.refuseIfClosed();
+    return structuredClone(writes).map((write) => this.apply(this.plants, write));
+  }
+}
+
 /** The adapters, by the name in the variable ADAPTER. */
 export const adapters: Readonly<Record<string, new (faults: Faults) => StorageAdapter>> = {
   MapStorage,
   FaultyMapStorage: MapStorage,
+  PlainRunner: MapStorage,
   RepeatsAfter,
   MixesUsers,
   RoundsIds,
@@ -180,4 +235,9 @@ export const adapters: Readonly<Record<string, new (faults: Faults) => StorageAd
   HidesFailure,
   ThrowsAtOnce,
   ListsForever,
+  MissesSmallIds,
+  ListsPrefix,
+  ReturnsNullTag,
+  LocksLocation,
+  SharesPlants,
 };

@@ -7,6 +7,9 @@ import type { ListRange, OwnedPlant, ScanRange, StorageAdapter, StoredPlant, Wri
 export class Faults {
   failing: FaultyWrite | undefined;
   unstorable: FaultyWrite | undefined;
+  /** The plants and the lock of adapters that share them, which no correct adapter here does. */
+  readonly shared = new Map<string, OwnedPlant>();
+  isLocked = false;
 
   isFor(write: Write, faulty: FaultyWrite | undefined): boolean {
     const id = write.kind === 'create' ? write.plant.id : write.id;

@@ -1,7 +1,8 @@
 // Runs the suite on the adapter that a variable names, such as ADAPTER=RepeatsAfter.
 import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
-import type { StorageAdapterTestOptions, StorageLocation } from '../../../src/testing/suite.ts';
+import type { StorageAdapterTestOptions, StorageLocation, TestRunner } from '../../../src/testing/suite.ts';
 import { adapters } from './broken-adapters.ts';
 import { Faults } from './map-storage.ts';
 
@@ -13,12 +14,16 @@ interface FaultyPlace extends StorageLocation {
   readonly faults: Faults;
 }
 
+/** A test runner that cannot skip tests. */
+const plainRunner: TestRunner = { describe, it: (title, body) => it(title, () => body()) };
+
 const options: StorageAdapterTestOptions<FaultyPlace> = {
   createLocation: () => {
     const faults = new Faults();
     return { faults, open: () => new Adapter(faults) };
   },
   persistent: false,
+  runner: name === 'PlainRunner' ? plainRunner : undefined,
   timeoutMs: name === 'NeverSettles' ? 1000 : undefined,
 };
 
