@@ -1,5 +1,6 @@
-// Plants in this process, kept in an SQLite file:
-// npm run build && npm exec -- tsx examples/embed.ts [FILE]
+// Plants in this process, kept in an SQLite file.
+// After `npm install plant-store`: node embed.ts [FILE]
+// In a clone of Plant Store: npm run build && node examples/embed.ts [FILE]
 import { PlantStore, PlantStoreError } from 'plant-store';
 import { SqliteStorage } from 'plant-store/sqlite';
 

@@ -1,5 +1,6 @@
-// The service under a prefix of a node:http app that is there already:
-// npm run build && npm exec -- tsx examples/mount.ts
+// The service under a prefix of an existing node:http app.
+// After `npm install plant-store`: node mount.ts
+// In a clone of Plant Store: npm run build && node examples/mount.ts
 import { createServer } from 'node:http';
 import { MemoryStorage, PlantStore } from 'plant-store';
 import { createRequestListener } from 'plant-store/http';

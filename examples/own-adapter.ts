@@ -1,8 +1,6 @@
-// A storage adapter of your own, tested with the suite in the package:
-// npm run build && npm exec -- tsx --test examples/own-adapter.ts
+// A storage adapter of your own. The file own-adapter.test.ts tests it.
 import { PlantStoreError } from 'plant-store';
 import type { ListRange, OwnedPlant, PlantKey, ScanRange, StorageAdapter, StoredPlant, Write } from 'plant-store';
-import { testStorageAdapter } from 'plant-store/testing';
 
 const keyOf = ({ user, plant }: OwnedPlant): PlantKey => ({ user, id: plant.id });
 const compare = (a: PlantKey, b: PlantKey): number =>
@@ -45,5 +43,3 @@ export class MapStorage implements StorageAdapter {
     return this.#plants;
   }
 }
-
-testStorageAdapter('MapStorage', { createLocation: () => ({ open: () => new MapStorage() }), persistent: false });

@@ -1,5 +1,6 @@
-// The service over PostgreSQL, as many of it as you like:
-// npm run build && DATABASE_URL=postgres://… npm exec -- tsx examples/serve-postgres.ts
+// The service over PostgreSQL. You can start several processes.
+// After `npm install plant-store pg`: DATABASE_URL=postgres://… node serve-postgres.ts
+// In a clone of Plant Store: npm run build && DATABASE_URL=postgres://… node examples/serve-postgres.ts
 import { once } from 'node:events';
 import { Pool } from 'pg';
 import { PlantStore } from 'plant-store';

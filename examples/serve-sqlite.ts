@@ -1,5 +1,6 @@
-// The service on an SQLite file, with tokens of your own:
-// npm run build && npm exec -- tsx examples/serve-sqlite.ts [FILE]
+// The service on an SQLite file, with tokens of your own.
+// After `npm install plant-store`: node serve-sqlite.ts [FILE]
+// In a clone of Plant Store: npm run build && node examples/serve-sqlite.ts [FILE]
 import { once } from 'node:events';
 import { PlantStore } from 'plant-store';
 import { createPlantServer, drainServer } from 'plant-store/http';

@@ -7,16 +7,23 @@ import { PostgresCluster } from './support/postgres.ts';
 import { assertTestsPassed, runSuccessfully } from './support/run-program.ts';
 import type { ServerProcess } from './support/server-process.ts';
 import { untilListening } from './support/server-process.ts';
-import { root, tsx } from './support/sources.ts';
+import { root } from './support/sources.ts';
 import { temporaryFolder } from './support/temporary-folder.ts';
 import type { HasAfter } from './support/temporary-folder.ts';
 
 const examples = join(root, 'examples');
-const tested = ['embed.ts', 'mount.ts', 'own-adapter.ts', 'serve-postgres.ts', 'serve-sqlite.ts'];
+const tested = [
+  'embed.ts',
+  'mount.ts',
+  'own-adapter.test.ts',
+  'own-adapter.ts',
+  'serve-postgres.ts',
+  'serve-sqlite.ts',
+];
 
 /** Starts an example that is a server. */
 function startExample(t: HasAfter, args: string[], env: Record<string, string>): Promise<ServerProcess> {
-  const child = spawn(process.execPath, ['--import', tsx, ...args], {
+  const child = spawn(process.execPath, args, {
     env: { ...process.env, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -40,7 +47,7 @@ describe('examples', () => {
 
   it('embed: keeps its plant between runs', async (t) => {
     const folder = await temporaryFolder(t);
-    const args = ['--import', tsx, join(examples, 'embed.ts'), 'plants.db'];
+    const args = [join(examples, 'embed.ts'), 'plants.db'];
     assert.equal(await runSuccessfully(process.execPath, args, { cwd: folder }), '9007199254740993 Fern (indoor)\n');
     assert.equal(await runSuccessfully(process.execPath, args, { cwd: folder }), '9007199254740993 Fern (indoor)\n');
   });
@@ -88,7 +95,7 @@ describe('examples', () => {
 
   it('own-adapter: passes the suite', async (t) => {
     const folder = await temporaryFolder(t);
-    const args = ['--import', tsx, '--test', join(examples, 'own-adapter.ts')];
+    const args = ['--test', join(examples, 'own-adapter.test.ts')];
     assertTestsPassed(await runSuccessfully(process.execPath, args, { cwd: folder }));
   });
 });
