@@ -70,11 +70,13 @@ function decode(decoder: InstanceType<typeof TextDecoder>, bytes?: Uint8Array): 
 
 /**
  * Returns the reason why `fetch` failed. The reason is taken from the `cause` of the error, because the error's own
- * message is always "fetch failed".
+ * message is always "fetch failed". For a port that `fetch` blocks (WHATWG Fetch, "Port blocking"), the message of the
+ * cause is only "bad port".
  */
 function reason(error: unknown): string {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(inner instanceof Error)) return String(inner);
+  if (inner.message === 'bad port') return 'fetch blocks this port, because other protocols use it. Use another port.';
   const errors: unknown[] = inner instanceof AggregateError ? inner.errors : [];
   const texts = errors.filter((each) => each instanceof Error).map(({ message }) => message);
   return texts.length > 0 ? texts.join('; ') : inner.message;

@@ -190,6 +190,7 @@ describe('plant-store check, if the checks cannot be run,', { concurrency: 4 }, 
       },
     });
     const cases: [string[], string][] = [
+      [['http://127.0.0.1:1', ...twoTokens], 'No Plant Store responds at http://127.0.0.1:1: fetch blocks this port'],
       [['http://plants.invalid', ...twoTokens], 'No Plant Store responds at http://plants.invalid: getaddrinfo '],
       [[`${service.url}/garden`, ...twoTokens], `GET ${service.url}/garden/plants responded with 404 instead of 200. `],
       [[service.url, '--token', 'eve', '--token', 'bob'], 'The server refuses token A: it responded with 401.\n'],
