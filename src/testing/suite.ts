@@ -73,8 +73,8 @@ export interface StorageAdapterTestOptions<Location extends StorageLocation = St
   /**
    * Changes the storage so that it fails whenever it applies this write. All other writes must still succeed. The suite
    * uses this function to test that a batch is all or nothing. The storage itself must report the error, for example
-   * through a database trigger; a check in the adapter is not sufficient. If this option is missing, the suite reports
-   * these tests as skipped.
+   * through a database trigger or a wrapped database handle; a check in the adapter is not sufficient. If this option
+   * is missing, the suite reports these tests as skipped.
    */
   makeWriteFail?(location: Location, write: FaultyWrite): unknown;
   /**

@@ -60,7 +60,7 @@ export class AttemptedWrites {
   }
 }
 
-/** The plants that an adapter must return, because its commits have created them and no commit may have deleted them. */
+/** The plants that an adapter must return: its commits have created them, and no commit may have deleted them. */
 export class CreatedPlants {
   readonly #created = new UserIds();
   readonly #attempted: AttemptedWrites;
@@ -90,7 +90,8 @@ export class CreatedPlants {
       );
       if (missing === undefined) return;
       fail(
-        `${call} did not return plant ${missing} of the user ${visible(user)}, although its create had returned true. ` +
+        `${call} did not return plant ${missing} of the user ${visible(user)}, ` +
+          'although its create had returned true. ' +
           'When a commit resolves, every later list must return the plants that it created.',
       );
     };
