@@ -32,7 +32,7 @@ export function should(id: string, rule: string, source: string, run: CheckCase[
   return { id, level: 'SHOULD', name: `SHOULD ${rule}`, source, run };
 }
 
-/** Returns the `source` of a rule that this part of the interface description contains. */
+/** Returns the `source` of a rule in this part of the interface description. */
 export function plantStore(part: string): string {
   return `Plant Store interface: ${part}`;
 }

@@ -46,7 +46,7 @@ export class CheckUser {
 
   /**
    * Sends a body to POST /plants. `ids` are the ids with which the server may store a plant, correctly or by mistake.
-   * They must be ids that only this run uses, because plants with these ids are deleted after the check.
+   * No other client may use these ids, because plants with these ids are deleted after the check.
    */
   async post(body: string | Uint8Array<ArrayBuffer>, ids: readonly (bigint | string)[]): Promise<Exchange> {
     this.track(ids);

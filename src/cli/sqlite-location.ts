@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { UsageError } from './command.ts';
 import type { Setting } from './command.ts';
 
-/** What a storage setting of the form `sqlite:FILE` or `sqlite:FILE?PARAMETERS` names. */
+/** The file and the parameters in a storage setting of the form `sqlite:FILE` or `sqlite:FILE?PARAMETERS`. */
 export interface SqliteLocation {
   /** The absolute path of the file. */
   readonly file: string;
@@ -10,8 +10,8 @@ export interface SqliteLocation {
 }
 
 /**
- * Matches a file, and parameters after it if there are any. Without the word and the `=`, a `?` is part of the name of
- * the file.
+ * Matches a file and optional parameters. A `?` is part of the file name unless only a word, or a word and `=VALUE`,
+ * follows it.
  */
 const pattern = /^sqlite:(.*?)(?:\?(\w+(?:=.*)?))?$/s;
 

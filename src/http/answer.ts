@@ -40,7 +40,7 @@ export interface Sent {
 export const commonHeaders: HeaderList = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff'];
 export const jsonHeaders: HeaderList = ['Content-Type', 'application/json', ...commonHeaders];
 
-/** Returns the answer for an error. An error that is not from this package becomes a generic `internal` error. */
+/** Returns the `Answer` for an error. An error that is not from this package becomes a generic `internal` error. */
 export function errorAnswer(error: unknown, headers: HeaderList = []): Answer {
   const known = error instanceof PlantStoreError || error instanceof HttpError ? error : new HttpError('internal');
   const { status } = errorTable[known.code];

@@ -8,7 +8,7 @@ import { UserTotals } from './user-totals.ts';
 /** The default of `maxReceivedBytes`. If 16 times `maxBodyBytes` is more, that is the default instead. */
 const minReceivedBytes = 67_108_864;
 
-/** The share of `maxReceivedBytes` that the bodies of one user may use. */
+/** The share of `maxReceivedBytes` that one user's bodies may use. */
 const userShare = 1 / 4;
 
 /**

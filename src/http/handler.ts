@@ -79,7 +79,7 @@ export function createHandler(owner: string, store: PlantStore, options: Service
   }
 
   /**
-   * Adds the `X-Request-Id` header and the CORS headers to an answer. If `record` is not `undefined`, it is published
+   * Adds the `X-Request-Id` header and the CORS headers to an `Answer`. If `record` is not `undefined`, it is published
    * when the response has been sent or the client has disconnected.
    */
   function identified(request: ServiceRequest, decided: Answer, record: RequestRecord | undefined): Answer {

@@ -70,9 +70,9 @@ export class LongLists {
   }
 
   /**
-   * Waits until all earlier lists of the same user have been prepared, then prepares this list.
+   * Waits until all earlier requests of the same user for long lists have been prepared, then prepares this one.
    *
-   * @throws {PlantStoreError} `saturated` if too many requests are waiting or too many ids are held.
+   * @throws {PlantStoreError} `saturated` if too many requests are waiting or too many ids are in memory.
    * @throws {HttpError} `malformed_request` if the client has disconnected.
    */
   async prepare(request: LongListRequest): Promise<LongList> {

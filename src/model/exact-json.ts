@@ -37,8 +37,8 @@ function isExact(value: unknown): boolean {
 }
 
 /**
- * Checks that the JSON contains no array and at most one object. Also returns `false` if a string contains a bracket or
- * a second brace: the parsed result is then the same, but parsing is slower.
+ * Checks that the JSON contains no array and at most one object. Brackets and braces inside strings can also make this
+ * function return `false`. The result of the parsing is then still correct, but parsing is slower.
  */
 function isFlat(text: string): boolean {
   return !text.includes('[') && !text.includes('{', text.indexOf('{') + 1);

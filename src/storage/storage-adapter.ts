@@ -81,8 +81,8 @@ export interface JsonPage {
  * because its callers do so. Methods return new plain objects, which the caller may change.
  *
  * After `close()`, methods reject with a PlantStoreError `closed`. If the storage fails, methods may reject with any
- * error, which a PlantStore converts to `storage_unavailable`. If another code of PlantStoreError describes the
- * failure, methods reject with that code.
+ * error, which a PlantStore converts to `storage_unavailable`. If a more specific code of
+ * PlantStoreError describes the failure, methods reject with that code.
  */
 export interface StorageAdapter {
   /**

@@ -10,7 +10,7 @@ import type { StorageAdapter } from '../storage/storage-adapter.ts';
  * it needs no such place.
  */
 export interface StorageLocation {
-  /** Opens an adapter with this location. The suite closes the adapter. */
+  /** Opens an adapter at this location. The suite closes the adapter. */
   open(): StorageAdapter | Promise<StorageAdapter>;
 }
 
@@ -78,7 +78,7 @@ export interface StorageAdapterTestOptions<Location extends StorageLocation = St
    */
   makeWriteFail?(location: Location, write: FaultyWrite): unknown;
   /**
-   * Changes the storage so that it rejects the plant of this create, as if it could not encode a string of the plant.
+   * Changes the storage so that it rejects the plant that this write creates, as if it could not encode the plant's name.
    * All other writes must still succeed. The suite uses this function to test that such a plant is rejected with
    * `invalid_plant`, and that the other writes of its batch succeed. Omit this option if the storage can hold every
    * plant; the suite then reports these tests as skipped.
@@ -168,8 +168,8 @@ export function makeSuite(name: string, options: StorageAdapterTestOptions): Sui
 }
 
 /**
- * Returns whether the argument that a test runner passes to a test has a method that skips the running test. Vitest
- * passes a function with this method.
+ * Returns whether a test context, which is the argument of a test function, has a method that skips the test. In
+ * Vitest, the context is a function with this method.
  */
 function canSkip(context: unknown): context is { skip: (reason: string) => unknown } {
   return typeof (context as { skip?: unknown } | null | undefined)?.skip === 'function';

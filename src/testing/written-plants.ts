@@ -69,7 +69,7 @@ export class CreatedPlants {
     this.#attempted = attempted;
   }
 
-  /** Adds the plants of the creates that returned `true`. */
+  /** Adds the plants whose creates returned `true`. */
   add(writes: readonly Write[], outcomes: readonly boolean[]): void {
     for (const [index, write] of writes.entries()) {
       if (write.kind === 'create' && outcomes[index] === true) this.#created.add(write.user, write.plant.id);

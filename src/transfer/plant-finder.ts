@@ -26,8 +26,8 @@ export class PlantFinder {
   }
 
   /**
-   * Returns, for each key, the stored plant or `undefined` if there is none. The keys of all calls together must be in
-   * ascending order.
+   * Returns, for each key, the stored plant or `undefined` if there is none. Keys must be in ascending order, also
+   * from one call to the next.
    */
   async findAll(plants: readonly OwnedPlant[]): Promise<(StoredPlant | undefined)[]> {
     const found: (StoredPlant | undefined)[] = [];

@@ -54,8 +54,8 @@ function firstUnexplained(operations: readonly Operation[]): Operation {
 }
 
 /**
- * Returns descriptions of those outcomes of `culprit` that would make the history linearizable. Returns an empty array
- * if `culprit` lists several keys.
+ * Describes each outcome of the operation `culprit` that would make the history linearizable. Returns an empty array if
+ * `culprit` is a list of several keys.
  */
 function possibleOutcomes(history: readonly Operation[], culprit: Operation): string[] {
   return otherOutcomes(history, culprit).flatMap(({ operation, text }) => {

@@ -5,7 +5,7 @@ import { HttpError } from '../http-error.ts';
  * Implements `ServiceRequest.readBody` for a WHATWG `Request`. If `Content-Length` exceeds the maximum, the body is not
  * read, and the server that called the fetch handler must discard it. If this function cancelled the body, some servers
  * would close the connection, and the client would not receive the response. `request.body` is not accessed either:
- * `@hono/node-server` starts to read the body on this access, and then does not discard the rest of it.
+ * this access makes `@hono/node-server` start reading the body, and it then does not discard the rest.
  *
  * @throws {TypeError} if the body has already been read.
  */

@@ -29,7 +29,7 @@ export interface PostgresStatements {
 export interface RangeStatements {
   /** Returns a {@link PlantRow} for each plant. Names and tags are truncated to $4 characters. */
   readonly plants: string;
-  /** Returns the minimum size of each plant's JSON in bytes, in the `size` column. */
+  /** Returns a row for each plant. Its `size` is the minimum size of the plant's JSON in bytes. */
   readonly sizes: string;
 }
 

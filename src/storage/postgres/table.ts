@@ -114,8 +114,8 @@ export async function prepareTable(
  */
 async function inspectTable(pool: PostgresPool, place: PostgresTable): Promise<string | undefined> {
   const table = quotedTable(place);
-  // Returns an SQL expression with the type and collation of a column. The expression does not read any rows. It fails
-  // if the column does not exist.
+  // Returns an SQL expression that has the same type and collation as a column. The expression does not read any rows.
+  // It fails if the column does not exist.
   const valueOf = (column: string): string => `(SELECT p.${quoted(column)} FROM ${table} AS p LIMIT 0)`;
   const types = Object.keys(columnTypes).map((column) => `pg_typeof(${valueOf(column)})::text`);
   const isByteOrdered = byteOrderCheck((text) => `coalesce(${valueOf('user')}::text, ${text})`);
