@@ -29,15 +29,15 @@ const queryTimeoutMs = 10_000;
 
 /**
  * Opens a storage adapter for the database of a `pg` connection string. The adapter has its own connection pool, and
- * closing the adapter also closes the pool. In the connection string, the `max` parameter sets the pool size, and the
- * `schema` and `table` parameters select the table. Does not connect to the database yet.
+ * closing the adapter also closes the pool. In the connection string, the `max` parameter sets the pool size, and
+ * the `schema` and `table` parameters select the table. Does not connect to the database yet.
  *
  * @throws {UsageError} if `pg` is not installed, or if the setting is not a connection string or has unsupported
  *   parameters. The message never contains the setting, which may include a password.
  */
 export async function openPostgres({ text, source }: Setting): Promise<StorageAdapter> {
   const { Client, Pool } = await importPg();
-  const { connectionString, max, schema, table, enableChannelBinding } = parsePostgresParameters(text, source);
+  const { connectionString, max, enableChannelBinding, ...options } = parsePostgresParameters(text, source);
   const config = {
     connectionString,
     max,
@@ -60,7 +60,7 @@ export async function openPostgres({ text, source }: Setting): Promise<StorageAd
   // Without a listener, the error of an idle connection would end the process. The pool has already removed that
   // connection, and opens a new one when needed.
   pool.on('error', () => undefined);
-  return new PoolStorage({ pool, schema, table });
+  return new PoolStorage({ pool, ...options });
 }
 
 /** A PostgreSQL storage adapter whose `close` also closes the connection pool. */

@@ -36,6 +36,7 @@ const ownParameters: Readonly<Record<string, Rule>> = {
   max: { from: 1, to: 9999 },
   schema: undefined,
   table: undefined,
+  preparedStatements: ['true', 'false'],
   // `pg` supports channel binding, but does not read this setting from a connection string.
   channel_binding: ['disable', 'prefer', 'require'],
 };
@@ -51,6 +52,8 @@ export interface PostgresParameters {
   readonly max: number;
   readonly schema: string | undefined;
   readonly table: string | undefined;
+  /** Whether the statements that read plants are kept prepared on each connection. */
+  readonly preparedStatements: boolean;
   /** Whether to use SCRAM channel binding if the database offers it. */
   readonly enableChannelBinding: boolean;
 }
@@ -88,6 +91,7 @@ export function parsePostgresParameters(text: string, source: string): PostgresP
     max: Number(values.get('max') ?? defaultPoolSize),
     schema,
     table,
+    preparedStatements: values.get('preparedStatements') === 'true',
     enableChannelBinding: usesChannelBinding(values, source),
   };
 }

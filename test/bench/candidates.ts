@@ -76,6 +76,11 @@ export async function startCandidates(options: CandidateOptions): Promise<Candid
     ['Express + better-sqlite3', plantStoreDialect, () => startSqlitePeer('express-better-sqlite3')],
     ['Hono + node:sqlite', plantStoreDialect, () => startSqlitePeer('hono-node-sqlite')],
     ['Plant Store, PostgreSQL', plantStoreDialect, async () => startOwn(await createPostgresDatabase())],
+    [
+      'Plant Store, PostgreSQL, preparedStatements',
+      plantStoreDialect,
+      async () => startOwn(`${await createPostgresDatabase()}?preparedStatements=true`),
+    ],
     ['Fastify + pg', plantStoreDialect, async () => startPeer('fastify-pg', await createPostgresDatabase())],
     [
       'json-server, 2000 plants, no sync',

@@ -74,7 +74,13 @@ describe('options', () => {
     const storage = new SqliteStorage(join(folder, 'a.db'), { busyTimeoutMs: 1, commitThread: false });
     const all: Required<PlantStoreOptions> = { storage, maxQueuedWrites: 1, maxCachedText: 0 };
     await new PlantStore(all).close();
-    new PostgresStorage({ pool: required.pool, schema: undefined, table: 'plants', createTable: false });
+    new PostgresStorage({
+      pool: required.pool,
+      schema: undefined,
+      table: 'plants',
+      createTable: false,
+      preparedStatements: false,
+    });
     createTokenFileAuthenticator(tokens, { onWarning: () => undefined });
     assert.deepEqual(await store.listPlants('ada', { limit: undefined, after: undefined }), []);
   });

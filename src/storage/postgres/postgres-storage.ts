@@ -6,6 +6,7 @@ import { emptyPage, listAsJson } from '../json-page.ts';
 import { BatchWriter } from './batch.ts';
 import { firstId, readPages } from './pages.ts';
 import type { PostgresPool } from './pool.ts';
+import { withPreparedStatements } from './prepared.ts';
 import { ReadGroup } from './read-group.ts';
 import { listPlants, scanPlants } from './rows.ts';
 import { statementsFor } from './statements.ts';
@@ -26,6 +27,12 @@ export interface PostgresStorageOptions {
   table?: string | undefined;
   /** Whether the first operation creates the table if it is missing; default `true`. */
   createTable?: boolean | undefined;
+  /**
+   * Whether the statements that read plants are kept prepared on each connection; default `false`. Prepared statements
+   * make short lists faster. They require a pool whose `query` accepts an object with `name`, `text` and `values`, as
+   * that of a `Pool` from `pg` does. If a connection pooler rejects prepared statements, they are no longer used.
+   */
+  preparedStatements?: boolean | undefined;
 }
 
 const optionNames = {
@@ -33,6 +40,7 @@ const optionNames = {
   schema: true,
   table: true,
   createTable: true,
+  preparedStatements: true,
 } as const satisfies Record<keyof PostgresStorageOptions, true>;
 
 /** The objects that operations use after the table has been checked. */
@@ -56,7 +64,8 @@ interface OpenTable {
  * const store = new PlantStore({ storage: new PostgresStorage({ pool }) });
  */
 export class PostgresStorage implements StorageAdapter {
-  readonly #pool: PostgresPool;
+  /** The pool for statements that read plants. */
+  readonly #reads: PostgresPool;
   readonly #openTable: () => Promise<OpenTable>;
   #table: Promise<OpenTable> | undefined;
   #running = 0;
@@ -66,19 +75,21 @@ export class PostgresStorage implements StorageAdapter {
   /** Checks the options. Does not connect to the database. */
   constructor(options: PostgresStorageOptions) {
     checkOptionNames('PostgresStorage', options, optionNames);
-    const { pool, schema, table = 'plants', createTable = true } = options;
+    const { pool, schema, table = 'plants', createTable = true, preparedStatements = false } = options;
     if (typeof (pool as Partial<PostgresPool> | null | undefined)?.query !== 'function') {
       throw new TypeError('pool must be a pool of connections: it has no query');
     }
     checkBooleanOption('createTable', createTable);
+    checkBooleanOption('preparedStatements', preparedStatements);
     const place = { schema, table };
     checkTableOptions(place);
-    this.#pool = pool;
+    const reads = preparedStatements ? withPreparedStatements(pool) : pool;
+    this.#reads = reads;
     this.#openTable = async () => {
       const statements = statementsFor(quotedTable(place), await prepareTable(pool, place, createTable));
-      const list: StorageAdapter['list'] = (user, range) => listPlants(pool, statements.list, user, range);
+      const list: StorageAdapter['list'] = (user, range) => listPlants(reads, statements.list, user, range);
       const group = new ReadGroup(
-        (requests) => readPages(pool, statements.pages, requests),
+        (requests) => readPages(reads, statements.pages, requests),
         ({ user, ...range }) => listAsJson({ list }, user, range),
       );
       return { statements, writer: new BatchWriter(pool, statements), group };
@@ -100,7 +111,7 @@ export class PostgresStorage implements StorageAdapter {
 
   /** See {@link StorageAdapter}. */
   list(user: string, range: ListRange): Promise<StoredPlant[]> {
-    return this.#run(({ statements }) => listPlants(this.#pool, statements.list, user, range));
+    return this.#run(({ statements }) => listPlants(this.#reads, statements.list, user, range));
   }
 
   /** See {@link StorageAdapter}. One SQL statement can read the pages of several concurrent calls. */
@@ -110,7 +121,7 @@ export class PostgresStorage implements StorageAdapter {
 
   /** See {@link StorageAdapter}. */
   scan(range: ScanRange): Promise<OwnedPlant[]> {
-    return this.#run(({ statements }) => scanPlants(this.#pool, statements.scan, range));
+    return this.#run(({ statements }) => scanPlants(this.#reads, statements.scan, range));
   }
 
   /**

@@ -7,6 +7,7 @@ import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts
 import { hasPgBouncer, startPgBouncer } from '../../support/pg-bouncer.ts';
 import type { PgBouncer } from '../../support/pg-bouncer.ts';
 import { PostgresCluster, poolOf } from '../../support/postgres.ts';
+import { create } from '../../support/writes.ts';
 import { postgresLocation, testTwoServers } from '../../support/two-servers.ts';
 
 const inTransactionMode = 'PostgresStorage through PgBouncer in transaction mode';
@@ -23,14 +24,16 @@ if (hasPgBouncer) {
     await cluster.remove();
   });
 
-  testStorageAdapter(inTransactionMode, {
-    createLocation: (t) => {
-      const pool = poolOf(t, { connectionString: pooler.through(cluster.url()), max: 4 });
-      const schema = cluster.newSchemaName();
-      return { open: () => new PostgresStorage({ pool, schema }) };
-    },
-    persistent: true,
-  });
+  for (const preparedStatements of [false, true]) {
+    testStorageAdapter(`${inTransactionMode}, with preparedStatements ${preparedStatements}`, {
+      createLocation: (t) => {
+        const pool = poolOf(t, { connectionString: pooler.through(cluster.url()), max: 4 });
+        const schema = cluster.newSchemaName();
+        return { open: () => new PostgresStorage({ pool, schema, preparedStatements }) };
+      },
+      persistent: true,
+    });
+  }
 
   describe(`two servers over ${inTransactionMode}`, () => {
     testTwoServers(postgresLocation(async () => pooler.through(await cluster.makeDatabase())));
@@ -50,6 +53,16 @@ if (hasPgBouncer) {
         });
       });
     }
+
+    it('reads without prepared statements if the pooler does not support them', async (t) => {
+      const pool = poolOf(t, { connectionString: pooler.through(cluster.url()), max: 4 });
+      const storage = new PostgresStorage({ pool, schema: cluster.newSchemaName(), preparedStatements: true });
+      await storage.commit([create(1n, 'ada', 'Fern')]);
+      for (let round = 0; round < 20; round++) {
+        const lists = Array.from({ length: 4 }, () => storage.list('ada', { after: undefined, limit: 1 }));
+        assert.deepEqual(await Promise.all(lists), Array(4).fill([{ id: 1n, name: 'Fern' }]));
+      }
+    });
 
     it('accepts query_timeout', async (t) => {
       const text = `${pooler.through(cluster.url())}?query_timeout=5000&table=timed`;

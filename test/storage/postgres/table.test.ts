@@ -26,6 +26,7 @@ describe('options of a PostgresStorage', () => {
     ['an empty schema', { schema: '' }, /^schema must be/],
     ['64 bytes of schema', { schema: 'x'.repeat(64) }, /^schema must be/],
     ['a createTable that is not a boolean', { createTable: 'no' }, /^createTable must be/],
+    ['a preparedStatements that is not a boolean', { preparedStatements: 1 }, /^preparedStatements must be/],
   ];
   for (const [name, options, message] of wrong) {
     it(`reject ${name}`, () => {

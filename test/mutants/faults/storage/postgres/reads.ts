@@ -7,6 +7,32 @@ const readGroup = 'test/storage/postgres/read-group.test.ts';
 /** `src/storage/postgres`: lists and scans. */
 export const postgresReadFaults: readonly Fault[] = [
   ...faultsIn(
+    'src/storage/postgres/prepared.ts',
+    ['test/storage/postgres/prepared.test.ts'],
+    [
+      {
+        name: 'PostgreSQL prepared statements: a lost statement is an error',
+        find: "new Set(['26000', '42P05'])",
+        replace: "new Set(['42P05'])",
+      },
+      {
+        name: 'PostgreSQL prepared statements: a statement that exists is an error',
+        find: "new Set(['26000', '42P05'])",
+        replace: "new Set(['26000'])",
+      },
+      {
+        name: 'PostgreSQL prepared statements: any error ends the preparation',
+        find: 'if (!unsupportedStates.has(sqlState(error))) throw error;',
+        replace: 'if (!unsupportedStates.has(sqlState(error))) { isSupported = false; throw error; }',
+      },
+      {
+        name: 'PostgreSQL prepared statements: statements are prepared after one was rejected',
+        find: 'isSupported = false;',
+        replace: '',
+      },
+    ],
+  ),
+  ...faultsIn(
     'src/storage/postgres/read-group.ts',
     [readGroup],
     [

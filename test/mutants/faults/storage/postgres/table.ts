@@ -13,6 +13,18 @@ export const postgresTableFaults: readonly Fault[] = [
     [postgresStorage],
     [
       {
+        name: 'PostgreSQL: statements are prepared unless preparedStatements is true',
+        find: 'preparedStatements ? withPreparedStatements(pool) : pool',
+        replace: 'preparedStatements ? pool : withPreparedStatements(pool)',
+        tests: ['test/storage/postgres/prepared.test.ts'],
+      },
+      {
+        name: 'PostgreSQL: preparedStatements prepares writes too',
+        find: 'writer: new BatchWriter(pool, statements)',
+        replace: 'writer: new BatchWriter(reads, statements)',
+        tests: ['test/storage/postgres/prepared.test.ts'],
+      },
+      {
         name: 'PostgreSQL: a missing table is not checked again',
         find: 'this.#table = undefined;',
         replace: '',
