@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { maxInt64, minInt64 } from '../../../src/model/int64.ts';
 import { SortedPlants } from '../../../src/storage/memory/sorted-plants.ts';
 
 describe('SortedPlants', () => {
@@ -30,6 +31,16 @@ describe('SortedPlants', () => {
       }),
       { numRuns: 20 },
     );
+  });
+
+  it('contains the smallest and the largest id', () => {
+    const plants = new SortedPlants();
+    for (const id of [maxInt64, minInt64, 0n]) assert.ok(plants.add({ id, name: '' }));
+    assert.equal(plants.slice(undefined, 10).length, 3);
+    assert.deepEqual(plants.slice(0n, 10), [{ id: maxInt64, name: '' }]);
+    assert.deepEqual(plants.slice(maxInt64, 10), []);
+    for (const id of [minInt64, maxInt64]) assert.ok(plants.remove(id));
+    assert.deepEqual(plants.slice(minInt64, 10), [{ id: 0n, name: '' }]);
   });
 
   it('returns slices that span several chunks', () => {

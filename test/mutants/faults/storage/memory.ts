@@ -38,13 +38,13 @@ export const memoryFaults: readonly Fault[] = [
     [
       {
         name: 'sorted plants: a slice includes the plant at after',
-        find: 'firstNotBelow(chunk, after + 1n)',
-        replace: 'firstNotBelow(chunk, after)',
+        find: 'minInt64 : after + 1n',
+        replace: 'minInt64 : after',
       },
       {
         name: 'sorted plants: the first plant of a chunk is not found',
-        find: 'first.id <= id',
-        replace: 'first.id < id',
+        find: 'chunk.firstId <= id',
+        replace: 'chunk.firstId < id',
       },
       {
         name: 'sorted plants: empty chunks are not removed',
@@ -53,8 +53,34 @@ export const memoryFaults: readonly Fault[] = [
       },
       {
         name: 'sorted plants: a slice is longer than its limit',
-        find: 'from + limit - found.length',
-        replace: 'from + limit',
+        find: 'limit - found.length',
+        replace: 'limit',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'src/storage/memory/plant-chunk.ts',
+    ['test/storage/memory/sorted-plants.test.ts'],
+    [
+      {
+        name: 'plant chunk: the array of ids does not grow',
+        find: 'if (length === this.#ids.length) this.#grow(2 * length);',
+        replace: '',
+      },
+      {
+        name: 'plant chunk: an unused item of the array counts as an id',
+        find: 'if (index < length && this.#ids[index] === id) return false;',
+        replace: 'if (this.#ids[index] === id) return false;',
+      },
+      {
+        name: 'plant chunk: the id of a removed plant remains',
+        find: 'this.#ids.copyWithin(index, index + 1, this.length);',
+        replace: '',
+      },
+      {
+        name: 'plant chunk: a split does not move the ids',
+        find: 'rest.#ids.set(this.#ids.subarray(middle, this.length));',
+        replace: '',
       },
     ],
   ),
