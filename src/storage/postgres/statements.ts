@@ -33,17 +33,16 @@ export interface RangeStatements {
   readonly sizes: string;
 }
 
-/**
- * A page of a user's plants. If the user has more plants than the limit, the page also contains the first plant beyond
- * the limit.
- */
+/** A page of a user's plants. */
 export interface PageRow {
   /** The index of the request in the parameter arrays, starting at 1. */
   readonly nth: string;
-  /** The number of plants in the page, at most the limit + 1. */
+  /** The number of plants in the page, at most the limit. */
   readonly count: string;
-  /** The id of the last plant within the limit; `null` if the page is empty. */
+  /** The id of the last plant; `null` if the page is empty. */
   readonly last: string | null;
+  /** `true` if the user has more plants after the page, otherwise `false`. */
+  readonly more: string;
   /**
    * The JSON of all plants, separated by commas; `null` if the page is empty, if a plant exceeds the maximum size, or
    * if the JSON is large enough to fill a page.
@@ -93,16 +92,19 @@ export function statementsFor(table: string, userOrder: string): PostgresStateme
     // A single statement is atomic without an explicit transaction, so it can use any connection of the pool.
     insertAndRemove: `WITH created AS (${insert}), removed AS (${remove('$5', '$6')})
       SELECT "user", id FROM created UNION ALL SELECT "user", id FROM removed`,
-    pages: `SELECT nth::text AS nth, count::text AS count, ids[least(count, most)]::text AS last,
-        CASE WHEN longest <= max_size AND octet_length(json) < ${maxPageBytes} THEN json END AS json
+    pages: `SELECT nth::text AS nth, count::text AS count, last::text AS last,
+        CASE WHEN longest <= max_size AND octet_length(json) < ${maxPageBytes} THEN json END AS json,
+        (count = most AND EXISTS (
+          SELECT FROM ${table} AS p WHERE p."user" = request."user" AND p.id > last
+        ))::text AS more
       FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])
         WITH ORDINALITY AS request("user", first, most, max_size, nth)
       CROSS JOIN LATERAL (
-        SELECT count(*) AS count, array_agg(id ORDER BY id) AS ids, max(${size}) AS longest,
-          string_agg(CASE WHEN ${size} <= max_size THEN ${plantJson} END, ',' ORDER BY id) AS json
+        SELECT count(*) AS count, max(id) AS last, max(size) AS longest,
+          string_agg(CASE WHEN size <= max_size THEN ${plantJson} END, ',' ORDER BY id) AS json
         FROM (
-          SELECT p.id, name, tag FROM ${table} AS p
-          WHERE p."user" = request."user" AND p.id >= first ORDER BY p.id LIMIT most + 1
+          SELECT p.id, name, tag, ${size} AS size FROM ${table} AS p
+          WHERE p."user" = request."user" AND p.id >= first ORDER BY p.id LIMIT most
         ) AS found
       ) AS page`,
     list: { plants: `SELECT ${plantColumns} ${inList}`, sizes: `SELECT ${sizeColumn} ${inList}` },

@@ -87,16 +87,6 @@ export const postgresReadFaults: readonly Fault[] = [
         find: '[Number(row.nth), row]',
         replace: '[rows.length + 1 - Number(row.nth), row]',
       },
-      {
-        name: 'PostgreSQL pages: the next plant is returned too',
-        find: 'hasMore ? json.slice(0, json.lastIndexOf(plantStart)) : json',
-        replace: 'json',
-      },
-      {
-        name: 'PostgreSQL pages: the count includes the next plant',
-        find: 'hasMore ? limit : count',
-        replace: 'count',
-      },
     ],
   ),
   ...faultsIn(
@@ -147,8 +137,8 @@ export const postgresReadFaults: readonly Fault[] = [
       },
       {
         name: 'PostgreSQL: a JSON page includes plants of other users',
-        find: 'WHERE p."user" = request."user"',
-        replace: 'WHERE p."user" >= request."user"',
+        find: 'WHERE p."user" = request."user" AND p.id >= first',
+        replace: 'WHERE p."user" >= request."user" AND p.id >= first',
       },
       {
         name: 'PostgreSQL: a list omits the plant with the smallest id',
@@ -165,11 +155,20 @@ export const postgresReadFaults: readonly Fault[] = [
         find: ', p.id) > ($1,',
         replace: ', p.id) >= ($1,',
       },
-      { name: 'PostgreSQL: a JSON page never has more', find: 'LIMIT most + 1', replace: 'LIMIT most' },
       {
-        name: 'PostgreSQL: a JSON page ends with the next plant',
-        find: 'ids[least(count, most)]',
-        replace: 'ids[count]',
+        name: 'PostgreSQL: a JSON page always has more',
+        find: 'p.id > last',
+        replace: 'p.id >= last',
+      },
+      {
+        name: 'PostgreSQL: a JSON page has more if another user has more plants',
+        find: 'WHERE p."user" = request."user" AND p.id > last',
+        replace: 'WHERE p.id > last',
+      },
+      {
+        name: 'PostgreSQL: a JSON page is longer than its limit',
+        find: 'ORDER BY p.id LIMIT most',
+        replace: 'ORDER BY p.id LIMIT most + 1',
       },
       {
         name: 'PostgreSQL: a list is sorted by the text of the id',
