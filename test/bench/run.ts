@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -91,6 +91,7 @@ const matches =
   (name: string): boolean =>
     new RegExp(pattern, 'i').test(name);
 const folder = await mkdtemp(join(tmpdir(), 'plant-store-bench-'));
+await mkdir(values.output, { recursive: true });
 let cluster: PostgresCluster | undefined;
 const candidates = await startCandidates({
   folder,

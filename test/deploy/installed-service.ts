@@ -48,7 +48,10 @@ export class InstalledService {
     return new InstalledService(state, bin, account);
   }
 
-  /** Starts the server as its own user. `wrapper` is a program that runs it, with its arguments. */
+  /**
+   * Starts the server as the user that the unit names. `wrapper` is a command with which the server is started, for
+   * example strace and its options.
+   */
   start(t: HasAfter, wrapper: readonly string[] = []): Promise<ServerProcess> {
     const serve = ['plant-store', 'serve', '--admin-port', '0', '--trusted-proxies', '1'];
     const [program = '', ...args] = [...wrapper, ...serve];

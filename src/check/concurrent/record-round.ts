@@ -25,7 +25,7 @@ export interface Round {
  *
  * @param listsAll whether some of the requests list all plants of the user; `false` if the user has so many plants that
  *   such a list may not be atomic
- * @throws {CheckFailure} if a response is wrong regardless of the order of the operations.
+ * @throws {CheckFailure} if a response is wrong in every possible order of the operations.
  */
 export async function recordRound(client: CheckClient, clients: number, listsAll: boolean): Promise<Round> {
   client.beginCase();

@@ -4,11 +4,12 @@ import { readFileSync } from 'node:fs';
 const mostConnections = 10_000;
 
 /**
- * The number of file descriptors that are reserved for the rest of the process. `plant-store serve` with SQLite uses 23
- * when idle and up to 31 under load: for libuv's event loops, the standard streams, the database with its -wal and -shm
- * files, a second set of these database files while the database is reopened after a fault, and the tokens file. A
- * PostgreSQL pool uses 10 by default. The admin port uses up to 10: for 8 connections, the listening socket, and
- * /proc/self/fd.
+ * The number of file descriptors that are reserved for everything except connections.
+ *
+ * With SQLite, `plant-store serve` uses 23 of them when it is idle and up to 31 under load. They are used for libuv's
+ * event loops, the standard streams, the tokens file, and the database with its -wal and -shm files. While the database
+ * is reopened after a fault, these three files are open twice. A PostgreSQL pool uses 10 by default. The admin port
+ * uses up to 10: for 8 connections, the listening socket and /proc/self/fd.
  */
 const reservedFiles = 64;
 
