@@ -1,4 +1,4 @@
-import { plantJson } from '../model/plant.ts';
+import { plantsJson } from '../model/plant.ts';
 import { listChecked } from './list-checked.ts';
 import { fullPageEnd } from './page-bounds.ts';
 import type { JsonPage, ListRange, StorageAdapter } from './storage-adapter.ts';
@@ -19,5 +19,5 @@ export async function listAsJson(
   if (last === undefined) return emptyPage;
   const hasMore =
     isCut || (fullPageEnd(plants) !== undefined && (await storage.list(user, { after: last, limit: 1 })).length > 0);
-  return { json: `[${plants.map(plantJson).join(',')}]`, count: plants.length, last, hasMore };
+  return { json: plantsJson(plants), count: plants.length, last, hasMore };
 }

@@ -1,3 +1,4 @@
+import { plantsJson } from '../model/plant.ts';
 import type { Plant } from '../model/plant.ts';
 
 /** The maximum number of plants in one page. A page is the result of one read. */
@@ -51,6 +52,5 @@ function maxJsonBytes({ name, tag }: Plant): number {
 
 /** Returns the size in bytes of the plants' JSON, without the brackets and commas of the array. */
 function jsonBytes(plants: readonly Plant[]): number {
-  const array = JSON.stringify(plants.map(({ name, tag }) => ({ name, tag })));
-  return Buffer.byteLength(array) - plants.length - 1;
+  return Buffer.byteLength(plantsJson(plants)) - plants.length - 1;
 }

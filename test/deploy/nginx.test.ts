@@ -34,7 +34,7 @@ interface Ports {
   readonly https: number;
 }
 
-/** Starts nginx with the configuration in deploy/. Replaces its ports with free ones and its certificate with a new one. */
+/** Starts nginx with the configuration in deploy/, but with free ports and a new certificate. */
 async function startNginx(t: TestContext, cwd: string, upstream: number, prefix: string): Promise<Ports> {
   const ports = { http: await freePort(t), https: await freePort(t) };
   const days = ['-days', '1', '-subj', '/CN=localhost', '-keyout', 'key.pem', '-out', 'certificate.pem'];

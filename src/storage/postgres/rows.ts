@@ -78,5 +78,6 @@ function countInPage(sizes: readonly number[]): number {
 
 function ownedPlantOf(listedUser: string, { user = listedUser, id, name, tag }: PlantRow): OwnedPlant {
   const plant: StoredPlant = { id: BigInt(id), name };
-  return { user, plant: tag === null ? plant : { ...plant, tag } };
+  if (tag !== null) plant.tag = tag;
+  return { user, plant };
 }
