@@ -1,6 +1,8 @@
 const checkAddress = 'Check the host and the port in the connection string, and that the database is running.';
 const checkPermissions = 'Check the owner and the permissions of the file and its folder.';
 const checkCredentials = 'Check the user and the password in the connection string.';
+const allowHost =
+  'Allow this host, user and database in pg_hba.conf, or set sslmode if they are allowed only with TLS.';
 const freeSpace = 'Free space on the disk.';
 
 /**
@@ -25,7 +27,10 @@ const adviceByCode: ReadonlyMap<unknown, string> = new Map([
   ['28P01', checkCredentials],
   ['28000', checkCredentials],
   ['3D000', 'Create the database, or check its name in the connection string.'],
-  ['42501', 'Give the user of the connection string the right to read and write the table.'],
+  [
+    '42501',
+    'Give the user of the connection string the right to connect to the database, and to create, read and write the table.',
+  ],
   ['storage_unsupported', 'Choose another storage, or restore a backup.'],
 ]);
 
@@ -44,5 +49,7 @@ const adviceBySqliteCode: ReadonlyMap<number, string> = new Map([
 export function adviceFor(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   if ('errcode' in error) return adviceBySqliteCode.get(Number(error.errcode) & 0xff);
+  // The code is also that of a user that does not exist. Translations of the message keep the name of the file.
+  if (error.code === '28000' && error.message.includes('pg_hba.conf')) return allowHost;
   return adviceByCode.get(error.code) ?? adviceFor(error.cause);
 }

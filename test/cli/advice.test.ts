@@ -4,8 +4,8 @@ import { adviceFor } from '../../src/cli/advice.ts';
 import { PlantStoreError } from '../../src/index.ts';
 
 /** An error as Node.js, node:sqlite or pg creates it. */
-function coded(properties: object): Error {
-  return Object.assign(new Error('failed'), properties);
+function coded(properties: object, message = 'failed'): Error {
+  return Object.assign(new Error(message), properties);
 }
 
 describe('adviceFor', () => {
@@ -15,6 +15,7 @@ describe('adviceFor', () => {
     ['a file without permissions', { code: 'EACCES' }, /^Check the owner and the permissions/],
     ['a full disk', { code: 'ENOSPC' }, /^Free space/],
     ['a wrong password', { code: '28P01' }, /^Check the user and the password/],
+    ['a user that may not log in', { code: '28000' }, /^Check the user and the password/],
     ['a missing database', { code: '3D000' }, /^Create the database/],
     ['a missing right', { code: '42501' }, /^Give the user .* the right/],
     ['a locked SQLite file', { code: 'ERR_SQLITE_ERROR', errcode: 261 }, /^Try again/],
@@ -27,6 +28,11 @@ describe('adviceFor', () => {
       assert.match(adviceFor(new PlantStoreError('storage_unavailable', undefined, { cause: error })) ?? '', advice);
     });
   }
+
+  it('names pg_hba.conf if the database refuses the host', () => {
+    const message = 'no pg_hba.conf entry for host "10.0.1.22", user "plants", database "garden", no encryption';
+    assert.match(adviceFor(coded({ code: '28000' }, message)) ?? '', /^Allow this host, user and database in pg_hba/);
+  });
 
   it('gives none about an error whose message already says what to do, and none about an unknown code', () => {
     const cause = coded({ code: 'EACCES' });

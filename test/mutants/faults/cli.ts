@@ -13,6 +13,8 @@ export const cliFaults: readonly Fault[] = [
     ['test/cli/advice.test.ts'],
     [
       { name: 'advice: a cause gets no advice', find: ' ?? adviceFor(error.cause)', replace: '' },
+      { name: 'advice: hosts need a password', find: 'return allowHost', replace: 'return checkCredentials' },
+      { name: 'advice: 28000 is a host', find: `error.message.includes('pg_hba.conf')`, replace: 'true' },
       { name: 'advice: an extended SQLite code gets no advice', find: ' & 0xff', replace: '' },
       {
         name: 'advice: the cause of a message with its own advice gets advice',
