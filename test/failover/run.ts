@@ -9,15 +9,16 @@ import { readPageConfiguration } from './page.ts';
 import { findPrograms } from './requirements.ts';
 import { runScenario } from './run-scenario.ts';
 import type { ScenarioResult } from './run-scenario.ts';
-import { descriptions, scenarios } from './scenarios.ts';
+import { descriptions, oldestPatroni, scenarios } from './scenarios.ts';
 import type { ScenarioName } from './scenarios.ts';
 import { startServers } from './servers.ts';
 import type { Server } from './servers.ts';
 import { tableOf } from './table.ts';
+import { findVersions, isAtLeast } from './versions.ts';
 
 const { values } = parseArgs({ options: { scenario: { type: 'string', multiple: true } } });
-const names = (values.scenario ?? Object.keys(scenarios)) as ScenarioName[];
-const unknown = names.find((name) => !Object.hasOwn(scenarios, name));
+const requested = (values.scenario ?? Object.keys(scenarios)) as ScenarioName[];
+const unknown = requested.find((name) => !Object.hasOwn(scenarios, name));
 if (unknown !== undefined) {
   throw new TypeError(`--scenario must be one of ${Object.keys(scenarios).join(', ')}, and not ${unknown}`);
 }
@@ -26,9 +27,17 @@ if ('missing' in found) {
   console.log(`Not run: these Debian packages are missing: ${found.missing.join(' ')}`);
   process.exit(2);
 }
+const versions = findVersions(found.programs);
+const names = requested.filter((name) => {
+  const oldest = oldestPatroni[name] ?? '0';
+  // A scenario that `--scenario` names runs with any version.
+  if (values.scenario !== undefined || isAtLeast(versions.patroni, oldest)) return true;
+  console.log(`Not run: ${name}, because Patroni is ${versions.patroni}, and not ${oldest} or newer`);
+  return false;
+});
 
 const startedAt = performance.now();
-const maxMs = 360_000;
+const maxMs = 540_000;
 const folder = await mkdtemp(join(tmpdir(), 'plant-store-failover-'));
 const page = await readPageConfiguration();
 const cluster = await Cluster.prepare({ folder, programs: found.programs, page });
@@ -81,7 +90,8 @@ try {
 isCorrect &&= [...results.values()].every(({ lost, phantom }) => lost === 0 && phantom === 0);
 const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1);
 const load = `load average ${loadavg()[0]?.toFixed(1) ?? ''}`;
-console.log(`\n${describeMachine()}; ${load}; ${minutes} minutes\n\n${tableOf(results)}`);
+const programs = `Patroni ${versions.patroni}, PostgreSQL ${versions.postgres}, etcd ${versions.etcd}, HAProxy ${versions.haproxy}`;
+console.log(`\n${describeMachine()}; ${load}; ${minutes} minutes\n${programs}\n\n${tableOf(results)}`);
 if (isCorrect) await rm(folder, { recursive: true });
 else console.log(`\nThe files are in ${folder}`);
 // After a failure, clients may still be waiting for responses.

@@ -10,6 +10,8 @@ const failoverMs = 90_000;
 /** The number of plants that show that the service is available again. */
 const enoughPlants = 200;
 const freezeMs = 12_000;
+/** Longer than Patroni's `ttl`, so that another machine becomes the primary. */
+const longFreezeMs = 60_000;
 const proxyOutageMs = 5000;
 const etcdOutageMs = 60_000;
 
@@ -32,13 +34,8 @@ export const scenarios = {
     if (response.status !== 200) throw new Error(`Switchover: ${response.status} ${await response.text()}`);
     await load.acknowledgedMore(enoughPlants, failoverMs);
   },
-  freeze: async (cluster, load) => {
-    const primary = await cluster.leader();
-    primary.freezeDatabase();
-    await sleep(freezeMs);
-    primary.resumeDatabase();
-    await load.acknowledgedMore(enoughPlants, failoverMs);
-  },
+  freeze: (cluster, load) => freezePrimary(cluster, load, freezeMs),
+  'long-freeze': (cluster, load) => freezePrimary(cluster, load, longFreezeMs),
   haproxy: async (cluster, load) => {
     await Promise.all(cluster.proxies.map(({ process: proxy }) => proxy.kill()));
     await sleep(proxyOutageMs);
@@ -55,11 +52,23 @@ export const scenarios = {
 
 export type ScenarioName = keyof typeof scenarios;
 
+/** The oldest version of Patroni that loses no plants in a scenario, if older versions do. */
+export const oldestPatroni: Readonly<Partial<Record<ScenarioName, string>>> = { 'long-freeze': '3.1.0' };
+
 /** What each scenario does, for the table. */
 export const descriptions: Readonly<Record<ScenarioName, string>> = {
   kill: '`kill -9` of the primary and its Patroni',
   switchover: 'switchover',
   freeze: `primary and its Patroni frozen for ${freezeMs / 1000} s`,
+  'long-freeze': `primary and its Patroni frozen for ${longFreezeMs / 1000} s`,
   haproxy: `all HAProxy processes killed, restarted after ${proxyOutageMs / 1000} s`,
   etcd: `all etcd processes killed, restarted after ${etcdOutageMs / 1000} s`,
 };
+
+async function freezePrimary(cluster: Cluster, load: Load, ms: number): Promise<void> {
+  const primary = await cluster.leader();
+  primary.freezeDatabase();
+  await sleep(ms);
+  primary.resumeDatabase();
+  await load.acknowledgedMore(enoughPlants, failoverMs);
+}
