@@ -2,7 +2,7 @@ import { readDocument } from '../support/documents.ts';
 
 /** The configuration files and statements of `docs/high-availability.md`, as the page shows them. */
 export interface PageConfiguration {
-  /** Lines such as `ETCD_NAME=NAME`. */
+  /** Lines such as `ETCD_NAME=MACHINE`. */
   readonly etcd: string;
   readonly patroni: string;
   readonly haproxy: string;
@@ -43,7 +43,7 @@ export async function readPageConfiguration(): Promise<PageConfiguration> {
     return block;
   }
 
-  const storage = /--storage '(.+)'/.exec(blockWith('plant-store serve'))?.[1];
+  const storage = /DATABASE_URL='(.+)'/.exec(blockWith('npm install plant-store'))?.[1];
   if (storage === undefined) throw new Error('The page does not show the connection string.');
   return {
     etcd: blockWith('# /etc/default/etcd\n'),
@@ -54,16 +54,19 @@ export async function readPageConfiguration(): Promise<PageConfiguration> {
   };
 }
 
-/** Replaces what depends on the machine: names, addresses, ports, paths, and the watchdog, which cannot be tried. */
+/**
+ * Replaces what depends on the machine: names, addresses, ports and paths. Turns off the watchdog, which cannot be
+ * tried. Removes the settings of HAProxy that need root.
+ */
 export function adapt(text: string, { name, address, ports, paths }: Replacements): string {
   let adapted = text
-    .replaceAll('NAME=NAME', `NAME=${name}`)
-    .replaceAll('name: NAME', `name: ${name}`)
-    .replaceAll('ADDRESS:', `${address}:`)
+    .replaceAll('MACHINE', name)
+    .replaceAll('ADDRESS', address)
     // Connections to any loopback address come from 127.0.0.1.
-    .replaceAll('10.0.0.0/24', '127.0.0.0/8')
+    .replaceAll(/10\.0\.[01]\.0\/24/g, '127.0.0.0/8')
     .replaceAll('10.0.0.', '127.77.0.')
-    .replaceAll('mode: required', 'mode: off');
+    .replaceAll('mode: required', 'mode: off')
+    .replaceAll(/^ +(chroot|user|group) .*\n/gm, '');
   for (const [from, to] of paths) adapted = adapted.replaceAll(from, to);
   return adapted.replace(/(:|port )(\d{4})\b/g, (all, before: string, port: string) => {
     const other = ports.get(Number(port));

@@ -27,7 +27,7 @@ export const scenarios = {
     // The response arrives when the switchover is complete.
     const response = await fetch(`${primary.api}/switchover`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', authorization: `Basic ${btoa('patroni:api-secret')}` },
       body: JSON.stringify({ leader: primary.name }),
       signal: AbortSignal.timeout(failoverMs),
     });
