@@ -52,7 +52,7 @@ export const scenarios = {
 
 export type ScenarioName = keyof typeof scenarios;
 
-/** The oldest version of Patroni that loses no plants in a scenario, if older versions do. */
+/** The oldest version of Patroni with which a scenario is run. Older versions may lose plants in it. */
 export const oldestPatroni: Readonly<Partial<Record<ScenarioName, string>>> = { 'long-freeze': '3.1.0' };
 
 /** What each scenario does, for the table. */
