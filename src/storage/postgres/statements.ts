@@ -1,4 +1,4 @@
-import { maxPageBytes, taggedBytes, untaggedBytes } from '../page-bounds.ts';
+import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../page-bounds.ts';
 
 /**
  * The SQL statements for a table, for PostgreSQL 14 and newer. All result columns have the type text, because an
@@ -92,6 +92,9 @@ export function statementsFor(table: string, userOrder: string): PostgresStateme
     // A single statement is atomic without an explicit transaction, so it can use any connection of the pool.
     insertAndRemove: `WITH created AS (${insert}), removed AS (${remove('$5', '$6')})
       SELECT "user", id FROM created UNION ALL SELECT "user", id FROM removed`,
+    // The planner does not know the value of `most`, and assumes a tenth of the user's plants. The constant limit bounds
+    // this estimate. Without it, the estimated cost exceeds jit_above_cost if users have many plants, and PostgreSQL
+    // compiles the statement each time: with 40,000 plants per user, 47 lists took 18 ms instead of 3.6 ms.
     pages: `SELECT nth::text AS nth, count::text AS count, last::text AS last,
         CASE WHEN longest <= max_size AND octet_length(json) < ${maxPageBytes} THEN json END AS json,
         (count = most AND EXISTS (
@@ -103,8 +106,10 @@ export function statementsFor(table: string, userOrder: string): PostgresStateme
         SELECT count(*) AS count, max(id) AS last, max(size) AS longest,
           string_agg(CASE WHEN size <= max_size THEN ${plantJson} END, ',' ORDER BY id) AS json
         FROM (
-          SELECT p.id, name, tag, ${size} AS size FROM ${table} AS p
-          WHERE p."user" = request."user" AND p.id >= first ORDER BY p.id LIMIT most
+          SELECT * FROM (
+            SELECT p.id, name, tag, ${size} AS size FROM ${table} AS p
+            WHERE p."user" = request."user" AND p.id >= first ORDER BY p.id LIMIT ${maxPageLength}
+          ) AS bounded LIMIT most
         ) AS found
       ) AS page`,
     list: { plants: `SELECT ${plantColumns} ${inList}`, sizes: `SELECT ${sizeColumn} ${inList}` },

@@ -4,6 +4,7 @@ import type { TestContext } from 'node:test';
 import { maxInt64 } from '../../../src/model/int64.ts';
 import type { JsonPage } from '../../../src/index.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
+import { statementsFor } from '../../../src/storage/postgres/statements.ts';
 import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';
 import { failure } from '../../support/observed-pool.ts';
 import { PostgresCluster } from '../../support/postgres.ts';
@@ -71,6 +72,25 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 describe('PostgresStorage with concurrent lists', () => {
+  it('reads with a statement that costs too little to be compiled, however many plants a user has', async (t) => {
+    const pool = cluster.pool(t, { max: 1 });
+    const schema = cluster.newSchemaName();
+    const storage = new PostgresStorage({ pool, schema });
+    await storage.commit([create(0n, 'ada')]);
+    const table = `"${schema}".plants`;
+    await pool.query(`INSERT INTO ${table} SELECT 'ada', n, 'Fern' FROM generate_series(1, 200000) AS n`);
+    await pool.query(`ANALYZE ${table}`);
+    const requests = Array.from({ length: 64 }, () => ['ada', '0', 15, 1000]);
+    const parameters = [0, 1, 2, 3].map((n) => requests.map((request) => request[n]));
+    const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: { 'Total Cost': number } }] }>(
+      `EXPLAIN (FORMAT JSON) ${statementsFor(table, '"user"').pages}`,
+      parameters,
+    );
+    const cost = rows[0]?.['QUERY PLAN'][0].Plan['Total Cost'];
+    // The default of jit_above_cost is 100,000.
+    assert.ok(cost !== undefined && cost < 50_000, `${cost}`);
+  });
+
   it('reads the pages of several users, limits and places with one statement', async (t) => {
     const { storage, groups } = await openWatched(t, { ada: 30, bob: 5, eve: 0 });
     const ranges: [user: string, after: bigint | undefined, limit: number, from: number, to: number, more: boolean][] =

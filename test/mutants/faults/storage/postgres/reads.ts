@@ -166,9 +166,15 @@ export const postgresReadFaults: readonly Fault[] = [
         replace: 'WHERE p.id > last',
       },
       {
+        name: 'PostgreSQL: the estimated cost of JSON pages grows with the plants of a user',
+        find: 'ORDER BY p.id LIMIT ${maxPageLength}',
+        replace: 'ORDER BY p.id',
+        tests: [readGroup],
+      },
+      {
         name: 'PostgreSQL: a JSON page is longer than its limit',
-        find: 'ORDER BY p.id LIMIT most',
-        replace: 'ORDER BY p.id LIMIT most + 1',
+        find: 'AS bounded LIMIT most',
+        replace: 'AS bounded LIMIT most + 1',
       },
       {
         name: 'PostgreSQL: a list is sorted by the text of the id',
