@@ -49,7 +49,7 @@ const adviceBySqliteCode: ReadonlyMap<number, string> = new Map([
 export function adviceFor(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   if ('errcode' in error) return adviceBySqliteCode.get(Number(error.errcode) & 0xff);
-  // The code is also that of a user that does not exist. Translations of the message keep the name of the file.
+  // 28000 also means that the user does not exist. A translated message still contains the name of the file.
   if (error.code === '28000' && error.message.includes('pg_hba.conf')) return allowHost;
   return adviceByCode.get(error.code) ?? adviceFor(error.cause);
 }

@@ -15,9 +15,14 @@ export function findVersions({ etcd, haproxy, patroni, postgres }: Programs): Ve
   };
 }
 
-/** Returns whether a version such as `4.1.4` is the same as another one or newer. */
+/** Returns whether a version such as `4.1.4` is the same as another one or newer. Missing numbers count as 0. */
 export function isAtLeast(version: string, oldest: string): boolean {
-  return version.localeCompare(oldest, 'en', { numeric: true }) >= 0;
+  const [numbers, oldestNumbers] = [version, oldest].map((text) => text.split('.').map(Number));
+  for (let n = 0; n < 3; n++) {
+    const difference = (numbers?.[n] ?? 0) - (oldestNumbers?.[n] ?? 0);
+    if (difference !== 0) return difference > 0;
+  }
+  return true;
 }
 
 function versionOf(command: string, flag: string): string {

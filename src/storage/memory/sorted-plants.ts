@@ -57,8 +57,8 @@ export class SortedPlants {
     let high = this.#chunks.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      const chunk = this.#chunks[middle];
-      if (chunk !== undefined && chunk.firstId <= id) low = middle;
+      const first = this.#chunks[middle]?.firstId;
+      if (first !== undefined && first <= id) low = middle;
       else high = middle - 1;
     }
     return low;

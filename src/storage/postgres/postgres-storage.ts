@@ -29,8 +29,8 @@ export interface PostgresStorageOptions {
   createTable?: boolean | undefined;
   /**
    * Whether the statements that read plants are kept prepared on each connection; default `false`. Prepared statements
-   * make short lists faster. They require a pool whose `query` accepts an object with `name`, `text` and `values`, as
-   * that of a `Pool` from `pg` does. If a connection pooler rejects prepared statements, they are no longer used.
+   * make short lists faster. They require a pool whose `query` accepts an object with `name`, `text` and `values`, such
+   * as a `Pool` from `pg`. If a connection pooler rejects prepared statements, they are no longer used.
    */
   preparedStatements?: boolean | undefined;
 }

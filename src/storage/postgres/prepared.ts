@@ -8,18 +8,22 @@ interface NamedQuery {
 }
 
 /**
- * The SQLSTATEs that mean that a connection pooler does not support prepared statements: invalid_sql_statement_name and
- * duplicate_prepared_statement. The statement was not executed.
+ * The SQLSTATEs with which a prepared statement can fail although the same statement succeeds without preparation. The
+ * statement was not executed.
  */
-const unsupportedStates: ReadonlySet<string | undefined> = new Set(['26000', '42P05']);
+const unpreparedStates: ReadonlySet<string | undefined> = new Set([
+  '26000', // invalid_sql_statement_name: a connection pooler has continued the session on another connection
+  '42P05', // duplicate_prepared_statement: a connection pooler uses the connection for several sessions
+  '0A000', // feature_not_supported: the type of a column of the table has changed
+]);
 
 /**
  * Returns a pool that sends statements through `pool` and keeps them prepared on each connection. PostgreSQL then
- * parses and plans a statement once per connection instead of once per call. A single client then gets 1.2 times as many
- * lists of 20 plants per second.
+ * parses a statement once per connection instead of once per call, and may also keep its plan. A single client then gets
+ * 1.2 times as many lists of 20 plants per second.
  *
- * Some connection poolers in transaction mode do not support prepared statements, for example PgBouncer before 1.21. If
- * such a pooler rejects a prepared statement, this statement and all later statements are sent without preparation.
+ * Some connection poolers in transaction mode do not support prepared statements. If a prepared statement is rejected,
+ * this statement and all later statements are sent without preparation.
  */
 export function withPreparedStatements(pool: PostgresPool): PostgresPool {
   const names = new Map<string, string>();
@@ -41,7 +45,7 @@ export function withPreparedStatements(pool: PostgresPool): PostgresPool {
         try {
           return await (pool as unknown as NamedQuery).query({ name: nameOf(text), text, values });
         } catch (error) {
-          if (!unsupportedStates.has(sqlState(error))) throw error;
+          if (!unpreparedStates.has(sqlState(error))) throw error;
           isSupported = false;
         }
       }

@@ -95,21 +95,25 @@ export function statementsFor(table: string, userOrder: string): PostgresStateme
     // The planner does not know the value of `most`, and assumes a tenth of the user's plants. The constant limit bounds
     // this estimate. Without it, the estimated cost exceeds jit_above_cost if users have many plants, and PostgreSQL
     // compiles the statement each time: with 40,000 plants per user, 47 lists took 18 ms instead of 3.6 ms.
-    pages: `SELECT nth::text AS nth, count::text AS count, last::text AS last,
-        CASE WHEN longest <= max_size AND octet_length(json) < ${maxPageBytes} THEN json END AS json,
-        (count = most AND EXISTS (
-          SELECT FROM ${table} AS p WHERE p."user" = request."user" AND p.id > last
-        ))::text AS more
+    //
+    // `more` does not use EXISTS, because the planner would then scan the whole table if one user has most of its plants.
+    //
+    // The columns are qualified, because the table may have further columns with the same names.
+    pages: `SELECT nth::text AS nth, page.count::text AS count, page.last::text AS last,
+        CASE WHEN page.longest <= request.max_size AND octet_length(page.json) < ${maxPageBytes} THEN page.json END AS json,
+        (page.count = request.most AND (
+          SELECT p.id FROM ${table} AS p WHERE p."user" = request."user" AND p.id > page.last ORDER BY p.id LIMIT 1
+        ) IS NOT NULL)::text AS more
       FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])
         WITH ORDINALITY AS request("user", first, most, max_size, nth)
       CROSS JOIN LATERAL (
         SELECT count(*) AS count, max(id) AS last, max(size) AS longest,
-          string_agg(CASE WHEN size <= max_size THEN ${plantJson} END, ',' ORDER BY id) AS json
+          string_agg(CASE WHEN size <= request.max_size THEN ${plantJson} END, ',' ORDER BY id) AS json
         FROM (
-          SELECT * FROM (
-            SELECT p.id, name, tag, ${size} AS size FROM ${table} AS p
-            WHERE p."user" = request."user" AND p.id >= first ORDER BY p.id LIMIT ${maxPageLength}
-          ) AS bounded LIMIT most
+          SELECT id, name, tag, size FROM (
+            SELECT p.id, p.name, p.tag, ${size} AS size FROM ${table} AS p
+            WHERE p."user" = request."user" AND p.id >= request.first ORDER BY p.id LIMIT ${maxPageLength}
+          ) AS bounded ORDER BY id LIMIT request.most
         ) AS found
       ) AS page`,
     list: { plants: `SELECT ${plantColumns} ${inList}`, sizes: `SELECT ${sizeColumn} ${inList}` },

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openStorage } from '../../../src/cli/open-storage.ts';
 import { PlantStoreError } from '../../../src/index.ts';
+import { sqlState } from '../../../src/storage/postgres/pool.ts';
+import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import { hasPgBouncer, startPgBouncer } from '../../support/pg-bouncer.ts';
@@ -56,12 +58,24 @@ if (hasPgBouncer) {
 
     it('reads without prepared statements if the pooler does not support them', async (t) => {
       const pool = poolOf(t, { connectionString: pooler.through(cluster.url()), max: 4 });
-      const storage = new PostgresStorage({ pool, schema: cluster.newSchemaName(), preparedStatements: true });
+      const rejected: (string | undefined)[] = [];
+      const query: PostgresPool['query'] = (text, values) =>
+        pool.query(text, values).catch((error: unknown) => {
+          rejected.push(sqlState(error));
+          throw error;
+        });
+      const options = { pool: { query }, schema: cluster.newSchemaName(), preparedStatements: true };
+      const storage = new PostgresStorage(options);
       await storage.commit([create(1n, 'ada', 'Fern')]);
+      // The first statement found out that the table was missing.
+      rejected.length = 0;
       for (let round = 0; round < 20; round++) {
         const lists = Array.from({ length: 4 }, () => storage.list('ada', { after: undefined, limit: 1 }));
         assert.deepEqual(await Promise.all(lists), Array(4).fill([{ id: 1n, name: 'Fern' }]));
       }
+      // At most one statement per connection was rejected.
+      assert.ok(rejected.length >= 1 && rejected.length <= 4, `${rejected.length}`);
+      for (const state of rejected) assert.ok(state === '26000' || state === '42P05', state);
     });
 
     it('accepts query_timeout', async (t) => {

@@ -100,6 +100,16 @@ describe('PostgresStorage with preparedStatements', () => {
     assert.deepEqual(await readAll(opened), ['Fern']);
   });
 
+  it('reads without prepared statements after the type of a column has changed (0A000)', async (t) => {
+    const pool = cluster.pool(t, { max: 1 });
+    const schema = cluster.newSchemaName();
+    const storage = new PostgresStorage({ pool, schema, preparedStatements: true });
+    await storage.commit([create(1n, 'ada', 'Fern')]);
+    assert.deepEqual(await readAll({ pool, storage }), ['Fern']);
+    await pool.query(`ALTER TABLE "${schema}".plants ALTER "user" TYPE varchar(255) COLLATE "C"`);
+    assert.deepEqual(await readAll({ pool, storage }), ['Fern']);
+  });
+
   it('rejects with any other error of a statement, and continues to prepare', async () => {
     const names: string[] = [];
     const query = async (statement: unknown): Promise<never> => {

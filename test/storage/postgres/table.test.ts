@@ -99,6 +99,27 @@ describe('table of a PostgresStorage', () => {
     );
   });
 
+  it('may have further columns, whatever their names are', async (t) => {
+    const schema = cluster.newSchemaName();
+    const storage = new PostgresStorage({ pool: cluster.pool(t), schema });
+    await storage.commit([1n, 2n, 3n].map((id) => create(id)));
+    const names = ['first', 'last', 'most', 'max_size', 'nth', 'count', 'longest', 'json', 'size', 'more', 'request'];
+    const columns = names.map((name) => `ADD COLUMN "${name}" bigint DEFAULT 5`);
+    await cluster.query(`ALTER TABLE "${schema}".plants ${columns.join(', ')}`);
+    const ranges = [undefined, 1n, 2n].map((after) => ({ after, limit: 1 }));
+    const pages = await Promise.all(ranges.map((range) => storage.listJson('ada', range)));
+    assert.deepEqual(
+      pages.map(({ count, last, hasMore }) => [count, last, hasMore]),
+      [
+        [1, 1n, true],
+        [1, 2n, true],
+        [1, 3n, false],
+      ],
+    );
+    assert.deepEqual(await storage.commit([create(4n), remove(1n)]), [true, true]);
+    assert.equal((await storage.scan(everything)).length, 3);
+  });
+
   it('is checked again after a failed check', async (t) => {
     let isDown = true;
     const pool = observed(cluster.pool(t), () => (isDown ? failure('57P03') : undefined));

@@ -43,8 +43,8 @@ export const memoryFaults: readonly Fault[] = [
       },
       {
         name: 'sorted plants: the first plant of a chunk is not found',
-        find: 'chunk.firstId <= id',
-        replace: 'chunk.firstId < id',
+        find: 'first <= id',
+        replace: 'first < id',
       },
       {
         name: 'sorted plants: empty chunks are not removed',
@@ -64,23 +64,23 @@ export const memoryFaults: readonly Fault[] = [
     [
       {
         name: 'plant chunk: the array of ids does not grow',
-        find: 'if (length === this.#ids.length) this.#grow(2 * length);',
-        replace: '',
+        find: 'if (length > this.#ids.length) {',
+        replace: 'if (length > 2 * this.#ids.length) {',
       },
       {
-        name: 'plant chunk: an unused item of the array counts as an id',
-        find: 'if (index < length && this.#ids[index] === id) return false;',
-        replace: 'if (this.#ids[index] === id) return false;',
+        name: 'plant chunk: the last id is lost when an id is inserted',
+        find: 'this.#ids.copyWithin(index + 1, index, length - 1);',
+        replace: 'this.#ids.copyWithin(index + 1, index, length - 2);',
       },
       {
         name: 'plant chunk: the id of a removed plant remains',
-        find: 'this.#ids.copyWithin(index, index + 1, this.length);',
+        find: 'this.#ids?.copyWithin(index, index + 1, this.length);',
         replace: '',
       },
       {
         name: 'plant chunk: a split does not move the ids',
-        find: 'rest.#ids.set(this.#ids.subarray(middle, this.length));',
-        replace: '',
+        find: 'this.#ids?.slice(middle, length)',
+        replace: 'this.#ids?.slice(0, length)',
       },
     ],
   ),

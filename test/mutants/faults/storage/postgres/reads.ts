@@ -12,18 +12,23 @@ export const postgresReadFaults: readonly Fault[] = [
     [
       {
         name: 'PostgreSQL prepared statements: a lost statement is an error',
-        find: "new Set(['26000', '42P05'])",
-        replace: "new Set(['42P05'])",
+        find: "'26000', //",
+        replace: "'26001', //",
       },
       {
         name: 'PostgreSQL prepared statements: a statement that exists is an error',
-        find: "new Set(['26000', '42P05'])",
-        replace: "new Set(['26000'])",
+        find: "'42P05', //",
+        replace: "'42P06', //",
+      },
+      {
+        name: 'PostgreSQL prepared statements: a statement whose result has another type is an error',
+        find: "'0A000', //",
+        replace: "'0A001', //",
       },
       {
         name: 'PostgreSQL prepared statements: any error ends the preparation',
-        find: 'if (!unsupportedStates.has(sqlState(error))) throw error;',
-        replace: 'if (!unsupportedStates.has(sqlState(error))) { isSupported = false; throw error; }',
+        find: 'if (!unpreparedStates.has(sqlState(error))) throw error;',
+        replace: 'if (!unpreparedStates.has(sqlState(error))) { isSupported = false; throw error; }',
       },
       {
         name: 'PostgreSQL prepared statements: statements are prepared after one was rejected',
@@ -137,8 +142,8 @@ export const postgresReadFaults: readonly Fault[] = [
       },
       {
         name: 'PostgreSQL: a JSON page includes plants of other users',
-        find: 'WHERE p."user" = request."user" AND p.id >= first',
-        replace: 'WHERE p."user" >= request."user" AND p.id >= first',
+        find: 'WHERE p."user" = request."user" AND p.id >= request.first',
+        replace: 'WHERE p."user" >= request."user" AND p.id >= request.first',
       },
       {
         name: 'PostgreSQL: a list omits the plant with the smallest id',
@@ -147,8 +152,8 @@ export const postgresReadFaults: readonly Fault[] = [
       },
       {
         name: 'PostgreSQL: a JSON page omits the plant with the smallest id',
-        find: 'p.id >= first',
-        replace: 'p.id > first',
+        find: 'p.id >= request.first',
+        replace: 'p.id > request.first',
       },
       {
         name: 'PostgreSQL: a scan includes the plant at after',
@@ -157,13 +162,32 @@ export const postgresReadFaults: readonly Fault[] = [
       },
       {
         name: 'PostgreSQL: a JSON page always has more',
-        find: 'p.id > last',
-        replace: 'p.id >= last',
+        find: 'p.id > page.last',
+        replace: 'p.id >= page.last',
+      },
+      {
+        name: 'PostgreSQL: a JSON page never has more',
+        find: '(page.count = request.most AND (',
+        replace: '(page.count > request.most AND (',
+      },
+      {
+        name: 'PostgreSQL: the check for more plants scans the table',
+        find:
+          '(\n          SELECT p.id FROM ${table} AS p WHERE p."user" = request."user" AND p.id > page.last ' +
+          'ORDER BY p.id LIMIT 1\n        ) IS NOT NULL)',
+        replace: 'EXISTS (SELECT FROM ${table} AS p WHERE p."user" = request."user" AND p.id > page.last))',
+        tests: [readGroup],
+      },
+      {
+        name: 'PostgreSQL: a further column of the table is used as the end of a JSON page',
+        find: 'p.id > page.last ORDER',
+        replace: 'p.id > last ORDER',
+        tests: ['test/storage/postgres/table.test.ts'],
       },
       {
         name: 'PostgreSQL: a JSON page has more if another user has more plants',
-        find: 'WHERE p."user" = request."user" AND p.id > last',
-        replace: 'WHERE p.id > last',
+        find: 'WHERE p."user" = request."user" AND p.id > page.last',
+        replace: 'WHERE p.id > page.last',
       },
       {
         name: 'PostgreSQL: the estimated cost of JSON pages grows with the plants of a user',
@@ -173,8 +197,8 @@ export const postgresReadFaults: readonly Fault[] = [
       },
       {
         name: 'PostgreSQL: a JSON page is longer than its limit',
-        find: 'AS bounded LIMIT most',
-        replace: 'AS bounded LIMIT most + 1',
+        find: 'ORDER BY id LIMIT request.most',
+        replace: 'ORDER BY id LIMIT request.most + 1',
       },
       {
         name: 'PostgreSQL: a list is sorted by the text of the id',
@@ -183,12 +207,12 @@ export const postgresReadFaults: readonly Fault[] = [
       },
       {
         name: 'PostgreSQL: a JSON page omits long names',
-        find: 'CASE WHEN longest <= max_size AND ',
+        find: 'CASE WHEN page.longest <= request.max_size AND ',
         replace: 'CASE WHEN ',
       },
       {
         name: 'PostgreSQL: a JSON page of control characters exceeds the maximum',
-        find: ' AND octet_length(json) < ${maxPageBytes} THEN',
+        find: ' AND octet_length(page.json) < ${maxPageBytes} THEN',
         replace: ' THEN',
       },
     ],
