@@ -10,8 +10,8 @@ const maxPlantsWithoutIds = 32;
  * A short sorted array of plants, in ascending order of id.
  *
  * A larger chunk also stores the ids in an array of their own, because a binary search that follows the references to
- * plants and ids misses the CPU cache at almost every step: in a list of 600,000 plants, adding one takes 0.9 µs
- * instead of 2.4 µs.
+ * plants and ids misses the CPU cache at almost every step. With the array, adding a plant to 600,000 others takes half
+ * as long.
  */
 export class PlantChunk {
   readonly #plants: StoredPlant[] = [];
@@ -65,15 +65,7 @@ export class PlantChunk {
 
   /** Returns the index of the first plant with an id of at least `id`, or the number of plants if there is none. */
   #indexOfFirst(id: PlantId): number {
-    let low = 0;
-    let high = this.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const found = this.#idAt(middle);
-      if (found !== undefined && found < id) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return this.#ids === undefined ? searchPlants(this.#plants, id) : searchIds(this.#ids, this.length, id);
   }
 
   #idAt(index: number): PlantId | undefined {
@@ -95,4 +87,23 @@ export class PlantChunk {
     this.#ids.copyWithin(index + 1, index, length - 1);
     this.#ids[index] = id;
   }
+}
+
+/** Returns the index of the first plant with an id of at least `id`, or the number of plants if there is none. */
+function searchPlants(plants: readonly StoredPlant[], id: PlantId): number {
+  const index = plants.findIndex((plant) => plant.id >= id);
+  return index === -1 ? plants.length : index;
+}
+
+/** Returns the index of the first of `length` ids that is at least `id`, or `length` if there is none. */
+function searchIds(ids: BigInt64Array, length: number, id: PlantId): number {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const found = ids[middle];
+    if (found !== undefined && found < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
