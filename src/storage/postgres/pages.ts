@@ -14,6 +14,12 @@ const maxStatementBytes = 8 * maxPageBytes;
 const maxReadBytes = 3 * maxPageBytes;
 
 /**
+ * The start of every plant except the first in the JSON of a page, including the comma before the plant. This text
+ * cannot occur in a name or tag, because JSON escapes quotation marks in strings.
+ */
+const plantStart = ',{"name":';
+
+/**
  * Reads pages with one statement. Returns `undefined` for each page that may be full before it contains `limit` plants.
  */
 export async function readPages(
@@ -29,7 +35,7 @@ export async function readPages(
     requests.map(({ limit }) => Math.floor(Math.min(share, maxReadBytes / limit))),
   ])) as PageRow[];
   const pages = new Map(rows.map((row) => [Number(row.nth), row]));
-  return requests.map((_, n) => pageOf(pages.get(n + 1)));
+  return requests.map(({ limit }, n) => pageOf(pages.get(n + 1), limit));
 }
 
 /**
@@ -40,9 +46,12 @@ export function firstId(after: PlantId | undefined): PlantId {
   return after === undefined ? minInt64 : after + 1n;
 }
 
-function pageOf(row: PageRow | undefined): JsonPage | undefined {
+function pageOf(row: PageRow | undefined, limit: number): JsonPage | undefined {
   if (row?.last === null) return emptyPage;
   if (row === undefined || row.json === null) return undefined;
-  const { json, count, last, more } = row;
-  return { json: `[${json}]`, count: Number(count), last: BigInt(last), hasMore: more === 'true' };
+  const { last, json } = row;
+  const count = Number(row.count);
+  const hasMore = count > limit;
+  const plants = hasMore ? json.slice(0, json.lastIndexOf(plantStart)) : json;
+  return { json: `[${plants}]`, count: hasMore ? limit : count, last: BigInt(last), hasMore };
 }

@@ -92,6 +92,16 @@ export const postgresReadFaults: readonly Fault[] = [
         find: '[Number(row.nth), row]',
         replace: '[rows.length + 1 - Number(row.nth), row]',
       },
+      {
+        name: 'PostgreSQL pages: the next plant is returned too',
+        find: 'hasMore ? json.slice(0, json.lastIndexOf(plantStart)) : json',
+        replace: 'json',
+      },
+      {
+        name: 'PostgreSQL pages: the count includes the next plant',
+        find: 'hasMore ? limit : count',
+        replace: 'count',
+      },
     ],
   ),
   ...faultsIn(
@@ -161,44 +171,22 @@ export const postgresReadFaults: readonly Fault[] = [
         replace: ', p.id) >= ($1,',
       },
       {
-        name: 'PostgreSQL: a JSON page always has more',
-        find: 'p.id > page.last',
-        replace: 'p.id >= page.last',
-      },
-      {
-        name: 'PostgreSQL: a JSON page never has more',
-        find: '(page.count = request.most AND (',
-        replace: '(page.count > request.most AND (',
-      },
-      {
-        name: 'PostgreSQL: the check for more plants scans the table',
-        find:
-          '(\n          SELECT p.id FROM ${table} AS p WHERE p."user" = request."user" AND p.id > page.last ' +
-          'ORDER BY p.id LIMIT 1\n        ) IS NOT NULL)',
-        replace: 'EXISTS (SELECT FROM ${table} AS p WHERE p."user" = request."user" AND p.id > page.last))',
-        tests: [readGroup],
-      },
-      {
-        name: 'PostgreSQL: a further column of the table is used as the end of a JSON page',
-        find: 'p.id > page.last ORDER',
-        replace: 'p.id > last ORDER',
-        tests: ['test/storage/postgres/table.test.ts'],
-      },
-      {
-        name: 'PostgreSQL: a JSON page has more if another user has more plants',
-        find: 'WHERE p."user" = request."user" AND p.id > page.last',
-        replace: 'WHERE p.id > page.last',
-      },
-      {
         name: 'PostgreSQL: the estimated cost of JSON pages grows with the plants of a user',
-        find: 'ORDER BY p.id LIMIT ${maxPageLength}',
+        find: 'ORDER BY p.id LIMIT ${maxPageLength + 1}',
         replace: 'ORDER BY p.id',
         tests: [readGroup],
       },
+      { name: 'PostgreSQL: a JSON page never has more', find: 'LIMIT request.most + 1', replace: 'LIMIT request.most' },
       {
-        name: 'PostgreSQL: a JSON page is longer than its limit',
-        find: 'ORDER BY id LIMIT request.most',
-        replace: 'ORDER BY id LIMIT request.most + 1',
+        name: 'PostgreSQL: a JSON page ends with the next plant',
+        find: 'page.ids[least(page.count, request.most)]',
+        replace: 'page.ids[page.count]',
+      },
+      {
+        name: 'PostgreSQL: a further column of the table is used as the start of a JSON page',
+        find: 'p.id >= request.first',
+        replace: 'p.id >= first',
+        tests: ['test/storage/postgres/table.test.ts'],
       },
       {
         name: 'PostgreSQL: a list is sorted by the text of the id',
