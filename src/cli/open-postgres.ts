@@ -29,8 +29,8 @@ const queryTimeoutMs = 10_000;
 
 /**
  * Opens a storage adapter for the database of a `pg` connection string. The adapter has its own connection pool, and
- * closing the adapter also closes the pool. In the connection string, the `max` parameter sets the pool size, and
- * the `schema` and `table` parameters select the table. Does not connect to the database yet.
+ * closing the adapter also closes the pool. In the connection string, the `max` parameter sets the pool size, and the
+ * `schema` and `table` parameters select the table. Does not connect to the database yet.
  *
  * @throws {UsageError} if `pg` is not installed, or if the setting is not a connection string or has unsupported
  *   parameters. The message never contains the setting, which may include a password.

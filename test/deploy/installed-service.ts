@@ -49,8 +49,8 @@ export class InstalledService {
   }
 
   /**
-   * Starts the server as the user that the unit names. `wrapper` is a command with which the server is started, for
-   * example strace and its options.
+   * Starts the server as the user that the unit names. `wrapper` is a command that starts the server, such as strace
+   * with its options.
    */
   start(t: HasAfter, wrapper: readonly string[] = []): Promise<ServerProcess> {
     const serve = ['plant-store', 'serve', '--admin-port', '0', '--trusted-proxies', '1'];

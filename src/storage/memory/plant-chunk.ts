@@ -95,7 +95,7 @@ function searchPlants(plants: readonly StoredPlant[], id: PlantId): number {
   return index === -1 ? plants.length : index;
 }
 
-/** Returns the index of the first of `length` ids that is at least `id`, or `length` if there is none. */
+/** Searches the first `length` ids. Returns the index of the first one that is at least `id`, otherwise `length`. */
 function searchIds(ids: BigInt64Array, length: number, id: PlantId): number {
   let low = 0;
   let high = length;

@@ -93,14 +93,15 @@ export function statementsFor(table: string, userOrder: string): PostgresStateme
     // A single statement is atomic without an explicit transaction, so it can use any connection of the pool.
     insertAndRemove: `WITH created AS (${insert}), removed AS (${remove('$5', '$6')})
       SELECT "user", id FROM created UNION ALL SELECT "user", id FROM removed`,
-    // The planner does not know the value of `most`, and assumes a tenth of the user's plants. The constant limit bounds
-    // this estimate. Without it, the estimated cost exceeds jit_above_cost if users have many plants, and PostgreSQL
+    // The planner does not know the value of `most`, and assumes a tenth of the user's plants. The constant limit
+    // bounds this estimate. Without it, the estimated cost exceeds jit_above_cost if users have many plants, and PostgreSQL
     // compiles the statement each time: with 40,000 plants per user, 47 lists took 18 ms instead of 3.6 ms.
     //
     // The columns are qualified, because the table may have further columns with the same names.
     pages: `SELECT nth::text AS nth, page.count::text AS count,
         page.ids[least(page.count, request.most)]::text AS last,
-        CASE WHEN page.longest <= request.max_size AND octet_length(page.json) < ${maxPageBytes} THEN page.json END AS json
+        CASE WHEN page.longest <= request.max_size AND octet_length(page.json) < ${maxPageBytes}
+          THEN page.json END AS json
       FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])
         WITH ORDINALITY AS request("user", first, most, max_size, nth)
       CROSS JOIN LATERAL (

@@ -85,7 +85,7 @@ describe('PostgresStorage with concurrent lists', () => {
       await cluster.query(`ANALYZE ${table}`);
     });
 
-    /** Explains the statement that reads 64 pages of 15 plants, each starting at an id. */
+    /** Returns the plan of the statement that reads 64 pages of 15 plants. Each page starts at the id `first`. */
     async function explain(t: TestContext, options: string, first: number): Promise<string> {
       const requests = Array.from({ length: 64 }, () => ['ada', String(first), 15, 1000]);
       const { rows } = await cluster.pool(t).query<{ 'QUERY PLAN': unknown }>(

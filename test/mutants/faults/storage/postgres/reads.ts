@@ -200,8 +200,8 @@ export const postgresReadFaults: readonly Fault[] = [
       },
       {
         name: 'PostgreSQL: a JSON page of control characters exceeds the maximum',
-        find: ' AND octet_length(page.json) < ${maxPageBytes} THEN',
-        replace: ' THEN',
+        find: ' AND octet_length(page.json) < ${maxPageBytes}\n',
+        replace: '\n',
       },
     ],
   ),
