@@ -19,8 +19,8 @@ const unpreparedStates: ReadonlySet<string | undefined> = new Set([
 
 /**
  * Returns a pool that sends statements through `pool` and keeps them prepared on each connection. PostgreSQL then
- * parses a statement once per connection instead of once per call, and may also keep its plan. A single client then gets
- * up to 1.2 times as many lists of 20 plants per second.
+ * parses a statement once per connection instead of once per call, and may also keep its plan. A single client then
+ * gets up to 1.2 times as many lists of 20 plants per second.
  *
  * Some connection poolers in transaction mode do not support prepared statements. If a prepared statement is rejected,
  * this statement and all later statements are sent without preparation.

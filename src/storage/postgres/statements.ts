@@ -94,8 +94,8 @@ export function statementsFor(table: string, userOrder: string): PostgresStateme
     insertAndRemove: `WITH created AS (${insert}), removed AS (${remove('$5', '$6')})
       SELECT "user", id FROM created UNION ALL SELECT "user", id FROM removed`,
     // The planner does not know the value of `most`, and assumes a tenth of the user's plants. The constant limit
-    // bounds this estimate. Without it, the estimated cost exceeds jit_above_cost if users have many plants, and PostgreSQL
-    // compiles the statement each time: with 40,000 plants per user, 47 lists took 18 ms instead of 3.6 ms.
+    // bounds this estimate. Without it, the estimated cost exceeds jit_above_cost if users have many plants, and
+    // PostgreSQL compiles the statement each time: with 40,000 plants per user, 47 lists took 18 ms instead of 3.6 ms.
     //
     // The columns are qualified, because the table may have further columns with the same names.
     pages: `SELECT nth::text AS nth, page.count::text AS count,
