@@ -23,11 +23,12 @@ export type {
   JsonPage,
   ListRange,
   OwnedPlant,
+  PageRequest,
   PlantKey,
+  PlantPage,
   ScanRange,
   StorageAdapter,
   Write,
 } from './storage/storage-adapter.ts';
-export type { PlantConflict } from './transfer/add-plants.ts';
+export type { CopyCounts, CopyPlantsOptions, PlantConflict } from './transfer/add-plants.ts';
 export { copyPlants } from './transfer/copy-plants.ts';
-export type { CopyCounts, CopyPlantsOptions } from './transfer/copy-plants.ts';

@@ -10,19 +10,19 @@ export interface Answer {
   readonly status: number;
   readonly headers?: HeaderList | undefined;
   /**
-   * The JSON body: a string, or a generator that yields it in pieces. The code that sends the answer always closes the
+   * The JSON body: a string, or a generator that yields it page by page. The response to HEAD does not start the
    * generator.
    */
-  readonly body?: string | AsyncGenerator<string, void, undefined>;
-  /**
-   * The user whose plants the body contains. Bytes of the body that the client has not read count towards this user's
-   * limit.
-   */
-  readonly user?: string;
+  readonly body?: string | AsyncGenerator<string, void, undefined> | undefined;
   /** The code of the error that the body contains. */
   readonly error?: ResponseCode;
-  /** Called once, when the response has been sent or the client has disconnected. */
-  readonly onEnd?: (sent: Sent) => void;
+}
+
+/** An answer to a request, with the headers that every response has. */
+export interface FinalAnswer extends Pick<Answer, 'status' | 'body'> {
+  readonly headers: HeaderList;
+  /** Must be called once, when the response has been sent, could not be sent, or the client has disconnected. */
+  readonly onEnd: (sent: Sent) => void;
 }
 
 /** The outcome of sending an answer. */
@@ -30,7 +30,9 @@ export interface Sent {
   /** Whether the whole response was sent. */
   readonly isComplete: boolean;
   /** The number of bytes in the response, including its header. Absent if it is unknown. */
-  readonly bytes?: number;
+  readonly bytes?: number | undefined;
+  /** The error that interrupted the response. */
+  readonly error?: unknown;
 }
 
 /**

@@ -1,67 +1,23 @@
 import { isUtf8 } from 'node:buffer';
-import { PlantStoreError } from '../model/errors.ts';
 import { parseExactJson } from '../model/exact-json.ts';
 import { HttpError } from './http-error.ts';
 import type { ServiceRequest } from './service-request.ts';
-import { UserTotals } from './user-totals.ts';
-
-/** The default of `maxReceivedBytes`. If 16 times `maxBodyBytes` is more, that is the default instead. */
-const minReceivedBytes = 67_108_864;
-
-/** The share of `maxReceivedBytes` that one user's bodies may use. */
-const userShare = 1 / 4;
 
 /**
- * Reads JSON bodies. The memory for bodies that are being received is limited to `maxReceivedBytes`, because clients
- * may send bodies slowly.
+ * Reads and parses the JSON body of a request. The value of the top-level `id` member is exact (see `parseExactJson`).
+ *
+ * @throws {HttpError} `invalid_media_type`, `body_too_large` or `invalid_json` if the service rejects the body;
+ *   `malformed_request` if the client disconnects before the end of the body.
  */
-export class JsonBodyReader {
-  readonly #maxBodyBytes: number;
-  readonly #maxReceivedBytes: number;
-  readonly #received = new UserTotals();
-
-  constructor(maxBodyBytes: number, maxReceivedBytes: number = Math.max(minReceivedBytes, 16 * maxBodyBytes)) {
-    this.#maxBodyBytes = maxBodyBytes;
-    this.#maxReceivedBytes = maxReceivedBytes;
-  }
-
-  /**
-   * Reads and parses the JSON body of a user's request. The value of the top-level `id` member is exact (see
-   * `parseExactJson`).
-   *
-   * @throws {HttpError} `invalid_media_type`, `body_too_large` or `invalid_json` if the service rejects the body;
-   *   `malformed_request` if the client disconnects before the end of the body.
-   * @throws {PlantStoreError} `saturated` if too many bodies are being received.
-   */
-  async read(request: ServiceRequest, user: string): Promise<unknown> {
-    checkMediaType(request);
-    let reserved = 0;
-    try {
-      const body = request.readBody(this.#maxBodyBytes, (bytes) => {
-        reserved = this.#reserve(user, bytes);
-      });
-      const bytes = body instanceof Promise ? await body : body;
-      return parseBody(bytes);
-    } finally {
-      if (reserved > 0) this.#received.add(user, -reserved);
-    }
-  }
-
-  #reserve(user: string, bytes: number): number {
-    const isOver = this.#received.all + bytes > this.#maxReceivedBytes;
-    const isOverShare = this.#received.of(user) + bytes > this.#maxReceivedBytes * userShare;
-    if (isOver || isOverShare) throw new PlantStoreError('saturated');
-    this.#received.add(user, bytes);
-    return bytes;
-  }
-}
-
-function parseBody(bytes: Buffer): unknown {
+export async function readJson(request: ServiceRequest, maxBytes: number): Promise<unknown> {
+  checkMediaType(request);
+  const body = request.readBody(maxBytes);
+  const bytes = body instanceof Promise ? await body : body;
   if (!isUtf8(bytes)) throw new HttpError('invalid_json');
   try {
     return parseExactJson(bytes.toString('utf8'));
   } catch (cause) {
-    throw new HttpError('invalid_json', cause instanceof RangeError ? cause.message : undefined, { cause });
+    throw new HttpError('invalid_json', undefined, { cause });
   }
 }
 
@@ -77,5 +33,51 @@ function checkMediaType(request: ServiceRequest): void {
   const isJson = /^application\/json\s*(?:;|$)/i.test(contentType) && !contentType.includes(',');
   if (!isJson || !/^utf-?8$/i.test(charset) || (coding?.toLowerCase() ?? 'identity') !== 'identity') {
     throw new HttpError('invalid_media_type');
+  }
+}
+
+/** Collects the chunks of a body. */
+export class BodyBytes {
+  readonly #maxBytes: number;
+  #bytes: Buffer = Buffer.alloc(0);
+  #length = 0;
+
+  /**
+   * `announced` is the value of the `Content-Length` header.
+   *
+   * @throws {HttpError} `body_too_large` if it exceeds `maxBytes`.
+   */
+  constructor(maxBytes: number, announced: string | undefined) {
+    this.#maxBytes = maxBytes;
+    if (Number(announced ?? 0) > maxBytes) throw this.tooLarge();
+  }
+
+  /** The chunks that were added, as one buffer. */
+  get all(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  /**
+   * Appends a chunk to the buffer. Keeping the chunks as separate objects would use more memory: 27 MiB for 64 KiB of
+   * one-byte chunks.
+   *
+   * @returns `false` if the body exceeds its maximum size.
+   */
+  add(chunk: Buffer): boolean {
+    const length = this.#length + chunk.length;
+    if (length > this.#maxBytes) return false;
+    if (length > this.#bytes.length) {
+      const roomy = Buffer.allocUnsafe(Math.min(this.#maxBytes, 2 * length));
+      this.#bytes.copy(roomy, 0, 0, this.#length);
+      this.#bytes = roomy;
+    }
+    chunk.copy(this.#bytes, this.#length);
+    this.#length = length;
+    return true;
+  }
+
+  /** Returns the error for a body that exceeds its maximum size. */
+  tooLarge(): HttpError {
+    return new HttpError('body_too_large', `The body is over ${this.#maxBytes} bytes.`);
   }
 }

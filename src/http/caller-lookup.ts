@@ -6,20 +6,13 @@ import { HttpError } from './http-error.ts';
 /** The default time within which a promise from `authenticate` must settle. */
 const defaultTimeoutMs = 10_000;
 
-/**
- * Calls `authenticate` and checks its result. If the result is a promise, it must settle within 10 seconds. At most
- * `maxPending` of these promises may be pending at once. This limits the resources that are in use while an identity
- * provider is slow.
- */
+/** Calls `authenticate` and checks its result. If the result is a promise, it must settle within 10 seconds. */
 export class CallerLookup {
   readonly #authenticate: Authenticate;
-  readonly #maxPending: number;
   readonly #timeoutMs: number;
-  #pending = 0;
 
-  constructor(authenticate: Authenticate, maxPending: number, timeoutMs: number = defaultTimeoutMs) {
+  constructor(authenticate: Authenticate, timeoutMs: number = defaultTimeoutMs) {
     this.#authenticate = authenticate;
-    this.#maxPending = maxPending;
     this.#timeoutMs = timeoutMs;
   }
 
@@ -27,19 +20,21 @@ export class CallerLookup {
    * Returns the caller that a token identifies.
    *
    * @throws {HttpError} `invalid_token` if the token does not identify a caller.
-   * @throws {PlantStoreError} `saturated` if too many lookups are pending.
    * @throws {TypeError} if `authenticate` returns something other than a Caller.
-   * @throws {Error} if `authenticate` does not settle in time. Errors that `authenticate` throws are rethrown.
+   * @throws {Error} if `authenticate` does not settle in time.
+   * @throws any error that `authenticate` throws. A PlantStoreError becomes the `cause` of an HttpError `internal`,
+   *   unless its code is `storage_unavailable`.
    */
-  async find(token: string): Promise<Caller> {
-    if (this.#pending >= this.#maxPending) throw new PlantStoreError('saturated');
-    const result = this.#authenticate(token);
-    const caller = isPromiseLike(result) ? await this.#settled(result) : result;
-    // An `authenticate` function written in JavaScript may also return undefined, for example the result of
-    // `map.get(token)`.
-    if (caller === null || caller === undefined) throw new HttpError('invalid_token');
-    checkCaller(caller);
-    return caller;
+  find(token: string): Caller | Promise<Caller> {
+    try {
+      const result = this.#authenticate(token);
+      if (!isPromiseLike(result)) return checkedCaller(result);
+      return this.#settled(result).then(checkedCaller, (error: unknown) => {
+        throw asInternalError(error);
+      });
+    } catch (error) {
+      throw asInternalError(error);
+    }
   }
 
   async #settled<T>(result: PromiseLike<T>): Promise<T> {
@@ -47,11 +42,9 @@ export class CallerLookup {
     const timer = setTimeout(() => {
       late.reject(new Error(`authenticate did not settle within ${this.#timeoutMs} milliseconds`));
     }, this.#timeoutMs);
-    this.#pending++;
     try {
       return await Promise.race([result, late.promise]);
     } finally {
-      this.#pending--;
       clearTimeout(timer);
     }
   }
@@ -61,7 +54,19 @@ function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function';
 }
 
-function checkCaller(caller: unknown): void {
+/**
+ * Replaces an error that would give the response the status of its code: `invalid_user`, for example, would blame the
+ * client. The code `storage_unavailable` is kept, because clients can retry.
+ */
+function asInternalError(error: unknown): unknown {
+  const isOurs = error instanceof PlantStoreError && error.code !== 'storage_unavailable';
+  return isOurs ? new HttpError('internal', undefined, { cause: error }) : error;
+}
+
+/** Checks the result of `authenticate`. It may be anything if the function is written in JavaScript. */
+function checkedCaller(caller: unknown): Caller {
+  // For example, `map.get(token)` returns undefined.
+  if (caller === null || caller === undefined) throw new HttpError('invalid_token');
   if (typeof caller !== 'object') {
     throw new TypeError(`authenticate must return a Caller or null, not a ${typeof caller}`);
   }
@@ -70,7 +75,9 @@ function checkCaller(caller: unknown): void {
   if (tokenId !== undefined && typeof tokenId !== 'string') {
     throw new TypeError('authenticate returned a Caller whose tokenId is not a string');
   }
-  if (scopes === undefined || (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string'))) return;
+  if (scopes === undefined || (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string'))) {
+    return caller as Caller;
+  }
   throw new TypeError(
     "authenticate returned a Caller whose scopes are not an array of strings, such as ['plants:read']",
   );

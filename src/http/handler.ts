@@ -1,39 +1,57 @@
+import type { Caller } from '../model/caller.ts';
+import { requestChannel, startTime } from '../model/diagnostics.ts';
 import { PlantStoreError } from '../model/errors.ts';
-import type { HttpErrorCode } from '../model/errors.ts';
 import { guardHook } from '../model/guard-hook.ts';
 import type { PlantStore } from '../store/plant-store.ts';
 import { errorAnswer } from './answer.ts';
-import type { Answer, HeaderList, Sent } from './answer.ts';
+import type { Answer, FinalAnswer, Sent } from './answer.ts';
 import { bearerToken, challenge, checkScope } from './bearer.ts';
 import { CallerLookup } from './caller-lookup.ts';
 import { Cors } from './cors.ts';
 import { HttpError } from './http-error.ts';
 import { createOperations } from './operations.ts';
-import { RequestRecord } from './request-record.ts';
-import type { RouteFacts } from './request-record.ts';
-import { resolveTarget } from './routes.ts';
-import type { Operation, Route } from './routes.ts';
+import { Permits } from './permits.ts';
+import { clientOf, traceIdOf } from './request-identity.ts';
+import { operationOf, resolveTarget } from './routes.ts';
+import type { ResolvedTarget } from './routes.ts';
 import { parseServiceOptions, printError } from './service-options.ts';
 import type { ServiceOptions } from './service-options.ts';
 import type { ServiceRequest } from './service-request.ts';
-import { UnsentBytes } from './unsent-bytes.ts';
 
-/** The HTTP service without a server. It returns an {@link Answer} for each request and does not use sockets. */
+/** The HTTP service without a server. It returns an answer for each request and does not use sockets. */
 export interface Handler {
   /** Handles a request: checks the route, method, credentials and scope, then runs the operation. Never rejects. */
-  answer(request: ServiceRequest): Promise<Answer>;
+  answer(request: ServiceRequest): Promise<FinalAnswer>;
   /**
    * Returns whether a route exists for a request target. If not, {@link answer} returns the error `route_not_found`.
    */
   hasRoute(target: string): boolean;
-  /** Returns an error answer with the given headers, for a request that is refused before it is dispatched. */
-  refuse(request: ServiceRequest, code: HttpErrorCode, headers: HeaderList): Answer;
-  /** Reports an error that occurs while an answer is being sent. */
-  report(error: unknown, request: ServiceRequest): void;
-  /** Counts the response bytes that clients have not read. The code that sends the answers updates this count. */
-  readonly unsent: UnsentBytes;
-  readonly maxBodyBytes: number;
-  readonly maxInFlight: number;
+  /** Returns the answer for a request that is refused before it is dispatched. */
+  refuse(request: ServiceRequest, error: HttpError): FinalAnswer;
+}
+
+/** A request that is being handled. */
+class Call {
+  readonly request: ServiceRequest;
+  readonly target: ResolvedTarget;
+  /** The time when the request arrived; `undefined` if `plant-store:request` has no subscribers. */
+  readonly start = startTime(requestChannel);
+  /** The address of the client. It is read at the start, because a closed connection does not have an address. */
+  readonly client: string | undefined;
+  caller: Caller | undefined;
+  /** Whether the caller holds a permit for this request. */
+  hasPermit = false;
+
+  constructor(request: ServiceRequest, target: ResolvedTarget, trustedProxies: number) {
+    this.request = request;
+    this.target = target;
+    if (this.start !== undefined) this.client = clientOf(request, trustedProxies);
+  }
+
+  /** The path template of the route; empty if no route matches. */
+  get path(): string {
+    return this.target.match?.route.path ?? '';
+  }
 }
 
 /**
@@ -43,91 +61,99 @@ export interface Handler {
  * @throws {TypeError} if an option is invalid; the message names it.
  */
 export function createHandler(owner: string, store: PlantStore, options: ServiceOptions): Handler {
-  const { authenticate, onError, maxUnsentBytes, corsOrigin, trustedProxies, ...limits } = parseServiceOptions(
-    owner,
-    store,
-    options,
-  );
-  const { basePath } = limits;
+  const parsed = parseServiceOptions(owner, store, options);
+  const { authenticate, onError, corsOrigin, trustedProxies, basePath, maxBodyBytes, maxInFlight } = parsed;
   const cors = corsOrigin.length === 0 ? undefined : new Cors(corsOrigin);
-  const unsent = new UnsentBytes(maxUnsentBytes);
-  const operations = createOperations(store, { ...limits, hasCors: cors !== undefined }, unsent);
-  const callers = new CallerLookup(authenticate, limits.maxInFlight);
+  const operations = createOperations(store, { basePath, maxBodyBytes, hasCors: cors !== undefined });
+  const callers = new CallerLookup(authenticate);
+  const permits = new Permits<string>(maxInFlight);
   const reportGuarded = guardHook('onError', onError, printError);
 
-  function report(error: unknown, request: ServiceRequest): void {
-    const { id, method, target } = request;
-    reportGuarded(error, { requestId: id, method, path: resolveTarget(target, basePath).match?.route.path ?? '' });
+  function report(error: unknown, { request, path }: Call): void {
+    reportGuarded(error, { requestId: request.id, method: request.method, path });
   }
 
-  async function userOf(request: ServiceRequest, { scope }: Operation, record?: RequestRecord): Promise<string> {
-    if (scope === undefined) return '';
-    const caller = await callers.find(bearerToken(request));
-    if (record !== undefined) record.caller = caller;
-    checkScope(caller, scope);
-    return caller.user;
+  function begin(request: ServiceRequest): Call {
+    return new Call(request, resolveTarget(request.target, basePath), trustedProxies);
   }
 
-  async function answer(request: ServiceRequest): Promise<Answer> {
-    const record = RequestRecord.begin(request, trustedProxies);
-    return identified(request, await dispatch(request, record), record);
+  async function answer(request: ServiceRequest): Promise<FinalAnswer> {
+    const call = begin(request);
+    return finish(call, await dispatch(call));
   }
 
-  function refuse(request: ServiceRequest, code: HttpErrorCode, headers: HeaderList): Answer {
-    const record = RequestRecord.begin(request, trustedProxies);
-    return identified(request, errorAnswer(new HttpError(code), headers), record);
-  }
-
-  /**
-   * Adds the `X-Request-Id` header and the CORS headers to an `Answer`. If `record` is not `undefined`, it is published
-   * when the response has been sent or the client has disconnected.
-   */
-  function identified(request: ServiceRequest, decided: Answer, record: RequestRecord | undefined): Answer {
-    const { headers: own = [] } = decided;
-    const headers = ['X-Request-Id', request.id, ...own, ...(cors?.headers(request) ?? [])];
-    if (record === undefined) return { ...decided, headers };
-    const onEnd = (sent: Sent): void => {
-      record.publish(decided, sent, routeOf(request, basePath));
-    };
-    return { ...decided, headers, onEnd };
-  }
-
-  async function dispatch(request: ServiceRequest, record?: RequestRecord): Promise<Answer> {
-    const { path, query, match } = resolveTarget(request.target, basePath);
+  async function dispatch(call: Call): Promise<Answer> {
+    const { request, target } = call;
+    const { match, path, query } = target;
     if (match === undefined) return errorAnswer(new HttpError('route_not_found'));
     const { route, idText, allow } = match;
-    const { method } = request;
-    if (method === 'OPTIONS') {
+    if (request.method === 'OPTIONS') {
       return { status: 204, headers: ['Allow', allow, ...(cors?.preflightHeaders(request, allow) ?? [])] };
     }
-    const operation = operationOf(route, method);
+    const operation = operationOf(route, request.method);
     if (operation === undefined) return errorAnswer(new HttpError('method_not_allowed'), ['Allow', allow]);
+    const { id, scope } = operation;
     try {
-      const user = await userOf(request, operation, record);
-      return await operations[operation.id]({ request, user, path, query, idText });
+      if (scope !== undefined) {
+        const found = callers.find(bearerToken(request));
+        // Most callers are found synchronously. Without `await`, such a request takes one promise less.
+        call.caller = found instanceof Promise ? await found : found;
+        checkScope(call.caller, scope);
+        takePermit(call, call.caller.user);
+      }
+      return await operations[id]({ request, user: call.caller?.user ?? '', path, query, idText });
     } catch (error) {
-      const refusal = errorAnswer(error, challenge(error, operation.scope));
-      if (refusal.status >= 500 && !isRefusal(error)) report(error, request);
+      const refusal = errorAnswer(error, challenge(error, scope));
+      if (refusal.status >= 500 && !isRefusal(error)) report(error instanceof HttpError ? error.cause : error, call);
       return refusal;
     }
   }
 
-  function hasRoute(target: string): boolean {
-    return resolveTarget(target, basePath).match !== undefined;
+  /** Takes the permit that the request needs until its response has been sent or the client has disconnected. */
+  function takePermit(call: Call, user: string): void {
+    if (!call.request.isOpen) throw new HttpError('malformed_request');
+    if (!permits.take(user)) throw new PlantStoreError('saturated');
+    call.hasPermit = true;
   }
 
-  const { maxBodyBytes, maxInFlight } = limits;
-  return { answer, refuse, hasRoute, report, unsent, maxBodyBytes, maxInFlight };
+  /** Adds the headers of every response to an answer. */
+  function finish(call: Call, decided: Answer): FinalAnswer {
+    const { request } = call;
+    const headers = ['X-Request-Id', request.id, ...(decided.headers ?? []), ...(cors?.headers(request) ?? [])];
+    const onEnd = (sent: Sent): void => {
+      if (call.hasPermit && call.caller !== undefined) permits.release(call.caller.user);
+      if (sent.error !== undefined) report(sent.error, call);
+      if (call.start !== undefined) publish(call, call.start, decided, sent);
+    };
+    return { status: decided.status, headers, body: decided.body, onEnd };
+  }
+
+  return {
+    answer,
+    hasRoute: (target) => resolveTarget(target, basePath).match !== undefined,
+    refuse: (request, error) => finish(begin(request), errorAnswer(error)),
+  };
 }
 
-function operationOf(route: Route, method: string): Operation | undefined {
-  return route.operations[method === 'HEAD' ? 'GET' : method];
-}
-
-/** Returns the properties of a request message that describe the route. */
-function routeOf({ method, target }: ServiceRequest, basePath: string): RouteFacts {
-  const route = resolveTarget(target, basePath).match?.route;
-  return { path: route?.path ?? '', operation: route && operationOf(route, method)?.id };
+/** Publishes the message of a request on the `plant-store:request` channel. */
+function publish(call: Call, start: number, { status, error }: Answer, { isComplete, bytes }: Sent): void {
+  const { request, caller, client, path, target } = call;
+  const { method } = request;
+  requestChannel.publish({
+    requestId: request.id,
+    traceId: traceIdOf(request),
+    client,
+    user: caller?.user,
+    tokenId: caller?.tokenId,
+    method,
+    path,
+    operation: target.match && operationOf(target.match.route, method)?.id,
+    status,
+    error,
+    durationMs: performance.now() - start,
+    bytes,
+    isComplete,
+  });
 }
 
 /**

@@ -49,7 +49,7 @@ const headers = {
   'X-Request-Id': {
     description:
       'Identifies the request in the log of the server. The value is the id that the client sent in this header, if ' +
-      'that id consists of 1 to 128 visible ASCII characters other than " and \\; otherwise, it is a new UUID. The ' +
+      'that id consists of 1 to 128 visible ASCII characters other than " and \\; otherwise, it is a new unique id. The ' +
       'header is absent if the request was refused before it was complete: the request header was malformed or too ' +
       'large, or the request took too long to arrive.',
     schema: { type: 'string', pattern: '^[!#-[\\]-~]{1,128}$' },
@@ -103,8 +103,7 @@ const details: Record<OperationId, JsonObject & { readonly responses: JsonObject
     summary: 'Creates a plant for the caller, unless the caller already has a plant with this id.',
     requestBody: {
       required: true,
-      description:
-        'JSON in UTF-8 without a content coding; at most 65536 bytes by default, and at most 256 levels deep.',
+      description: 'JSON in UTF-8 without a content coding; at most 65536 bytes by default.',
       content: json(schemaRef('NewPlant')),
     },
     responses: { 200: success('The plant was created.', schemaRef('Plant')) },

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { ServiceRequest } from './service-request.ts';
 
@@ -16,10 +16,19 @@ const traceparent = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]
 
 type Headers = Pick<ServiceRequest, 'header'>;
 
-/** Returns the value of the `X-Request-Id` header if it is usable, otherwise a new UUID. */
+/** The first part of the ids that this process creates. It distinguishes them from those of other processes. */
+const ownPrefix = randomBytes(9).toString('base64url');
+let ownIds = 0;
+
+/**
+ * Returns the value of the `X-Request-Id` header if it is usable, otherwise a new unique id. An id that consists of a
+ * random prefix and a counter takes a third of the time of a UUID.
+ */
 export function requestIdOf(request: Headers): string {
   const sent = request.header('x-request-id');
-  return sent !== undefined && usableId.test(sent) ? sent : randomUUID();
+  if (sent !== undefined && usableId.test(sent)) return sent;
+  ownIds++;
+  return `${ownPrefix}-${ownIds.toString(36)}`;
 }
 
 /** Returns the trace-id of the `traceparent` header, or `undefined` if there is no valid one. */

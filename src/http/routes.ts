@@ -53,12 +53,17 @@ export const routes: readonly Route[] = [
       DELETE: {
         id: 'deletePlant',
         scope: 'plants:write',
-        errors: [...tokenErrors, 'invalid_id', 'body_too_large', 'plant_not_found', ...storeErrors],
+        errors: [...tokenErrors, 'invalid_id', 'plant_not_found', ...storeErrors],
       },
     },
   },
   { path: '/openapi.json', operations: { GET: { id: 'getOpenApi', scope: undefined, errors: [] } } },
 ];
+
+/** Returns the operation of a route for a method, or `undefined` if the route does not support the method. */
+export function operationOf(route: Route, method: string): Operation | undefined {
+  return route.operations[method === 'HEAD' ? 'GET' : method];
+}
 
 /** Returns the methods that a route supports, as the value of the `Allow` header (RFC 9110 §10.2.1). */
 function allowedMethods(route: Route): string {
@@ -77,17 +82,23 @@ export interface RouteMatch {
   readonly allow: string;
 }
 
-const patterns = routes.map((route) => ({
-  route,
-  allow: allowedMethods(route),
-  pattern: new RegExp(`^${route.path.replace('.', '\\.').replace('{id}', '([^/]+)')}$`),
+interface Pattern {
+  readonly match: RouteMatch;
+  /** Matches the paths of a route with `{id}`. Its group captures the id. */
+  readonly pattern: RegExp | undefined;
+}
+
+const patterns: readonly Pattern[] = routes.map((route) => ({
+  match: { route, idText: '', allow: allowedMethods(route) },
+  pattern: route.path.includes('{id}') ? new RegExp(`^${route.path.replace('{id}', '([^/]+)')}$`) : undefined,
 }));
 
 /** Returns the route that matches a path. Paths are compared exactly: letter case and trailing slashes matter. */
 export function findRoute(path: string): RouteMatch | undefined {
-  for (const { route, allow, pattern } of patterns) {
-    const match = pattern.exec(path);
-    if (match !== null) return { route, allow, idText: match[1] ?? '' };
+  for (const { match, pattern } of patterns) {
+    if (match.route.path === path) return match;
+    const idText = pattern?.exec(path)?.[1];
+    if (idText !== undefined) return { ...match, idText };
   }
   return undefined;
 }
@@ -117,7 +128,7 @@ export function resolveTarget(target: string, basePath: string): ResolvedTarget 
  * as a host.
  */
 export function splitTarget(target: string): { path: string; query: string } {
-  const origin = /^https?:\/\/[^/?]*/i.exec(target)?.[0].length ?? 0;
+  const origin = target.startsWith('/') ? 0 : (/^https?:\/\/[^/?]*/i.exec(target)?.[0].length ?? 0);
   const queryAt = target.indexOf('?', origin);
   const path = target.slice(origin, queryAt === -1 ? undefined : queryAt);
   return { path: path === '' ? '/' : path, query: queryAt === -1 ? '' : target.slice(queryAt + 1) };

@@ -21,18 +21,12 @@ export interface ServiceOptions {
    */
   maxBodyBytes?: number;
   /**
-   * The maximum number of requests that the store processes at the same time, 1 or more; default 1000. Further requests
-   * are refused immediately with `saturated`. A request counts towards this limit after it has arrived completely. A
-   * list request counts only until its first page has been read. One user may use three quarters of the limit. In
-   * addition, up to ten times this number of pipelined requests may wait for earlier requests on their connections.
+   * The maximum number of requests in progress, 1 or more; default 1000. A request is in progress from the check of its
+   * token until its response has been sent, or the client has disconnected. It can use the memory of one request body
+   * and one page of a list (256 KiB). Further requests are refused with `saturated`. A user may begin another request
+   * while the user has fewer requests in progress than there are free places, so no user can occupy all of them.
    */
   maxInFlight?: number;
-  /**
-   * The maximum number of response bytes that are buffered until clients read them, 1 or more; default 67108864. One
-   * user may use a quarter of this limit. When the limit or a user's quarter is reached, the slowest connections are
-   * closed, and new list requests are refused with `saturated`.
-   */
-  maxUnsentBytes?: number;
   /**
    * The path prefix under which clients reach the service, such as `/garden`. Paths in `Link` headers and the OpenAPI
    * document begin with it. Default: none. Requests may arrive with or without the prefix, because some proxies and
@@ -75,7 +69,6 @@ const optionNames = {
   authenticate: true,
   maxBodyBytes: true,
   maxInFlight: true,
-  maxUnsentBytes: true,
   basePath: true,
   corsOrigin: true,
   trustedProxies: true,
@@ -99,13 +92,12 @@ export function parseServiceOptions(
     authenticate,
     maxBodyBytes = 65_536,
     maxInFlight = 1000,
-    maxUnsentBytes = 67_108_864,
     basePath = '',
     corsOrigin = [],
     trustedProxies = 0,
     onError = printError,
   } = options;
-  const integers = { maxBodyBytes, maxInFlight, maxUnsentBytes };
+  const integers = { maxBodyBytes, maxInFlight };
   checkFunctionOption('authenticate', authenticate);
   checkFunctionOption('onError', onError);
   for (const [name, value] of Object.entries(integers)) checkIntegerOption(name, value, 1);

@@ -18,21 +18,10 @@ export interface ServiceRequest {
    */
   header(name: string): string | undefined;
   /**
-   * Reads the whole body. If the body has not arrived completely, `beforeWaiting` is called first, with the number of
-   * bytes to reserve for the body. If `beforeWaiting` throws, the body is not read.
+   * Reads the whole body. Returns the body itself if it has already arrived.
    *
    * @throws {HttpError} `body_too_large` if the body exceeds `maxBytes`; `malformed_request` if the client disconnects
    *   before the end of the body.
    */
-  readBody(maxBytes: number, beforeWaiting: (bytes: number) => void): Buffer | Promise<Buffer>;
-  /**
-   * Reads and discards a body that has no defined semantics, such as the body of a DELETE request (RFC 9110 §9.3.5).
-   * Returns `undefined` if there is no body to wait for. Throws the same errors as {@link readBody}.
-   */
-  discardBody(maxBytes: number): Promise<void> | undefined;
-  /**
-   * Returns whether the client has disconnected. Unlike {@link isOpen}, this method may send data to detect a
-   * disconnect.
-   */
-  isClientGone(): boolean;
+  readBody(maxBytes: number): Buffer | Promise<Buffer>;
 }

@@ -8,8 +8,11 @@ export const scopes: readonly Scope[] = ['plants:read', 'plants:write'];
 export interface Caller {
   /** The user whose plants the caller may access: a string of 1 to 255 UTF-8 bytes. */
   readonly user: string;
-  /** The scopes of the caller; by default all scopes. Scopes that belong to other services are ignored. */
-  readonly scopes?: readonly Scope[] | undefined;
+  /**
+   * The scopes of the caller; by default all scopes. Each {@link Scope} grants a permission. Other strings, such as the
+   * scopes of other services in an access token, are ignored.
+   */
+  readonly scopes?: readonly string[] | undefined;
   /**
    * Identifies the token in the log and in messages on the `plant-store:request` channel. The identifier is not a
    * secret.

@@ -53,7 +53,7 @@ export interface CommitMessage extends DiagnosticOutcome {
 export interface RequestMessage {
   /**
    * The value of the response's `X-Request-Id` header. If the request's `X-Request-Id` header consists of 1 to 128
-   * visible ASCII characters other than `"` and `\`, its value is used. Otherwise, the value is a new UUID.
+   * visible ASCII characters other than `"` and `\`, its value is used. Otherwise, the value is a new unique id.
    */
   readonly requestId: string;
   /** The trace-id of the request's `traceparent` header (W3C Trace Context); `undefined` if there is no valid one. */

@@ -26,7 +26,7 @@ export const errorTable = {
   plant_not_found: { status: 404, error: 40402, message: 'You have no plant with this id.' },
   method_not_allowed: { status: 405, error: 40500, message: 'This path does not support this method.' },
   request_timeout: { status: 408, error: 40800, message: 'The request took too long to arrive.' },
-  header_too_large: { status: 431, error: 43100, message: 'The request header is too large.' },
+  header_too_large: { status: 431, error: 43100, message: 'The request header is too large or has too many fields.' },
   internal: { status: 500, error: 50000, message: 'The server has failed.' },
   saturated: { status: 503, error: 50300, message: 'Too much work is waiting. Try again shortly.' },
   storage_unavailable: { status: 503, error: 50300, message: 'The storage failed. Try again shortly.' },
@@ -80,4 +80,11 @@ export class PlantStoreError extends Error {
     super(message, options);
     this.code = code;
   }
+}
+
+/** Converts an error of a storage adapter: any error without a code becomes the cause of `storage_unavailable`. */
+export function asStorageError(error: unknown): PlantStoreError {
+  return error instanceof PlantStoreError
+    ? error
+    : new PlantStoreError('storage_unavailable', undefined, { cause: error });
 }

@@ -1,16 +1,16 @@
 import { int64FromJsonNumber } from './int64.ts';
 
 /**
- * The maximum nesting depth of arrays and objects. A NewPlant has only one level. Deeper levels can occur only in
- * unknown fields, which are ignored.
- */
-const maxDepth = 256;
-
-/**
  * Matches a number with a fraction or an exponent. May also match text inside a string: the parsed result is then the
  * same, but parsing is slower.
  */
 const fractionOrExponent = /\d[.eE]/;
+
+/** The third argument of a reviver (https://tc39.es/proposal-json-parse-with-source/). */
+interface RevivedFrom {
+  /** The source text of the value; `undefined` if the value is not primitive. */
+  readonly source?: string;
+}
 
 /**
  * Parses JSON (RFC 8259) without rounding the number in the top-level member `id`. If this number is an int64, in any
@@ -18,74 +18,24 @@ const fractionOrExponent = /\d[.eE]/;
  * the result is NaN.
  *
  * @throws {SyntaxError} if the text is not JSON.
- * @throws {RangeError} if arrays and objects are nested more than 256 levels deep.
+ * @throws {RangeError} if arrays and objects are nested too deeply for the stack, more than some 5000 levels.
  */
 export function parseExactJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  if (isExact(value) && isFlat(text) && !fractionOrExponent.test(text)) return value;
-  const literal = findIdLiteral(text);
-  return literal === undefined ? value : { ...(value as object), id: int64FromJsonNumber(literal) ?? NaN };
-}
-
-/**
- * Checks that JSON.parse has not rounded `id`. If JSON.parse rounds an integer literal, the result is never a safe
- * integer.
- */
-function isExact(value: unknown): boolean {
   const { id } = (value ?? {}) as { id?: unknown };
-  return typeof id !== 'number' || Number.isSafeInteger(id);
+  if (typeof id !== 'number' || (Number.isSafeInteger(id) && !fractionOrExponent.test(text))) return value;
+  return { ...(value as object), id: int64FromJsonNumber(idSource(text)) ?? NaN };
 }
 
 /**
- * Checks that the JSON contains no array and at most one object. Brackets and braces inside strings can also make this
- * function return `false`. The result of the parsing is then still correct, but parsing is slower.
+ * Returns the source text of the number in the top-level member `id`. Parses the text with a reviver, which takes ten
+ * times as long, so this function is called only if the number may have been rounded.
  */
-function isFlat(text: string): boolean {
-  return !text.includes('[') && !text.includes('{', text.indexOf('{') + 1);
-}
-
-/**
- * Returns the number literal of the top-level member `id`, or `undefined` if `id` is missing or is not a number. If
- * there are several members named `id`, the last one is used, as in JSON.parse. `text` must be valid JSON.
- *
- * This function scans the text in a loop. JSON.parse with a reviver is not used, because JSON.parse calls the reviver
- * recursively: the stack overflows at about 5,000 levels.
- */
-function findIdLiteral(text: string): string | undefined {
-  const number = /\s*(-?\d[\d.eE+-]*)/y;
-  let literal: string | undefined;
-  let depth = 0;
-  let lastString = '';
-  for (let at = 0; at < text.length; at++) {
-    switch (text[at]) {
-      case '"': {
-        const end = stringEnd(text, at);
-        if (depth === 1) lastString = text.slice(at, end);
-        at = end - 1;
-        break;
-      }
-      case ':':
-        if (depth !== 1 || JSON.parse(lastString) !== 'id') break;
-        number.lastIndex = at + 1;
-        literal = number.exec(text)?.[1];
-        break;
-      case '{':
-      case '[':
-        if (++depth > maxDepth) throw new RangeError(`The JSON is nested more than ${maxDepth} levels deep.`);
-        break;
-      case '}':
-      case ']':
-        depth--;
-        break;
-      default:
-    }
-  }
-  return literal;
-}
-
-/** Returns the index after the closing quote of the string literal that begins at `start`. */
-function stringEnd(text: string, start: number): number {
-  let at = start + 1;
-  while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
-  return at + 1;
+function idSource(text: string): string {
+  const sources = new Map<unknown, string>();
+  const root: unknown = JSON.parse(text, function (this: unknown, key, value: unknown, { source }: RevivedFrom = {}) {
+    if (key === 'id' && source !== undefined) sources.set(this, source);
+    return value;
+  });
+  return sources.get(root) ?? '';
 }

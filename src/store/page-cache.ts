@@ -1,4 +1,4 @@
-import type { JsonPage } from '../storage/storage-adapter.ts';
+import type { JsonPage, PageRequest } from '../storage/storage-adapter.ts';
 
 /**
  * A fixed number of UTF-16 code units that is added to the size of each page and each user. Because of this overhead,
@@ -24,8 +24,8 @@ interface UserPages {
 
 /**
  * An LRU cache of the first pages of users' lists, which clients request repeatedly. {@link forget} removes the pages
- * of one user after a write. If another process has changed the storage, all pages are removed. With the cache, a
- * response with 20 plants takes half the CPU time, and a response with 1000 plants takes a fifth.
+ * of one user after a write. If another process has changed the storage, {@link checkVersion} removes all pages. With
+ * the cache, a response with 20 plants takes half the CPU time, and a response with 1000 plants takes a fifth.
  */
 export class PageCache {
   readonly #options: PageCacheOptions;
@@ -33,36 +33,30 @@ export class PageCache {
   readonly #users = new Map<string, UserPages>();
   #text = 0;
   #version: number | undefined;
-  #isVersionChecked = false;
-  #invalidations = 0;
+  #changes = 0;
 
   constructor(options: PageCacheOptions) {
     this.#options = options;
   }
 
-  /**
-   * Returns the first page of a user's list from the cache, or reads the page with `load` and caches it. If the pages
-   * of any user were removed during `load`, the page is not cached, because a commit may have made the loaded page
-   * stale.
-   */
-  read(user: string, limit: number, load: () => Promise<JsonPage>): JsonPage | Promise<JsonPage> {
-    if (!this.#isVersionChecked) this.#checkVersion();
+  /** The number of times that pages were removed because plants may have changed. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** Returns the page from the cache, or `undefined` if it is not cached. Only first pages are cached. */
+  get({ user, after, limit }: PageRequest): JsonPage | undefined {
     const cached = this.#users.get(user);
-    const page = cached?.byLimit.get(limit);
-    if (cached === undefined || page === undefined) return this.#load(user, limit, load);
+    const page = after === undefined ? cached?.byLimit.get(limit) : undefined;
+    if (cached === undefined || page === undefined) return undefined;
     this.#users.delete(user);
     this.#users.set(user, cached);
     return page;
   }
 
-  async #load(user: string, limit: number, load: () => Promise<JsonPage>): Promise<JsonPage> {
-    const invalidations = this.#invalidations;
-    const page = await load();
-    if (invalidations === this.#invalidations) this.#add(user, limit, page);
-    return page;
-  }
-
-  #add(user: string, limit: number, page: JsonPage): void {
+  /** Adds a page, if it is a first page. */
+  add({ user, after, limit }: PageRequest, page: JsonPage | undefined): void {
+    if (after !== undefined || page === undefined) return;
     const cached = this.#users.get(user) ?? { byLimit: new Map<number, JsonPage>(), text: user.length + overhead };
     const added = lengthOf(page) - lengthOf(cached.byLimit.get(limit));
     this.#text += this.#users.delete(user) ? added : cached.text + added;
@@ -79,7 +73,7 @@ export class PageCache {
 
   /** Removes a user's pages. Call this when the user's plants have changed or may have changed. */
   forget(user: string): void {
-    this.#invalidations++;
+    this.#changes++;
     const cached = this.#users.get(user);
     if (cached === undefined) return;
     this.#users.delete(user);
@@ -87,23 +81,16 @@ export class PageCache {
   }
 
   /**
-   * Clears the cache if another process has changed the storage. The check costs a third as much as reading a page, so
-   * it runs at most once per event loop iteration. One check per iteration is sufficient: if a client knows about a
-   * commit by another process, the client sends its next request after the commit. The request arrives in a later
-   * iteration, which runs a new check.
+   * Removes all pages if another process has changed the storage. The check costs a third as much as reading a page, so
+   * the read queue calls it once for all pages that are requested in an event loop iteration.
    */
-  #checkVersion(): void {
+  checkVersion(): void {
     const version = this.#options.dataVersion();
-    if (version !== this.#version) {
-      this.#version = version;
-      this.#invalidations++;
-      this.#users.clear();
-      this.#text = 0;
-    }
-    this.#isVersionChecked = true;
-    setImmediate(() => {
-      this.#isVersionChecked = false;
-    });
+    if (version === this.#version) return;
+    this.#version = version;
+    this.#changes++;
+    this.#users.clear();
+    this.#text = 0;
   }
 }
 

@@ -1,23 +1,21 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { createChannel, deleteChannel, startTime } from '../model/diagnostics.ts';
 import { checkIntegerOption, checkOptionNames } from '../model/options.ts';
-import { PlantStoreError } from '../model/errors.ts';
+import { asStorageError, PlantStoreError } from '../model/errors.ts';
 import { maxLimit, parseNewPlant, toInt64, unsafeNumber } from '../model/plant.ts';
 import type { NewPlant, PlantId, StoredPlant } from '../model/plant.ts';
 import { PageCache } from './page-cache.ts';
-import { pageTurn } from './list-scheduler.ts';
+import { ReadQueue } from './read-queue.ts';
 import { checkAdapter } from '../storage/check-adapter.ts';
-import { emptyPage, listAsJson } from '../storage/json-page.ts';
-import { listChecked } from '../storage/list-checked.ts';
-import { fullPageEnd, maxPageLength } from '../storage/page-bounds.ts';
-import type { JsonPage, ListRange, StorageAdapter, Write } from '../storage/storage-adapter.ts';
+import { emptyPage, maxPageLength } from '../storage/page.ts';
+import type { JsonPage, StorageAdapter, Write } from '../storage/storage-adapter.ts';
 import { isUser } from '../model/user.ts';
 import { publishCreate, publishDelete } from './publish-writes.ts';
 import { WriteQueue } from './write-queue.ts';
 
 /** Options of a {@link PlantStore}. */
 export interface PlantStoreOptions {
-  /** The storage adapter. The store owns the adapter: no other code may write through it, and `close()` closes it. */
+  /** The storage adapter. The store owns it: no other code may create or delete plants through it. `close` closes it. */
   storage: StorageAdapter;
   /**
    * The maximum number of pending writes, 1 or more; default 10000. A write is pending until its commit completes.
@@ -52,15 +50,6 @@ const maxBatchWrites = 1000;
 const listOptionNames = { after: true, limit: true } as const satisfies Record<keyof ListOptions, true>;
 
 /**
- * Reads one page of a user's plants as JSON that can be sent as a response body. A page contains up to 1000 plants, or
- * fewer if names are very long. If `hasMore` is true, pass `last` as `after` to read the next page. `plantPageJson` is
- * not a method of PlantStore, because it is not part of the public API.
- *
- * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
- */
-export let plantPageJson: (store: PlantStore, user: string, options?: ListOptions) => Promise<JsonPage>;
-
-/**
  * Stores the plants of users in a {@link StorageAdapter}. A store validates every input and commits concurrent writes
  * together.
  *
@@ -74,7 +63,8 @@ export let plantPageJson: (store: PlantStore, user: string, options?: ListOption
 export class PlantStore {
   readonly #storage: StorageAdapter;
   readonly #writes: WriteQueue;
-  readonly #pages: PageCache | undefined;
+  readonly #reads: ReadQueue;
+  readonly #cache: PageCache | undefined;
   #closing: Promise<void> | undefined;
 
   /**
@@ -91,8 +81,9 @@ export class PlantStore {
     this.#storage = storage;
     this.#writes = new WriteQueue((writes) => this.#commit(writes), { maxQueuedWrites, maxBatchWrites });
     if (storage.dataVersion !== undefined && maxCachedText > 0) {
-      this.#pages = new PageCache({ maxText: maxCachedText, dataVersion: storage.dataVersion.bind(storage) });
+      this.#cache = new PageCache({ maxText: maxCachedText, dataVersion: storage.dataVersion.bind(storage) });
     }
+    this.#reads = new ReadQueue(storage, this.#cache);
   }
 
   /** The number of pending writes, 0 to `maxQueuedWrites`. A write is pending until its commit completes. */
@@ -159,47 +150,33 @@ export class PlantStore {
    * for await (const page of store.iteratePages('ada')) console.log(page.length);
    */
   async *iteratePages(user: string, options: ListOptions = {}): AsyncGenerator<StoredPlant[], void, undefined> {
-    checkUser(user);
-    checkOptionNames('a list request', options, listOptionNames);
-    let left = parseLimit(options.limit);
-    let after = parseAfter(options.after);
-    while (left > 0) {
-      if (this.#closing !== undefined) throw new PlantStoreError('closed');
-      const range = { after, limit: Math.min(left, maxPageLength) };
-      const page = await callStorage(() => listChecked(this.#storage, user, range));
-      const last = page.at(-1);
-      if (last === undefined) return;
-      after = last.id;
-      left -= page.length;
-      const isLastPage = left === 0 || (page.length < range.limit && fullPageEnd(page) === undefined);
-      yield page;
-      if (isLastPage) return;
-      // Without this wait, an adapter that reads synchronously would block the event loop until the whole list has been
-      // read.
-      await pageTurn(user);
+    let { after, left } = parseList(user, options);
+    this.#refuseIfClosed();
+    for (let hasMore = true; hasMore && left > 0;) {
+      this.#refuseIfClosed();
+      const page = await this.#reads.readPlants({ user, after, limit: Math.min(left, maxPageLength) });
+      const { plants } = page;
+      if (plants.length === 0) return;
+      after = plants.at(-1)?.id;
+      left -= plants.length;
+      hasMore = page.hasMore;
+      yield plants;
     }
   }
 
-  static {
-    plantPageJson = (store, user, options = {}) => store.#pageJson(user, options);
-  }
-
-  async #pageJson(user: string, options: ListOptions): Promise<JsonPage> {
-    checkUser(user);
-    checkOptionNames('a list request', options, listOptionNames);
-    const limit = parseLimit(options.limit);
-    const after = parseAfter(options.after);
-    if (this.#closing !== undefined) throw new PlantStoreError('closed');
-    if (limit === 0) return emptyPage;
-    const range = { after, limit: Math.min(limit, maxPageLength) };
-    const pages = after === undefined ? this.#pages : undefined;
-    try {
-      return await (pages === undefined
-        ? this.#readJson(user, range)
-        : pages.read(user, range.limit, () => this.#readJson(user, range)));
-    } catch (error) {
-      throw asStorageError(error);
-    }
+  /**
+   * Returns a page of a user's plants as JSON, in the form of the response to `GET /plants`. A page contains up to 1000
+   * plants, or fewer if names are very long. If `hasMore` is `true`, pass `last` as `after` to read the next page.
+   *
+   * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
+   * @example
+   * const { json, hasMore, last } = await store.listPage('ada', { limit: 100 });
+   */
+  async listPage(user: string, options: ListOptions = {}): Promise<JsonPage> {
+    const { after, left } = parseList(user, options);
+    this.#refuseIfClosed();
+    if (left === 0) return emptyPage;
+    return this.#reads.readJson({ user, after, limit: Math.min(left, maxPageLength) });
   }
 
   /**
@@ -242,22 +219,31 @@ export class PlantStore {
     return this.close();
   }
 
-  #readJson(user: string, range: ListRange): Promise<JsonPage> {
-    return this.#storage.listJson?.(user, range) ?? listAsJson(this.#storage, user, range);
+  #refuseIfClosed(): void {
+    if (this.#closing !== undefined) throw new PlantStoreError('closed');
   }
 
   async #commit(writes: Write[]): Promise<boolean[]> {
     try {
-      return await callStorage(() => commitChecked(this.#storage, writes));
+      return await commitChecked(this.#storage, writes);
+    } catch (error) {
+      throw asStorageError(error);
     } finally {
       // Even a failed commit may have changed the plants, because its outcome is unknown.
-      if (this.#pages !== undefined) for (const { user } of writes) this.#pages.forget(user);
+      if (this.#cache !== undefined) for (const { user } of writes) this.#cache.forget(user);
     }
   }
 }
 
 function checkUser(user: string): void {
   if (!isUser(user)) throw new PlantStoreError('invalid_user');
+}
+
+/** Checks the arguments of a list. `left` is the maximum number of plants to list. */
+function parseList(user: string, options: ListOptions): { after: PlantId | undefined; left: number } {
+  checkUser(user);
+  checkOptionNames('a list request', options, listOptionNames);
+  return { left: parseLimit(options.limit), after: parseAfter(options.after) };
 }
 
 function parseLimit(limit: number | undefined): number {
@@ -281,19 +267,4 @@ async function commitChecked(storage: StorageAdapter, writes: Write[]): Promise<
   const outcomes = await storage.commit(writes);
   if (outcomes.length === writes.length) return outcomes;
   throw new Error(`The storage adapter returned ${outcomes.length} outcomes for ${writes.length} writes`);
-}
-
-/** Calls a storage adapter. Converts every error to a PlantStoreError. */
-async function callStorage<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    throw asStorageError(error);
-  }
-}
-
-function asStorageError(error: unknown): PlantStoreError {
-  return error instanceof PlantStoreError
-    ? error
-    : new PlantStoreError('storage_unavailable', undefined, { cause: error });
 }

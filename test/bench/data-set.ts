@@ -65,6 +65,7 @@ export async function createDatabases(folder: string): Promise<{ own: string; pe
   const own = join(folder, 'original-own.db');
   const peer = join(folder, 'original-peer.db');
   await createPlantStoreDatabase(own, allPlants);
+  setSchemaVersion(own, 1);
   const database = new DatabaseSync(peer);
   database.exec(`PRAGMA journal_mode = WAL; CREATE TABLE plants (
     user TEXT NOT NULL, id INTEGER NOT NULL, name TEXT NOT NULL, tag TEXT, PRIMARY KEY (user, id)
@@ -72,6 +73,16 @@ export async function createDatabases(folder: string): Promise<{ own: string; pe
   database.close();
   insertAll(peer, allPlants);
   return { own, peer };
+}
+
+/**
+ * Sets the schema version of a file. Builds before version 2 can then open it too, because no plant of the data set
+ * contains a character that they escaped.
+ */
+function setSchemaVersion(path: string, version: number): void {
+  const database = new DatabaseSync(path);
+  database.exec(`PRAGMA user_version = ${version}`);
+  database.close();
 }
 
 /** Rows of a user, an id, and the number of the plant. */

@@ -1,4 +1,5 @@
-// Preloaded into every server that is measured. Reports its resource usage when its parent asks.
+// Preloaded into every server that is measured. Reports its resource usage when its parent asks, and exits with its
+// parent.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
@@ -15,5 +16,6 @@ if (isMainThread) {
     delays.reset();
     process.send({ cpuMicros: user + system, rssBytes: process.memoryUsage.rss(), loopDelayMs });
   });
+  process.once('disconnect', () => process.exit());
   process.channel.unref();
 }

@@ -1,11 +1,8 @@
 import { cpus } from 'node:os';
 import { bareName, ownName } from './candidates.ts';
 
-/** The medians of all rounds of one candidate. */
-export interface Measurement {
-  readonly workload: string;
-  readonly connections: number;
-  readonly candidate: string;
+/** The figures of one candidate in one round. */
+export interface Sample {
   /** User and system time of the server process per request. */
   readonly cpuMicros: number;
   readonly requestsPerSecond: number;
@@ -15,6 +12,13 @@ export interface Measurement {
   readonly loopDelayMs: number;
   /** The fraction of one CPU that the load generator used, 0 to 1. */
   readonly generatorLoad: number;
+}
+
+/** The medians of all rounds of one candidate. */
+export interface Measurement extends Sample {
+  readonly workload: string;
+  readonly connections: number;
+  readonly candidate: string;
 }
 
 /** Above this, the load generator and not the server limits the requests per second. */
@@ -75,9 +79,11 @@ export function median(numbers: readonly number[]): number {
   return quantile(Float64Array.from(numbers).sort(), 0.5);
 }
 
-/** Returns a quantile of sorted numbers; NaN if there are none. */
+/** Returns a quantile of sorted numbers, with linear interpolation; NaN if there are none. */
 export function quantile(sorted: Float64Array, share: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+  const position = (sorted.length - 1) * share;
+  const [below = NaN, above = NaN] = [sorted[Math.floor(position)], sorted[Math.ceil(position)]];
+  return below + (above - below) * (position % 1);
 }
 
 export function describeMachine(): string {

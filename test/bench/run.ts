@@ -1,35 +1,44 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { PostgresCluster } from '../support/postgres.ts';
+import { findBuild } from './builds.ts';
 import { startCandidates } from './candidates.ts';
 import type { Candidate } from './candidates.ts';
+import { comparisonOf } from './compare.ts';
+import type { Participant } from './compare.ts';
 import { runLoad } from './load.ts';
 import { createPostgresDatabase } from './postgres-data.ts';
 import { describeMachine, median, quantile, tableOf } from './report.ts';
-import type { Measurement } from './report.ts';
+import type { Measurement, Sample } from './report.ts';
 import { runOnSlowDisk, slowDiskName } from './slow-disk.ts';
 import { workloads } from './workloads.ts';
 import type { Workload } from './workloads.ts';
 
 const { values } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '5' },
+    /** By default 5, or 9 with `--against`. */
+    rounds: { type: 'string' },
     /** The time of each candidate in a round. */
     seconds: { type: 'string', default: '1' },
     connections: { type: 'string', default: '1,8,64,256' },
     /** Regular expressions, which the names must match. */
     workloads: { type: 'string', default: '.' },
     candidates: { type: 'string', default: '.' },
-    /** The folder for results.json and chart.svg. */
-    output: { type: 'string', default: fileURLToPath(new URL('.', import.meta.url)) },
+    /** The folders of other builds of this project to compare with. */
+    against: { type: 'string', multiple: true, default: [] },
+    /** The folder for results.json and chart.svg: by default this folder, or none with `--against`. */
+    output: { type: 'string' },
   },
 });
-const rounds = Number(values.rounds);
+const here = fileURLToPath(new URL('.', import.meta.url));
+const against = await Promise.all(values.against.map((folder) => findBuild(folder)));
+const isComparison = against.length > 0;
+const output = values.output ?? (isComparison ? undefined : here);
+const rounds = Number(values.rounds ?? (isComparison ? 9 : 5));
 const milliseconds = Number(values.seconds) * 1000;
 
 /** Measures one workload with one number of connections. In each round, the candidates run one after the other. */
@@ -37,35 +46,45 @@ async function measure(
   workload: Workload,
   connections: number,
   candidates: readonly Candidate[],
-): Promise<Measurement[]> {
+): Promise<Participant[]> {
   const participants = await Promise.all(
     candidates
       .filter((candidate) => workload.supports(candidate))
-      .map(async (candidate) => ({ candidate, next: await workload.prepare(candidate), samples: [] as Sample[] })),
+      .map(async (candidate) => ({
+        candidate,
+        next: await workload.prepare(candidate),
+        samples: [] as (Sample | undefined)[],
+      })),
   );
   for (let round = -1; round < rounds; round++) {
-    for (const { candidate, next, samples } of participants) {
+    // The order alternates, so that a drift of the machine's speed does not favor one server of a pair.
+    for (const { candidate, next, samples } of round % 2 === 0 ? participants : participants.toReversed()) {
       const sample = await measureOnce(candidate, next, connections);
       // Round -1 warms up.
-      if (round >= 0 && sample !== undefined) samples.push(sample);
+      if (round >= 0) samples.push(sample);
     }
   }
-  return participants
-    .filter(({ samples }) => samples.length > 0)
-    .map(({ candidate, samples }) => ({
+  return participants;
+}
+
+function mediansOf(workload: Workload, connections: number, participants: readonly Participant[]): Measurement[] {
+  return participants.flatMap(({ candidate, samples }) => {
+    const measured = samples.filter((sample) => sample !== undefined);
+    if (measured.length === 0) return [];
+    const medianOf = (key: keyof Sample): number => median(measured.map((sample) => sample[key]));
+    return {
       workload: workload.name,
       connections,
       candidate: candidate.name,
-      cpuMicros: median(samples.map((sample) => sample.cpuMicros)),
-      requestsPerSecond: median(samples.map((sample) => sample.requestsPerSecond)),
-      p50Ms: median(samples.map((sample) => sample.p50Ms)),
-      p99Ms: median(samples.map((sample) => sample.p99Ms)),
-      loopDelayMs: median(samples.map((sample) => sample.loopDelayMs)),
-      generatorLoad: median(samples.map((sample) => sample.generatorLoad)),
-    }));
+      cpuMicros: medianOf('cpuMicros'),
+      requestsPerSecond: medianOf('requestsPerSecond'),
+      p50Ms: medianOf('p50Ms'),
+      p99Ms: medianOf('p99Ms'),
+      loopDelayMs: medianOf('loopDelayMs'),
+      generatorLoad: medianOf('generatorLoad'),
+    };
+  });
 }
-
-type Sample = Omit<Measurement, 'workload' | 'connections' | 'candidate'>;
 
 async function measureOnce(
   { server }: Candidate,
@@ -86,43 +105,50 @@ async function measureOnce(
   };
 }
 
+async function writeResults(output: string, measurements: readonly Measurement[]): Promise<void> {
+  await mkdir(output, { recursive: true });
+  const results = join(output, 'results.json');
+  await writeFile(
+    results,
+    `${JSON.stringify({ machine: describeMachine(), rounds, milliseconds, measurements }, null, 1)}\n`,
+  );
+  execFileSync(process.execPath, [join(here, 'chart.js'), results, join(output, 'chart.svg')], { stdio: 'inherit' });
+}
+
 const matches =
   (pattern: string) =>
   (name: string): boolean =>
     new RegExp(pattern, 'i').test(name);
+// The peers and the chart need these packages. With `--against` and without `--output`, there are neither.
+if (output !== undefined) {
+  execFileSync('npm', ['ci', '--prefix', here, '--no-audit', '--no-fund'], { stdio: 'inherit' });
+}
 const folder = await mkdtemp(join(tmpdir(), 'plant-store-bench-'));
-await mkdir(values.output, { recursive: true });
 let cluster: PostgresCluster | undefined;
-const candidates = await startCandidates({
-  folder,
-  isSelected: matches(values.candidates),
-  createPostgresDatabase: async () => createPostgresDatabase((cluster ??= await PostgresCluster.start())),
-});
+let candidates: readonly Candidate[] = [];
 try {
+  candidates = await startCandidates({
+    folder,
+    isSelected: matches(values.candidates),
+    against,
+    createPostgresDatabase: async () => createPostgresDatabase((cluster ??= await PostgresCluster.start())),
+  });
   const measurements: Measurement[] = [];
   for (const workload of workloads.filter(({ name }) => matches(values.workloads)(name))) {
     for (const connections of values.connections.split(',').map(Number)) {
-      const measured = await measure(workload, connections, candidates);
+      const participants = await measure(workload, connections, candidates);
+      const measured = mediansOf(workload, connections, participants);
       process.stdout.write(tableOf(measured));
+      if (isComparison) process.stdout.write(comparisonOf(participants));
       measurements.push(...measured);
     }
   }
   if (matches(values.workloads)(slowDiskName)) {
     process.stdout.write(
-      await runOnSlowDisk({ isSelected: matches(values.candidates), rounds, milliseconds, parent: folder }),
+      await runOnSlowDisk({ isSelected: matches(values.candidates), against, rounds, milliseconds, parent: folder }),
     );
   }
-  const results = join(values.output, 'results.json');
-  await writeFile(
-    results,
-    `${JSON.stringify({ machine: describeMachine(), rounds, milliseconds, measurements }, null, 1)}\n`,
-  );
-  const chart = spawn(
-    process.execPath,
-    [fileURLToPath(new URL('chart.js', import.meta.url)), results, join(values.output, 'chart.svg')],
-    { stdio: 'inherit' },
-  );
-  await once(chart, 'exit');
+  if (output !== undefined) await writeResults(output, measurements);
 } finally {
   await Promise.all(candidates.map(({ server }) => server.stop()));
   await cluster?.remove();

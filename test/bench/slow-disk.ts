@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startCandidates } from './candidates.ts';
-import type { Candidate } from './candidates.ts';
+import type { Candidate, CandidateOptions } from './candidates.ts';
 import { runLoad } from './load.ts';
 import { aligned, median, quantile } from './report.ts';
 import { workloads } from './workloads.ts';
@@ -13,8 +13,7 @@ import type { Workload } from './workloads.ts';
 export const slowDiskName = 'mixed on a slow disk';
 
 /** What to run, and how. */
-export interface SlowDiskOptions {
-  readonly isSelected: (name: string) => boolean;
+export interface SlowDiskOptions extends Pick<CandidateOptions, 'isSelected' | 'against'> {
   readonly rounds: number;
   readonly milliseconds: number;
   /** A temporary folder. */
@@ -30,7 +29,7 @@ interface Sample {
 }
 
 /** Runs the workload on the candidates that use SQLite. Returns a table, or the reason why nothing was run. */
-export async function runOnSlowDisk({ isSelected, parent, ...options }: SlowDiskOptions): Promise<string> {
+export async function runOnSlowDisk({ isSelected, against, parent, ...options }: SlowDiskOptions): Promise<string> {
   const folder = join(parent, 'slow-disk');
   await mkdir(folder);
   const library = join(folder, 'slow-sync.so');
@@ -40,6 +39,7 @@ export async function runOnSlowDisk({ isSelected, parent, ...options }: SlowDisk
   const candidates = await startCandidates({
     folder,
     isSelected: (name) => /sqlite/i.test(name) && isSelected(name),
+    against,
     createPostgresDatabase: () => Promise.reject(new Error('No candidate uses PostgreSQL here.')),
     env: { LD_PRELOAD: library },
   });

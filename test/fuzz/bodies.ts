@@ -82,12 +82,9 @@ const nearlyPlant = fc
     return `${space}{${texts.join(`${space},`)}}${space}`;
   });
 
+/** A plant with nested values. The service may reject those that are nested even more deeply. */
 const nested = fc
-  .tuple(
-    fc.oneof(fc.constantFrom(254, 255, 256, 257), fc.integer({ min: 1, max: 6000 })),
-    fc.constantFrom('[]', '{}'),
-    fc.boolean(),
-  )
+  .tuple(fc.integer({ min: 1, max: 500 }), fc.constantFrom('[]', '{}'), fc.boolean())
   .map(([levels, kind, isClosed]) => {
     const [open, close] = kind === '[]' ? ['[', ']'] : ['{"id":', '}'];
     const text = open.repeat(levels) + (kind === '[]' ? '' : '1') + (isClosed ? close.repeat(levels) : '');

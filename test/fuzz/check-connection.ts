@@ -53,7 +53,7 @@ export function checkConnection(
   checkRest(result, responseCount);
   const request = stream.requests[responseCount];
   rule(
-    request === undefined || wasReset || mayLackResponse(request, result),
+    request === undefined || wasReset || endsWithConnect(result) || mayLackResponse(request, result),
     () => `no response to ${request?.method ?? ''} ${request?.target ?? ''}`,
   );
 }
@@ -84,7 +84,12 @@ function checkRest(result: ScriptResult, responseCount: number): void {
 /** Whether the response to request `n` may be incomplete. */
 function mayBeIncomplete(result: ScriptResult, n: number): boolean {
   const { stream, isCut, wasReset } = result;
-  return isCut || wasReset || stream.requests[n]?.bodyState === 'broken';
+  return isCut || wasReset || endsWithConnect(result) || stream.requests[n]?.bodyState === 'broken';
+}
+
+/** Whether the connection may be closed at any time, because a CONNECT arrived before an earlier response was sent. */
+function endsWithConnect({ stream }: ScriptResult): boolean {
+  return stream.requests.at(-1)?.method === 'CONNECT';
 }
 
 /** Whether a response without a length, which HTTP/1.0 ends with the connection, may be incomplete. */

@@ -33,6 +33,8 @@ export interface Expectation {
  * specified, so a header between the first two sizes may be accepted or refused.
  */
 const [maxAcceptedBytes, minRefusedBytes, maxFieldOverhead] = [14_000, 17_000, 64];
+/** The service accepts this number of header fields. */
+const maxFields = 128;
 /** The colon, the space and the line end of a field, which node:http may not count. */
 const fieldSeparators = 4;
 export const maxBodyBytes = 65_536;
@@ -49,6 +51,11 @@ export function expectation(request: Request): Expectation {
     // The parser of node:http reads the method before it counts the bytes of the header.
     return { errors: knownMethods.has(request.method) ? mayBe : [...mayBe, 40009] };
   }
+  if (request.fields.length > maxFields) {
+    // The parser of node:http may refuse another part of the header first, and the service refuses every CONNECT.
+    const isOdd = request.faults.length > 0 || !knownMethods.has(request.method);
+    return { errors: isOdd ? [...mayBe, 43100, 40009, 40401] : [...mayBe, 43100] };
+  }
   if (request.faults.length > 0) return { errors: [...mayBe, 40009] };
   const verdict = checkHeader(request);
   // Trailers count as header.
@@ -57,13 +64,11 @@ export function expectation(request: Request): Expectation {
   mayBe.push(...verdict.errors);
   const isComplete = request.bodyState === 'complete';
   const length = isComplete ? request.body.length : Number(valuesOf(request.fields, 'content-length')[0] ?? Infinity);
-  // A DELETE waits for the end of its body, unless that has arrived with the header.
-  if (length > maxBodyBytes && (verdict.readsBody || verdict.operation?.kind === 'delete')) mayBe.push(40008);
+  if (length > maxBodyBytes && verdict.readsBody === true) mayBe.push(40008);
   if (!isComplete) {
     const { operation } = verdict;
-    // A request that changes nothing may get its response before a body that it does not need.
-    const mayServe = operation !== undefined && operation.kind !== 'delete';
-    return mayServe ? { errors: mayBe, operation } : { errors: mayBe };
+    // A request may get its response before a body that it does not need.
+    return operation === undefined ? { errors: mayBe } : { errors: mayBe, operation };
   }
   if (!verdict.readsBody) return { ...verdict, errors: mayBe };
   if (length > maxBodyBytes) return { errors: mayBe };

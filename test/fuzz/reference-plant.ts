@@ -4,8 +4,6 @@ import type { StoredPlant } from '../../src/index.ts';
 /** A valid body gives a plant; an invalid one gives the integer of the error. */
 export type BodyVerdict = StoredPlant | 40001 | 40002;
 
-const maxDepth = 256;
-
 /** Parses a NewPlant in the slow and simple way: JSON.parse with access to the source of each number. */
 export function parsePlant(bytes: Uint8Array): BodyVerdict {
   let text: string;
@@ -32,8 +30,6 @@ export function parseWithIdSource(text: string): { root: unknown; idSource: stri
   } catch {
     return undefined;
   }
-  // Checked before the reviver is used, because that recurses.
-  if (depthOf(text) > maxDepth) return undefined;
   const sources = new WeakMap<object, string>();
   const reviver = function (this: object, key: string, value: unknown, context?: { source?: string }): unknown {
     if (key === 'id' && !Array.isArray(this)) {
@@ -59,18 +55,6 @@ export function int64OfSource(source: string): bigint | undefined {
   const size = exponent < 0n ? digits / scale : digits * scale;
   const value = source.startsWith('-') ? -size : size;
   return value >= minInt64 && value <= maxInt64 ? value : undefined;
-}
-
-/** Returns how deep a JSON text nests. */
-function depthOf(text: string): number {
-  const brackets = text.replace(/"(?:[^"\\]|\\.)*"/g, '').replace(/[^[\]{}]/g, '');
-  let depth = 0;
-  let deepest = 0;
-  for (const bracket of brackets) {
-    depth += bracket === '[' || bracket === '{' ? 1 : -1;
-    deepest = Math.max(deepest, depth);
-  }
-  return deepest;
 }
 
 function isText(value: unknown): value is string {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CallerLookup } from '../../src/http/caller-lookup.ts';
-import type { Authenticate, Caller } from '../../src/http.ts';
+import type { Authenticate } from '../../src/http.ts';
 import { startService } from '../support/service.ts';
 
 describe('authenticate', () => {
@@ -48,7 +47,7 @@ describe('authenticate', () => {
   });
 
   it('may return scopes of other services, which grant nothing', async (t) => {
-    const scopes = ['openid', 'plants:read'] as unknown as NonNullable<Caller['scopes']>;
+    const scopes = 'openid plants:read'.split(' ');
     const service = await startService(t, { authenticate: () => ({ user: 'ada', scopes }) });
     assert.equal((await service.call('GET', '/plants')).status, 200);
     assert.equal((await service.call('POST', '/plants', { body: '{"id":1,"name":"x"}' })).status, 403);
@@ -57,30 +56,9 @@ describe('authenticate', () => {
 
 describe('CallerLookup', () => {
   it('rejects if authenticate does not settle in time', async () => {
-    const callers = new CallerLookup(() => new Promise(() => undefined), 1, 20);
-    await assert.rejects(callers.find('a'), { message: 'authenticate did not settle within 20 milliseconds' });
-    // The rejected lookup is no longer counted.
-    await assert.rejects(callers.find('b'), { message: /did not settle/ });
-  });
-
-  it('rejects lookups past maxPending with saturated, without calling authenticate', async () => {
-    const waiting = Promise.withResolvers<Caller>();
-    let calls = 0;
-    const callers = new CallerLookup(() => {
-      calls++;
-      return waiting.promise;
-    }, 2);
-    const found = [callers.find('a'), callers.find('b')];
-    await nextTurn();
-    await assert.rejects(callers.find('c'), { code: 'saturated' });
-    assert.equal(calls, 2);
-    waiting.resolve({ user: 'ada' });
-    assert.deepEqual(await Promise.all(found), [{ user: 'ada' }, { user: 'ada' }]);
-    assert.deepEqual(await callers.find('d'), { user: 'ada' });
-  });
-
-  it('does not count lookups for which authenticate returns no promise', async () => {
-    const callers = new CallerLookup(() => ({ user: 'ada' }), 1);
-    assert.equal((await Promise.all([1, 2, 3].map((n) => callers.find(`${n}`)))).length, 3);
+    const callers = new CallerLookup(() => new Promise(() => undefined), 20);
+    await assert.rejects(async () => callers.find('a'), {
+      message: 'authenticate did not settle within 20 milliseconds',
+    });
   });
 });

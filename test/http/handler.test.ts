@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
+import type { ErrorCode } from '../../src/index.ts';
 import type { Authenticate } from '../../src/http.ts';
 import type { Answered } from '../support/call.ts';
 import { heldStorage } from '../support/held-storage.ts';
-import { startService } from '../support/service.ts';
+import { describeOnBothFronts, startService } from '../support/service.ts';
 
 const fern = { body: '{"id":1,"name":"Fern"}' };
 
@@ -55,12 +56,32 @@ describe('errors', () => {
     assert.equal((await service.call('GET', '/plants')).status, 503);
     assert.deepEqual(service.faults, []);
   });
+});
 
-  it('storage_unavailable, thrown by authenticate, becomes 503', async (t) => {
-    const service = await startService(
-      t,
-      failing(() => Promise.reject(new PlantStoreError('storage_unavailable'))),
-    );
-    assert.deepEqual(outcome(await service.call('GET', '/plants')), [503, 50300]);
+describeOnBothFronts('PlantStoreErrors that authenticate throws', (start) => {
+  const codes: ErrorCode[] = ['invalid_user', 'id_taken', 'saturated', 'closed', 'storage_unsupported'];
+
+  for (const code of codes) {
+    it(`become 500 without details and are reported if the code is ${code}`, async (t) => {
+      const cause = new PlantStoreError(code, 'hunter2');
+      const throwing = (): never => {
+        throw cause;
+      };
+      for (const authenticate of [throwing, () => Promise.reject(cause)]) {
+        const service = await start(t, { authenticate });
+        const answered = await service.call('GET', '/plants');
+        assert.deepEqual([...outcome(answered), answered.headers.get('retry-after')], [500, 50000, null]);
+        assert.doesNotMatch(answered.text, /hunter2/);
+        assert.deepEqual(service.faults, [cause]);
+      }
+    });
+  }
+
+  it('become 503 with Retry-After and are reported if the code is storage_unavailable', async (t) => {
+    const cause = new PlantStoreError('storage_unavailable');
+    const service = await start(t, { authenticate: () => Promise.reject(cause) });
+    const answered = await service.call('GET', '/plants');
+    assert.deepEqual([...outcome(answered), answered.headers.get('retry-after')], [503, 50300, '1']);
+    assert.deepEqual(service.faults, [cause]);
   });
 });

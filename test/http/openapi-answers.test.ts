@@ -5,6 +5,7 @@ import type { IncomingMessage, RequestOptions } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { errorTable, MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
+import type { ListRange, PlantPage, Write } from '../../src/index.ts';
 import { openApiDocument } from '../../src/http.ts';
 import { commonErrors } from '../../src/http/routes.ts';
 import type { Call } from '../support/call.ts';
@@ -20,6 +21,23 @@ interface Document {
 interface Response {
   $ref?: string;
   content?: { 'application/json': { schema: { allOf?: [object, { properties: { error: { enum: number[] } } }] } } };
+}
+
+/** A storage that rejects every request of the user `foreign` with `storage_unsupported`. */
+class UnsupportedForForeign extends MemoryStorage {
+  override async commit(writes: readonly Write[]): Promise<boolean[]> {
+    for (const { user } of writes) this.#check(user);
+    return super.commit(writes);
+  }
+
+  override async list(user: string, range: ListRange): Promise<PlantPage> {
+    this.#check(user);
+    return super.list(user, range);
+  }
+
+  #check(user: string): void {
+    if (user === 'foreign') throw new PlantStoreError('storage_unsupported');
+  }
 }
 
 const { paths, components } = openApiDocument() as unknown as Document;
@@ -124,13 +142,12 @@ async function oddRequest(url: string, options: RequestOptions): Promise<Receive
 
 describe('the OpenAPI document', () => {
   it('describes exactly the responses of the service', async (t) => {
-    const store = new PlantStore({ storage: new MemoryStorage() });
+    const store = new PlantStore({ storage: new UnsupportedForForeign() });
     const service = await startService(t, {
       store,
       authenticate: (token) => {
         if (token === 'fault') throw new Error('the user directory does not respond');
-        if (token === 'foreign') throw new PlantStoreError('storage_unsupported');
-        return authenticateByName(token);
+        return token === 'foreign' ? { user: 'foreign' } : authenticateByName(token);
       },
     });
     await store.createPlant('ada', { id: 1, name: 'Fern' });

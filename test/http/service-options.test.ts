@@ -11,7 +11,6 @@ const wrong: [options: object, message: RegExp][] = [
   [{ onError: 'x' }, /onError/],
   [{ maxBodyBytes: 0 }, /^maxBodyBytes must be an integer of 1 or more$/],
   ...[0, -1, 1.5, NaN].map((maxInFlight): [object, RegExp] => [{ maxInFlight }, /^maxInFlight must be an integer/]),
-  [{ maxUnsentBytes: 0 }, /^maxUnsentBytes must be an integer of 1 or more$/],
   ...['garden', '/garden/', '/', '//garden', '/a b', '/a?b', '/a>', 7, null].map((basePath): [object, RegExp] => [
     { basePath },
     /^basePath must be a path/,

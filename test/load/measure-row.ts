@@ -15,7 +15,7 @@ export async function measureRow(
   result: ScenarioResult,
   idle: { memory: Memory; openFiles: number },
 ): Promise<Row> {
-  const { stats, refused, notes = [], laterNotes } = result;
+  const { verdict, stats, refused, notes = [], laterNotes } = result;
   const later = (await laterNotes?.()) ?? [];
   const health = result.health ?? (await checkHealth(server));
   const peakBytes = server.watch.peakMemory();
@@ -25,6 +25,7 @@ export async function measureRow(
   const exit = await server.stop();
   return {
     scenario,
+    verdict,
     connections,
     served: stats === undefined ? NaN : servedOf(stats),
     refused: refused ?? (stats === undefined ? '' : describeRefused(stats)),

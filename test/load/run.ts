@@ -8,12 +8,15 @@ import { ScenarioRunner } from './scenario-runner.ts';
 import { connectionFlood } from './scenarios/connection-flood.ts';
 import { fewFiles } from './scenarios/few-files.ts';
 import { hostileReaders } from './scenarios/hostile-readers.ts';
+import { fastReaders, stuckReaders } from './scenarios/large-pages.ts';
 import { largestLimitByteRate, largestLimitDisconnects, largestLimitHeads } from './scenarios/largest-limit.ts';
 import { manyClients, tenfoldRate } from './scenarios/many-clients.ts';
-import { manyLongLists } from './scenarios/many-long-lists.ts';
+import { manyLongLists, manyShortLists } from './scenarios/many-long-lists.ts';
 import { MillionPlants } from './scenarios/million-plants.ts';
 import { revocation } from './scenarios/revocation.ts';
 import { idleConnections, slowSenders } from './scenarios/silent-connections.ts';
+import { staleLists } from './scenarios/stale-lists.ts';
+import { slowDocsReaders, stalledAdminPort, stalledBodies } from './scenarios/stalled-clients.ts';
 import { termination } from './scenarios/termination.ts';
 import { tableOf } from './table.ts';
 
@@ -55,6 +58,14 @@ const scenarios: Record<string, () => Promise<unknown>> = {
   'largest limit, byte rate': () => largestLimitByteRate(runner),
   'largest limit, disconnects': () => largestLimitDisconnects(runner),
   'many long lists': () => manyLongLists(runner),
+  'many short lists 500': () => manyShortLists(runner, 500),
+  'many short lists 2000': () => manyShortLists(runner, 2000),
+  'fast readers': () => fastReaders(runner, 6000),
+  'stuck readers': () => stuckReaders(runner, 500),
+  'stale lists': () => staleLists(runner),
+  'slow docs readers': () => slowDocsReaders(runner, 11_000),
+  'stalled bodies': () => stalledBodies(runner, 10_500),
+  'stalled admin port': () => stalledAdminPort(runner),
   'few files 64': () => fewFiles(runner, { maxOpenFiles: 64, idleClients: 200, reconnects: false }),
   'few files 64 reconnect': () => fewFiles(runner, { maxOpenFiles: 64, idleClients: 200, reconnects: true }),
   'few files 1024': () => fewFiles(runner, { maxOpenFiles: 1024, idleClients: 1200, reconnects: false }),
@@ -77,6 +88,7 @@ try {
   }
   process.stderr.write('waiting for the server to close connections …\n');
   const rows = await runner.rows();
+  if (rows.some(({ verdict }) => verdict?.holds === false)) process.exitCode = 1;
   const minutes = ((performance.now() - start) / 60_000).toFixed(1);
   const load = `load average ${loadBefore.toFixed(1)} at the start`;
   console.log(`\n${describeMachine()}; ${load}; ${minutes} minutes\n\n${tableOf(rows)}`);

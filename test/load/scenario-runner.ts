@@ -6,10 +6,11 @@ import type { StatsReport } from './clients/response-stats.ts';
 import { runRegularClients } from './regular-clients.ts';
 import { measureRow } from './measure-row.ts';
 import { ServerUnderLoad } from './server.ts';
-import type { Row } from './table.ts';
+import type { Row, Verdict } from './table.ts';
 
 /** What a scenario measures. */
 export interface ScenarioResult {
+  readonly verdict?: Verdict;
   /** The responses to the requests that are measured. */
   readonly stats?: StatsReport | undefined;
   /** Replaces the text of the column `Not served`. */
@@ -43,6 +44,10 @@ export interface ScenarioSettings {
   readonly database?: string;
   /** The limit of open files of the server; by default that of this process. */
   readonly maxOpenFiles?: number;
+  /** More options for Node.js. */
+  readonly nodeOptions?: readonly string[];
+  /** More options for `serve`. */
+  readonly serveOptions?: readonly string[];
 }
 
 const warmUpMs = 1000;
@@ -83,14 +88,14 @@ export class ScenarioRunner {
   async run(
     scenario: string,
     work: (context: ScenarioContext) => Promise<ScenarioResult>,
-    { database, maxOpenFiles }: ScenarioSettings = {},
+    { database, ...options }: ScenarioSettings = {},
   ): Promise<void> {
     const folder = await mkdtemp(join(this.folder, 'scenario-'));
     const tokens = join(folder, 'tokens.json');
     await writeTokenFile(tokens);
     const files = { dist: this.#options.dist, folder, tokens, database: database ?? join(folder, 'plants.db') };
-    const server = await ServerUnderLoad.start({ ...files, maxOpenFiles });
-    await runRegularClients(server.port, warmUpMs, maxOpenFiles === undefined ? 64 : 8);
+    const server = await ServerUnderLoad.start({ ...files, ...options });
+    await runRegularClients(server.port, warmUpMs, options.maxOpenFiles === undefined ? 64 : 8);
     const idle = { memory: await server.memory(), openFiles: server.watch.openFiles() };
     server.watch.restart();
     const result = await work({ ...files, server, port: server.port }).catch(async (error: unknown) => {

@@ -20,6 +20,10 @@ export interface ServerOptions {
   readonly tokens: string;
   /** The soft and hard limit of open files; by default that of this process. */
   readonly maxOpenFiles?: number | undefined;
+  /** More options for Node.js. */
+  readonly nodeOptions?: readonly string[];
+  /** More options for `serve`. */
+  readonly serveOptions?: readonly string[];
 }
 
 /** The memory of a process, in bytes. */
@@ -40,31 +44,36 @@ export interface Exit {
 const collectGarbage = fileURLToPath(new URL('collect-garbage.ts', import.meta.url));
 /** The longest wait for a response in {@link ServerUnderLoad.responseTime}. */
 export const maxResponseMs = 20_000;
+const maxAcceptMs = 20_000;
 /** Longer than the time after which `serve` stops by force. */
 const maxStopMs = 15_000;
 
 /** A `plant-store serve` process of the built package, with its log in a file. */
 export class ServerUnderLoad {
   readonly port: number;
+  /** The other port, if the options contain `--admin-port 0`. */
+  readonly adminPort: number | undefined;
   readonly watch: ProcessWatch;
   readonly #child: ChildProcess;
   readonly #exited: Promise<unknown>;
   readonly #log: string;
 
-  private constructor(child: ChildProcess, port: number, log: string) {
+  private constructor(child: ChildProcess, [port = NaN, adminPort]: readonly number[], log: string) {
     this.port = port;
+    this.adminPort = adminPort;
     this.watch = new ProcessWatch(child.pid ?? 0);
     this.#child = child;
     this.#log = log;
     this.#exited = child.exitCode === null ? once(child, 'exit') : Promise.resolve();
   }
 
-  static async start({ dist, folder, database, tokens, maxOpenFiles }: ServerOptions): Promise<ServerUnderLoad> {
+  static async start(serverOptions: ServerOptions): Promise<ServerUnderLoad> {
+    const { dist, folder, database, tokens, maxOpenFiles, nodeOptions = [], serveOptions = [] } = serverOptions;
     const logPath = join(folder, 'log.ndjson');
     const log = openSync(logPath, 'a');
     const options = ['--port', '0', '--log', 'json', '--tokens', tokens, '--storage', `sqlite:${database}`];
-    const serve = [join(dist, 'cli/main.js'), 'serve', ...options];
-    const node = ['--expose-gc', '--import', collectGarbage, ...serve];
+    const serve = [join(dist, 'cli/main.js'), 'serve', ...options, ...serveOptions];
+    const node = [...nodeOptions, '--expose-gc', '--import', collectGarbage, ...serve];
     // prlimit executes the program in its own process, so the process id stays the same.
     const [program, args] =
       maxOpenFiles === undefined
@@ -75,9 +84,15 @@ export class ServerUnderLoad {
       env: { ...process.env, NODE_ENV: 'production' },
     });
     closeSync(log);
+    // The server prints both URLs at once.
+    let printed = '';
+    child.stdout?.on('data', (text: string) => {
+      printed += text;
+    });
     const url = await printedUrl(child);
     if (url === undefined) throw new Error(`The server did not start: ${readFileSync(logPath, 'utf8')}`);
-    return new ServerUnderLoad(child, Number(new URL(url).port), logPath);
+    const ports = Array.from(printed.matchAll(/http:\/\/127\.0\.0\.1:(\d+)$/gm), ([, port]) => Number(port));
+    return new ServerUnderLoad(child, ports, logPath);
   }
 
   get isRunning(): boolean {
@@ -116,6 +131,15 @@ export class ServerUnderLoad {
     await once(response, 'end');
     if (response.statusCode !== 200) throw new Error(`status ${response.statusCode ?? ''} for a correct request`);
     return performance.now() - start;
+  }
+
+  /**
+   * Resolves when this many files and connections are open. A client is connected earlier: a busy server accepts only
+   * one connection in each event loop iteration.
+   */
+  async accepted(openFiles: number): Promise<void> {
+    const deadline = performance.now() + maxAcceptMs;
+    while (this.watch.openFiles() < openFiles && performance.now() < deadline) await sleep(100);
   }
 
   /** Stops it with SIGTERM, or with SIGKILL if that takes too long. */

@@ -1,6 +1,14 @@
+/** Whether the server did what a scenario requires, and the figures that show it. */
+export interface Verdict {
+  readonly holds: boolean;
+  readonly figures: string;
+}
+
 /** The figures of a scenario. */
 export interface Row {
   readonly scenario: string;
+  /** Only of the scenarios that require something exactly. */
+  readonly verdict?: Verdict | undefined;
   /** The maximum number of open connections. */
   readonly connections: number;
   /** Requests that got a status under 300. */
@@ -23,6 +31,7 @@ export interface Row {
 
 const titles = [
   'Scenario',
+  'Verdict',
   'Max. connections',
   'Served',
   'Not served',
@@ -38,6 +47,7 @@ const titles = [
 export function tableOf(rows: readonly Row[]): string {
   const cells = rows.map((row) => [
     row.scenario,
+    row.verdict === undefined ? '' : describeVerdict(row.verdict),
     figure(row.connections),
     figure(row.served),
     row.refused,
@@ -53,6 +63,10 @@ export function tableOf(rows: readonly Row[]): string {
     .filter(({ notes }) => notes.length > 0)
     .map(({ scenario, notes }) => `${scenario}:\n${notes.map((note) => `  - ${note}\n`).join('')}`);
   return [...lines, '', ...notes].join('\n');
+}
+
+function describeVerdict({ holds, figures }: Verdict): string {
+  return `${holds ? 'holds' : 'fails'}: ${figures}`;
 }
 
 function figure(value: number, digits = 0): string {

@@ -4,7 +4,6 @@ import { describe, it } from 'node:test';
 import { createTokenFileAuthenticator, createPlantServer, createRequestListener } from '../../src/http.ts';
 import { issueToken } from '../../src/tokens/issue.ts';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
-import { plantPageJson } from '../../src/store/plant-store.ts';
 import type { ListOptions, PlantStoreOptions } from '../../src/index.ts';
 import { PostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
@@ -62,7 +61,7 @@ describe('options', () => {
       message: 'a list request has no option offset. Its options are after, limit',
     };
     await assert.rejects(store.listPlants('ada', { offset: 5 } as ListOptions), expected);
-    await assert.rejects(plantPageJson(store, 'ada', { offset: 5 } as ListOptions), expected);
+    await assert.rejects(store.listPage('ada', { offset: 5 } as ListOptions), expected);
     await assert.rejects(store.iteratePages('ada', { offset: 5 } as ListOptions).next(), expected);
     await assert.rejects(store.listPlants('ada', null as unknown as ListOptions), { name: 'TypeError' });
   });

@@ -5,7 +5,6 @@ import type { NewPlant, StorageAdapter } from '../../src/index.ts';
 import { maxInt64, minInt64 } from '../../src/model/int64.ts';
 import { heldStorage } from '../support/held-storage.ts';
 import { createPlants } from '../support/stored-plants.ts';
-import { plantPageJson } from '../../src/store/plant-store.ts';
 
 const newStore = (storage: StorageAdapter = new MemoryStorage()): PlantStore => new PlantStore({ storage });
 
@@ -61,10 +60,8 @@ describe('PlantStore.createPlant', () => {
       code: 'invalid_plant',
       message: 'id is required.',
     });
-    await assert.rejects(store.createPlant('ada', { id: 1 } as NewPlant), {
-      code: 'invalid_plant',
-      message: 'name is required.',
-    });
+    const nameless = { id: 1 } as NewPlant;
+    await assert.rejects(store.createPlant('ada', nameless), { code: 'invalid_plant', message: 'name is required.' });
     for (const plant of [null, undefined, 'plant', 1, []]) {
       await assert.rejects(store.createPlant('ada', plant as unknown as NewPlant), { code: 'invalid_plant' });
     }
@@ -135,6 +132,20 @@ describe('PlantStore.iteratePages', () => {
     assert.equal((await store.listPlants('ada')).length, 2500);
     assert.equal((await store.listPlants('ada', { limit: 2000 })).length, 2000);
     assert.equal((await store.listPlants('ada', { limit: 1999, after: 499 })).at(-1)?.id, 2498n);
+  });
+
+  it('yields all plants, or as many as the limit, if the adapter ends pages early', async () => {
+    const storage = new MemoryStorage();
+    const list = storage.list.bind(storage);
+    let reads = 0;
+    storage.list = (user, { after, limit }) => {
+      reads++;
+      return list(user, { after, limit: Math.min(limit, 3) });
+    };
+    const store = newStore(storage);
+    await createPlants(store, 10);
+    const [all, some] = [await store.listPlants('ada'), await store.listPlants('ada', { limit: 7 })];
+    assert.deepEqual([all.length, some.length, reads], [10, 7, 4 + 3]);
   });
 
   it('lets the event loop continue between two pages', async () => {
@@ -211,13 +222,13 @@ describe('PlantStore', () => {
     });
   });
 
-  it('reports a storage that returns something other than an array as storage_unavailable', async () => {
-    for (const page of [undefined, null, 'plants', {}]) {
+  it('reports a storage that returns an invalid result as storage_unavailable', async () => {
+    for (const page of [undefined, null, 'plants', {}, []]) {
       const storage = Object.assign(new MemoryStorage(), {
         list: () => Promise.resolve(page),
       }) as unknown as StorageAdapter;
       await assert.rejects(newStore(storage).listPlants('ada'), { code: 'storage_unavailable' });
-      await assert.rejects(plantPageJson(newStore(storage), 'ada'), { code: 'storage_unavailable' });
+      await assert.rejects(newStore(storage).listPage('ada'), { code: 'storage_unavailable' });
       const silent = Object.assign(new MemoryStorage(), {
         commit: () => Promise.resolve(page),
       }) as unknown as StorageAdapter;
@@ -243,7 +254,9 @@ describe('PlantStore', () => {
     await assert.rejects(store.createPlant('ada', { id: 2, name: '' }), { code: 'closed' });
     assert.equal((await taken).id, 1n);
     await closed;
-    await assert.rejects(store.listPlants('ada'), { code: 'closed' });
+    for (const limit of [undefined, 0, 1]) {
+      await assert.rejects(store.listPlants('ada', { limit }), { code: 'closed' });
+    }
     await assert.rejects(store.deletePlant('ada', 1), { code: 'closed' });
     await assert.rejects(storage.commit([]), { code: 'closed' });
     await store.close();

@@ -2,7 +2,7 @@ import type { PlantStore } from '../../store/plant-store.ts';
 import { createHandler } from '../handler.ts';
 import type { ServiceOptions } from '../service-options.ts';
 import { checkRequest, FetchRequest } from './fetch-request.ts';
-import { ResponseFactory } from './response.ts';
+import { createResponse } from './response.ts';
 
 /**
  * Creates the HTTP service as a function that accepts a `Request` and returns a promise for a `Response`. The function
@@ -36,13 +36,8 @@ export function createFetchHandler(
   options: ServiceOptions,
 ): (request: Request) => Promise<Response> {
   const handler = createHandler('createFetchHandler', store, options);
-  const responses = new ResponseFactory(handler.unsent);
   return async (request) => {
     checkRequest(request);
-    const serviceRequest = new FetchRequest(request);
-    const answer = await handler.answer(serviceRequest);
-    return responses.create(answer, request, (error) => {
-      handler.report(error, serviceRequest);
-    });
+    return createResponse(await handler.answer(new FetchRequest(request)), request);
   };
 }

@@ -1,6 +1,6 @@
 import { requestIdOf } from '../request-identity.ts';
 import type { ServiceRequest } from '../service-request.ts';
-import { discardBody, readBody } from './request-body.ts';
+import { readBody } from './request-body.ts';
 
 /**
  * Adapts a WHATWG `Request` to {@link ServiceRequest}. Nothing is copied: each member reads the original request when
@@ -49,16 +49,8 @@ export class FetchRequest implements ServiceRequest {
     return this.#request.headers.get(name) ?? undefined;
   }
 
-  readBody(maxBytes: number, beforeWaiting: (bytes: number) => void): Buffer | Promise<Buffer> {
-    return readBody(this.#request, maxBytes, beforeWaiting);
-  }
-
-  discardBody(maxBytes: number): Promise<void> | undefined {
-    return discardBody(this.#request, maxBytes);
-  }
-
-  isClientGone(): boolean {
-    return !this.isOpen;
+  readBody(maxBytes: number): Buffer | Promise<Buffer> {
+    return readBody(this.#request, maxBytes);
   }
 }
 

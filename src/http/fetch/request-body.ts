@@ -1,4 +1,4 @@
-import { BodyBytes, tooLarge } from '../body-bytes.ts';
+import { BodyBytes } from '../body.ts';
 import { HttpError } from '../http-error.ts';
 
 /**
@@ -9,47 +9,21 @@ import { HttpError } from '../http-error.ts';
  *
  * @throws {TypeError} if the body has already been read.
  */
-export function readBody(
-  request: Request,
-  maxBytes: number,
-  beforeWaiting: (bytes: number) => void,
-): Buffer | Promise<Buffer> {
+export function readBody(request: Request, maxBytes: number): Buffer | Promise<Buffer> {
   if (request.bodyUsed) throw alreadyRead();
-  const expected = expectedBytes(request, maxBytes);
+  const announced = request.headers.get('content-length') ?? '';
+  // If an application has created the Request, this header may have any value.
+  const bytes = new BodyBytes(maxBytes, /^\d+$/.test(announced) ? announced : undefined);
   const { body } = request;
-  if (body === null) return Buffer.alloc(0);
+  if (body === null) return bytes.all;
   if (body.locked) throw alreadyRead();
-  beforeWaiting(expected);
-  return readStream(body, request.signal, new BodyBytes(maxBytes, expected));
-}
-
-/** Implements `ServiceRequest.discardBody` for a WHATWG `Request`. */
-export function discardBody(request: Request, maxBytes: number): Promise<void> | undefined {
-  if (request.bodyUsed) return undefined;
-  const expected = expectedBytes(request, maxBytes);
-  const { body, signal } = request;
-  if (body === null || body.locked) return undefined;
-  return readStream(body, signal, new BodyBytes(maxBytes, expected)).then(() => undefined);
+  return readStream(body, request.signal, bytes);
 }
 
 function alreadyRead(): TypeError {
   return new TypeError(
     'The body of the request was already read: call the fetch handler before any body parser, with the same Request.',
   );
-}
-
-/**
- * Returns the number of bytes to reserve for a body: its `Content-Length`, or `maxBytes` if this header is missing or
- * invalid.
- *
- * @throws {HttpError} `body_too_large` if `Content-Length` exceeds the maximum.
- */
-function expectedBytes({ headers }: Request, maxBytes: number): number {
-  const announced = headers.get('content-length') ?? '';
-  // If an application has created the Request, this header may have any value.
-  if (!/^\d+$/.test(announced)) return maxBytes;
-  if (Number(announced) > maxBytes) throw tooLarge(maxBytes);
-  return Number(announced);
 }
 
 /**
@@ -67,9 +41,7 @@ async function readStream(stream: ReadableStream, signal: AbortSignal, bytes: Bo
   try {
     while (await addNext(reader, bytes));
     if (signal.aborted) throw new HttpError('malformed_request');
-    const result = bytes.result();
-    if (result instanceof HttpError) throw result;
-    return result;
+    return bytes.all;
   } catch (error) {
     cancel();
     throw error;
@@ -79,7 +51,7 @@ async function readStream(stream: ReadableStream, signal: AbortSignal, bytes: Bo
   }
 }
 
-/** Reads one chunk and adds it to `bytes`. Returns `false` if the stream has ended or the rest must not be read. */
+/** Reads one chunk and adds it to `bytes`. Returns `false` if the stream has ended. */
 async function addNext(reader: ReadableStreamDefaultReader<unknown>, bytes: BodyBytes): Promise<boolean> {
   const { done, value } = await reader.read().catch((cause: unknown) => {
     throw new HttpError('malformed_request', undefined, { cause });
@@ -87,5 +59,6 @@ async function addNext(reader: ReadableStreamDefaultReader<unknown>, bytes: Body
   if (done) return false;
   // `instanceof` is not used, because a test runner may run the application in another realm.
   if (!ArrayBuffer.isView(value)) throw new TypeError('The body of the request contains chunks that are not bytes');
-  return bytes.add(Buffer.from(value.buffer, value.byteOffset, value.byteLength));
+  if (bytes.add(Buffer.from(value.buffer, value.byteOffset, value.byteLength))) return true;
+  throw bytes.tooLarge();
 }

@@ -1,35 +1,70 @@
 import { commonHeaders, jsonHeaders } from '../answer.ts';
-import type { Answer, HeaderList } from '../answer.ts';
-import type { UnsentBytes } from '../unsent-bytes.ts';
-import { ListStream } from './list-stream.ts';
+import type { FinalAnswer, HeaderList, Sent } from '../answer.ts';
+import { HttpError } from '../http-error.ts';
 
-/** Creates WHATWG responses from answers. Their headers are the same as those of responses over node:http. */
-export class ResponseFactory {
-  readonly #unsent: UnsentBytes;
-
-  constructor(unsent: UnsentBytes) {
-    this.#unsent = unsent;
-  }
-
-  /** Creates the response to a request. `report` is called with an error that occurs while a list is being sent. */
-  async create(answer: Answer, request: Request, report: (error: unknown) => void): Promise<Response> {
-    const { status, headers = [], body, user = '', onEnd } = answer;
-    const isHead = request.method === 'HEAD';
-    if (typeof body !== 'object' || isHead) onEnd?.({ isComplete: true });
-    if (body === undefined) return new Response(null, { status, headers: pairs([...commonHeaders, ...headers]) });
-    if (typeof body === 'string') {
-      const length = ['Content-Length', `${Buffer.byteLength(body)}`];
-      return new Response(isHead ? null : body, { status, headers: pairs([...jsonHeaders, ...length, ...headers]) });
-    }
+/** Creates a WHATWG response from an answer. Its headers are the same as those of the response over node:http. */
+export function createResponse(answer: FinalAnswer, request: Request): Response {
+  const { status, headers, body, onEnd } = answer;
+  const isHead = request.method === 'HEAD';
+  if (typeof body === 'object') {
     const init = { status, headers: pairs([...jsonHeaders, ...headers]) };
-    if (!isHead) {
-      const { signal } = request;
-      const stream = ListStream.create({ pages: body, user, unsent: this.#unsent, signal, report, onEnd });
-      return new Response(stream, init);
-    }
-    await body.return();
+    if (!isHead) return new Response(streamOf(body, request.signal, onEnd), init);
+    onEnd({ isComplete: true });
     return new Response(null, init);
   }
+  onEnd({ isComplete: true });
+  if (body === undefined) return new Response(null, { status, headers: pairs([...commonHeaders, ...headers]) });
+  const length = ['Content-Length', `${Buffer.byteLength(body)}`];
+  return new Response(isHead ? null : body, { status, headers: pairs([...jsonHeaders, ...length, ...headers]) });
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * Returns a stream that sends a list. A page is read when the consumer requests it, so at most one page is in memory.
+ * The stream ends early if its consumer cancels it or the client disconnects.
+ */
+function streamOf(
+  pages: AsyncGenerator<string, void, undefined>,
+  signal: AbortSignal,
+  onEnd: (sent: Sent) => void,
+): ReadableStream<Uint8Array> {
+  let isEnded = false;
+  const end = (sent: Sent): void => {
+    if (isEnded) return;
+    isEnded = true;
+    signal.removeEventListener('abort', onAbort);
+    onEnd(sent);
+    void pages.return();
+  };
+  const onAbort = (): void => {
+    end({ isComplete: false });
+  };
+  const source = {
+    start(): void {
+      signal.addEventListener('abort', onAbort, { once: true });
+      if (signal.aborted) onAbort();
+    },
+    async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+      try {
+        const { value, done } = isEnded ? { done: true } : await pages.next();
+        if (done !== true) {
+          controller.enqueue(encoder.encode(value));
+          return;
+        }
+        if (!isEnded) controller.close();
+        end({ isComplete: true });
+      } catch (error) {
+        end({ isComplete: false, error });
+      }
+      // The client must not mistake an incomplete list for a complete one. This call has no effect if the stream is
+      // closed. After an abort, the server usually cancels the stream. If the server reads the stream instead, the
+      // stream fails here. It does not fail at the time of the abort, because some servers would log this as a fault.
+      controller.error(new HttpError('internal', 'The list ended before it was complete.'));
+    },
+    cancel: onAbort,
+  };
+  return new ReadableStream(source, { highWaterMark: 0 });
 }
 
 function pairs(list: HeaderList): [name: string, value: string][] {

@@ -1,9 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { requestIdOf } from '../request-identity.ts';
 import type { ServiceRequest } from '../service-request.ts';
-import { isClientGone } from './client-gone.ts';
 import { isOpen } from './in-order.ts';
-import { discardBody, readBody } from './request-body.ts';
+import { readBody } from './request-body.ts';
 import { countHeader, headerValues } from './validation.ts';
 
 /**
@@ -12,12 +11,10 @@ import { countHeader, headerValues } from './validation.ts';
  */
 export class NodeRequest implements ServiceRequest {
   readonly #message: IncomingMessage;
-  readonly #response: ServerResponse;
   #id: string | undefined;
 
-  constructor(message: IncomingMessage, response: ServerResponse) {
+  constructor(message: IncomingMessage) {
     this.#message = message;
-    this.#response = response;
   }
 
   get id(): string {
@@ -55,15 +52,7 @@ export class NodeRequest implements ServiceRequest {
     return typeof value === 'string' ? value : value.join(', ');
   }
 
-  readBody(maxBytes: number, beforeWaiting: (bytes: number) => void): Buffer | Promise<Buffer> {
-    return readBody(this.#message, maxBytes, beforeWaiting);
-  }
-
-  discardBody(maxBytes: number): Promise<void> | undefined {
-    return discardBody(this.#message, maxBytes);
-  }
-
-  isClientGone(): boolean {
-    return isClientGone(this.#message, this.#response);
+  readBody(maxBytes: number): Buffer | Promise<Buffer> {
+    return readBody(this.#message, maxBytes);
   }
 }

@@ -5,7 +5,7 @@ import { errorTable } from '../../model/errors.ts';
 import type { HttpErrorCode } from '../../model/errors.ts';
 import { errorBody, jsonHeaders } from '../answer.ts';
 import { HttpError } from '../http-error.ts';
-import { cancelWaiting, lastResponse } from './in-order.ts';
+import { lastResponse, replaceWaiting } from './in-order.ts';
 
 /** How long to drain input after the final response. */
 const lingerMs = 1000;
@@ -38,10 +38,8 @@ export function refuseConnection(socket: Duplex, code: HttpErrorCode): void {
     after(last, () => {
       closeLingering(socket);
     });
-  } else {
-    const before = cancelWaiting(last);
-    if (before === undefined) refuse();
-    else after(before, refuse);
+  } else if (!replaceWaiting(socket, refuse)) {
+    refuse();
   }
 }
 

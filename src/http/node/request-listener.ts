@@ -1,20 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { requestChannel } from '../../model/diagnostics.ts';
 import type { PlantStore } from '../../store/plant-store.ts';
-import type { Answer, Sent } from '../answer.ts';
 import { createHandler } from '../handler.ts';
+import type { Handler } from '../handler.ts';
+import { HttpError } from '../http-error.ts';
 import type { ServiceOptions } from '../service-options.ts';
-import { http1Only } from './http1-only.ts';
 import { inOrder } from './in-order.ts';
 import { NodeRequest } from './node-request.ts';
 import { closeLingering } from './refuse-connection.ts';
-import { hasEndlessBody } from './request-body.ts';
-import { AnswerSender } from './send-answer.ts';
-import { isMalformed } from './validation.ts';
+import { isBodyIncomplete } from './request-body.ts';
+import { sendAnswer } from './send.ts';
+import { refusalCode } from './validation.ts';
 
-/** The maximum number of waiting pipelined requests, as a multiple of `maxInFlight`. */
-const maxWaitingFactor = 10;
+/** The maximum number of pipelined requests that wait for earlier responses. Each of them uses 3 KiB of memory. */
+const maxWaiting = 10_000;
 
 /**
  * Creates a node:http request listener for the HTTP service. The listener supports HTTP/1.1. It refuses HTTP/2 requests
@@ -30,7 +30,8 @@ const maxWaitingFactor = 10;
  *
  * @throws {TypeError} if an option is invalid; the message names it.
  * @example
- * app.use('/garden', createRequestListener(store, { authenticate }));
+ * const plants = createRequestListener(store, { authenticate });
+ * app.use('/garden', (request, response) => plants(request, response));
  */
 export function createRequestListener(store: PlantStore, options: ServiceOptions): ServiceListener {
   return createListenerWithPages(store, options, () => undefined);
@@ -40,7 +41,7 @@ export function createRequestListener(store: PlantStore, options: ServiceOptions
 export type ServiceListener = (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
 
 /** Sends a web page, or a file that a web page uses, as the whole response. */
-export type SendPage = (response: ServerResponse) => void;
+type SendPage = (response: ServerResponse) => void;
 
 /** Returns a function that sends the requested web page or file, or `undefined` if the path does not belong to one. */
 export type FindPage = (request: IncomingMessage) => SendPage | undefined;
@@ -55,69 +56,82 @@ export function createListenerWithPages(
   findPage: FindPage,
 ): ServiceListener {
   const handler = createHandler('createRequestListener', store, options);
-  const sender = new AnswerSender(handler.unsent);
 
   async function respond(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    const request = new NodeRequest(message, response);
-    const bytesBefore = requestChannel.hasSubscribers ? message.socket.bytesWritten : 0;
-    let answer: Answer | undefined;
+    const bytesBefore = requestChannel.hasSubscribers ? message.socket.bytesWritten : undefined;
+    const request = new NodeRequest(message);
+    const code = refusalCode(message);
+    const sendPage = code === undefined ? findPage(message) : undefined;
+    if (sendPage !== undefined) {
+      if (mustClose(message)) closeAfter(response);
+      sendPage(response);
+      return;
+    }
+    const answer = code === undefined ? await handler.answer(request) : handler.refuse(request, new HttpError(code));
+    // A body that has arrived with the header is parsed later in this iteration. Without it, the connection is closed.
+    if (isBodyIncomplete(message)) await nextTurn();
+    let error: unknown;
+    const end = (): void => {
+      const bytes = bytesBefore === undefined ? -1 : message.socket.bytesWritten - bytesBefore;
+      // Some runtimes do not count the bytes that are written to a socket.
+      answer.onEnd({ isComplete: response.writableFinished, error, bytes: bytes >= 0 ? bytes : undefined });
+    };
+    // A response that is already destroyed does not emit 'close'.
+    if (response.destroyed) end();
+    // 'close' is emitted only once, so `on` has the same effect as `once` and costs less per request.
+    else response.on('close', end);
     try {
-      const sendPage = isMalformed(message) ? undefined : findPage(message);
-      if (sendPage === undefined) {
-        answer = isMalformed(message)
-          ? handler.refuse(request, 'malformed_request', ['Connection', 'close'])
-          : await handler.answer(request);
-        if (answer.onEnd !== undefined) watchEnd(response, message.socket, bytesBefore, answer.onEnd);
-      }
-      if (response.destroyed) return;
-      if (hasEndlessBody(message, handler.maxBodyBytes) || asksForUpgrade(message)) closeAfter(message, response);
-      if (answer === undefined) sendPage?.(response);
-      else await sender.send(response, answer, message.method === 'HEAD');
-    } catch (error) {
+      if (code !== undefined || mustClose(message)) closeAfter(response);
+      const sending = sendAnswer(response, answer, message.method === 'HEAD');
+      if (sending !== undefined) await sending;
+    } catch (thrown) {
+      error = thrown;
       // Part of the response may have been sent. The connection is closed, so that the client does not mistake this
       // part for a complete response.
       response.destroy();
-      handler.report(error, request);
-    } finally {
-      if (typeof answer?.body === 'object') await answer.body.return();
     }
   }
 
-  const maxWaiting = handler.maxInFlight * maxWaitingFactor;
-  const ordered = inOrder((message, response) => void respond(message, response), maxWaiting);
-  const listener = http1Only(ordered, sender, (error, message, response) => {
-    handler.report(error, new NodeRequest(message, response));
-  });
+  const listener = inOrder((message, response) => void respond(message, response), maxWaiting);
   return (message, response, next) => {
-    if (next === undefined || handler.hasRoute(message.url ?? '/')) listener(message, response);
-    else next();
+    if (next !== undefined && !handler.hasRoute(message.url ?? '/')) next();
+    else if (isHttp2(message)) refuseHttp2(handler, message, response);
+    else listener(message, response);
   };
-}
-
-/** Calls `onEnd` when the response has been sent or the client has disconnected. */
-function watchEnd(response: ServerResponse, socket: Socket, bytesBefore: number, onEnd: (sent: Sent) => void): void {
-  const end = (): void => {
-    const bytes = socket.bytesWritten - bytesBefore;
-    // Some runtimes do not count the bytes that are written to a socket.
-    onEnd({ isComplete: response.writableFinished, ...(bytes >= 0 && { bytes }) });
-  };
-  // A destroyed response does not emit 'close'.
-  if (response.destroyed) end();
-  else response.once('close', end);
 }
 
 /**
- * Returns whether a request asks to upgrade the connection. node:http drops data that arrives with such a request, and
- * parses later data as a new request.
+ * Returns whether a request comes from a node:http2 server. HTTP/2 connections cannot be paused, and their requests are
+ * not ordered. An HTTP/1.1 client can send any version number, but only the requests of node:http2 have a stream.
  */
-function asksForUpgrade({ headers }: IncomingMessage): boolean {
-  return headers.upgrade !== undefined;
+function isHttp2(message: IncomingMessage): boolean {
+  return message.httpVersionMajor >= 2 && 'stream' in message;
 }
 
-/** Closes the connection after a response that is sent while the request is still being received. */
-function closeAfter({ socket }: IncomingMessage, response: ServerResponse): void {
+/** Refuses an HTTP/2 request, and reports the error to the application that created the server. */
+function refuseHttp2(handler: Handler, message: IncomingMessage, response: ServerResponse): void {
+  const text = 'This service supports HTTP/1.1, but not HTTP/2.';
+  const answer = handler.refuse(new NodeRequest(message), new HttpError('malformed_request', text));
+  void sendAnswer(response, answer, message.method === 'HEAD');
+  const advice =
+    'pass the listener to the createServer of node:http or node:https, and put a proxy in front for HTTP/2';
+  answer.onEnd({ isComplete: true, error: new Error(`createRequestListener supports HTTP/1.1 only: ${advice}.`) });
+}
+
+/**
+ * Returns whether the connection must be closed after the response, because part of the request may not have arrived
+ * yet, or because the request asks to upgrade the connection: node:http drops data that arrives with such a request, and
+ * parses later data as a new request.
+ */
+function mustClose(message: IncomingMessage): boolean {
+  return isBodyIncomplete(message) || message.headers.upgrade !== undefined;
+}
+
+function closeAfter(response: ServerResponse): void {
+  if (response.destroyed) return;
   response.setHeader('Connection', 'close');
   // node:http calls `destroySoon` to close a connection after its last response.
+  const { socket } = response.req;
   socket.destroySoon = () => {
     closeLingering(socket);
   };

@@ -1,17 +1,16 @@
 import { createServer } from 'node:http';
 import type { RequestListener, Server, ServerOptions } from 'node:http';
-import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import type { HttpErrorCode } from '../../model/errors.ts';
 import { checkIntegerOption } from '../../model/options.ts';
 import type { PlantStore } from '../../store/plant-store.ts';
 import { connectionLimit, openFileLimit } from './connection-limit.ts';
-import { closeIdleConnections } from './idle-connections.ts';
-import { drainResponses, lastResponse } from './in-order.ts';
+import { evictConnections, openConnections } from './connections.ts';
+import { lastResponse } from './in-order.ts';
 import { createRequestListener } from './request-listener.ts';
 import type { ServiceOptions } from '../service-options.ts';
 import { refuseConnection } from './refuse-connection.ts';
 import { deferContinue } from './request-body.ts';
+import { maxHeaderFields } from './validation.ts';
 
 /**
  * The node:http options of the server. The other settings are in `serverProperties`. All settings are documented in
@@ -33,8 +32,8 @@ const serverOptions: ServerOptions = {
 const serverProperties = {
   // A connection is closed if no byte is sent or received for this long.
   timeout: 60_000,
-  // By default, node:http silently drops all headers after the 2000th, including a second `Host` header.
-  maxHeadersCount: 0,
+  // One more than the listener accepts, because node:http drops further fields without an error on Node.js 22 and 24.
+  maxHeadersCount: maxHeaderFields + 1,
   // A client that has ended its side of the connection still receives the response.
   httpAllowHalfOpen: true,
 };
@@ -49,8 +48,8 @@ const serverProperties = {
  * `headersTimeout`, `requestTimeout`, `keepAliveTimeout` and `timeout` properties of the server.
  *
  * The server's `maxConnections` is 10,000, or less if the process may not open enough files. 64 files are reserved for
- * the rest of the process. When more than 95 % of `maxConnections` are open, the longest-idle connections are closed,
- * and the server emits `idleConnectionClosed` for each of them.
+ * the rest of the process. When more than 95 % of `maxConnections` are open, the connection that has finished nothing for
+ * longest is closed, and the server emits `connectionEvicted`.
  *
  * @throws {TypeError} if an option is invalid; the message names it.
  * @example
@@ -65,13 +64,7 @@ export function createPlantServer(store: PlantStore, options: ServiceOptions): S
 export function createServerFor(listener: RequestListener): Server {
   const maxConnections = connectionLimit(openFileLimit());
   const server = Object.assign(createServer(serverOptions), serverProperties, { maxConnections });
-  const connections = new Set<Socket>();
-  connectionsOf.set(server, connections);
-  server.on('connection', (socket) => {
-    connections.add(socket);
-    socket.once('close', () => connections.delete(socket));
-  });
-  closeIdleConnections(server, connections);
+  evictConnections(server);
   server.on('request', (request, response) => {
     if (!server.listening) response.setHeader('Connection', 'close');
     listener(request, response);
@@ -84,70 +77,16 @@ export function createServerFor(listener: RequestListener): Server {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   // Without this listener, node:http would close the connection after a CONNECT request and not send a response.
   server.on('connect', (_, socket) => {
-    keepServing(socket);
-    refuseConnection(socket, 'route_not_found');
+    // node:http has removed its own listeners, so pending responses to earlier requests cannot be sent.
+    socket.on('error', () => socket.destroy());
+    if (lastResponse(socket)?.destroyed === false) socket.destroy();
+    else refuseConnection(socket, 'route_not_found');
   });
   server.on('clientError', (error, socket) => {
-    const code = clientErrorCode(error);
-    // If the connection is paused because requests are waiting, the client did not cause this timeout. node:http
-    // reports a timeout only once, so the request must be checked again later.
-    if (code === 'request_timeout' && socket.isPaused()) timeOutLater(server, socket);
-    else refuseConnection(socket, code);
+    refuseConnection(socket, clientErrorCode(error));
   });
   return server;
 }
-
-/**
- * Handles the events of a connection after a CONNECT request. This is necessary because node:http removes its own
- * listeners, even if responses are still pending.
- */
-function keepServing(socket: Duplex): void {
-  const destroy = (): void => {
-    socket.destroy();
-  };
-  socket
-    .on('drain', () => {
-      drainResponses(socket);
-    })
-    .on('timeout', destroy)
-    .on('error', destroy);
-  // A paused socket does not notice a disconnect.
-  socket.resume();
-}
-
-/**
- * Restarts `requestTimeout` for a request whose timeout expired while its connection was paused. After the connection
- * has been resumed, the rest of the request must arrive within `requestTimeout`.
- */
-function timeOutLater(server: Server, socket: Duplex): void {
-  const last = lastResponse(socket);
-  const isBodyLate = last?.req.complete === false;
-  let wasPaused = true;
-  let timer: NodeJS.Timeout;
-  const check = (): void => {
-    // While the header of a request is incomplete, a response object for this request does not exist.
-    const isIncomplete = isBodyLate ? !last.req.complete : lastResponse(socket) === last;
-    if (!isIncomplete) return;
-    const isPaused = socket.isPaused();
-    if (!isPaused && !wasPaused) {
-      refuseConnection(socket, 'request_timeout');
-      return;
-    }
-    wasPaused = isPaused;
-    wait();
-  };
-  // In node:http, 0 disables a timeout. At least one of these two timeouts is not 0, because a request has timed out.
-  const timeoutMs = server.requestTimeout === 0 ? server.headersTimeout : server.requestTimeout;
-  const wait = (): void => {
-    timer = setTimeout(check, timeoutMs).unref();
-  };
-  wait();
-  socket.once('close', () => {
-    clearTimeout(timer);
-  });
-}
-
-const connectionsOf = new WeakMap<Server, Set<Socket>>();
 
 /**
  * Stops a server gracefully: refuses new connections, closes idle ones and finishes requests in progress. After
@@ -162,7 +101,7 @@ const connectionsOf = new WeakMap<Server, Set<Socket>>();
  * });
  */
 export async function drainServer(server: Server, graceMs: number): Promise<void> {
-  const connections = connectionsOf.get(server);
+  const connections = openConnections(server);
   if (connections === undefined) {
     throw new TypeError(
       'drainServer must be given a server that createPlantServer made; for another server, call its close()',
@@ -171,7 +110,7 @@ export async function drainServer(server: Server, graceMs: number): Promise<void
   checkIntegerOption('graceMs', graceMs, 0, 2_147_483_647);
   const closed = new Promise((resolve) => server.close(resolve));
   // Tells clients not to send another request on a connection that will be closed.
-  for (const socket of connections) {
+  for (const socket of connections.keys()) {
     const response = lastResponse(socket);
     if (response?.headersSent === false) response.setHeader('Connection', 'close');
   }
@@ -181,7 +120,7 @@ export async function drainServer(server: Server, graceMs: number): Promise<void
   }, 20);
   const cut = setTimeout(() => {
     // Unlike server.closeAllConnections(), this loop also closes connections that have received a CONNECT request.
-    for (const socket of connections) socket.destroy();
+    for (const socket of connections.keys()) socket.destroy();
   }, graceMs);
   await closed;
   clearInterval(sweep);

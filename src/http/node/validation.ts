@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { HttpErrorCode } from '../../model/errors.ts';
 
 /**
  * Matches the value of a `Host` header: an address in brackets or a name (which may be empty), then an optional port
@@ -7,12 +8,27 @@ import type { IncomingMessage } from 'node:http';
 const hostAndPort = /^(?:\[[\da-f:.]+\]|[\w\-.~%!$&'()*+,;=]*)(?::\d*)?$/i;
 
 /**
+ * The maximum number of fields in a request header. node:http keeps each field of an incomplete header as two strings.
+ * Without this limit, a header of 16 KiB would use more than 150 KB.
+ */
+export const maxHeaderFields = 128;
+
+/** Returns the code of the error for a request that node:http has accepted but that must be refused. */
+export function refusalCode(request: IncomingMessage): HttpErrorCode | undefined {
+  // `rawHeaders` contains two elements for each field. On Node.js 22 and 24, node:http drops the fields after the first
+  // `maxHeadersCount` without an error. The server keeps more fields than this function accepts, so a request with
+  // dropped fields is refused.
+  if (request.rawHeaders.length > maxHeaderFields * 2) return 'header_too_large';
+  return isMalformed(request) ? 'malformed_request' : undefined;
+}
+
+/**
  * Returns whether a request violates RFC 9112 although node:http has accepted it. Such a request has:
  * - an unsupported HTTP version;
  * - a missing, repeated or invalid `Host` header (§3.2); or
  * - a transfer coding that node:http does not decode, or any transfer coding in HTTP/1.0 (§6.1).
  */
-export function isMalformed(request: IncomingMessage): boolean {
+function isMalformed(request: IncomingMessage): boolean {
   const { headers, httpVersion } = request;
   const isLatest = httpVersion === '1.1';
   if (!isLatest && httpVersion !== '1.0') return true;

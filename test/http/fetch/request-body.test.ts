@@ -57,17 +57,20 @@ describe('fetch request body', () => {
     assert.deepEqual([request.bodyUsed, body.cancelled.length], [false, 0]);
   });
 
-  it('is not accessed if its Content-Length is over maxBodyBytes', async (t) => {
+  it('is not accessed if its Content-Length is over maxBodyBytes, or if the method is DELETE', async (t) => {
     const { handler } = createHandler(t, { maxBodyBytes: 100 });
     const headers = { authorization: 'Bearer ada', 'content-type': 'application/json', 'content-length': '101' };
-    for (const request of [
-      newPost(openBody().stream as ReadableStream, { headers }),
-      newRequest('DELETE', '/plants/1', { body: openBody().stream as ReadableStream, duplex: 'half', headers }),
-    ]) {
+    for (const [request, error] of [
+      [newPost(openBody().stream as ReadableStream, { headers }), [400, 40008]],
+      [
+        newRequest('DELETE', '/plants/1', { body: openBody().stream as ReadableStream, duplex: 'half', headers }),
+        [404, 40402],
+      ],
+    ] as const) {
       Object.defineProperty(request, 'body', {
         get: () => assert.fail('The body was accessed.'),
       });
-      assert.deepEqual(await errorOf(await handler(request)), [400, 40008], request.method);
+      assert.deepEqual(await errorOf(await handler(request)), error, request.method);
     }
   });
 
@@ -88,27 +91,22 @@ describe('fetch request body', () => {
     }
   });
 
-  it('is cancelled if it does not end within a mebibyte past maxBodyBytes', async (t) => {
+  it('is cancelled when it exceeds maxBodyBytes', async (t) => {
     const { handler } = createHandler(t);
-    for (const request of [
-      (stream: ReadableStream) => newPost(stream),
-      (stream: ReadableStream) =>
-        newRequest('DELETE', '/plants/1', { body: stream, duplex: 'half', headers: { authorization: 'Bearer ada' } }),
-    ]) {
-      let [pulls, cancels] = [0, 0];
-      const endless = new ReadableStream<Uint8Array>({
-        pull: (controller) => {
-          pulls++;
-          controller.enqueue(new Uint8Array(65_536));
-        },
-        cancel: () => {
-          cancels++;
-        },
-      });
-      assert.deepEqual(await errorOf(await handler(request(endless))), [400, 40008]);
-      assert.equal(cancels, 1);
-      assert.ok(pulls <= 20, `${pulls} chunks were read`);
-    }
+    let [pulls, cancels] = [0, 0];
+    const endless = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        pulls++;
+        controller.enqueue(new Uint8Array(16_384));
+      },
+      cancel: () => {
+        cancels++;
+      },
+    });
+    assert.deepEqual(await errorOf(await handler(newPost(endless))), [400, 40008]);
+    assert.equal(cancels, 1);
+    // 64 KiB, one more chunk, and one that the stream reads ahead.
+    assert.ok(pulls <= 6, `${pulls} chunks were read`);
   });
 
   it('that was already read, or is being read, is a 500 and a TypeError that says what to do', async (t) => {
@@ -178,7 +176,8 @@ describe('a client that disconnects while its fetch request is read', () => {
         client.abort();
       }
       assert.deepEqual(await errorOf(await response), [400, 40009]);
-      assert.equal(body.cancelled.length, 1);
+      // If the signal was aborted before, the body is not read at all.
+      assert.equal(body.cancelled.length, isLate ? 1 : 0);
     }
     assert.deepEqual([await store.listPlants('ada'), faults], [[], []]);
   });
@@ -188,20 +187,5 @@ describe('a client that disconnects while its fetch request is read', () => {
     const request = newPost(fern, { signal: AbortSignal.abort() });
     assert.deepEqual(await errorOf(await handler(request)), [400, 40009]);
     assert.deepEqual(await store.listPlants('ada'), []);
-  });
-
-  it('frees the memory that was reserved for the body', async (t) => {
-    const { handler } = createHandler(t, { maxBodyBytes: 16_777_216 });
-    // Ada may reserve 64 MiB, a quarter of 16 bodies of the maximum size: 4 bodies at once.
-    for (let round = 0; round < 3; round++) {
-      const client = new AbortController();
-      const waiting = Array.from({ length: 4 }, () =>
-        handler(newPost(openBody().stream as ReadableStream, { signal: client.signal })),
-      );
-      assert.deepEqual(await errorOf(await handler(newPost(fern))), [503, 50300]);
-      client.abort();
-      for (const response of waiting) assert.equal((await response).status, 400);
-    }
-    assert.equal((await handler(newPost(fern))).status, 200);
   });
 });

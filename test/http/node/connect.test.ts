@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { Server } from 'node:http';
 import { describe, it } from 'node:test';
-import { MemoryStorage } from '../../../src/index.ts';
-import { drainServer } from '../../../src/http.ts';
 import { eventually } from '../../support/eventually.ts';
-import { listRequest, parseRawAnswer, RawConnection } from '../../support/raw-http.ts';
+import { heldStorage } from '../../support/held-storage.ts';
+import { createRequest, listRequest, parseRawAnswers, RawConnection } from '../../support/raw-http.ts';
 import { countConnections, startService } from '../../support/service.ts';
-import type { HasAfter } from '../../support/temporary-folder.ts';
+
+const connectRequest = 'CONNECT example.com:80 HTTP/1.1\r\nHost: x\r\n\r\n';
 
 describe('CONNECT', () => {
   it('does not end the process when its client resets the connection', async (t) => {
@@ -15,7 +14,7 @@ describe('CONNECT', () => {
     for (let n = 0; n < 5; n++) {
       const connect = once(server, 'connect');
       const connection = await RawConnection.open(t, port);
-      connection.send('CONNECT example.com:80 HTTP/1.1\r\nHost: x\r\n\r\n');
+      connection.send(connectRequest);
       await connect;
       connection.send('more');
       connection.socket.resetAndDestroy();
@@ -34,7 +33,7 @@ describe('CONNECT', () => {
     const connection = await RawConnection.open(t, port);
     connection.send('GET /plants HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n');
     await connection.until(/\}$/);
-    connection.send('CONNECT example.com:80 HTTP/1.1\r\nHost: x\r\n\r\n');
+    connection.send(connectRequest);
     await connect;
     connection.send('more');
     connection.socket.resetAndDestroy();
@@ -43,51 +42,31 @@ describe('CONNECT', () => {
     await other.until(/\[\]$/);
   });
 
-  it('lets the responses to earlier requests be sent first', async (t) => {
-    const { connection } = await askAhead(t);
-    // The list does not fit the socket buffers, so its next page waits until the client reads again.
-    connection.socket.pause();
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    connection.socket.resume();
-    assert.match(await connection.untilClosed(), /\]\r\n0\r\n\r\nHTTP\/1\.1 404 /);
-  });
-
-  it('is closed after the timeout if its client reads no response', async (t) => {
-    const { server, connection } = await askAhead(t, 200);
-    connection.socket.pause();
-    await eventually(async () => {
-      assert.equal(await countConnections(server), 0);
-    });
-  });
-
-  it('is closed by drainServer if its client reads no response', async (t) => {
-    const { server, connection } = await askAhead(t);
-    connection.socket.pause();
-    await drainServer(server, 50);
-    assert.equal(await countConnections(server), 0);
-  });
-});
-
-/** Sends a request for a list that does not fit the socket buffers, followed by CONNECT. */
-async function askAhead(t: HasAfter, timeoutMs = 60_000): Promise<{ server: Server; connection: RawConnection }> {
-  const storage = new MemoryStorage();
-  const ids = Array.from({ length: 60_000 }, (_, id) => BigInt(id));
-  await storage.commit(ids.map((id) => ({ kind: 'create', user: 'ada', plant: { id, name: 'x'.repeat(250) } })));
-  const { server, port } = await startService(t, { storage });
-  server.timeout = timeoutMs;
-  const connect = once(server, 'connect');
-  const connection = await RawConnection.open(t, port);
-  connection.send(`${listRequest}CONNECT example.com:80 HTTP/1.1\r\nHost: x\r\n\r\n`);
-  await connect;
-  return { server, connection };
-}
-
-describe('CONNECT', () => {
-  it('gets a 404 response', async (t) => {
-    const { port } = await startService(t);
+  it('closes the connection if the response to an earlier request is pending', async (t) => {
+    const { storage, release, committing } = heldStorage();
+    const { server, store, port, faults } = await startService(t, { storage });
     const connection = await RawConnection.open(t, port);
-    connection.send('CONNECT example.com:80 HTTP/1.1\r\nHost: x\r\n\r\n');
-    const { status, error } = parseRawAnswer(await connection.untilClosed());
-    assert.deepEqual([status, error], [404, 40401]);
+    connection.send(createRequest(1));
+    await committing;
+    connection.send(connectRequest);
+    assert.equal(await connection.untilClosed(), '');
+    release();
+    await eventually(async () => {
+      assert.equal((await store.listPlants('ada')).length, 1);
+    });
+    assert.equal(await countConnections(server), 0);
+    assert.deepEqual(faults, []);
+  });
+
+  it('gets a 404 response, also after the response to an earlier request', async (t) => {
+    const { port } = await startService(t);
+    for (const earlier of ['', listRequest]) {
+      const connection = await RawConnection.open(t, port);
+      connection.send(earlier);
+      if (earlier !== '') await connection.until(/\[\]$/);
+      connection.send(connectRequest);
+      const answer = parseRawAnswers(await connection.untilClosed()).at(-1);
+      assert.deepEqual([answer?.status, answer?.error], [404, 40401]);
+    }
   });
 });

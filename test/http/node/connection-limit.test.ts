@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, it } from 'node:test';
-import { connectionLimit, limitFromReport, openFileLimit } from '../../../src/http/node/connection-limit.ts';
+import { connectionLimit } from '../../../src/http/node/connection-limit.ts';
 import { hasProgram } from '../../support/system-fault.ts';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
@@ -42,23 +42,6 @@ describe('connectionLimit', () => {
   it("is the default of a server's maxConnections", (t) => {
     if (!hasProgram(t, 'prlimit')) return;
     assert.deepEqual([64, 1024, 20_000].map(defaultUnder), [8, 960, 10_000]);
-  });
-});
-
-describe('openFileLimit and limitFromReport', () => {
-  it(
-    'return the same limit from /proc and from a diagnostic report',
-    { skip: process.platform === 'win32' && 'Windows has no such limit' },
-    () => {
-      assert.equal(limitFromReport() ?? Infinity, openFileLimit());
-    },
-  );
-
-  it('do not change the settings of the diagnostic report', () => {
-    const report: typeof process.report & { excludeNetwork?: boolean } = process.report;
-    report.excludeNetwork = false;
-    limitFromReport();
-    assert.equal(report.excludeNetwork, false);
   });
 });
 

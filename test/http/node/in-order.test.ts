@@ -1,17 +1,23 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { MemoryStorage } from '../../../src/index.ts';
 import type { StorageAdapter } from '../../../src/index.ts';
 import { drainServer } from '../../../src/http.ts';
+import { inOrder } from '../../../src/http/node/in-order.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { eventually } from '../../support/eventually.ts';
 import { heldStorage } from '../../support/held-storage.ts';
+import { listen } from '../../support/listen.ts';
 import { createRequest, get, head, listRequest, parseRawAnswers, post, RawConnection } from '../../support/raw-http.ts';
 import { countConnections, startService } from '../../support/service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import type { HasAfter } from '../../support/temporary-folder.ts';
 
 const lastList = get('/plants', 'Connection: close\r\n');
 const remove = (id: number): string => `DELETE /plants/${id} HTTP/1.1\r\n${head}\r\n`;
@@ -104,61 +110,6 @@ describe('pipelined requests', () => {
     assert.equal((await store.listPlants('ada')).length, 201);
   });
 
-  it('close the connection that has the most of them if too many wait on all connections', async (t) => {
-    const { storage, release, committing } = heldStorage();
-    const { server, store, port } = await startService(t, { storage, maxInFlight: 1 });
-    let requests = 0;
-    server.on('request', () => {
-      requests++;
-    });
-    const first = await RawConnection.open(t, port);
-    first.send(createRequest(0));
-    await committing;
-    // Ten times maxInFlight.
-    first.send(Array.from({ length: 10 }, (_, n) => createRequest(n + 1)).join(''));
-    await eventually(() => {
-      assert.equal(requests, 11);
-    });
-    const second = await RawConnection.open(t, port);
-    second.send(listRequest + listRequest);
-    await second.until(/HTTP[^]*HTTP/);
-    assert.doesNotMatch(await first.untilClosed(), /HTTP/, 'the connection with the most requests is closed');
-    release();
-    await eventually(async () => {
-      assert.equal((await store.listPlants('ada')).length, 1);
-    });
-    // The requests of a client that disconnects are no longer counted.
-    for (let n = 0; n < 3; n++) {
-      const next = await RawConnection.open(t, port);
-      next.send(listRequest.repeat(11));
-      if (n < 2) next.socket.resetAndDestroy();
-      else await next.until(/(?:HTTP[^]*){11}/);
-    }
-  });
-
-  it('are no longer counted after their client disconnects', async (t) => {
-    const { storage, release, committing } = heldStorage();
-    const { server, port } = await startService(t, { storage, maxInFlight: 1 });
-    let requests = 0;
-    server.on('request', () => {
-      requests++;
-    });
-    const first = await RawConnection.open(t, port);
-    first.send(Array.from({ length: 11 }, (_, id) => createRequest(id)).join(''));
-    await committing;
-    await eventually(() => {
-      assert.equal(requests, 11);
-    });
-    first.socket.resetAndDestroy();
-    // A paused socket does not notice a disconnect until the server writes to it.
-    release();
-    await eventually(async () => {
-      const second = await RawConnection.open(t, port);
-      second.send(listRequest.repeat(11));
-      await second.until(/(?:HTTP[^]*){11}/);
-    });
-  });
-
   it('are handled at most once per event loop iteration', async (t) => {
     let [begun, most] = [0, 0];
     const { port } = await startService(t, { authenticate: (user) => (begun++, { user }) });
@@ -215,6 +166,94 @@ describe('pipelined requests', () => {
   });
 });
 
+/** Starts a server whose responses are sent when the test ends them, and on which up to 10 requests may wait. */
+async function startHeld(t: HasAfter): Promise<{ port: number; begun: ServerResponse[]; sockets: Socket[] }> {
+  const begun: ServerResponse[] = [];
+  const sockets: Socket[] = [];
+  const listener = inOrder((_, response) => begun.push(response), 10);
+  const server = createServer(listener).on('connection', (socket: Socket) => sockets.push(socket));
+  return { port: await listen(t, server), begun, sockets };
+}
+
+/** Sends requests on a new connection, and waits until the first of them has begun. */
+async function pipeline(t: HasAfter, port: number, begun: unknown[], count: number): Promise<RawConnection> {
+  const connection = await RawConnection.open(t, port);
+  const before = begun.length;
+  connection.send(listRequest.repeat(count));
+  await eventually(() => {
+    assert.equal(begun.length, before + 1);
+  });
+  return connection;
+}
+
+/** Ends `count` responses on a connection one after another. */
+async function endResponses(begun: ServerResponse[], connection: RawConnection, count: number): Promise<void> {
+  for (let n = 0; n < count; n++) {
+    await eventually(() => {
+      assert.equal(begun.length, 1);
+    });
+    const text = randomUUID();
+    begun.pop()?.end(text);
+    await connection.until(new RegExp(text));
+  }
+}
+
+describe('pipelined requests that wait', () => {
+  it('may be half of the maximum on one connection; a connection that exceeds its share is closed', async (t) => {
+    const { port, begun, sockets } = await startHeld(t);
+    const first = await pipeline(t, port, begun, 1 + 5);
+    // Five places are free, so another connection may have three waiting requests, and a third one only one.
+    const second = await pipeline(t, port, begun, 1 + 3);
+    const third = await pipeline(t, port, begun, 1 + 1);
+    const fourth = await pipeline(t, port, begun, 1 + 2);
+    await fourth.untilClosed();
+    assert.deepEqual(
+      [first, second, third].map(({ socket }) => socket.destroyed),
+      [false, false, false],
+    );
+    assert.deepEqual(
+      sockets.map(({ destroyed }) => destroyed),
+      [false, false, false, true],
+    );
+  });
+
+  it('are closed with their connection if they exceed half of the maximum', async (t) => {
+    const { port, begun } = await startHeld(t);
+    const tooMany = await pipeline(t, port, begun, 1 + 6);
+    assert.equal(await tooMany.untilClosed(), '');
+    assert.equal(begun.length, 1);
+  });
+
+  it('are no longer counted when they have begun, or when their connection is closed', async (t) => {
+    const { port, begun } = await startHeld(t);
+    for (let n = 0; n < 3; n++) {
+      const tooMany = await pipeline(t, port, begun, 1 + 6);
+      await tooMany.untilClosed();
+      begun.length = 0;
+      const connection = await pipeline(t, port, begun, 1 + 5);
+      await endResponses(begun, connection, 6);
+      const left = await pipeline(t, port, begun, 1 + 5);
+      left.socket.resetAndDestroy();
+      // A paused socket does not notice a disconnect until the server writes to it.
+      begun.pop()?.end('done');
+    }
+  });
+
+  it('leave no listeners on the connection', async (t) => {
+    const { port, begun, sockets } = await startHeld(t);
+    const connection = await pipeline(t, port, begun, 2);
+    await endResponses(begun, connection, 2);
+    const [socket] = sockets;
+    const count = (): number[] => ['close', 'resume', 'drain'].map((name) => socket?.listenerCount(name) ?? NaN);
+    const before = count();
+    for (let n = 0; n < 5; n++) {
+      connection.send(listRequest.repeat(2));
+      await endResponses(begun, connection, 2);
+    }
+    assert.deepEqual(count(), before);
+  });
+});
+
 describe('invalid input after pipelined requests', () => {
   const bad = [
     ['garbage', 'garbage\r\n\r\n', [400]],
@@ -223,14 +262,13 @@ describe('invalid input after pipelined requests', () => {
       `POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
       [400],
     ],
-    ['CONNECT', 'CONNECT example.com:80 HTTP/1.1\r\nHost: x\r\n\r\n', [404]],
     ['half a request, then the end of the stream', 'POST /plants HT', [400]],
   ] as const;
   for (const [name, text, statuses] of bad) {
     it(`does not affect their responses: ${name}`, async (t) => {
       const { storage, release, committing } = heldStorage();
       const { server, store, port, faults } = await startService(t, { storage });
-      const refusal = once(server, name === 'CONNECT' ? 'connect' : 'clientError');
+      const refusal = once(server, 'clientError');
       const connection = await RawConnection.open(t, port);
       connection.send(createRequest(1));
       await committing;

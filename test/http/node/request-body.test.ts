@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { describe, it } from 'node:test';
 import { readBody } from '../../../src/http/node/request-body.ts';
 import { listen } from '../../support/listen.ts';
-import { head, parseRawAnswer, post, RawConnection } from '../../support/raw-http.ts';
+import { head, listRequest, parseRawAnswer, parseRawAnswers, post, RawConnection } from '../../support/raw-http.ts';
 import { startService } from '../../support/service.ts';
 import { once } from 'node:events';
 import { drainServer } from '../../../src/http.ts';
@@ -12,7 +12,7 @@ describe('readBody', () => {
   it('rejects when the client disconnects before the body is complete', async (t) => {
     const outcome = Promise.withResolvers<unknown>();
     const server = createServer((request) => {
-      Promise.resolve(readBody(request, 1000, () => undefined)).then(outcome.resolve, outcome.reject);
+      Promise.resolve(readBody(request, 1000)).then(outcome.resolve, outcome.reject);
       connection.socket.resetAndDestroy();
     });
     const connection = await RawConnection.open(t, await listen(t, server));
@@ -20,14 +20,14 @@ describe('readBody', () => {
     await assert.rejects(outcome.promise, { code: 'malformed_request' });
   });
 
-  it('stops reading a body that is too large after a few thousand one-byte chunks', async (t) => {
+  it('stops reading a body of one-byte chunks when it is too large', async (t) => {
     const { port } = await startService(t, { maxBodyBytes: 100 });
     const connection = await RawConnection.open(t, port);
     connection.send(
       `POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
     );
-    // 1 MiB, with each chunk counted as 64 bytes. The body itself never ends.
-    connection.send('1\r\nx\r\n'.repeat(100 + 1_048_576 / 64 + 1));
+    // The body never ends.
+    connection.send('1\r\nx\r\n'.repeat(101));
     const answer = await connection.untilClosed();
     assert.match(answer, /^HTTP\/1\.1 400 .*"error":40008/s);
   });
@@ -70,24 +70,50 @@ describe('the body of a request without a token', () => {
   it('is not read if it has no end, and the request gets one response', async (t) => {
     const { port } = await startService(t);
     for (const framing of [
-      'Transfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\nzz\r\n',
+      'Transfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n',
       'Content-Length: 100000000000\r\n\r\n',
     ]) {
       const connection = await RawConnection.open(t, port);
       connection.send(stranger + framing);
+      await connection.until(/40101/);
+      connection.send('zz\r\n');
       const { status, head: headers } = parseRawAnswer(await connection.untilClosed());
       assert.equal(status, 401);
       assert.match(headers, /^Connection: close\r?$/m);
     }
   });
 
-  it('is discarded if it is short, and the connection stays open', async (t) => {
+  it('causes one response if it is not valid HTTP', async (t) => {
+    const { port, faults } = await startService(t);
+    const connection = await RawConnection.open(t, port);
+    connection.send(`${stranger}Transfer-Encoding: chunked\r\n\r\nzz\r\n`);
+    assert.equal(parseRawAnswer(await connection.untilClosed()).status, 400);
+    assert.deepEqual(faults, []);
+  });
+
+  it('is discarded if it has arrived with the header, and the connection stays open', async (t) => {
     const { port } = await startService(t);
     const connection = await RawConnection.open(t, port);
+    for (const framing of ['Content-Length: 5\r\n\r\nabcde', 'Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n']) {
+      connection.send(stranger + framing);
+    }
+    connection.send(listRequest);
+    const received = await connection.until(/\[\]$/);
+    assert.deepEqual(
+      parseRawAnswers(received).map(({ status }) => status),
+      [401, 401, 200],
+    );
+  });
+
+  it('is discarded if it is incomplete, and the connection is closed', async (t) => {
+    let lookups = 0;
+    const { port } = await startService(t, { authenticate: (user) => (lookups++, { user }) });
+    const connection = await RawConnection.open(t, port);
     connection.send(`${stranger}Content-Length: 5\r\n\r\nab`);
-    await connection.until(/40101/);
-    connection.send(`cdeGET /plants HTTP/1.1\r\n${head}\r\n`);
-    await connection.until(/\[\]$/);
+    await connection.until(/\r\nConnection: close\r\n[^]*40101/);
+    connection.send(`cde${listRequest}`);
+    assert.equal(parseRawAnswers(await connection.untilClosed()).length, 1);
+    assert.equal(lookups, 0, 'the later request was handled');
   });
 
   it('causes no second response if it never arrives', async (t) => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
@@ -11,6 +12,9 @@ import type { Socket } from 'node:net';
 import { connectionLimit, openFileLimit } from '../../../src/http/node/connection-limit.ts';
 import { readDocument } from '../../support/documents.ts';
 import { eventually } from '../../support/eventually.ts';
+import { evalArgs } from '../../support/run-program.ts';
+import { untilListening } from '../../support/server-process.ts';
+import { sourceUrl } from '../../support/sources.ts';
 import { createPlants } from '../../support/stored-plants.ts';
 
 function assertError(text: string, status: number, error: number): void {
@@ -33,6 +37,9 @@ describe('a request that node:http rejects', () => {
       ['GET /plants HTTP/1.1\r\n\r\n', 400, 40009],
       [`POST /plants HTTP/1.1\r\n${head}Transfer-Encoding: gzip, chunked\r\n\r\n`, 400, 40009],
       [`GET /plants HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 43100],
+      // node:http accepts 129 fields, and only Node.js 26 rejects 130.
+      [`GET /plants HTTP/1.1\r\nHost: x\r\n${'a:\r\n'.repeat(128)}\r\n`, 431, 43100],
+      [`GET /plants HTTP/1.1\r\nHost: x\r\n${'a:\r\n'.repeat(129)}\r\n`, 431, 43100],
     ] as const;
     for (const [text, status, error] of refused) {
       const connection = await RawConnection.open(t, port);
@@ -76,6 +83,39 @@ describe('a request that node:http rejects', () => {
   });
 });
 
+describe('an incomplete request header', () => {
+  it('uses little memory, even if it consists of thousands of fields', async (t) => {
+    const [connections, headerBytes] = [600, 16_000];
+    const code = `
+      import { PlantStore, MemoryStorage } from '${sourceUrl('index.ts')}';
+      import { createPlantServer } from '${sourceUrl('http.ts')}';
+      const server = createPlantServer(new PlantStore({ storage: new MemoryStorage() }), { authenticate: () => null });
+      const sockets = [];
+      server.on('connection', (socket) => sockets.push(socket));
+      server.listen(0, '127.0.0.1', () => console.log('port ' + server.address().port));
+      gc();
+      const { heapUsed } = process.memoryUsage();
+      const timer = setInterval(() => {
+        const read = sockets.filter((socket) => socket.destroyed || socket.bytesRead === ${headerBytes});
+        if (read.length < ${connections}) return;
+        clearInterval(timer);
+        gc();
+        console.log('grown by ' + (process.memoryUsage().heapUsed - heapUsed));
+      }, 20);`;
+    const flags = ['--expose-gc', '--max-old-space-size=96', ...evalArgs(code)];
+    const server = await untilListening(t, spawn(process.execPath, flags), /port (\d+)/);
+    const header = `GET /plants HTTP/1.1\r\nHost: x\r\n${'ab:cd\r\n'.repeat(headerBytes)}`.slice(0, headerBytes);
+    const opened = Array.from({ length: connections }, () => RawConnection.open(t, server.port));
+    for (const connection of await Promise.all(opened)) connection.send(header);
+    await eventually(() => {
+      assert.match(server.stdout(), /grown by/, server.stderr());
+    }, 30_000);
+    // Without a maximum number of fields, each connection would use over 150 KB.
+    const grownBytes = Number(/grown by (-?\d+)/.exec(server.stdout())?.[1]);
+    assert.ok(grownBytes < connections * 50_000, `${grownBytes} bytes`);
+  });
+});
+
 describe('createPlantServer', () => {
   it('allows a client 10 seconds for the header and 30 seconds for the request by default', async (t) => {
     const { server } = await startService(t);
@@ -92,6 +132,7 @@ describe('limits of a server', () => {
     server.maxConnections = connectionLimit(Infinity);
     assert.equal(Number(/that limit minus (\d+)/.exec(page)?.[1]), 1024 - connectionLimit(1024));
     assert.equal(Number(/but at least (\d+)/.exec(page)?.[1]), connectionLimit(0));
+    assert.match(page, new RegExp(`set \`server\\.maxHeadersCount\` to\\s${server.maxHeadersCount ?? 0},`));
     for (const property of [
       'headersTimeout',
       'requestTimeout',

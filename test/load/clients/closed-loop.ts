@@ -13,7 +13,8 @@ export interface ClosedLoopOptions {
   readonly port: number;
   readonly connections: number;
   readonly milliseconds: number;
-  readonly work: 'create' | 'list 20';
+  /** 'list 20' begins at a random place. 'first page' lists the same 20 plants each time. */
+  readonly work: 'create' | 'list 20' | 'first page';
   /** The clients use these users in turn. */
   readonly users: readonly string[];
   /** Whether a client waits for a second after a 503, as Retry-After says. */
@@ -38,6 +39,12 @@ export function createTextOf(user: string, id: number): string {
   return createText(user, id, { name: String(id), tag: 'indoor' });
 }
 
+const textOf = {
+  create: createTextOf,
+  'list 20': listText,
+  'first page': (user: string) => requestText('GET', '/plants?limit=20', user),
+};
+
 /** A request that lists 20 plants, at a random place of the first thousand. */
 export function listText(user: string): string {
   return requestText('GET', `/plants?limit=20&after=${Math.floor(Math.random() * 900)}`, user);
@@ -53,7 +60,7 @@ export async function runClosedLoop(options: ClosedLoopOptions, control: Control
     (socket, n) => new Client({ ...options, user: users[n % users.length] ?? '', end, stats }, socket),
   );
   const all = Promise.all(clients.map((client) => client.done));
-  await Promise.race([all, sleep(milliseconds + graceMs, undefined, { ref: false })]);
+  await Promise.race([all, control.stopped, sleep(milliseconds + graceMs, undefined, { ref: false })]);
   for (const client of clients) client.abandon();
   return {
     ...stats.report(),
@@ -125,7 +132,7 @@ class Client {
     const { work, user } = this.#options;
     this.#id = randomId();
     this.#sentAt = now;
-    this.#socket.write(work === 'create' ? createTextOf(user, this.#id) : listText(user));
+    this.#socket.write(textOf[work](user, this.#id));
   }
 
   #sendIfOpen(): void {

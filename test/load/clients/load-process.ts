@@ -2,10 +2,12 @@ import { sendAndDisconnect, sendBurst, sendAtByteRate } from './burst.ts';
 import { runClosedLoop } from './closed-loop.ts';
 import { arriveOneByOne, holdConnections } from './held-connections.ts';
 import { floodConnections } from './flood.ts';
+import { probeFreshness } from './freshness.ts';
 import { holdIdle } from './idle.ts';
 import { runOpenLoop } from './open-loop.ts';
 import { pipelineRequests } from './pipeline.ts';
 import { readFast, readSlowly } from './readers.ts';
+import { sendAndStall } from './stalled.ts';
 import { sendSlowly } from './slow-senders.ts';
 import { runAtFixedRate } from './fixed-rate.ts';
 
@@ -25,6 +27,8 @@ const loads = {
   holdIdle,
   holdConnections,
   sendSlowly,
+  sendAndStall,
+  probeFreshness,
   readSlowly,
   readFast,
   floodConnections,

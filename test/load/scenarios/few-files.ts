@@ -56,7 +56,7 @@ export async function fewFiles(
   );
 }
 
-function describeArrivals({ statuses, refused, unanswered, longestMs }: ArrivalReport): string {
+export function describeArrivals({ statuses, refused, unanswered, longestMs }: ArrivalReport): string {
   const failed = `${refused} reset or closed, ${unanswered} without a response within 5 s`;
   return `responses by status ${JSON.stringify(statuses)}, ${failed}; longest wait ${longestMs.toFixed(0)} ms`;
 }

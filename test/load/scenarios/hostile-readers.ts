@@ -6,6 +6,7 @@ import { tokenOf } from '../../bench/data-set.ts';
 import { requestText } from '../../bench/requests.ts';
 import { startLoad } from '../clients/start-load.ts';
 import type { ScenarioContext, ScenarioRunner } from '../scenario-runner.ts';
+import type { Verdict } from '../table.ts';
 import { CpuMeter, describeFixedRate, greedyUser, politeUser } from './two-users.ts';
 
 // A user has 30 plants whose names are 10,800 control characters each. JSON needs six bytes for each
@@ -14,6 +15,7 @@ import { CpuMeter, describeFixedRate, greedyUser, politeUser } from './two-users
 // should grow by at most 150 MiB. Meanwhile, another user sends 100 requests per second.
 
 const measuredMs = 30_000;
+const maxGrowthMiB = 150;
 /** The server is stopped if it uses more memory than this, to protect the machine. */
 const maxServerBytes = 8 * 2 ** 30;
 const program = fileURLToPath(new URL('../clients/slow-readers.py', import.meta.url));
@@ -32,15 +34,16 @@ export async function hostileReaders(
   const readersText = `${connections.toLocaleString('en-US')} clients read ${how} of 1.9 MB of control characters`;
   const scenario = `${readersText}, another user at 100 per second`;
   await runner.run(scenario, async (context) => {
-    await createLongNames(context);
     const { server, port } = context;
+    const idleBytes = server.watch.memory();
+    await createLongNames(context);
     const options = { user: politeUser, perSecond: 100, milliseconds: measuredMs } as const;
     const polite = startLoad('runAtFixedRate', { port, ...options, works: ['create', 'list 20'] });
     await polite.ready;
     await sleep(500);
     const filesBefore = server.watch.openFiles();
     const cpu = new CpuMeter(server);
-    const readers = await startReaders(port, connections, bytesPerSecond);
+    const readers = await startReaders({ port, connections, bytesPerSecond, target: '/plants', user: greedyUser });
     const watching = new AbortController();
     const connectionsNote = watchConnections(context, filesBefore, watching.signal);
     const politeReport = await polite.report;
@@ -48,8 +51,19 @@ export async function hostileReaders(
     const cpuNote = `the server used ${cpu.describe()}`;
     const notes = [readers.note, await connectionsNote, cpuNote, ...describeFixedRate(politeReport)];
     await readers.stop();
-    return { stats: politeReport.all, notes };
+    return {
+      verdict: growthVerdict(server.watch.peakMemory() - idleBytes, 'at the peak'),
+      stats: politeReport.all,
+      notes,
+    };
   });
+}
+
+/** The verdict on the server's resident memory above that of the idle server. */
+export function growthVerdict(growthBytes: number, when: string): Verdict {
+  const growthMiB = growthBytes / 2 ** 20;
+  const figures = `${growthMiB.toFixed(0)} MiB above idle ${when}, ${maxGrowthMiB} allowed`;
+  return { holds: growthMiB <= maxGrowthMiB, figures };
 }
 
 async function createLongNames({ port }: ScenarioContext): Promise<void> {
@@ -61,17 +75,26 @@ async function createLongNames({ port }: ScenarioContext): Promise<void> {
   }
 }
 
+export interface ReaderOptions extends HostileReaders {
+  readonly port: number;
+  readonly target: string;
+  /** The token of an unknown user is invalid. */
+  readonly user: string;
+}
+
 interface Readers {
   readonly note: string;
   stop(): Promise<void>;
 }
 
-async function startReaders(port: number, connections: number, bytesPerSecond: number): Promise<Readers> {
-  if (spawnSync('python3', ['--version']).status !== 0) return startReadersInNode(port, connections, bytesPerSecond);
+/** Starts clients with a tiny receive window. */
+export async function startReaders(options: ReaderOptions): Promise<Readers> {
+  if (spawnSync('python3', ['--version']).status !== 0) return startReadersInNode(options);
+  const { port, connections, bytesPerSecond, target, user } = options;
   const child = spawn('python3', [program, String(port), String(connections), String(bytesPerSecond)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  child.stdin.on('error', () => undefined).write(requestText('GET', '/plants', greedyUser));
+  child.stdin.on('error', () => undefined).write(requestText('GET', target, user));
   const start = performance.now();
   const [count] = (await Promise.race([once(child.stdout.setEncoding('utf8'), 'data'), once(child, 'exit')])) as [
     string | number,
@@ -86,17 +109,9 @@ async function startReaders(port: number, connections: number, bytesPerSecond: n
   };
 }
 
-async function startReadersInNode(port: number, connections: number, bytesPerSecond: number): Promise<Readers> {
-  const [slow, stuck] = bytesPerSecond === 0 ? [0, connections] : [connections, 0];
-  const options = {
-    slow,
-    stuck,
-    bytesPerSecond,
-    target: '/plants',
-    user: greedyUser,
-    milliseconds: measuredMs + 30_000,
-  };
-  const readers = startLoad('readSlowly', { port, ...options });
+async function startReadersInNode({ connections, ...others }: ReaderOptions): Promise<Readers> {
+  const [slow, stuck] = others.bytesPerSecond === 0 ? [0, connections] : [connections, 0];
+  const readers = startLoad('readSlowly', { ...others, slow, stuck, milliseconds: measuredMs + 30_000 });
   await readers.ready;
   return {
     note: 'LESS HOSTILE: without python3, the system buffers most of each response',

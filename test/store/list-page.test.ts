@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
-import { plantPageJson } from '../../src/store/plant-store.ts';
-import type { ListRange, StorageAdapter, StoredPlant, Write } from '../../src/index.ts';
+import type { ListRange, PlantPage, StorageAdapter, Write } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { createPlants } from '../support/stored-plants.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -13,7 +11,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 class CountingStorage extends MemoryStorage {
   reads = 0;
 
-  override list(user: string, range: ListRange): Promise<StoredPlant[]> {
+  override list(user: string, range: ListRange): Promise<PlantPage> {
     this.reads++;
     return super.list(user, range);
   }
@@ -29,56 +27,56 @@ function withoutDataVersion(storage: CountingStorage): StorageAdapter {
   };
 }
 
-describe('PlantStore.plantPageJson', () => {
+describe('PlantStore.listPage', () => {
   it('returns a page as JSON, with its last id and whether more plants follow', async () => {
     const store = new PlantStore({ storage: new MemoryStorage() });
     await createPlants(store, 1001);
-    assert.deepEqual(await plantPageJson(store, 'ada', { limit: 2 }), {
+    assert.deepEqual(await store.listPage('ada', { limit: 2 }), {
       json: '[{"name":"0"},{"name":"1"}]',
       count: 2,
       last: 1n,
       hasMore: true,
     });
-    assert.deepEqual(await plantPageJson(store, 'ada', { after: 999 }), {
+    assert.deepEqual(await store.listPage('ada', { after: 999 }), {
       json: '[{"name":"1000"}]',
       count: 1,
       last: 1000n,
       hasMore: false,
     });
-    assert.deepEqual(await plantPageJson(store, 'ada', { limit: 0 }), {
+    assert.deepEqual(await store.listPage('ada', { limit: 0 }), {
       json: '[]',
       count: 0,
       last: undefined,
       hasMore: false,
     });
     for (const limit of [undefined, 1000, 5000]) {
-      const { count, last, hasMore } = await plantPageJson(store, 'ada', { limit });
+      const { count, last, hasMore } = await store.listPage('ada', { limit });
       assert.deepEqual([count, last, hasMore], [1000, 999n, true]);
     }
   });
 
   it('rejects the same arguments as listPlants', async () => {
     const store = new PlantStore({ storage: new MemoryStorage() });
-    await assert.rejects(plantPageJson(store, 'ada', { limit: -1 }), { code: 'invalid_limit' });
-    await assert.rejects(plantPageJson(store, 'ada', { after: 2n ** 63n }), { code: 'invalid_after' });
-    await assert.rejects(plantPageJson(store, ''), { code: 'invalid_user' });
+    await assert.rejects(store.listPage('ada', { limit: -1 }), { code: 'invalid_limit' });
+    await assert.rejects(store.listPage('ada', { after: 2n ** 63n }), { code: 'invalid_after' });
+    await assert.rejects(store.listPage(''), { code: 'invalid_user' });
     await store.close();
-    await assert.rejects(plantPageJson(store, 'ada'), { code: 'closed' });
+    for (const limit of [undefined, 0, 1]) await assert.rejects(store.listPage('ada', { limit }), { code: 'closed' });
   });
 
   it('reads a first page once, until a plant of its user changes', async () => {
     const storage = new CountingStorage();
     const store = new PlantStore({ storage });
     await createPlants(store, 3);
-    for (let n = 0; n < 5; n++) assert.equal((await plantPageJson(store, 'ada', { limit: 10 })).count, 3);
+    for (let n = 0; n < 5; n++) assert.equal((await store.listPage('ada', { limit: 10 })).count, 3);
     assert.equal(storage.reads, 1);
     await store.createPlant('bob', { id: 1, name: '' });
-    assert.equal((await plantPageJson(store, 'ada', { limit: 10 })).count, 3);
+    assert.equal((await store.listPage('ada', { limit: 10 })).count, 3);
     assert.equal(storage.reads, 1);
     await store.deletePlant('ada', 0);
-    assert.equal((await plantPageJson(store, 'ada', { limit: 10 })).count, 2);
+    assert.equal((await store.listPage('ada', { limit: 10 })).count, 2);
     await store.createPlant('ada', { id: 9, name: '' });
-    assert.equal((await plantPageJson(store, 'ada', { limit: 10 })).count, 3);
+    assert.equal((await store.listPage('ada', { limit: 10 })).count, 3);
     assert.equal(storage.reads, 3);
   });
 
@@ -86,7 +84,7 @@ describe('PlantStore.plantPageJson', () => {
     const store = new PlantStore({ storage: new MemoryStorage() });
     for (let id = 1; id < 4; id++) {
       await Promise.all(['ada', 'bob', 'eve'].map((user) => store.createPlant(user, { id, name: '' })));
-      for (const user of ['ada', 'bob', 'eve']) assert.equal((await plantPageJson(store, user)).count, id);
+      for (const user of ['ada', 'bob', 'eve']) assert.equal((await store.listPage(user)).count, id);
     }
   });
 
@@ -101,26 +99,26 @@ describe('PlantStore.plantPageJson', () => {
       await arrival.promise;
       return plants;
     };
-    const early = plantPageJson(store, 'ada');
+    const early = store.listPage('ada');
     await store.createPlant('ada', { id: 7, name: '' });
     arrival.resolve(undefined);
     assert.equal((await early).count, 1);
-    assert.equal((await plantPageJson(store, 'ada')).count, 2);
+    assert.equal((await store.listPage('ada')).count, 2);
   });
 
   it('rejects after close, even if the page is cached', async () => {
     const store = new PlantStore({ storage: new MemoryStorage() });
     await createPlants(store, 1);
-    await plantPageJson(store, 'ada');
+    await store.listPage('ada');
     await store.close();
-    await assert.rejects(plantPageJson(store, 'ada'), { code: 'closed' });
+    await assert.rejects(store.listPage('ada'), { code: 'closed' });
   });
 
   it('returns pages that callers cannot change', async () => {
     const store = new PlantStore({ storage: new MemoryStorage() });
     await createPlants(store, 1);
     for (const limit of [0, 10]) {
-      const page = (await plantPageJson(store, 'ada', { limit })) as { json: string };
+      const page = (await store.listPage('ada', { limit })) as { json: string };
       assert.throws(() => {
         page.json = 'changed';
       }, TypeError);
@@ -135,7 +133,7 @@ describe('PlantStore.plantPageJson', () => {
       const lacksVersion = !('maxCachedText' in options);
       const store = new PlantStore({ storage: lacksVersion ? withoutDataVersion(storage) : storage, ...options });
       await createPlants(store, 3);
-      for (let n = 0; n < 3; n++) await plantPageJson(store, 'ada');
+      for (let n = 0; n < 3; n++) await store.listPage('ada');
       assert.equal(storage.reads, 3);
     }
   });
@@ -145,13 +143,13 @@ describe('PlantStore.plantPageJson', () => {
     const commit = storage.commit.bind(storage);
     const store = new PlantStore({ storage });
     await createPlants(store, 1);
-    assert.equal((await plantPageJson(store, 'ada')).count, 1);
+    assert.equal((await store.listPage('ada')).count, 1);
     storage.commit = async (writes: readonly Write[]) => {
       await commit(writes);
       throw new Error('the response was lost');
     };
     await assert.rejects(store.createPlant('ada', { id: 7, name: '' }), { code: 'storage_unavailable' });
-    assert.equal((await plantPageJson(store, 'ada')).count, 2);
+    assert.equal((await store.listPage('ada')).count, 2);
   });
 
   it('shows what another process committed to the same file', async (t) => {
@@ -163,11 +161,9 @@ describe('PlantStore.plantPageJson', () => {
     t.after(() => Promise.all([first.close(), second.close()]));
     for (let id = 1; id < 20; id++) {
       await second.createPlant('ada', { id, name: '' });
-      await nextTurn();
-      assert.equal((await plantPageJson(first, 'ada')).count, id);
+      assert.equal((await first.listPage('ada')).count, id);
     }
     await second.deletePlant('ada', 1);
-    await nextTurn();
-    assert.equal((await plantPageJson(first, 'ada')).count, 18);
+    assert.equal((await first.listPage('ada')).count, 18);
   });
 });

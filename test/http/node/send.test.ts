@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
-import { MemoryStorage } from '../../../src/index.ts';
+import { createRequestListener } from '../../../src/http.ts';
+import { MemoryStorage, PlantStore } from '../../../src/index.ts';
 import { eventually } from '../../support/eventually.ts';
-import { listRequest, RawConnection } from '../../support/raw-http.ts';
-import { startService } from '../../support/service.ts';
+import { listen } from '../../support/listen.ts';
+import { listRequest, post, RawConnection } from '../../support/raw-http.ts';
+import { authenticateByName, startService } from '../../support/service.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createPlants } from '../../support/stored-plants.ts';
 
-describe('AnswerSender', () => {
+describe('sendAnswer', () => {
   it('sends multi-byte characters completely', async (t) => {
     const service = await startService(t);
     const body = '{"name":"\u{1F33F} Löwenzahn","tag":"\u2698"}';
@@ -51,7 +54,7 @@ describe('AnswerSender', () => {
   });
 });
 
-describe('AnswerSender, when the client of a list disconnects', () => {
+describe('sendAnswer, when the client of a list disconnects', () => {
   it('reads no further page', async (t) => {
     const storage = new MemoryStorage();
     const { store, server, port } = await startService(t, { storage });
@@ -73,11 +76,37 @@ describe('AnswerSender, when the client of a list disconnects', () => {
     const [, response] = await responses;
     await third.promise;
     const gone = once(response, 'close');
-    connection.socket.destroy();
+    connection.socket.resetAndDestroy();
     await gone;
     mayGoOn.resolve(undefined);
     for (let turn = 0; turn < 10; turn++) await nextTurn();
     assert.equal(reads, 3);
     assert.equal(response.listenerCount('drain'), 0);
+  });
+});
+
+describe('a response that a middleware has already begun', () => {
+  it('closes the connection, and the error is reported', async (t) => {
+    const store = new PlantStore({ storage: new MemoryStorage() });
+    t.after(() => store.close());
+    const faults: unknown[] = [];
+    const listener = createRequestListener(store, {
+      authenticate: authenticateByName,
+      onError: (error) => faults.push(error),
+    });
+    // For example, because its time limit has passed.
+    const server = createServer((request, response) => {
+      response.writeHead(503);
+      listener(request, response);
+    });
+    const port = await listen(t, server);
+    const malformed = listRequest.replace('Host: x', 'Host: x\r\nHost: y');
+    for (const [n, text] of [listRequest, post('{'), post('', 100_000), malformed].entries()) {
+      const connection = await RawConnection.open(t, port);
+      connection.send(text);
+      await connection.untilClosed();
+      assert.equal(faults.length, n + 1);
+      assert.match(String(faults[n]), /ERR_HTTP_HEADERS_SENT/);
+    }
   });
 });

@@ -42,7 +42,7 @@ async function request(session: ClientHttp2Session, method: string): Promise<[st
 }
 
 describe('createRequestListener on a server of node:http2', () => {
-  it('rejects every request with a message that names HTTP/1.1, and reports once what to change', async (t) => {
+  it('rejects every request with a message that names HTTP/1.1, and reports what to change', async (t) => {
     const { listener, faults } = createListener(t);
     const session = connect(`http://127.0.0.1:${await listen(t, createServer(listener))}`);
     t.after(() => {
@@ -53,11 +53,10 @@ describe('createRequestListener on a server of node:http2', () => {
       answers,
       answers.map(() => [400, refusal]),
     );
-    assert.equal(faults.length, 1);
-    assert.match(
-      String(faults[0]),
-      /^Error: createRequestListener supports HTTP\/1\.1 only: .*node:http or node:https/,
-    );
+    assert.equal(faults.length, 4);
+    for (const fault of faults) {
+      assert.match(String(fault), /^Error: createRequestListener supports HTTP\/1\.1 only: .*node:http or node:https/);
+    }
   });
 
   it('serves the HTTP/1.1 requests of a secure server that has allowHTTP1', async (t) => {

@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
+import { describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { MemoryStorage } from '../../../src/index.ts';
+import type { ServiceOptions } from '../../../src/fetch.ts';
+import { createPlants } from '../../support/stored-plants.ts';
+import type { HasAfter } from '../../support/temporary-folder.ts';
+import { createHandler, newPost, newRequest } from './requests.ts';
+import type { Created } from './requests.ts';
+
+const headers = { authorization: 'Bearer ada' };
+
+/** A handler whose storage counts its reads. Ada has five pages of 1000 plants. */
+async function createCounting(
+  t: HasAfter,
+  options: Partial<ServiceOptions> = {},
+): Promise<Created & { readonly reads: { count: number; beforeEach: () => Promise<void> } }> {
+  const storage = new MemoryStorage();
+  const created = createHandler(t, options, storage);
+  await createPlants(created.store, 5000);
+  const reads = { count: 0, beforeEach: () => Promise.resolve() };
+  const list = storage.list.bind(storage);
+  storage.list = async (user, range) => {
+    reads.count++;
+    await reads.beforeEach();
+    return list(user, range);
+  };
+  return { ...created, reads };
+}
+
+function readerOf({ body }: Response): ReadableStreamDefaultReader<Uint8Array> {
+  assert.ok(body);
+  return body.getReader();
+}
+
+/** Returns whether the only permit is free. */
+async function isFree({ handler }: Created): Promise<boolean> {
+  const request = newRequest('GET', '/plants?limit=0', { headers: { authorization: 'Bearer bob' } });
+  return (await handler(request)).status === 200;
+}
+
+async function someTurns(): Promise<void> {
+  for (let turn = 0; turn < 50; turn++) await nextTurn();
+}
+
+describe('the stream of a long list', () => {
+  it('sends all pages', async (t) => {
+    const { handler, reads, faults } = await createCounting(t);
+    const response = await handler(newRequest('GET', '/plants', { headers }));
+    const names = ((await response.json()) as { name: string }[]).map(({ name }) => name);
+    assert.deepEqual(
+      names,
+      Array.from({ length: 5000 }, (_, id) => `${id}`),
+    );
+    assert.equal(reads.count, 5);
+    assert.deepEqual(faults, []);
+  });
+
+  it('reads a page when its reader requests it', async (t) => {
+    const { handler, reads } = await createCounting(t);
+    const reader = readerOf(await handler(newRequest('GET', '/plants', { headers })));
+    await someTurns();
+    assert.equal(reads.count, 1);
+    for (const count of [1, 2, 3]) {
+      await reader.read();
+      await someTurns();
+      assert.equal(reads.count, count);
+    }
+    await reader.cancel();
+  });
+
+  it('reads no further page after its reader has cancelled it', async (t) => {
+    const { handler, reads, faults } = await createCounting(t);
+    for (const pages of [0, 1, 2]) {
+      const reader = readerOf(await handler(newRequest('GET', '/plants', { headers })));
+      for (let n = 0; n < pages; n++) await reader.read();
+      const before = reads.count;
+      await reader.cancel('the client has disconnected');
+      await someTurns();
+      assert.equal(reads.count, before);
+    }
+    assert.deepEqual(faults, []);
+  });
+
+  it('fails if the signal is aborted, and reads no further page', async (t) => {
+    const { handler, reads, faults } = await createCounting(t);
+    const client = new AbortController();
+    const reader = readerOf(await handler(newRequest('GET', '/plants', { headers, signal: client.signal })));
+    await reader.read();
+    client.abort();
+    await assert.rejects(reader.read(), { code: 'internal', message: 'The list ended before it was complete.' });
+    await someTurns();
+    assert.equal(reads.count, 1);
+    assert.deepEqual(faults, []);
+  });
+
+  it('fails if the signal is aborted while a page is being read', async (t) => {
+    const { handler, reads, faults } = await createCounting(t);
+    const client = new AbortController();
+    const response = await handler(newRequest('GET', '/plants', { headers, signal: client.signal }));
+    reads.beforeEach = async () => {
+      client.abort();
+      await nextTurn();
+    };
+    await assert.rejects(response.text(), { code: 'internal' });
+    await someTurns();
+    assert.equal(reads.count, 2);
+    assert.deepEqual(faults, []);
+  });
+
+  it('fails if the signal was aborted while the first page was being read', async (t) => {
+    const created = await createCounting(t, { maxInFlight: 1 });
+    const client = new AbortController();
+    created.reads.beforeEach = () => {
+      client.abort();
+      return Promise.resolve();
+    };
+    const response = await created.handler(newRequest('GET', '/plants', { headers, signal: client.signal }));
+    assert.equal(await isFree(created), true);
+    await assert.rejects(response.text(), { code: 'internal' });
+    assert.equal(created.reads.count, 1);
+  });
+
+  it('leaves no listeners on the signal', async (t) => {
+    const { handler } = await createCounting(t);
+    const request = newRequest('GET', '/plants', { headers });
+    const response = await handler(request);
+    assert.equal(getEventListeners(request.signal, 'abort').length, 1);
+    await response.text();
+    assert.equal(getEventListeners(request.signal, 'abort').length, 0);
+  });
+
+  it('does not fail if it is cancelled while a page is being read', async (t) => {
+    const { handler, reads, faults } = await createCounting(t);
+    const reader = readerOf(await handler(newRequest('GET', '/plants', { headers })));
+    await reader.read();
+    const reading = Promise.withResolvers<undefined>();
+    reads.beforeEach = () => {
+      reading.resolve(undefined);
+      return nextTurn();
+    };
+    const pending = reader.read();
+    await reading.promise;
+    await reader.cancel();
+    assert.deepEqual(await pending, { value: undefined, done: true });
+    await someTurns();
+    assert.equal(reads.count, 2);
+    assert.deepEqual(faults, []);
+  });
+
+  it('fails if the storage fails, and the error is reported once', async (t) => {
+    const { handler, store, faults } = await createCounting(t);
+    const response = await handler(newRequest('GET', '/plants', { headers }));
+    await store.close();
+    await assert.rejects(response.text(), { code: 'internal', message: 'The list ended before it was complete.' });
+    assert.deepEqual(faults.map(String), ['PlantStoreError: The store is closed.']);
+  });
+
+  it('is not created if the signal is aborted while the end of the list is being found', async (t) => {
+    const { handler, reads, faults } = await createCounting(t);
+    const client = new AbortController();
+    reads.beforeEach = () => {
+      if (reads.count === 2) client.abort();
+      return Promise.resolve();
+    };
+    const response = await handler(newRequest('GET', '/plants?limit=4500', { headers, signal: client.signal }));
+    assert.equal(response.status, 400);
+    assert.equal(reads.count, 2);
+    assert.deepEqual(faults, []);
+  });
+
+  it('does not exist for HEAD', async (t) => {
+    const { handler, reads } = await createCounting(t);
+    const response = await handler(newRequest('HEAD', '/plants', { headers }));
+    assert.deepEqual([response.status, response.body, reads.count], [200, null, 1]);
+  });
+});
+
+describe('the permit of a fetch request', () => {
+  const target = '/plants?limit=3000';
+
+  it('is held until the stream of its response has been read to its end', async (t) => {
+    const created = await createCounting(t, { maxInFlight: 1 });
+    for (const each of ['/plants', target]) {
+      const reader = readerOf(await created.handler(newRequest('GET', each, { headers })));
+      do assert.equal(await isFree(created), false);
+      while (!(await reader.read()).done);
+      assert.equal(await isFree(created), true);
+    }
+  });
+
+  it('is held while the stream is not read, until it is cancelled', async (t) => {
+    const created = await createCounting(t, { maxInFlight: 1 });
+    const response = await created.handler(newRequest('GET', target, { headers }));
+    await someTurns();
+    assert.equal(await isFree(created), false);
+    await response.body?.cancel();
+    assert.equal(await isFree(created), true);
+  });
+
+  it('is free after a cancellation or abort in the middle of the stream', async (t) => {
+    const created = await createCounting(t, { maxInFlight: 1 });
+    const client = new AbortController();
+    const { signal } = client;
+    for (const end of [
+      (reader: ReadableStreamDefaultReader) => reader.cancel(),
+      async (reader: ReadableStreamDefaultReader) => {
+        client.abort();
+        await assert.rejects(reader.read());
+      },
+    ]) {
+      const reader = readerOf(await created.handler(newRequest('GET', '/plants', { headers, signal })));
+      await reader.read();
+      assert.equal(await isFree(created), false);
+      await end(reader);
+      assert.equal(await isFree(created), true);
+    }
+    // The permit was returned only once, although the stream was aborted and then failed.
+    const response = await created.handler(newRequest('GET', '/plants', { headers }));
+    assert.equal(await isFree(created), false);
+    await response.body?.cancel();
+  });
+
+  it('is free if the signal is aborted before the response, or while the plant is being committed', async (t) => {
+    const storage = new MemoryStorage();
+    const created = createHandler(t, { maxInFlight: 1 }, storage);
+    const request = newRequest('GET', '/plants', { headers, signal: AbortSignal.abort() });
+    assert.equal((await created.handler(request)).status, 400);
+    assert.equal(await isFree(created), true);
+
+    const client = new AbortController();
+    const [committing, mayCommit] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+    const commit = storage.commit.bind(storage);
+    storage.commit = async (writes) => {
+      committing.resolve(undefined);
+      await mayCommit.promise;
+      return commit(writes);
+    };
+    const creating = created.handler(newPost('{"id":1,"name":"Fern"}', { signal: client.signal }));
+    await committing.promise;
+    client.abort();
+    mayCommit.resolve(undefined);
+    await creating;
+    assert.equal(await isFree(created), true);
+  });
+
+  it('is free if the signal is aborted while its body is incomplete', async (t) => {
+    const created = createHandler(t, { maxInFlight: 1 });
+    const client = new AbortController();
+    const stream = new ReadableStream({
+      start: (controller) => {
+        controller.enqueue(Buffer.from('{"id":1,'));
+      },
+    });
+    const creating = created.handler(newPost(stream, { signal: client.signal }));
+    await someTurns();
+    assert.equal(await isFree(created), false);
+    client.abort();
+    assert.equal((await creating).status, 400);
+    assert.equal(await isFree(created), true);
+  });
+
+  it('is free after the response to HEAD', async (t) => {
+    const created = await createCounting(t, { maxInFlight: 1 });
+    for (const each of ['/plants', target]) {
+      assert.equal((await created.handler(newRequest('HEAD', each, { headers }))).status, 200);
+      assert.equal(await isFree(created), true);
+    }
+  });
+});

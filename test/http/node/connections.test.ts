@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { describe, it } from 'node:test';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createDocs } from '../../../src/cli/docs/find-page.ts';
+import { createListenerWithPages } from '../../../src/http/node/request-listener.ts';
+import { createServerFor } from '../../../src/http/node/server.ts';
+import { MemoryStorage, PlantStore } from '../../../src/index.ts';
+import { eventually } from '../../support/eventually.ts';
+import { listen } from '../../support/listen.ts';
+import { get, listRequest, post, RawConnection } from '../../support/raw-http.ts';
+import { authenticateByName } from '../../support/service.ts';
+import { createPlants } from '../../support/stored-plants.ts';
+import type { HasAfter } from '../../support/temporary-folder.ts';
+
+/** A service whose evicted connections are counted. */
+interface Watched {
+  readonly server: Server;
+  readonly port: number;
+  /** The connections in the order in which they were accepted. */
+  readonly accepted: Socket[];
+  /** The indexes of the connections that were evicted, in this order. */
+  readonly evicted: number[];
+  /** Returns the number of connections that node:http has refused. */
+  readonly drops: () => number;
+}
+
+/** Starts a service with the page of `serve --docs`, in which ada has 120 MB of plants if `hasPlants` is true. */
+async function start(t: HasAfter, maxConnections: number | undefined, hasPlants = false): Promise<Watched> {
+  const store = new PlantStore({ storage: new MemoryStorage() });
+  t.after(() => store.close());
+  if (hasPlants) await createPlants(store, 4000, 'x'.repeat(30_000));
+  const options = { authenticate: authenticateByName };
+  const server = createServerFor(createListenerWithPages(store, options, createDocs('--docs', '')));
+  Object.assign(server, { maxConnections });
+  const [accepted, evicted]: [Socket[], number[]] = [[], []];
+  let drops = 0;
+  server
+    .on('connection', (socket: Socket) => accepted.push(socket))
+    .on('connectionEvicted', (socket: Socket) => evicted.push(accepted.indexOf(socket)))
+    .on('drop', () => drops++);
+  return { server, port: await listen(t, server), accepted, evicted, drops: () => drops };
+}
+
+/** Replaces `performance.now` by a clock that the test sets. */
+function mockClock(t: TestContext): { nowMs: number } {
+  const clock = { nowMs: 0 };
+  t.mock.method(performance, 'now', () => clock.nowMs);
+  return clock;
+}
+
+/** Sends a request on a connection, and waits for the response. */
+async function finish(connection: RawConnection): Promise<void> {
+  const { socket } = connection;
+  const received = Promise.race([once(socket, 'data'), once(socket, 'close')]);
+  connection.send('GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n');
+  assert.match(String(await received), /\}$/);
+}
+
+/** Opens a connection, sends a request, and waits for the response. */
+async function finishOne(t: HasAfter, port: number): Promise<RawConnection> {
+  const connection = await RawConnection.open(t, port);
+  await finish(connection);
+  return connection;
+}
+
+/** Opens a connection, sends text, and reads nothing. Waits until the server makes no progress. */
+async function stall(t: HasAfter, { port, accepted }: Watched, text: string): Promise<RawConnection> {
+  const connection = await RawConnection.open(t, port);
+  connection.socket.pause();
+  connection.send(text);
+  await eventually(() => {
+    assert.equal(accepted.at(-1)?.bytesRead, text.length);
+  });
+  await untilStill(accepted.at(-1));
+  return connection;
+}
+
+/** Waits until the server writes nothing more to a connection. */
+async function untilStill(socket: Socket | undefined): Promise<void> {
+  for (let before = -1; before !== socket?.bytesWritten;) {
+    before = socket?.bytesWritten ?? NaN;
+    await sleep(50);
+  }
+}
+
+describe('connections, when more than 95 % of maxConnections are open', () => {
+  // The socket buffers cannot hold the list or 30 times the file.
+  const kinds: [string, string, boolean][] = [
+    ['a client that has sent nothing', '', false],
+    ['an idle client', '', true],
+    ['a header that is not complete', 'GET /pla', false],
+    ['a header that is not complete, after a response', 'GET /pla', true],
+    ['a body that is not complete', post('{"id":1', 100), false],
+    ['a list that the client does not read', listRequest, false],
+    ['a file of --docs that the client does not read', get('/docs/swagger-ui-bundle.js').repeat(30), false],
+  ];
+  for (const [kind, text, isLater] of kinds) {
+    it(`are evicted after a second, the one without progress for longest first: ${kind}`, async (t) => {
+      const service = await start(t, 4, text === listRequest);
+      const { port, evicted } = service;
+      const clock = mockClock(t);
+      const open = async (): Promise<RawConnection> => {
+        if (!isLater) return stall(t, service, text);
+        const connection = await finishOne(t, port);
+        connection.send(text);
+        return connection;
+      };
+      const first = await open();
+      clock.nowMs = 100;
+      const second = await open();
+      clock.nowMs = 1099;
+      // Three connections leave enough room.
+      await finishOne(t, port);
+      assert.deepEqual(evicted, []);
+      await finishOne(t, port);
+      assert.deepEqual(evicted, [0]);
+      clock.nowMs = 1100;
+      await finishOne(t, port);
+      assert.deepEqual(evicted, [0, 1]);
+      assert.equal(service.drops(), 0);
+      for (const connection of [first, second]) {
+        connection.socket.resume();
+        await connection.untilClosed();
+      }
+    });
+  }
+
+  it('are evicted one after another, so that every new client is served', async (t) => {
+    const service = await start(t, 20);
+    const clock = mockClock(t);
+    for (let n = 0; n < 19; n++) await stall(t, service, 'GET /pla');
+    clock.nowMs = 1000;
+    for (let n = 0; n < 19; n++) await finishOne(t, service.port);
+    assert.deepEqual([service.evicted, service.drops()], [Array.from({ length: 19 }, (_, n) => n), 0]);
+  });
+
+  it('are not evicted within a second after they have finished something', async (t) => {
+    const { port, evicted, drops } = await start(t, 4);
+    const clock = mockClock(t);
+    const open = [await finishOne(t, port), await finishOne(t, port), await finishOne(t, port)];
+    for (let round = 0; round < 3; round++) {
+      clock.nowMs += 999;
+      // The fourth connection causes an eviction if that is possible.
+      (await finishOne(t, port)).socket.resetAndDestroy();
+      assert.deepEqual([evicted, drops()], [[], 0]);
+      for (const connection of open) await finish(connection);
+    }
+  });
+
+  it('are not evicted while their client reads a list', async (t) => {
+    const service = await start(t, 4, true);
+    const { port, accepted, evicted } = service;
+    const clock = mockClock(t);
+    const { socket } = await stall(t, service, listRequest);
+    const [readSocket] = accepted;
+    assert.ok(readSocket);
+    for (let round = 0; round < 3; round++) {
+      clock.nowMs += 900;
+      const drained = once(readSocket, 'drain');
+      socket.resume();
+      await drained;
+      socket.pause();
+      await finishOne(t, port);
+      assert.ok(!evicted.includes(0));
+    }
+    assert.ok(evicted.length > 0, 'other connections were evicted');
+    await untilStill(readSocket);
+    clock.nowMs += 1000;
+    for (let n = 0; n < 3; n++) await finishOne(t, port);
+    assert.ok(evicted.includes(0), 'it is evicted after its client has stopped reading');
+  });
+
+  it('are evicted a second later if all of them have finished something', async (t) => {
+    const { port, evicted } = await start(t, 4);
+    for (let n = 0; n < 4; n++) await finishOne(t, port);
+    assert.deepEqual(evicted, []);
+    await eventually(() => {
+      assert.deepEqual(evicted, [0]);
+    });
+    // There is room again. Without a new client, no other connection is evicted.
+    await sleep(1100);
+    assert.deepEqual(evicted, [0]);
+  });
+
+  it('are evicted when maxConnections has been lowered', async (t) => {
+    const { server, port, evicted } = await start(t, 100);
+    const clock = mockClock(t);
+    for (let n = 0; n < 10; n++) await finishOne(t, port);
+    clock.nowMs = 1000;
+    server.maxConnections = 4;
+    const dropped = once(server, 'drop');
+    await (await RawConnection.open(t, port)).untilClosed();
+    await dropped;
+    assert.deepEqual(evicted, [0, 1, 2, 3, 4, 5, 6]);
+    await finishOne(t, port);
+  });
+});
+
+describe('connections, when few are open', () => {
+  for (const maxConnections of [21, Infinity, undefined]) {
+    it(`are not evicted: maxConnections is ${maxConnections}`, async (t) => {
+      const { port, evicted } = await start(t, maxConnections);
+      const clock = mockClock(t);
+      for (let n = 0; n < 18; n++) await finishOne(t, port);
+      clock.nowMs = 100_000;
+      await finishOne(t, port);
+      assert.deepEqual(evicted, []);
+    });
+  }
+});

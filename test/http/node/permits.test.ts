@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { describe, it } from 'node:test';
+import { createRequestListener } from '../../../src/http.ts';
+import { MemoryStorage, PlantStore } from '../../../src/index.ts';
+import type { Answered } from '../../support/call.ts';
+import { eventually } from '../../support/eventually.ts';
+import { heldStorage } from '../../support/held-storage.ts';
+import { listen } from '../../support/listen.ts';
+import { createRequest, get, head, parseRawAnswer, post, RawConnection } from '../../support/raw-http.ts';
+import { authenticateByName, startService } from '../../support/service.ts';
+import type { Service } from '../../support/service.ts';
+import { createPlants } from '../../support/stored-plants.ts';
+import type { HasAfter } from '../../support/temporary-folder.ts';
+
+/** Sends a request that needs a permit, but not the storage. */
+const listNothing = ({ call }: Service): Promise<Answered> => call('GET', '/plants?limit=0', { token: 'bob' });
+
+/** Asserts that the only permit is held. */
+async function assertHeld(service: Service): Promise<void> {
+  assert.equal((await listNothing(service)).status, 503);
+}
+
+/** Waits until the only permit is free. */
+async function untilFree(service: Service): Promise<void> {
+  await eventually(async () => {
+    assert.equal((await listNothing(service)).status, 200);
+  });
+}
+
+/** Starts a service with one permit, where ada has 40 MB of plants, which the socket buffers cannot hold. */
+async function startWithLongList(t: HasAfter): Promise<Service> {
+  const service = await startService(t, { maxInFlight: 1 });
+  await createPlants(service.store, 4000, 'x'.repeat(10_000));
+  return service;
+}
+
+/** Opens a connection, requests a list, and reads nothing. Waits until the server has begun to send the list. */
+async function stall(t: HasAfter, { server, port }: Service, target = '/plants'): Promise<RawConnection> {
+  const connection = await RawConnection.open(t, port);
+  connection.socket.pause();
+  const requested = once(server, 'request');
+  connection.send(get(target));
+  const [, response] = (await requested) as [unknown, { headersSent: boolean }];
+  await eventually(() => {
+    assert.ok(response.headersSent);
+  });
+  return connection;
+}
+
+describe('a request that is refused because no permit is free', () => {
+  it('is refused before its body is read', async (t) => {
+    const { storage, release, committing } = heldStorage();
+    const { port } = await startService(t, { storage, maxInFlight: 1 });
+    const first = await RawConnection.open(t, port);
+    first.send(createRequest(1));
+    await committing;
+    for (const text of [post('', 60_000), post('', 60_000).replace('\r\n', '\r\nExpect: 100-continue\r\n')]) {
+      const connection = await RawConnection.open(t, port);
+      connection.send(text);
+      const { status, error, head: headers } = parseRawAnswer(await connection.untilClosed());
+      assert.deepEqual([status, error], [503, 50300]);
+      assert.match(headers, /^Retry-After: 1\r?$/m);
+      assert.match(headers, /^Connection: close\r?$/m);
+    }
+    release();
+  });
+});
+
+describe('the permit of a request', () => {
+  it('is held while its body is incomplete, and free after the response', async (t) => {
+    const service = await startService(t, { maxInFlight: 1 });
+    const connection = await RawConnection.open(t, service.port);
+    const requested = once(service.server, 'request');
+    connection.send(post('{"id":1,"name":"Fe', 22));
+    await requested;
+    await assertHeld(service);
+    connection.send('rn"}');
+    await connection.until(/\}$/);
+    assert.equal((await listNothing(service)).status, 200);
+  });
+
+  it('is not held while it waits for earlier requests of its connection', async (t) => {
+    const { storage, release, committing } = heldStorage();
+    const service = await startService(t, { storage, maxInFlight: 3 });
+    const connection = await RawConnection.open(t, service.port);
+    // Ada may hold two permits.
+    connection.send(createRequest(1) + createRequest(2) + createRequest(3));
+    await committing;
+    assert.equal((await service.call('GET', '/plants?limit=0')).status, 200);
+    release();
+    await connection.until(/plant 3/);
+  });
+
+  for (const [how, leave] of [
+    ['ends', (connection: RawConnection) => connection.socket.destroy()],
+    ['resets', (connection: RawConnection) => connection.socket.resetAndDestroy()],
+  ] as const) {
+    it(`is free if the client ${how} its connection while its body is incomplete`, async (t) => {
+      const service = await startService(t, { maxInFlight: 1 });
+      const connection = await RawConnection.open(t, service.port);
+      const requested = once(service.server, 'request');
+      connection.send(post('{"id":1,"name":"Fe', 22));
+      await requested;
+      await assertHeld(service);
+      leave(connection);
+      await untilFree(service);
+      assert.deepEqual(service.faults, []);
+    });
+
+    it(`is free if the client ${how} its connection while its plant is being committed`, async (t) => {
+      const { storage, release, committing } = heldStorage();
+      const service = await startService(t, { storage, maxInFlight: 1 });
+      const connection = await RawConnection.open(t, service.port);
+      connection.send(createRequest(1));
+      await committing;
+      await assertHeld(service);
+      leave(connection);
+      release();
+      await untilFree(service);
+      assert.deepEqual(service.faults, []);
+    });
+
+    it(`is free if the client ${how} its connection while its list is being sent`, async (t) => {
+      const service = await startWithLongList(t);
+      for (const target of ['/plants', '/plants?limit=3000']) {
+        const connection = await stall(t, service, target);
+        await assertHeld(service);
+        leave(connection);
+        await untilFree(service);
+      }
+      assert.deepEqual(service.faults, []);
+    });
+  }
+
+  it('is free if the request times out while its body is incomplete', async (t) => {
+    const service = await startService(t, { maxInFlight: 1 });
+    service.server.headersTimeout = 100;
+    service.server.requestTimeout = 100;
+    const connection = await RawConnection.open(t, service.port);
+    connection.send(post('{"id":1,"name":"Fe', 22));
+    assert.match(await connection.untilClosed(), /^HTTP\/1\.1 408 /);
+    await untilFree(service);
+  });
+
+  it('is free if its body is not valid HTTP', async (t) => {
+    const service = await startService(t, { maxInFlight: 1 });
+    const connection = await RawConnection.open(t, service.port);
+    connection.send(
+      `POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
+    );
+    assert.match(await connection.untilClosed(), /^HTTP\/1\.1 400 /);
+    await untilFree(service);
+  });
+
+  it('is held while nobody reads the response, until the connection is closed', async (t) => {
+    const service = await startWithLongList(t);
+    service.server.timeout = 300;
+    const accepted = once(service.server, 'connection') as Promise<[{ destroyed: boolean }]>;
+    await stall(t, service);
+    const [socket] = await accepted;
+    await assertHeld(service);
+    await untilFree(service);
+    assert.ok(socket.destroyed);
+  });
+
+  it('is free if a middleware has already begun the response', async (t) => {
+    const store = new PlantStore({ storage: new MemoryStorage() });
+    await createPlants(store, 2500);
+    const faults: unknown[] = [];
+    const listener = createRequestListener(store, {
+      authenticate: authenticateByName,
+      onError: (error) => faults.push(error),
+      maxInFlight: 1,
+    });
+    // For example, because its time limit has passed.
+    const server = createServer((request, response) => {
+      if (request.headers['x-late'] !== undefined) response.writeHead(503);
+      listener(request, response);
+    });
+    const url = `http://127.0.0.1:${await listen(t, server)}/plants`;
+    const headers = { authorization: 'Bearer ada' };
+    for (const target of [url, `${url}?limit=1`, `${url}?limit=2000`]) {
+      await assert.rejects(fetch(target, { headers: { ...headers, 'x-late': 'yes' } }));
+      const response = await fetch(url, { headers });
+      assert.equal(response.status, 200);
+      await response.text();
+    }
+    assert.equal(faults.length, 3);
+  });
+});

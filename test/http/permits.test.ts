@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { Permits } from '../../src/http/permits.ts';
+import { MemoryStorage } from '../../src/index.ts';
+import type { Answered, Call } from '../support/call.ts';
+import { eventually } from '../support/eventually.ts';
+import { heldStorage } from '../support/held-storage.ts';
+import { authenticateByName, describeOnBothFronts } from '../support/service.ts';
+import type { AnyService } from '../support/service.ts';
+import { createPlants } from '../support/stored-plants.ts';
+
+/** Takes permits until one is refused, and returns how many were taken. */
+function takeAll(permits: Permits<number>, holder: number): number {
+  let taken = 0;
+  while (permits.take(holder)) taken++;
+  return taken;
+}
+
+/** Lets holders take permits in turn until all of them are refused, and returns how many each has taken. */
+function takeInTurn(permits: Permits<number>, holders: number): number[] {
+  const taken = Array.from({ length: holders }, () => 0);
+  for (let sum = -1; sum !== taken.reduce((a, b) => a + b);) {
+    sum = taken.reduce((a, b) => a + b);
+    for (const holder of taken.keys()) if (permits.take(holder)) taken[holder] = (taken[holder] ?? 0) + 1;
+  }
+  return taken;
+}
+
+const anyMax = fc.integer({ min: 1, max: 200 });
+const anyHolder = fc.integer({ min: 0, max: 4 });
+
+describe('Permits', () => {
+  it('gives one holder half of the permits, rounded up', () => {
+    fc.assert(
+      fc.property(anyMax, (max) => {
+        assert.equal(takeAll(new Permits<number>(max), 0), Math.ceil(max / 2));
+      }),
+    );
+  });
+
+  it('gives N holders equal shares, and leaves the same share free', () => {
+    assert.deepEqual(takeInTurn(new Permits(1000), 2), [334, 333]);
+    fc.assert(
+      fc.property(anyMax, fc.integer({ min: 1, max: 10 }), (max, holders) => {
+        fc.pre(max > holders);
+        const share = max / (holders + 1);
+        const taken = takeInTurn(new Permits(max), holders);
+        for (const count of taken) assert.ok(Math.abs(count - share) < 1, `${String(taken)} of ${max}`);
+      }),
+    );
+  });
+
+  it('reduces the shares of holders that have taken permits earlier as they release them', () => {
+    const permits = new Permits<number>(1000);
+    assert.deepEqual([takeAll(permits, 0), takeAll(permits, 1)], [500, 250]);
+    const held = [500, 250];
+    for (let round = 0; round < 1000; round++) {
+      for (const holder of [0, 1]) {
+        permits.release(holder);
+        if (!permits.take(holder)) held[holder] = (held[holder] ?? 0) - 1;
+        held[holder] = (held[holder] ?? 0) + takeAll(permits, holder);
+      }
+    }
+    assert.deepEqual(held, [334, 333]);
+  });
+
+  it('gives a permit exactly if the holder has fewer than are free', () => {
+    const step = fc.record({ holder: anyHolder, isTake: fc.boolean() });
+    fc.assert(
+      fc.property(anyMax, fc.array(step, { maxLength: 500 }), (max, steps) => {
+        const permits = new Permits<number>(max);
+        const held = new Map<number, number>();
+        let free = max;
+        for (const { holder, isTake } of steps) {
+          const count = held.get(holder) ?? 0;
+          if (isTake) {
+            const isGiven = permits.take(holder);
+            assert.equal(isGiven, count < free);
+            if (!isGiven) continue;
+          } else if (count > 0) {
+            permits.release(holder);
+          } else {
+            continue;
+          }
+          held.set(holder, count + (isTake ? 1 : -1));
+          free += isTake ? -1 : 1;
+          assert.ok(free >= 0);
+        }
+      }),
+    );
+  });
+});
+
+/** Sends a request that needs a permit, but not the storage. */
+const listNothing = (service: AnyService, token: string): Promise<Answered> =>
+  service.call('GET', '/plants?limit=0', { token });
+
+function assertSaturated({ status, error, headers }: Answered): void {
+  assert.deepEqual([status, error, headers.get('retry-after')], [503, 50300, '1']);
+}
+
+describeOnBothFronts('maxInFlight', (startService) => {
+  for (let maxInFlight = 1; maxInFlight <= 10; maxInFlight++) {
+    it(`of ${maxInFlight} lets one user use half of it, and serves other users`, async (t) => {
+      const { storage, release } = heldStorage({ lists: true });
+      const service = await startService(t, { storage, maxInFlight });
+      const refused: Answered[] = [];
+      const share = Math.ceil(maxInFlight / 2);
+      const lists = Array.from({ length: maxInFlight + 1 }, async () => {
+        const answered = await service.call('GET', '/plants');
+        if (answered.status === 503) refused.push(answered);
+        return answered.status;
+      });
+      await eventually(() => {
+        assert.equal(refused.length, maxInFlight + 1 - share);
+      });
+      refused.forEach(assertSaturated);
+      assertSaturated(await listNothing(service, 'ada'));
+      if (maxInFlight === 1) assertSaturated(await listNothing(service, 'bob'));
+      else assert.equal((await listNothing(service, 'bob')).status, 200);
+      release();
+      assert.equal((await Promise.all(lists)).filter((status) => status === 200).length, share);
+      assert.equal((await listNothing(service, 'ada')).status, 200);
+      assert.deepEqual(service.faults, [], 'saturation is not reported');
+    });
+  }
+
+  it('includes creates and deletes, but not requests without a token or for the OpenAPI document', async (t) => {
+    const { storage, release, calls } = heldStorage();
+    const service = await startService(t, { storage, maxInFlight: 1 });
+    const creating = service.call('POST', '/plants', { body: '{"id":1,"name":"Fern"}' });
+    await eventually(() => {
+      assert.equal(calls(), 1);
+    });
+    assertSaturated(await service.call('POST', '/plants', { body: '{"id":2,"name":"Ivy"}' }));
+    assertSaturated(await service.call('DELETE', '/plants/1'));
+    assert.equal((await service.call('GET', '/plants', { token: null })).status, 401);
+    assert.equal((await service.call('GET', '/openapi.json')).status, 200);
+    release();
+    assert.equal((await creating).status, 200);
+    assert.deepEqual((await service.call('GET', '/plants')).json, [{ name: 'Fern' }]);
+  });
+
+  it('does not include requests whose token is being checked', async (t) => {
+    const checked = Promise.withResolvers<{ user: string }>();
+    const authenticate = (token: string): Promise<{ user: string }> | { user: string } =>
+      token === 'slow' ? checked.promise : { user: token };
+    const service = await startService(t, { authenticate, maxInFlight: 1 });
+    const waiting = Array.from({ length: 3 }, () => listNothing(service, 'slow'));
+    assert.equal((await listNothing(service, 'ada')).status, 200);
+    checked.resolve({ user: 'eve' });
+    assert.equal((await waiting[0])?.status, 200);
+    await Promise.all(waiting);
+  });
+
+  const fern = '{"id":5000,"name":"Fern"}';
+  const requests: [number, string, string, Call?][] = [
+    [200, 'POST', '/plants', { body: fern }],
+    [400, 'POST', '/plants', { body: fern }],
+    [400, 'POST', '/plants', { body: '{' }],
+    [400, 'POST', '/plants', { body: 'x'.repeat(70_000) }],
+    [400, 'POST', '/plants', { body: fern, headers: { 'content-type': 'text/plain' } }],
+    [403, 'POST', '/plants', { body: fern, token: 'ada-reads' }],
+    [204, 'DELETE', '/plants/5000'],
+    [404, 'DELETE', '/plants/5000'],
+    [400, 'DELETE', '/plants/x'],
+    [200, 'GET', '/plants?limit=10'],
+    [200, 'GET', '/plants?limit=2000'],
+    [200, 'GET', '/plants'],
+    [400, 'GET', '/plants?limit=x'],
+    [200, 'HEAD', '/plants?limit=10'],
+    [200, 'HEAD', '/plants?limit=2000'],
+    [200, 'HEAD', '/plants'],
+    [401, 'GET', '/plants', { token: 'unknown' }],
+    [401, 'GET', '/plants', { token: null }],
+    [500, 'GET', '/plants', { token: 'failing' }],
+  ];
+  it('does not include requests that got their whole response', async (t) => {
+    const authenticate = (token: string): ReturnType<typeof authenticateByName> => {
+      if (token === 'failing') throw new Error('The identity provider failed');
+      return authenticateByName(token);
+    };
+    const service = await startService(t, { authenticate, maxInFlight: 1 });
+    await createPlants(service.store, 2500);
+    for (const [status, method, target, call] of requests) {
+      // The second request would be refused if the first one still held its permit.
+      const answered = await service.call(method, target, call);
+      assert.equal(answered.status, status, `${method} ${target}: ${answered.text}`);
+      assert.equal((await listNothing(service, 'bob')).status, 200, `after ${method} ${target}: ${status}`);
+    }
+  });
+
+  it('does not include lists that were cut off because the storage failed', async (t) => {
+    const storage = new MemoryStorage();
+    const service = await startService(t, { storage, maxInFlight: 1 });
+    await createPlants(service.store, 2500);
+    const list = storage.list.bind(storage);
+    let left = 0;
+    storage.list = (user, range) =>
+      range.after === undefined || left-- > 0 ? list(user, range) : Promise.reject(new Error('disk full'));
+    const headers = { authorization: 'Bearer ada' };
+    // A list with a limit is read twice.
+    for (const [target, pages] of [
+      ['/plants', 0],
+      ['/plants?limit=2000', 1],
+    ] as const) {
+      left = pages;
+      const response = await service.send(new Request(service.url + target, { headers }));
+      assert.equal(response.status, 200);
+      await assert.rejects(response.text());
+      assert.equal((await listNothing(service, 'bob')).status, 200);
+    }
+    left = 0;
+    assert.equal((await service.call('GET', '/plants?limit=2000')).status, 503);
+    assert.equal((await listNothing(service, 'bob')).status, 200);
+    assert.equal(service.faults.length, 3);
+  });
+});
