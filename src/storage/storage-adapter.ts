@@ -31,6 +31,12 @@ export interface ListRange {
   readonly limit: number;
 }
 
+/** A request for a page of a user's plants. */
+export interface PageRequest extends ListRange {
+  /** The user whose plants to read. */
+  readonly user: string;
+}
+
 /** The key of a plant. */
 export interface PlantKey {
   /** The user of the plant. */
@@ -56,6 +62,14 @@ export interface ScanRange {
   readonly after: PlantKey | undefined;
   /** The maximum number of plants to return, 1 to 2147483647. */
   readonly limit: number;
+}
+
+/** A page of a user's plants. */
+export interface PlantPage {
+  /** The plants, in ascending order of id. */
+  readonly plants: StoredPlant[];
+  /** Whether the user has plants with ids greater than that of the last plant. */
+  readonly hasMore: boolean;
 }
 
 /** A page of a user's plants as JSON. */
@@ -104,11 +118,10 @@ export interface StorageAdapter {
   /**
    * Returns a user's plants in the range, in ascending order of id, up to the limit.
    *
-   * An adapter may return fewer plants than the limit if the JSON of a page is large. Such a page must end with the
-   * first plant at which the total size of the plants' JSON is 262144 UTF-8 bytes or more. The JSON of a plant is
-   * `{"name":…,"tag":…}`. An adapter should limit the size of pages in this way if it holds a whole page in memory.
+   * An adapter may return fewer plants than the limit, with `hasMore` set, but must return at least one if the range is
+   * not empty. An adapter that holds a whole page in memory should end the page when its JSON reaches about 256 KiB.
    */
-  list(user: string, range: ListRange): Promise<StoredPlant[]>;
+  list(user: string, range: ListRange): Promise<PlantPage>;
 
   /**
    * Returns the plants of all users in the range, up to the limit. Plants are ordered by the UTF-8 bytes of the user,
@@ -118,10 +131,11 @@ export interface StorageAdapter {
   scan(range: ScanRange): Promise<OwnedPlant[]>;
 
   /**
-   * Optional, for storage that can build JSON without creating an object for each plant. Returns the same plants as
-   * `list`, as JSON. The limit is at most 1000.
+   * Optional, for storage that can read several pages at once, or build JSON without creating an object for each plant.
+   * Returns the same plants as `list`, as JSON: one page for each request, in the order of the requests. The sum of the
+   * limits is at most 1000. If the promise rejects, all of the requests fail.
    */
-  listJson?(user: string, range: ListRange): Promise<JsonPage>;
+  listPages?(requests: readonly PageRequest[]): Promise<JsonPage[]>;
 
   /**
    * Optional, for storage that can detect changes by other processes at low cost. Returns a number that changes

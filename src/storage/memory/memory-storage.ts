@@ -1,13 +1,13 @@
 import { PlantStoreError } from '../../model/errors.ts';
-import type { StoredPlant } from '../../model/plant.ts';
 import { compareUsers } from '../key-order.ts';
-import { fullPageEnd } from '../page-bounds.ts';
+import { countInPage } from '../page.ts';
 import { SortedPlants } from './sorted-plants.ts';
 import type {
   CreateWrite,
   DeleteWrite,
   ListRange,
   OwnedPlant,
+  PlantPage,
   ScanRange,
   StorageAdapter,
   Write,
@@ -37,10 +37,11 @@ export class MemoryStorage implements StorageAdapter {
   }
 
   /** See {@link StorageAdapter}. */
-  async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
+  async list(user: string, { after, limit }: ListRange): Promise<PlantPage> {
     this.#refuseIfClosed();
-    const found = this.#plantsByUser.get(user)?.slice(after, limit) ?? [];
-    return found.slice(0, fullPageEnd(found)).map((plant) => ({ ...plant }));
+    const found = this.#plantsByUser.get(user)?.slice(after, limit + 1) ?? [];
+    const plants = found.slice(0, Math.min(limit, countInPage(found))).map((plant) => ({ ...plant }));
+    return { plants, hasMore: plants.length < found.length };
   }
 
   /** See {@link StorageAdapter}. */
@@ -56,7 +57,7 @@ export class MemoryStorage implements StorageAdapter {
       }
       if (page.length === limit) break;
     }
-    return page.slice(0, fullPageEnd(page.map(({ plant }) => plant)));
+    return page.slice(0, countInPage(page.map(({ plant }) => plant)));
   }
 
   /**

@@ -1,18 +1,23 @@
 import { PlantStoreError } from '../../model/errors.ts';
-import { maxInt64 } from '../../model/int64.ts';
 import { checkBooleanOption, checkOptionNames } from '../../model/options.ts';
-import type { StoredPlant } from '../../model/plant.ts';
-import { emptyPage, listAsJson } from '../json-page.ts';
 import { BatchWriter } from './batch.ts';
-import { firstId, readPages } from './pages.ts';
+import { readJsonPages } from './pages.ts';
 import type { PostgresPool } from './pool.ts';
 import { withPreparedStatements } from './prepared.ts';
-import { ReadGroup } from './read-group.ts';
 import { listPlants, scanPlants } from './rows.ts';
 import { statementsFor } from './statements.ts';
 import type { PostgresStatements } from './statements.ts';
 import { checkTableOptions, prepareTable, quotedTable } from './table.ts';
-import type { JsonPage, ListRange, OwnedPlant, ScanRange, StorageAdapter, Write } from '../storage-adapter.ts';
+import type {
+  JsonPage,
+  ListRange,
+  OwnedPlant,
+  PageRequest,
+  PlantPage,
+  ScanRange,
+  StorageAdapter,
+  Write,
+} from '../storage-adapter.ts';
 
 /** Options of a {@link PostgresStorage}. */
 export interface PostgresStorageOptions {
@@ -47,7 +52,6 @@ const optionNames = {
 interface OpenTable {
   readonly statements: PostgresStatements;
   readonly writer: BatchWriter;
-  readonly group: ReadGroup;
 }
 
 /**
@@ -86,13 +90,9 @@ export class PostgresStorage implements StorageAdapter {
     const reads = preparedStatements ? withPreparedStatements(pool) : pool;
     this.#reads = reads;
     this.#openTable = async () => {
-      const statements = statementsFor(quotedTable(place), await prepareTable(pool, place, createTable));
-      const list: StorageAdapter['list'] = (user, range) => listPlants(reads, statements.list, user, range);
-      const group = new ReadGroup(
-        (requests) => readPages(reads, statements.pages, requests),
-        ({ user, ...range }) => listAsJson({ list }, user, range),
-      );
-      return { statements, writer: new BatchWriter(pool, statements), group };
+      const userOrder = await prepareTable(pool, place, { table: createTable, schema: createTable });
+      const statements = statementsFor(quotedTable(place), userOrder);
+      return { statements, writer: new BatchWriter(pool, statements) };
     };
   }
 
@@ -110,13 +110,13 @@ export class PostgresStorage implements StorageAdapter {
   }
 
   /** See {@link StorageAdapter}. */
-  list(user: string, range: ListRange): Promise<StoredPlant[]> {
+  list(user: string, range: ListRange): Promise<PlantPage> {
     return this.#run(({ statements }) => listPlants(this.#reads, statements.list, user, range));
   }
 
-  /** See {@link StorageAdapter}. One SQL statement can read the pages of several concurrent calls. */
-  listJson(user: string, { after, limit }: ListRange): Promise<JsonPage> {
-    return this.#run(async ({ group }) => (firstId(after) > maxInt64 ? emptyPage : group.read({ user, after, limit })));
+  /** See {@link StorageAdapter}. One SQL statement reads all pages, except those with very long names. */
+  listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
+    return this.#run(({ statements }) => readJsonPages(this.#reads, statements, requests));
   }
 
   /** See {@link StorageAdapter}. */

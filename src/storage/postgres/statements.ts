@@ -1,4 +1,4 @@
-import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../page-bounds.ts';
+import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../page.ts';
 
 /**
  * The SQL statements for a table, for PostgreSQL 14 and newer. All result columns have the type text, because an

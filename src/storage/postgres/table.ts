@@ -26,6 +26,16 @@ const createdByOtherStates: ReadonlySet<string | undefined> = new Set([
 
 const maxAttempts = 10;
 
+/** What {@link prepareTable} may create. */
+export interface TableCreation {
+  /** Whether a missing table is created. */
+  readonly table: boolean;
+  /** Whether a missing schema is created together with the table. */
+  readonly schema: boolean;
+  /** Called with the quoted name of the table after the table has been created. */
+  readonly onNewTable?: ((table: string) => void) | undefined;
+}
+
 /**
  * Checks the names of a table and its schema.
  *
@@ -83,25 +93,26 @@ function asConnectionError(error: unknown): never {
 }
 
 /**
- * Creates the table if it is missing and `createIfMissing` is true. Inspects an existing table without taking a lock
- * that could block other transactions. Any number of servers may create the table concurrently.
+ * Creates the table if it is missing and `creation` permits it. Inspects an existing table without taking a lock that
+ * could block other transactions. Any number of servers may create the table concurrently.
  *
  * @returns the SQL expression that sorts users by their UTF-8 bytes.
- * @throws {PlantStoreError} `storage_unsupported` if the table is missing and `createIfMissing` is false, if the table
- *   does not have the expected columns, or if the database's encoding is not UTF8.
+ * @throws {PlantStoreError} `storage_unsupported` if the table or its schema is missing and must not be created, if the
+ *   table does not have the expected columns, or if the database's encoding is not UTF8.
  */
-export async function prepareTable(
-  pool: PostgresPool,
-  place: PostgresTable,
-  createIfMissing: boolean,
-): Promise<string> {
+export async function prepareTable(pool: PostgresPool, place: PostgresTable, creation: TableCreation): Promise<string> {
+  const { schema } = place;
   await checkEncoding(pool);
   for (let attempt = 1; ; attempt++) {
     const userOrder = await inspectTable(pool, place);
     if (userOrder !== undefined) return userOrder;
-    if (!createIfMissing) throw unsupported('has no table for plants', `There is no table ${quotedTable(place)}`);
+    const lacksSchema = schema !== undefined && !(await hasSchema(pool, schema));
+    if (lacksSchema && !creation.schema) throw missing(`schema ${quoted(schema)}`, '3F000');
+    if (!creation.table) throw missing(`table ${quotedTable(place)}`, '42P01');
     try {
+      if (lacksSchema) await runStatement(pool, `CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`);
       await createTable(pool, place);
+      creation.onNewTable?.(quotedTable(place));
     } catch (error) {
       if (attempt === maxAttempts || !createdByOtherStates.has(sqlState(error))) throw error;
     }
@@ -140,13 +151,16 @@ async function inspectTable(pool: PostgresPool, place: PostgresTable): Promise<s
   }
 }
 
+/**
+ * Checks whether a schema exists. This check is necessary even before `CREATE SCHEMA IF NOT EXISTS`, which requires the
+ * privilege to create schemas even if the schema exists.
+ */
+async function hasSchema(pool: PostgresPool, schema: string): Promise<boolean> {
+  const found = await runStatement(pool, 'SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema]);
+  return found.length > 0;
+}
+
 async function createTable(pool: PostgresPool, place: PostgresTable): Promise<void> {
-  const { schema } = place;
-  if (schema !== undefined) {
-    // `CREATE SCHEMA IF NOT EXISTS` requires the privilege to create schemas even if the schema exists.
-    const found = await runStatement(pool, 'SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema]);
-    if (found.length === 0) await runStatement(pool, `CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`);
-  }
   // Users must be sorted by their bytes. If this is the database's default order, COLLATE is omitted, because some
   // databases do not have the collation "C".
   const [row] = await runStatement(pool, `SELECT (${byteOrderCheck((text) => text)})::text AS "isByteOrdered"`);
@@ -176,6 +190,13 @@ function byteOrderCheck(typed: (text: string) => string): string {
 function unsupported(message: string, detail: string, cause?: unknown): PlantStoreError {
   return new PlantStoreError('storage_unsupported', `The storage ${message}.`, {
     cause: new Error(`${detail}.`, { cause }),
+  });
+}
+
+/** Returns the error for a missing table or schema. The `cause` names it, and has the SQLSTATE `code`. */
+function missing(what: string, code: string): PlantStoreError {
+  return new PlantStoreError('storage_unsupported', 'The storage has no table for plants.', {
+    cause: Object.assign(new Error(`There is no ${what}.`), { code }),
   });
 }
 

@@ -1,9 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../page-bounds.ts';
+import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../page.ts';
 
 /**
- * The SQL expression for the size of a plant's JSON, in bytes. The columns store JSON-escaped text (see text.ts), so
- * SQLite can compute the size without reading the text.
+ * The SQL expression for the minimum size of a plant's JSON, in bytes. SQLite computes it without reading the text. The
+ * JSON is larger if characters have to be escaped.
  */
 const jsonBytes = `octet_length(name) + ifnull(octet_length(tag) + ${taggedBytes}, ${untaggedBytes})`;
 
@@ -53,6 +53,8 @@ const shortColumns = `CASE WHEN ${isShort} THEN name END, CASE WHEN octet_length
 const selectShortPlants = `SELECT id, ${shortColumns} ${ofUser} ${limitIfShort(ofUser)}`;
 const selectShortOwned = `SELECT id, ${shortColumns}, user ${ofAll} ${limitIfShort(ofAll)}`;
 
+const plantJson = `CASE WHEN tag IS NULL THEN json_object('name', name) ELSE json_object('name', name, 'tag', tag) END`;
+
 /**
  * The SQL statement that reads a page of short plants as one row. `count` is the number of plants, and `shorts` is the
  * number of short plants. If the two numbers differ, `json` is incomplete, because it contains only the short plants.
@@ -63,8 +65,7 @@ const selectShortJson = `
   FROM (
     SELECT count(*) AS count, max(id) AS last, count(short) AS shorts, '[' || group_concat(short) || ']' AS json
     FROM (
-      SELECT id, CASE WHEN ${isShort}
-        THEN '{"name":"' || name || CASE WHEN tag IS NULL THEN '"}' ELSE '","tag":"' || tag || '"}' END END AS short
+      SELECT id, CASE WHEN ${isShort} THEN ${plantJson} END AS short
       ${ofUser} ${limitIfShort(ofUser)}
     )
   )`;

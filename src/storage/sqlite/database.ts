@@ -1,5 +1,5 @@
-import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { DatabaseSync } from './builtin.ts';
 import { createPrivateFile, hasLog, identifyFile, isCutShort, unsupported } from './file.ts';
 import { tryToCheckpointLog } from './checkpoint.ts';
 import { hasResultCode } from './result-code.ts';
@@ -13,7 +13,6 @@ const applicationId = 0x504c4e54;
 
 /**
  * The schema migrations. Entry n migrates a database from version n to n + 1. Never change an entry after its release.
- * The `name` and `tag` columns contain JSON-escaped text: see text.ts.
  */
 const migrations = [
   `CREATE TABLE plants (
@@ -23,6 +22,9 @@ const migrations = [
      tag TEXT,
      PRIMARY KEY (user, id)
    ) STRICT, WITHOUT ROWID`,
+  // In version 1, the columns contained JSON-escaped text. Other programs that read the file expect plain text.
+  `UPDATE plants SET name = json_extract('"' || name || '"', '$') WHERE instr(name, '\\') > 0;
+   UPDATE plants SET tag = json_extract('"' || tag || '"', '$') WHERE instr(tag, '\\') > 0`,
 ];
 
 /**
@@ -50,6 +52,8 @@ function requireSoundSqlite(): void {
 /** The result of {@link openDatabase}. */
 export interface OpenedDatabase {
   readonly database: DatabaseSync;
+  /** See `identifyFile`. */
+  readonly identity: string;
   /** Whether commits can use the WAL. `false` if the database has a WAL whose content may not be on the disk. */
   readonly isLogTrusted: boolean;
 }
@@ -65,22 +69,24 @@ export function openDatabase(file: string, busyTimeoutMs: number): OpenedDatabas
   requireSoundSqlite();
   createPrivateFile(file);
   const isLogLeft = hasLog(file);
+  let identity = '';
   const database = openChecked(file, busyTimeoutMs, (opened) => {
+    // The file is identified immediately after it has been opened, because another file may replace it later.
+    identity = identifyFile(file);
     setUp(opened, file, busyTimeoutMs);
   });
-  return { database, isLogTrusted: !isLogLeft || tryToCheckpointLog(database, busyTimeoutMs) };
+  return { database, identity, isLogTrusted: !isLogLeft || tryToCheckpointLog(database, busyTimeoutMs) };
 }
 
 /**
  * Reopens a plant store's SQLite file after a fault. Does not create a missing file, because an empty file would look
  * like data loss.
  *
- * @throws {Error} if the file is missing or was replaced by another file.
+ * @throws {Error} if the file is missing.
  * @throws {PlantStoreError} `storage_unsupported` if the file is no longer a plant store, or has another schema
  *   version.
  */
-export function reopenDatabase(file: string, identity: string, busyTimeoutMs: number): DatabaseSync {
-  if (identifyFile(file) !== identity) throw new Error(`${file} was replaced by another file`);
+export function reopenDatabase(file: string, busyTimeoutMs: number): DatabaseSync {
   // `mode=rw` prevents SQLite from creating the file: https://www.sqlite.org/uri.html#urimode
   const url = pathToFileURL(file);
   url.search = '?mode=rw';

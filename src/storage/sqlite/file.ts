@@ -1,4 +1,5 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { PlantStoreError } from '../../model/errors.ts';
 
@@ -63,7 +64,28 @@ export function hasLog(path: string): boolean {
  * identifier changes.
  */
 export function identifyFile(path: string): string {
-  const { dev, ino } = statSync(path, { bigint: true });
+  return identityOf(statSync(path, { bigint: true }));
+}
+
+/**
+ * Checks whether the file at the path exists and has this identity. While a file is open, no other file can get its
+ * identity, because the file system does not reuse its inode number. On Windows, a file that SQLite has opened cannot be
+ * removed or replaced.
+ */
+export function isSameFile(path: string, identity: string): boolean {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats !== undefined && identityOf(stats) === identity;
+}
+
+/** Returns the error for a file that was removed or replaced while it was open. */
+export function lostFile(path: string): Error {
+  return new Error(
+    `The database file ${path} was removed or replaced while it was open. Its plants can be read until this process ` +
+      'stops: save them, then restore the file from a backup and restart.',
+  );
+}
+
+function identityOf({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;
 }
 

@@ -1,10 +1,9 @@
 import type { StatementSync } from 'node:sqlite';
+import { plantJson } from '../../model/plant.ts';
 import type { StoredPlant } from '../../model/plant.ts';
-import { emptyPage } from '../json-page.ts';
-import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../page-bounds.ts';
+import { maxPageBytes, maxPageLength, toJsonPage } from '../page.ts';
 import type { SqliteConnection } from './connection.ts';
-import { fromColumn } from './text.ts';
-import type { JsonPage, OwnedPlant, PlantKey } from '../storage-adapter.ts';
+import type { JsonPage, OwnedPlant, PlantKey, PlantPage } from '../storage-adapter.ts';
 
 /** A row of the table. Only the rows of a scan contain the user. */
 type Row = readonly [id: bigint, name: string, tag: string | null, user?: string];
@@ -23,8 +22,9 @@ export function readList(
   user: string,
   from: bigint,
   limit: number,
-): StoredPlant[] {
-  return readPage(selectShortPlants, selectPlants, [user, from], limit, toPlant);
+): PlantPage {
+  const { items, hasMore } = readPage(selectShortPlants, selectPlants, [user, from], limit, toPlant);
+  return { plants: items, hasMore };
 }
 
 /** Reads a page of the plants of all users, starting after a key. */
@@ -33,25 +33,20 @@ export function readScan(
   { user, id }: PlantKey,
   limit: number,
 ): OwnedPlant[] {
-  return readPage(selectShortOwned, selectOwned, [user, id], limit, (row) => ({
-    user: row[3] ?? '',
-    plant: toPlant(row),
-  }));
+  const toOwned = (row: Row): OwnedPlant => ({ user: row[3] ?? '', plant: toPlant(row) });
+  return readPage(selectShortOwned, selectOwned, [user, id], limit, toOwned).items;
 }
 
 /** Reads the same page as {@link readList}, as JSON. */
-export function readJson(
-  { selectShortJson, selectPlants }: SqliteConnection,
-  user: string,
-  from: bigint,
-  limit: number,
-): JsonPage {
-  const row = selectShortJson.get(limit, user, user, from, limit, user, from, limit) as unknown as JsonRow;
+export function readJson(connection: SqliteConnection, user: string, from: bigint, limit: number): JsonPage {
+  const row = connection.selectShortJson.get(limit, user, user, from, limit, user, from, limit) as unknown as JsonRow;
   const [count, last, shortPlants, json, hasMore] = row;
-  if (last !== null && json !== null && shortPlants === count) {
+  // Even the JSON of short plants can be larger than a page, if many characters have to be escaped.
+  if (last !== null && json !== null && shortPlants === count && json.length <= maxPageBytes + maxPageLength) {
     return { json, count: Number(count), last, hasMore: hasMore === 1n };
   }
-  return joinRows(selectPlants.iterate(user, from, limit + 1) as unknown as Iterable<Row>, limit);
+  const { items, hasMore: isCut } = readRows(connection.selectPlants, [user, from], limit, toPlant);
+  return toJsonPage({ plants: items, hasMore: isCut });
 }
 
 /**
@@ -67,19 +62,28 @@ function readPage<Item>(
   key: [string, bigint],
   limit: number,
   toItem: (row: Row) => Item,
-): Item[] {
-  if (limit <= maxPageLength) {
-    const items = mapShort(short.all(...key, limit, ...key, limit) as unknown as ShortRow[], toItem);
-    if (items !== undefined) return items;
-  }
+): { items: Item[]; hasMore: boolean } {
+  const most = Math.min(limit, maxPageLength);
+  const found = mapShort(short.all(...key, most + 1, ...key, most + 1) as unknown as ShortRow[], toItem);
+  if (found !== undefined) return { items: found.slice(0, most), hasMore: found.length > most };
+  return readRows(any, key, most, toItem);
+}
+
+/** Reads a page row by row until it is full. */
+function readRows<Item>(
+  statement: StatementSync,
+  key: [string, bigint],
+  limit: number,
+  toItem: (row: Row) => Item,
+): { items: Item[]; hasMore: boolean } {
   const items: Item[] = [];
   let bytes = 0;
-  for (const row of any.iterate(...key, limit) as unknown as Iterable<Row>) {
+  for (const row of statement.iterate(...key, limit + 1) as unknown as Iterable<Row>) {
+    if (items.length === limit || bytes >= maxPageBytes) return { items, hasMore: true };
     items.push(toItem(row));
-    bytes += bytesOf(row);
-    if (bytes >= maxPageBytes) break;
+    bytes += Buffer.byteLength(plantJson(toPlant(row)));
   }
-  return items;
+  return { items, hasMore: false };
 }
 
 /**
@@ -101,31 +105,5 @@ function isShort(row: ShortRow): row is Row {
 }
 
 function toPlant([id, name, tag]: Row): StoredPlant {
-  return tag === null ? { id, name: fromColumn(name) } : { id, name: fromColumn(name), tag: fromColumn(tag) };
-}
-
-/** Builds a page as JSON from at most `limit` rows. If another row follows, sets `hasMore`. */
-function joinRows(rows: Iterable<Row>, limit: number): JsonPage {
-  const plants: string[] = [];
-  let last: bigint | undefined;
-  let bytes = 0;
-  const pageOf = (hasMore: boolean): JsonPage => ({
-    json: `[${plants.join(',')}]`,
-    count: plants.length,
-    last,
-    hasMore,
-  });
-  for (const row of rows) {
-    if (plants.length === limit || bytes >= maxPageBytes) return pageOf(true);
-    const [id, name, tag] = row;
-    plants.push(tag === null ? `{"name":"${name}"}` : `{"name":"${name}","tag":"${tag}"}`);
-    last = id;
-    bytes += bytesOf(row);
-  }
-  return last === undefined ? emptyPage : pageOf(false);
-}
-
-/** Returns the size of a plant's JSON in bytes. The columns contain JSON-escaped text. */
-function bytesOf([, name, tag]: Row): number {
-  return Buffer.byteLength(name) + (tag === null ? untaggedBytes : Buffer.byteLength(tag) + taggedBytes);
+  return tag === null ? { id, name } : { id, name, tag };
 }

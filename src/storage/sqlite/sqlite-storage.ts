@@ -3,21 +3,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { checkBooleanOption, checkIntegerOption, checkOptionNames } from '../../model/options.ts';
 import { PlantStoreError } from '../../model/errors.ts';
 import { maxInt64, minInt64 } from '../../model/int64.ts';
-import type { StoredPlant } from '../../model/plant.ts';
-import { emptyPage } from '../json-page.ts';
+import { emptyPage } from '../page.ts';
 import { CommitThread } from './commit-thread/commit-thread.ts';
 import { maxBlockingMs, SqliteConnection } from './connection.ts';
 import { inTransaction, openDatabase, reopenDatabase } from './database.ts';
-import { identifyFile } from './file.ts';
+import { isSameFile, lostFile } from './file.ts';
 import { checkpointLog } from './checkpoint.ts';
 import { readJson, readList, readScan } from './page.ts';
 import { hasResultCode, isFault } from './result-code.ts';
-import { toColumn } from './text.ts';
 import type {
   JsonPage,
   ListRange,
   OwnedPlant,
+  PageRequest,
   PlantKey,
+  PlantPage,
   ScanRange,
   StorageAdapter,
   Write,
@@ -51,8 +51,9 @@ const beforeAll: PlantKey = { user: '', id: minInt64 };
 /**
  * Stores plants in an SQLite file, through the built-in `node:sqlite` module. A commit is on the disk when its promise
  * resolves (write-ahead log, `synchronous=FULL`). If the disk fails during a commit, the file is reopened before the
- * next commit; in the meantime, plants can still be listed. Several processes on one machine can share a file, but the
- * file must not be on a network file system.
+ * next commit; in the meantime, plants can still be listed. If the file is removed or replaced while it is open, all
+ * further commits fail, and plants can still be listed. Several processes on one machine can share a file, but the file
+ * must not be on a network file system.
  *
  * @example
  * const store = new PlantStore({ storage: new SqliteStorage('plants.db') });
@@ -64,6 +65,11 @@ export class SqliteStorage implements StorageAdapter {
   #connection: SqliteConnection;
   /** Whether the file must be reopened before the next commit, because of a fault or an untrusted WAL. */
   #mustReopen: boolean;
+  /**
+   * Whether the file was removed or replaced. The connection then stays open for reading, and nothing more is written.
+   * This also applies if the file is moved back, because its WAL may be missing.
+   */
+  #isLost = false;
   /** The number of times that the file was reopened. */
   #reopened = 0;
   readonly #thread: CommitThread | undefined;
@@ -86,10 +92,10 @@ export class SqliteStorage implements StorageAdapter {
     checkBooleanOption('commitThread', commitThread);
     this.#path = resolve(path);
     this.#busyTimeoutMs = busyTimeoutMs;
-    const { database, isLogTrusted } = openDatabase(this.#path, busyTimeoutMs);
+    const { database, identity, isLogTrusted } = openDatabase(this.#path, busyTimeoutMs);
+    this.#identity = identity;
     this.#mustReopen = !isLogTrusted;
     this.#connection = new SqliteConnection(database, busyTimeoutMs);
-    this.#identity = identifyFile(this.#path);
     if (commitThread) {
       // This read opens the WAL. SQLite then keeps the WAL index while this connection is open, even if the thread
       // ends.
@@ -121,7 +127,17 @@ export class SqliteStorage implements StorageAdapter {
   }
 
   #commitNow(writes: readonly Write[]): boolean[] {
-    if (this.#mustReopen) this.#reopen();
+    if (this.#isLost || this.#mustReopen) {
+      this.#refuseIfLost();
+      this.#reopen();
+    }
+    const outcomes = this.#apply(writes);
+    // A process that opens the path later would not find a commit in a file that is no longer there.
+    this.#refuseIfLost();
+    return outcomes;
+  }
+
+  #apply(writes: readonly Write[]): boolean[] {
     const connection = this.#connection;
     try {
       // A single write needs no explicit transaction. With one client, this saves 5 % of the CPU time per request.
@@ -135,11 +151,20 @@ export class SqliteStorage implements StorageAdapter {
     }
   }
 
+  /** Throws an error if the file is lost. */
+  #refuseIfLost(): void {
+    if (!this.#isLost && isSameFile(this.#path, this.#identity)) return;
+    // Later errors do not repeat what to do, because each of them is logged.
+    const cause = this.#isLost ? new Error(`${this.#path} was removed or replaced`) : lostFile(this.#path);
+    this.#isLost = true;
+    throw new PlantStoreError('storage_unavailable', undefined, { cause });
+  }
+
   /** See {@link StorageAdapter}. */
-  async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
+  async list(user: string, { after, limit }: ListRange): Promise<PlantPage> {
     this.#refuseIfClosed();
     const from = idAfter(after);
-    return from === undefined ? [] : readList(this.#connection, user, from, limit);
+    return from === undefined ? { plants: [], hasMore: false } : readList(this.#connection, user, from, limit);
   }
 
   /** See {@link StorageAdapter}. */
@@ -149,10 +174,12 @@ export class SqliteStorage implements StorageAdapter {
   }
 
   /** See {@link StorageAdapter}. */
-  async listJson(user: string, { after, limit }: ListRange): Promise<JsonPage> {
+  async listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
     this.#refuseIfClosed();
-    const from = idAfter(after);
-    return from === undefined ? emptyPage : readJson(this.#connection, user, from, limit);
+    return requests.map(({ user, after, limit }) => {
+      const from = idAfter(after);
+      return from === undefined ? emptyPage : readJson(this.#connection, user, from, limit);
+    });
   }
 
   /**
@@ -197,10 +224,7 @@ export class SqliteStorage implements StorageAdapter {
   #reopen(): void {
     try {
       const { database: old } = this.#connection;
-      this.#connection = new SqliteConnection(
-        reopenDatabase(this.#path, this.#identity, this.#busyTimeoutMs),
-        this.#busyTimeoutMs,
-      );
+      this.#connection = new SqliteConnection(reopenDatabase(this.#path, this.#busyTimeoutMs), this.#busyTimeoutMs);
       this.#reopened++;
       old.close();
       if (!checkpointLog(this.#connection.database, Math.min(this.#busyTimeoutMs, maxBlockingMs))) {
@@ -220,7 +244,7 @@ export class SqliteStorage implements StorageAdapter {
 function apply(connection: SqliteConnection, write: Write): boolean {
   if (write.kind === 'delete') return Number(connection.delete.run(write.user, write.id).changes) === 1;
   const { id, name, tag } = write.plant;
-  const { changes } = connection.insert.run(write.user, id, toColumn(name), tag === undefined ? null : toColumn(tag));
+  const { changes } = connection.insert.run(write.user, id, name, tag ?? null);
   return Number(changes) === 1;
 }
 

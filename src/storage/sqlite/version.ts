@@ -26,6 +26,8 @@ export function hasWalResetBug(version: string): boolean {
  * @returns a phrase that follows "needs" in a sentence, without a full stop; `undefined` if the running version is
  *   supported.
  */
+export function describeNeededNode(sqliteVersion: undefined): string;
+export function describeNeededNode(sqliteVersion: string | undefined): string | undefined;
 export function describeNeededNode(sqliteVersion: string | undefined): string | undefined {
   if (sqliteVersion !== undefined && !hasWalResetBug(sqliteVersion)) return undefined;
   const flaw =

@@ -1,7 +1,7 @@
 import { describe } from 'node:test';
 import { MemoryStorage } from '../../../src/index.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
-import { testPageBound } from '../../support/page-bound.ts';
+import { testPageSize } from '../../support/page-size.ts';
 
 // Without makeWriteFail, because a MemoryStorage reads the whole batch before it changes anything, and nothing
 // can fail after that. Without makePlantUnstorable, because it can hold every plant.
@@ -11,5 +11,5 @@ testStorageAdapter('MemoryStorage', {
 });
 
 describe('page of a MemoryStorage', () => {
-  testPageBound(async () => new MemoryStorage());
+  testPageSize(async () => new MemoryStorage());
 });

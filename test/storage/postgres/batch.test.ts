@@ -38,7 +38,7 @@ function withoutModifyingCte(pool: Pool, beforeStatement: (text: string) => Prom
 }
 
 async function idsIn(storage: PostgresStorage): Promise<bigint[]> {
-  return (await storage.list('ada', everything)).map(({ id }) => id);
+  return (await storage.list('ada', everything)).plants.map(({ id }) => id);
 }
 
 async function openWithPlant(
@@ -54,9 +54,10 @@ async function openWithPlant(
 
 testStorageAdapter('PostgresStorage over a database that rejects data-modifying CTEs', {
   createLocation: (t) => {
-    const pool = withoutModifyingCte(cluster.pool(t, { max: 4 }));
     const schema = cluster.newSchemaName();
-    return { open: () => new PostgresStorage({ pool, schema }) };
+    const open = (): PostgresStorage =>
+      new PostgresStorage({ pool: withoutModifyingCte(cluster.pool(t, { max: 4 })), schema });
+    return { open, reopen: open };
   },
   persistent: true,
 });

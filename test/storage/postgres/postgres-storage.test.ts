@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Client } from 'pg';
 import { PlantStore } from '../../../src/index.ts';
-import type { StorageAdapter } from '../../../src/index.ts';
 import { maxInt64, minInt64 } from '../../../src/model/int64.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import type { FaultyWrite } from '../../../src/testing/suite.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';
 import { failure, observed } from '../../support/observed-pool.ts';
-import { testPageBound } from '../../support/page-bound.ts';
+import { testPageSize } from '../../support/page-size.ts';
 import { PostgresCluster } from '../../support/postgres.ts';
 import { create, everything, remove } from '../../support/writes.ts';
 
@@ -21,9 +20,9 @@ after(() => cluster.remove());
 
 testStorageAdapter('PostgresStorage', {
   createLocation: (t) => {
-    const pool = cluster.pool(t, { max: 4 });
     const schema = cluster.newSchemaName();
-    return { schema, open: () => new PostgresStorage({ pool, schema }) };
+    const open = (): PostgresStorage => new PostgresStorage({ pool: cluster.pool(t, { max: 4 }), schema });
+    return { schema, open, reopen: open };
   },
   persistent: true,
   makeWriteFail: ({ schema }, write) => addFault(schema, write, 'data_corrupted'),
@@ -41,7 +40,7 @@ async function addFault(schema: string, { kind, user, id }: FaultyWrite, conditi
 }
 
 describe('page of a PostgresStorage', () => {
-  testPageBound(async (t) => new PostgresStorage({ pool: cluster.pool(t), schema: cluster.newSchemaName() }));
+  testPageSize(async (t) => new PostgresStorage({ pool: cluster.pool(t), schema: cluster.newSchemaName() }));
 });
 
 describe('PostgresStorage', () => {
@@ -51,7 +50,7 @@ describe('PostgresStorage', () => {
       (oid: number) =>
       (value: string): unknown =>
         isText(oid) ? value : { parsed: value };
-    const storage: StorageAdapter = new PostgresStorage({
+    const storage = new PostgresStorage({
       pool: cluster.pool(t, { types: { getTypeParser } }),
       schema: cluster.newSchemaName(),
     });
@@ -60,14 +59,15 @@ describe('PostgresStorage', () => {
     assert.deepEqual(await storage.commit([create(9007199254740992n), create(9007199254740993n)]), [true, false]);
     const sorted = [minInt64, 9007199254740992n, 9007199254740993n, maxInt64];
     assert.deepEqual(
-      (await storage.list('ada', everything)).map(({ id }) => id),
+      (await storage.list('ada', everything)).plants.map(({ id }) => id),
       sorted,
     );
     assert.deepEqual(
       (await storage.scan(everything)).map(({ plant }) => plant.id),
       sorted,
     );
-    assert.equal((await storage.listJson?.('ada', everything))?.last, maxInt64);
+    const [page] = await storage.listPages([{ user: 'ada', ...everything }]);
+    assert.equal(page?.last, maxInt64);
   });
 
   it('does not end the pool', async (t) => {
@@ -94,7 +94,7 @@ describe('PostgresStorage', () => {
     });
     assert.equal(pool.texts.length, 1);
     assert.deepEqual(
-      (await storage.list('ada', everything)).map(({ id }) => id),
+      (await storage.list('ada', everything)).plants.map(({ id }) => id),
       [1n],
     );
     // Now the delete fails.
@@ -102,7 +102,7 @@ describe('PostgresStorage', () => {
     await cluster.query(`ALTER TABLE "${schema}".pots ADD FOREIGN KEY ("user", id) REFERENCES "${schema}".plants`);
     await assert.rejects(storage.commit([create(2n), remove(1n)]), { code: '23503' });
     assert.deepEqual(
-      (await storage.list('ada', everything)).map(({ id }) => id),
+      (await storage.list('ada', everything)).plants.map(({ id }) => id),
       [1n],
     );
   });

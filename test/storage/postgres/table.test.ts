@@ -107,7 +107,7 @@ describe('table of a PostgresStorage', () => {
     const columns = names.map((name) => `ADD COLUMN "${name}" bigint DEFAULT 5`);
     await cluster.query(`ALTER TABLE "${schema}".plants ${columns.join(', ')}`);
     const ranges = [undefined, 1n, 2n].map((after) => ({ after, limit: 1 }));
-    const pages = await Promise.all(ranges.map((range) => storage.listJson('ada', range)));
+    const pages = await storage.listPages(ranges.map((range) => ({ user: 'ada', ...range })));
     assert.deepEqual(
       pages.map(({ count, last, hasMore }) => [count, last, hasMore]),
       [
@@ -126,20 +126,24 @@ describe('table of a PostgresStorage', () => {
     const storage = new PostgresStorage({ pool, schema: cluster.newSchemaName() });
     await assert.rejects(storage.list('ada', everything), { code: '57P03' });
     isDown = false;
-    assert.deepEqual(await storage.list('ada', everything), []);
+    assert.deepEqual((await storage.list('ada', everything)).plants, []);
   });
 
   it('is not created with createTable: false, and is used as soon as it exists', async (t) => {
     const pool = cluster.pool(t);
     const schema = cluster.newSchemaName();
     const storage = new PostgresStorage({ pool, schema, createTable: false });
-    await assert.rejects(storage.commit([create(1n)]), (error) => {
-      assert.ok(error instanceof PlantStoreError && error.cause instanceof Error);
-      assert.deepEqual([error.code, error.message], ['storage_unsupported', 'The storage has no table for plants.']);
-      assert.equal(error.cause.message, `There is no table "${schema}"."plants".`);
-      return true;
-    });
+    const rejects = (cause: string): Promise<void> =>
+      assert.rejects(storage.commit([create(1n)]), (error) => {
+        assert.ok(error instanceof PlantStoreError && error.cause instanceof Error);
+        assert.deepEqual([error.code, error.message], ['storage_unsupported', 'The storage has no table for plants.']);
+        assert.equal(error.cause.message, cause);
+        return true;
+      });
+    await rejects(`There is no schema "${schema}".`);
     assert.deepEqual(await cluster.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema]), []);
+    await cluster.query(`CREATE SCHEMA "${schema}"`);
+    await rejects(`There is no table "${schema}"."plants".`);
     await new PostgresStorage({ pool, schema }).commit([]);
     assert.deepEqual(await storage.commit([create(1n)]), [true]);
   });

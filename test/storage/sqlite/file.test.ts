@@ -69,7 +69,7 @@ describe('file of a SqliteStorage', () => {
       database.close();
     });
     assert.deepEqual({ ...database.prepare('PRAGMA journal_mode').get() }, { journal_mode: 'wal' });
-    assert.deepEqual({ ...database.prepare('PRAGMA user_version').get() }, { user_version: 1 });
+    assert.deepEqual({ ...database.prepare('PRAGMA user_version').get() }, { user_version: 2 });
     assert.deepEqual({ ...database.prepare('PRAGMA application_id').get() }, { application_id: 0x504c4e54 });
   });
 
@@ -135,8 +135,8 @@ describe('file of a SqliteStorage', () => {
   it('is rejected if a newer version wrote it', async (t) => {
     const path = await newPath(t);
     await makeStore(path);
-    execute(path, 'PRAGMA user_version = 2');
-    await assertRefused(path, /schema version 2; this version of plant-store supports versions up to 1/);
+    execute(path, 'PRAGMA user_version = 3');
+    await assertRefused(path, /schema version 3; this version of plant-store supports versions up to 2/);
   });
 
   it('is rejected if it is truncated', async (t) => {
@@ -253,6 +253,6 @@ describe('SqliteStorage, with another process', () => {
 
 async function makeStoreAgain(path: string): Promise<void> {
   const storage = new SqliteStorage(path);
-  assert.equal((await storage.list('ada', { after: undefined, limit: 10 })).length, 1);
+  assert.equal((await storage.list('ada', { after: undefined, limit: 10 })).plants.length, 1);
   await storage.close();
 }

@@ -38,7 +38,7 @@ for (const commitThread of [false, true]) {
       let lists = 0;
       while (!(isOver as boolean)) {
         await sleep(1);
-        assert.ok((await storage.list('ada', { after: undefined, limit: 10 })).length <= 1);
+        assert.ok((await storage.list('ada', { after: undefined, limit: 10 })).plants.length <= 1);
         lists++;
       }
       assert.deepEqual(await committed, [true]);
@@ -48,7 +48,7 @@ for (const commitThread of [false, true]) {
     it('rejects a commit after busyTimeoutMs, without any effect', async (t) => {
       const storage = await start(t, { commitThread, busyTimeoutMs: 300 }, 2000);
       await assert.rejects(storage.commit([write]), /locked/);
-      assert.deepEqual(await storage.list('ada', { after: undefined, limit: 10 }), []);
+      assert.deepEqual((await storage.list('ada', { after: undefined, limit: 10 })).plants, []);
     });
 
     it('rejects a waiting commit with closed when it is closed', async (t) => {

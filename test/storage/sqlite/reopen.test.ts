@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync } from 'node:fs';
-import { copyFile, readdir, readFile, rename, rm, stat, truncate } from 'node:fs/promises';
+import { copyFile, readdir, readFile, rename, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
@@ -10,12 +10,11 @@ import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { hasProgram, limitFileSize } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { create, everything } from '../../support/writes.ts';
-import { plantPageJson } from '../../../src/store/plant-store.ts';
 
 const unavailable = { name: 'PlantStoreError', code: 'storage_unavailable' };
 
 async function ids(storage: SqliteStorage): Promise<number[]> {
-  return (await storage.list('ada', everything)).map(({ id }) => Number(id));
+  return (await storage.list('ada', everything)).plants.map(({ id }) => Number(id));
 }
 
 const sizeOf = async (path: string): Promise<number> => (await stat(path)).size;
@@ -85,8 +84,6 @@ for (const commitThread of [false, true]) {
       await assert.rejects(storage.commit([create(21)]), unavailable);
       assert.deepEqual(await readdir(join(path, '..')), files);
       assert.deepEqual(await ids(storage), twenty);
-      await rename(`${path}.away`, path);
-      assert.deepEqual(await storage.commit([create(21)]), [true]);
     });
 
     it('does not open another file in place of its own', async (t) => {
@@ -97,9 +94,7 @@ for (const commitThread of [false, true]) {
       const bytes = await readFile(path);
       await assert.rejects(storage.commit([create(21)]), unavailable);
       assert.deepEqual(await readFile(path), bytes);
-      await rm(path);
-      await rename(`${path}.away`, path);
-      assert.deepEqual(await storage.commit([create(21)]), [true]);
+      assert.deepEqual(await ids(storage), twenty);
     });
 
     it('rejects its own file if that was emptied or truncated', async (t) => {
@@ -140,12 +135,12 @@ for (const commitThread of [false, true]) {
       t.after(async () => {
         await Promise.all([store.close(), other.close()]);
       });
-      assert.equal((await plantPageJson(store, 'bob')).json, '[]');
-      assert.equal((await plantPageJson(store, 'bob')).json, '[]');
+      assert.equal((await store.listPage('bob')).json, '[]');
+      assert.equal((await store.listPage('bob')).json, '[]');
       await whileStuck(() => assert.rejects(store.createPlant('ada', { id: 1, name: 'Fern' }), unavailable));
       await other.createPlant('bob', { id: 1, name: 'Moss' });
       await store.createPlant('ada', { id: 1, name: 'Fern' });
-      assert.equal((await plantPageJson(store, 'bob')).json, '[{"name":"Moss"}]');
+      assert.equal((await store.listPage('bob')).json, '[{"name":"Moss"}]');
     });
 
     it('leaks no file descriptor', async (t) => {

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import type { FaultyWrite } from '../../../src/testing/suite.ts';
-import { testPageBound } from '../../support/page-bound.ts';
+import { testPageSize } from '../../support/page-size.ts';
 import { execute } from '../../support/sqlite-file.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { create, remove } from '../../support/writes.ts';
@@ -13,7 +13,8 @@ for (const commitThread of [false, true]) {
   testStorageAdapter(`SqliteStorage${commitThread ? ' with a commit thread' : ''}`, {
     createLocation: async (t) => {
       const path = join(await temporaryFolder(t), 'plants.db');
-      return { path, open: () => new SqliteStorage(path, { commitThread }) };
+      const open = (): SqliteStorage => new SqliteStorage(path, { commitThread });
+      return { path, open, reopen: open };
     },
     persistent: true,
     makeWriteFail: ({ path }, write) => {
@@ -47,7 +48,7 @@ describe('dataVersion of a SqliteStorage', () => {
 });
 
 describe('page of a SqliteStorage', () => {
-  testPageBound(async (t) => {
+  testPageSize(async (t) => {
     const storage = new SqliteStorage(join(await temporaryFolder(t), 'plants.db'));
     t.after(() => storage.close());
     return storage;

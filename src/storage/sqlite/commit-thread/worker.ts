@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { identifyFile } from '../file.ts';
+import { isSameFile, lostFile } from '../file.ts';
 import { SqliteStorage } from '../sqlite-storage.ts';
 import { fromBatch, toErrorData } from './messages.ts';
 import type { ThreadRequest, ThreadResponse, WorkerSettings } from './messages.ts';
@@ -12,8 +12,10 @@ const { path, identity, busyTimeoutMs } = workerData as WorkerSettings;
 // The main thread reads the file with this identity. Without this check, SqliteStorage would create a missing file. If
 // the file was truncated to zero bytes, SqliteStorage cannot initialize it, because the main thread's connection holds
 // a shared lock.
-if (identifyFile(path) !== identity) throw new Error(`${path} was replaced by another file`);
+if (!isSameFile(path, identity)) throw lostFile(path);
 const storage = new SqliteStorage(path, { busyTimeoutMs });
+// Another file may have replaced the file before SqliteStorage opened it.
+if (!isSameFile(path, identity)) throw lostFile(path);
 
 let last: Promise<unknown> = Promise.resolve();
 
@@ -21,7 +23,8 @@ parentPort?.on('message', (request: ThreadRequest) => {
   if (request === 'close') {
     // This rejects a commit that is waiting for a lock.
     const closed = storage.close();
-    last = Promise.all([last, closed]).then(() => parentPort?.close());
+    // The thread ends when the port no longer keeps it running. Deno does not have `parentPort.close`.
+    last = Promise.all([last, closed]).then(() => parentPort?.unref());
     return;
   }
   last = last.then(async () => {

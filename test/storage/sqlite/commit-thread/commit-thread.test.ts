@@ -36,7 +36,7 @@ async function openStarted(t: HasAfter, busyTimeoutMs?: number): Promise<Opened 
 }
 
 async function ids(storage: SqliteStorage): Promise<number[]> {
-  return (await storage.list('ada', everything)).map(({ id }) => Number(id));
+  return (await storage.list('ada', everything)).plants.map(({ id }) => Number(id));
 }
 
 const unavailable = { name: 'PlantStoreError', code: 'storage_unavailable' };
@@ -73,7 +73,7 @@ describe('SqliteStorage with a commit thread', () => {
       { id: 2n ** 63n - 1n, name: 'Fern' },
     ];
     await storage.commit(plants.map((plant) => ({ kind: 'create', user: 'ada', plant })));
-    assert.deepEqual(await storage.list('ada', everything), plants);
+    assert.deepEqual((await storage.list('ada', everything)).plants, plants);
   });
 
   it('rejects with the same errors as without the thread', async (t) => {
@@ -172,17 +172,17 @@ describe('commit thread that ends', () => {
     await worker.terminate();
     await rename(path, `${path}.away`);
     const files = await readdir(join(path, '..'));
-    const assertRefused = async (cause: RegExp): Promise<void> => {
+    const assertRefused = async (): Promise<void> => {
       await assert.rejects(storage.commit([create(2)]), (error: Error & { code?: string }) => {
         assert.equal(error.code, 'storage_unavailable');
-        assert.match(String(error.cause), cause);
+        assert.match(String(error.cause), /was removed or replaced/);
         return true;
       });
     };
-    await assertRefused(/ENOENT/);
+    await assertRefused();
     assert.deepEqual(await readdir(join(path, '..')), files);
     await copyFile(`${path}.away`, path);
-    await assertRefused(/was replaced by another file/);
+    await assertRefused();
     await rename(`${path}.away`, path);
     assert.deepEqual(await storage.commit([create(2)]), [true]);
     assert.deepEqual(await ids(storage), [1, 2]);

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { plantJson } from '../../src/model/plant.ts';
+import type { Plant } from '../../src/index.ts';
+import { countInPage, maxPageBytes } from '../../src/storage/page.ts';
+import { testStorageAdapter } from '../../src/testing/test-storage-adapter.ts';
+import { BatchStorage } from '../support/batch-storage.ts';
+
+const text = fc
+  .record({ unit: fc.constantFrom('x', '"', '\u0001', '\u2698', '\u{1F33F}'), length: fc.nat(20_000) })
+  .map(({ unit, length }) => unit.repeat(length));
+const plant = fc
+  .record({ name: text, tag: fc.option(text, { nil: undefined }) })
+  .map(({ name, tag }): Plant => (tag === undefined ? { name } : { name, tag }));
+
+const bytesOf = (plants: readonly Plant[]): number => Buffer.byteLength(plants.map(plantJson).join(''));
+
+describe('countInPage', () => {
+  it('returns the number of plants up to the one that brings the JSON to maxPageBytes', () => {
+    fc.assert(
+      fc.property(fc.array(plant, { maxLength: 40 }), (plants) => {
+        const count = countInPage(plants);
+        assert.ok(count === plants.length || bytesOf(plants.slice(0, count)) >= maxPageBytes);
+        assert.ok(bytesOf(plants.slice(0, count - 1)) < maxPageBytes);
+      }),
+    );
+  });
+
+  it('counts a page that has exactly maxPageBytes as full', () => {
+    const name = 'x'.repeat(maxPageBytes - bytesOf([{ name: '' }]));
+    assert.equal(countInPage([{ name }, { name: '' }]), 1);
+    assert.equal(countInPage([{ name: name.slice(1) }, { name: '' }]), 2);
+  });
+});
+
+// BatchStorage converts each page of `list` with `toJsonPage`, as a PlantStore does for a storage without `listPages`.
+testStorageAdapter('toJsonPage', { createLocation: () => ({ open: () => new BatchStorage() }), persistent: false });
