@@ -1,6 +1,7 @@
 import { maxInt64 } from '../model/int64.ts';
 import { expect, expectCode, expectEqual, shown } from './expect.ts';
-import { all, create, ids, range, remove } from './plants.ts';
+import { create, createAll, plantOf, range, remove } from './plants.ts';
+import { expectStored } from './stored.ts';
 import type { Suite } from './suite.ts';
 
 /** Registers the tests for `close`. */
@@ -9,42 +10,42 @@ export function testClose({ test }: Suite): void {
     const storage = await open();
     await storage.commit([create('ada', 1n)]);
     await storage.close();
-    const contract = (method: string): string =>
-      `After close, ${method} must reject with a PlantStoreError that has the code closed.`;
-    await expectCode(storage.commit([create('ada', 2n)]), 'closed', contract('commit'));
-    await expectCode(storage.list('ada', { after: undefined, limit: 1 }), 'closed', contract('list'));
-    await expectCode(storage.scan({ after: undefined, limit: 1 }), 'closed', contract('scan'));
-    const listJson = storage.listJson?.('ada', { after: undefined, limit: 1 });
-    if (listJson !== undefined) await expectCode(listJson, 'closed', contract('listJson'));
+    const everything = { after: undefined, limit: 1 };
+    const calls = {
+      commit: () => storage.commit([create('ada', 2n)]),
+      list: () => storage.list('ada', everything),
+      scan: () => storage.scan(everything),
+      listPages: () => storage.listPages?.([{ user: 'ada', ...everything }]),
+    };
+    for (const [method, call] of Object.entries<() => Promise<unknown> | undefined>(calls)) {
+      const contract = `After close, ${method} must reject with a PlantStoreError that has the code closed.`;
+      const called = call();
+      if (called !== undefined) await expectCode(called, 'closed', contract);
+    }
   });
 
   test('a second call to close does nothing', async ({ open }) => {
     const storage = await open();
     await storage.close();
-    const [second] = await Promise.allSettled([storage.close()]);
-    const seen = second.status === 'rejected' ? ` It rejected with ${shown(second.reason)}.` : '';
-    expect(second.status === 'fulfilled', `A second call to close must do nothing.${seen}`);
+    await expectClosed(storage.close(), 'A second call to close must do nothing.');
   });
 
   test('close may be called during a commit and a list call, which then succeed or reject', async ({ open }) => {
     const storage = await open();
-    const [committed, listed, closed] = await Promise.allSettled([
-      storage.commit([create('ada', 1n)]),
-      storage.list('ada', { after: undefined, limit: 1 }),
-      storage.close(),
-    ]);
-    if (committed.status === 'fulfilled') {
-      expectEqual(committed.value, [true], 'A commit that succeeds during close must return its outcome.');
-    }
-    if (listed.status === 'fulfilled') {
-      expect(
-        listed.value.length <= 1,
-        'A list call that succeeds during close must return at most as many plants as its limit.',
-      );
-    }
-    const seen = closed.status === 'rejected' ? ` It rejected with ${shown(closed.reason)}.` : '';
-    expect(closed.status === 'fulfilled', `close must succeed during a commit and a list call.${seen}`);
+    const committed = storage.commit([create('ada', 1n)]);
+    const listed = storage.list('ada', { after: undefined, limit: 1 });
+    const settled = Promise.allSettled([committed, listed]);
+    await expectClosed(storage.close(), 'close must succeed during a commit and a list call.');
+    const [{ status }] = await settled;
+    const contract = 'A commit that succeeds during close must return its outcome.';
+    if (status === 'fulfilled') expectEqual(await committed, [true], contract);
   });
+}
+
+async function expectClosed(closing: Promise<void>, contract: string): Promise<void> {
+  const [closed] = await Promise.allSettled([closing]);
+  const seen = closed.status === 'rejected' ? ` It rejected with ${shown(closed.reason)}.` : '';
+  expect(closed.status === 'fulfilled', `${contract}${seen}`);
 }
 
 /**
@@ -52,73 +53,75 @@ export function testClose({ test }: Suite): void {
  * plants.
  */
 export function testSecondAdapter({ test, options: { persistent } }: Suite): void {
-  const promise = persistent
+  const contract = persistent
     ? 'If persistent is true, all adapters on the same location must share the same plants.'
     : 'If persistent is false, every adapter must have its own plants and must be empty when it is opened.';
 
-  test(
-    persistent
-      ? 'an adapter returns the plants of a closed adapter on its location'
-      : 'an adapter is empty when it is opened, even if a closed adapter on its location had plants',
-    async ({ createLocation, open }) => {
-      const location = await createLocation();
-      const first = await open(location);
-      await first.commit([create('ada', maxInt64, 'Fern', ''), create('ada', 2n), create('bob', 2n)]);
-      await first.commit([remove('ada', 2n)]);
-      expectEqual(ids(await all(first, 'ada')), [maxInt64], 'list must return the plants that its adapter committed.');
-      await first.close();
-      const second = await open(location);
-      expectEqual(await all(second, 'ada'), persistent ? [{ id: maxInt64, name: 'Fern', tag: '' }] : [], promise);
-      expectEqual(ids(await all(second, 'bob')), persistent ? [2n] : [], promise);
-    },
-  );
+  const titles = persistent
+    ? ([
+        'an adapter returns the plants of a closed adapter on its location',
+        'a commit of one adapter is immediately visible to another adapter',
+        'of two concurrent creates of the same plant, exactly one succeeds',
+      ] as const)
+    : ([
+        'an adapter is empty when it is opened, even if a closed adapter on its location had plants',
+        'a commit of one adapter is never visible to another adapter',
+        'two adapters can create plants with the same id',
+      ] as const);
 
-  test(
-    persistent
-      ? 'a commit of one adapter is immediately visible to another adapter'
-      : 'a commit of one adapter is never visible to another adapter',
-    async ({ createLocation, open }) => {
-      const location = await createLocation();
-      const [first, second] = [await open(location), await open(location)];
-      await first.commit([create('ada', 1n)]);
-      expectEqual(ids(await all(first, 'ada')), [1n], 'list must return the plants that its adapter committed.');
-      expectEqual(ids(await all(second, 'ada')), persistent ? [1n] : [], promise);
-      expectEqual(await second.commit([create('ada', 1n)]), [!persistent], promise);
-      expectEqual(await second.commit([remove('ada', 1n)]), [true], promise);
-      expectEqual(ids(await all(first, 'ada')), persistent ? [] : [1n], promise);
-    },
-  );
+  test(titles[0], async ({ createLocation, open }) => {
+    const location = await createLocation();
+    const first = await open(location);
+    const stored = [plantOf('ada', maxInt64, 'Fern', ''), plantOf('bob', 2n)];
+    await first.commit([...createAll(stored), create('ada', 2n)]);
+    await first.commit([remove('ada', 2n)]);
+    await first.close();
+    await expectStored(await open(location), persistent ? stored : [], { contract });
+  });
 
-  test(
-    persistent
-      ? 'of two concurrent creates of the same plant, exactly one succeeds'
-      : 'two adapters can create plants with the same id',
-    async ({ createLocation, open }) => {
-      const location = await createLocation();
-      const [first, second] = [await open(location), await open(location)];
-      for (const n of range(50)) {
-        const batch = [create('ada', BigInt(n)), create(`user ${n}`, 1n)];
-        const [ofFirst, ofSecond] = await Promise.all([first.commit(batch), second.commit(batch)]);
-        for (const [index, plant] of [`${n} of the user ada`, `1 of the user user ${n}`].entries()) {
-          const outcomes = [ofFirst[index], ofSecond[index]];
-          expect(
-            outcomes.filter(Boolean).length === (persistent ? 1 : 2),
-            `${promise} Two adapters concurrently created plant ${plant}, and their creates returned ` +
-              `${outcomes.join(' and ')}. ${persistent ? 'Exactly one create' : 'Both creates'} must return true.`,
-          );
-        }
-      }
-      const created = range(50).map(BigInt);
-      expectEqual(
-        ids(await all(first, 'ada')),
-        created,
-        'The first adapter must list the 50 plants that were created.',
+  test(titles[1], async ({ createLocation, open }) => {
+    const location = await createLocation();
+    const [first, second] = [await open(location), await open(location)];
+    const stored = [plantOf('ada', 1n)];
+    await first.commit(createAll(stored));
+    await expectStored(second, persistent ? stored : [], { contract });
+    expectEqual(await second.commit(createAll(stored)), [!persistent], contract);
+    expectEqual(await second.commit([remove('ada', 1n)]), [true], contract);
+    await expectStored(first, persistent ? [] : stored, { contract });
+  });
+
+  test(titles[2], async ({ createLocation, open }) => {
+    const location = await createLocation();
+    const [first, second] = [await open(location), await open(location)];
+    const stored = range(50).map((n) => plantOf('ada', BigInt(n)));
+    for (const owned of stored) {
+      const outcomes = await Promise.all([first.commit(createAll([owned])), second.commit(createAll([owned]))]);
+      expect(
+        outcomes.flat().filter(Boolean).length === (persistent ? 1 : 2),
+        `${contract} Two adapters concurrently created plant ${owned.plant.id} of the user ada, and their creates ` +
+          `returned ${outcomes.join(' and ')}. ${persistent ? 'Exactly one create' : 'Both creates'} must return true.`,
       );
-      expectEqual(
-        ids(await all(second, 'ada')),
-        created,
-        'The second adapter must list the 50 plants that were created.',
-      );
-    },
-  );
+    }
+    for (const storage of [first, second]) await expectStored(storage, stored, { contract });
+  });
+}
+
+/** Registers the test for the optional `dataVersion` method. */
+export function testDataVersion({ test, options: { persistent } }: Suite): void {
+  test('dataVersion changes with a commit of another adapter', async ({ createLocation, open, skipWithout }) => {
+    const location = await createLocation();
+    const storage = await open(location);
+    if (storage.dataVersion === undefined) return skipWithout('dataVersion');
+    const other = await open(location);
+    await storage.commit([create('ada', 1n)]);
+    const before = storage.dataVersion();
+    await other.commit([create('ada', 2n)]);
+    const between = storage.dataVersion();
+    if (persistent) {
+      const seen = `dataVersion is still ${before} after a commit of another adapter.`;
+      expect(between !== before, `${seen} It must have changed.`);
+    } else expectEqual(between, before, 'dataVersion must not change if list does not change.');
+    const stored = [plantOf('ada', 1n), plantOf('ada', 2n)].slice(0, persistent ? 2 : 1);
+    await expectStored(storage, stored, { contract: 'list must return the plants that exist.' });
+  });
 }

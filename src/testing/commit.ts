@@ -1,158 +1,134 @@
-import { expectEqual, rejectionOf } from './expect.ts';
-import { all, create, ids, range, remove } from './plants.ts';
+import { maxInt64, minInt64 } from '../model/int64.ts';
+import { compareOwned } from '../storage/key-order.ts';
+import type { OwnedPlant, Write } from '../storage/storage-adapter.ts';
+import { expectEqual } from './expect.ts';
+import { create, createAll, plantOf, range, remove, shuffled } from './plants.ts';
+import { expectStored } from './stored.ts';
 import type { Suite } from './suite.ts';
-import type { StorageAdapter, Write } from '../storage/storage-adapter.ts';
 
-/** Registers the tests for `commit`. */
-export function testCommit({ test }: Suite): void {
-  test('a create returns true for a new id; for a taken id, it returns false and changes nothing', async ({ open }) => {
-    const storage = await open();
-    expectEqual(
-      await storage.commit([create('ada', 1n, 'Fern', 'indoor')]),
-      [true],
-      'A create of a new plant must return true.',
-    );
-    expectEqual(
-      await storage.commit([create('ada', 1n, 'Moss')]),
-      [false],
-      'A create with a taken id must return false.',
-    );
-    const fern = { id: 1n, name: 'Fern', tag: 'indoor' };
-    expectEqual(await all(storage, 'ada'), [fern], 'A create with a taken id must not change the stored plant.');
-  });
+/** A commit, and the plants that are stored after it. */
+interface Step {
+  readonly writes: readonly Write[];
+  /** The outcomes of the writes. By default, all of them are `true`. */
+  readonly outcomes?: readonly boolean[];
+  readonly stored: readonly OwnedPlant[];
+  /** The limits with which the plants are read. See {@link expectStored}. */
+  readonly limits?: readonly number[];
+}
 
-  test('a delete returns whether the plant existed', async ({ open }) => {
-    const storage = await open();
-    await storage.commit([create('ada', 1n)]);
-    expectEqual(await storage.commit([remove('ada', 1n)]), [true], 'A delete of a stored plant must return true.');
-    expectEqual(await storage.commit([remove('ada', 1n)]), [false], 'A delete of an absent plant must return false.');
-    expectEqual(await all(storage, 'ada'), [], 'list must not return a deleted plant.');
-    expectEqual(
-      await storage.commit([create('ada', 1n, 'again')]),
-      [true],
-      'After a delete, a create with the same id must return true.',
-    );
-  });
+const fern = plantOf('ada', 1n, 'Fern', 'indoor');
+const texts = [
+  ...['', ' ', 'a', 'A', 'a ', 'é', 'e\u0301', "'; DROP TABLE plants; --", '\\', 'a\\b"c\nd', '%_', '"', '\u{1F33F}'],
+  ...['\uFEFF', '\uFFFD', '\uFFFF', '\t\r\n', '0', '1e3', 'null', '\\u0041', '"}]', '\u0001\u007f\u0085\u2028'],
+];
+const ids = [
+  ...[minInt64, minInt64 + 1n, -9007199254740993n, -10n, -9n, -1n, 0n, 1n, 9n, 10n],
+  ...[2n ** 53n, 2n ** 53n + 1n, maxInt64 - 1n, maxInt64],
+];
+/** Users whose order by UTF-8 bytes differs from the order of UTF-16 code units and from alphabetical order. */
+const users = [
+  ...[' ', '%', "'", 'A', 'B', 'B ', 'a', 'aa', 'b', '\u007f', 'é', 'ü', '\ud7ff', '\ue000', '\uFFFD', '\uFFFF'],
+  ...['\u{10000}', '\u{1F33F}', '\u{10FFFF}'],
+];
+const longUsers = ['x'.repeat(254), 'x'.repeat(255), `${'é'.repeat(127)}x`, `${'é'.repeat(127)}y`];
 
-  test('commit returns the outcomes in the order of the writes, for creates and deletes of several users', async ({
-    open,
-  }) => {
-    const storage = await open();
-    await storage.commit([create('ada', 1n), create('bob', 2n)]);
-    const batch = [
-      remove('bob', 1n),
-      create('ada', 2n),
-      create('ada', 1n),
-      remove('bob', 2n),
-      create('eve', 1n),
-      remove('eve', 9n),
+/** For each test, the commits, and the plants that are stored after each of them. */
+const tests: Readonly<Record<string, () => readonly Step[]>> = {
+  'a create returns true for a new id; for a taken id, it returns false and changes nothing': () => [
+    { writes: createAll([fern]), stored: [fern] },
+    { writes: [create('ada', 1n, 'Moss')], outcomes: [false], stored: [fern] },
+  ],
+  'a delete returns whether the plant existed': () => [
+    { writes: createAll([fern]), stored: [fern] },
+    { writes: [remove('ada', 1n)], stored: [] },
+    { writes: [remove('ada', 1n)], outcomes: [false], stored: [] },
+    { writes: createAll([fern]), stored: [fern] },
+  ],
+  'commit returns the outcomes in the order of the writes, for creates and deletes of several users': () => [
+    { writes: [create('ada', 1n), create('bob', 2n)], stored: [plantOf('ada', 1n), plantOf('bob', 2n)] },
+    {
+      writes: [
+        ...[remove('bob', 1n), create('ada', 2n), create('ada', 1n)],
+        ...[remove('bob', 2n), create('eve', 1n), remove('eve', 9n)],
+      ],
+      outcomes: [false, true, false, true, true, false],
+      stored: [plantOf('ada', 1n), plantOf('ada', 2n), plantOf('eve', 1n)],
+    },
+  ],
+  'a batch may be empty or contain a thousand writes': () => {
+    const stored = range(1000).map((n) => plantOf(`user ${n % 7}`, BigInt(n)));
+    return [
+      { writes: [], stored: [] },
+      { writes: createAll(stored), stored: stored.toSorted(compareOwned) },
     ];
-    const outcomes = [false, true, false, true, true, false];
-    expectEqual(
-      await storage.commit(batch),
-      outcomes,
-      'commit must return one outcome for each write, in the order of the batch.',
-    );
-    expectEqual(
-      ids(await all(storage, 'ada')),
-      [1n, 2n],
-      'A create must add the plant only to the plants of its user.',
-    );
-    expectEqual(await all(storage, 'bob'), [], 'A delete must delete only the plant of its user.');
-    expectEqual(ids(await all(storage, 'eve')), [1n], 'A create must add the plant only to the plants of its user.');
-  });
+  },
+  'plants are sorted by the UTF-8 bytes of the user, then by id as a number': () => {
+    const stored = users.flatMap((user) => ids.map((id) => plantOf(user, id)));
+    return [{ writes: createAll(shuffled(stored)), stored, limits: [1000, 7] }];
+  },
+  'every Unicode character except U+0000 is stored unchanged': () => {
+    const stored = range(0x110).flatMap((block) => {
+      const points = range(0x1000).map((n) => block * 0x1000 + n);
+      const text = String.fromCodePoint(...points.filter(isAllowedCodePoint));
+      return text === '' ? [] : plantOf('ada', BigInt(block), text, text);
+    });
+    return [{ writes: createAll(stored), stored }];
+  },
+  'names and tags are stored unchanged, including empty ones, and a missing tag stays missing': () => {
+    const stored = texts.flatMap((text, n) => [
+      plantOf('ada', BigInt(3 * n), text),
+      plantOf('ada', BigInt(3 * n + 1), 'x', text),
+      plantOf('ada', BigInt(3 * n + 2), text.repeat(5000)),
+    ]);
+    return [{ writes: createAll(stored), stored }];
+  },
+  'users of up to 255 UTF-8 bytes are distinguished by every byte': () => {
+    const names = [...texts.filter((text) => text !== ''), ...longUsers];
+    const stored = names.map((user, n) => plantOf(user, 7n, `plant ${n}`)).sort(compareOwned);
+    const writes = createAll(shuffled(stored));
+    return [
+      { writes, stored },
+      { writes: [remove('a', 7n)], stored: stored.filter(({ user }) => user !== 'a') },
+    ];
+  },
+  'every plant is returned, even with a name of 440000 code units, or with long names after short ones': () => {
+    const lengths = range(12).map((n) => n * 40_000);
+    const stored = [...lengths.map((length) => 'é'.repeat(length)), ...range(50).map(String)].flatMap((name, n) => [
+      plantOf('ada', BigInt(n), name),
+      plantOf('ada', BigInt(n + 100), 'x'.repeat(n % 7 === 3 ? 1000 : 5), n % 11 === 5 ? 'y'.repeat(5000) : undefined),
+      plantOf('bob', BigInt(n), '"'.repeat(n * 500), 'x'),
+    ]);
+    const writes = createAll(stored);
+    return [
+      { writes: writes.slice(0, 40), stored: stored.slice(0, 40).sort(compareOwned) },
+      { writes: writes.slice(40), stored: stored.toSorted(compareOwned), limits: [1000, 20, 1] },
+    ];
+  },
+};
 
-  test('a batch may be empty or contain a thousand writes', async ({ open }) => {
-    const storage = await open();
-    expectEqual(await storage.commit([]), [], 'commit of an empty batch must return an empty array.');
-    const batch = range(1000).map((n) => create(`user ${n % 7}`, BigInt(n)));
-    expectEqual(
-      await storage.commit(batch),
-      batch.map(() => true),
-      'commit of a thousand creates of new plants must return true for each create.',
-    );
-  });
+/** Registers the tests for `commit`, and for the plants that are stored after it. */
+export function testCommit({ test }: Suite): void {
+  for (const [title, steps] of Object.entries(tests)) {
+    test(title, async ({ open }) => {
+      const storage = await open();
+      for (const { writes, outcomes = writes.map(() => true), stored, limits = [1000] } of steps()) {
+        const contract = 'commit must return one outcome for each write: whether the write has changed the storage.';
+        expectEqual(await storage.commit(writes), outcomes, contract);
+        await expectStored(storage, stored, { limits });
+      }
+    });
+  }
 
   test('commit copies the objects that it is given', async ({ open }) => {
     const storage = await open();
-    const plant = { id: 1n, name: 'Fern' };
-    await storage.commit([{ kind: 'create', user: 'ada', plant }]);
-    plant.name = 'changed';
+    const owned = plantOf('ada', 1n, 'Fern');
+    await storage.commit(createAll([owned]));
+    owned.plant.name = 'changed';
     const contract = 'A stored plant must not change when the caller changes an object that it passed to commit.';
-    expectEqual(await all(storage, 'ada'), [{ id: 1n, name: 'Fern' }], contract);
+    await expectStored(storage, [plantOf('ada', 1n, 'Fern')], { contract });
   });
-
-  for (const position of [3, 6]) {
-    test(`a batch is all or nothing if its write ${position + 1} of 7 throws when it is read`, async ({ open }) => {
-      const storage = await open();
-      await storage.commit(storedBefore);
-      const batch = batchWith(unreadableCreate, position);
-      await rejectionOf(
-        storage.commit(batch),
-        'commit must reject a batch if one of its writes throws when it is read.',
-      );
-      await expectNothingWritten([storage]);
-    });
-  }
 }
 
-/** The writes that a test commits before it commits the failing batch. */
-export const storedBefore: readonly Write[] = [create('ada', 1n), create('ada', 2n), create('bob', 1n)];
-
-/**
- * Returns a batch with the failing write at `position`. The other writes do not affect the plants 2 and 13 of user ada.
- */
-export function batchWith(failing: Write, position: number): Write[] {
-  const others = [
-    create('ada', 11n),
-    remove('ada', 1n),
-    create('ada', 12n),
-    create('ada', 14n),
-    remove('bob', 1n),
-    create('eve', 1n),
-  ];
-  return [...others.slice(0, position), failing, ...others.slice(position)];
+function isAllowedCodePoint(point: number): boolean {
+  return point !== 0 && !(point >= 0xd800 && point <= 0xdfff);
 }
-
-/** Asserts that a failed batch changed nothing, and that each of these adapters can still commit. */
-export async function expectNothingWritten(storages: readonly StorageAdapter[]): Promise<void> {
-  for (const [index, storage] of storages.entries()) {
-    const where = index === 0 ? 'same adapter' : 'second adapter on the same location';
-    const contract = `A commit is all or nothing: after a failed commit, the ${where} must show none of its writes.`;
-    for (const { user, before } of [
-      { user: 'ada', before: [1n, 2n] },
-      { user: 'bob', before: [1n] },
-      { user: 'eve', before: [] },
-    ]) {
-      expectEqual(
-        ids(await all(storage, user)),
-        before,
-        `${contract} These are the ids that list returned for ${user}.`,
-      );
-    }
-    const keys = (await storage.scan({ after: undefined, limit: 1000 })).map(
-      ({ user, plant }) => `${user} ${plant.id}`,
-    );
-    expectEqual(keys, ['ada 1', 'ada 2', 'bob 1'], `${contract} These are the plants that scan returned.`);
-  }
-  for (const storage of storages) {
-    const contract = 'A commit after a failed commit must succeed.';
-    expectEqual(await storage.commit([create('ada', 15n), remove('ada', 1n)]), [true, true], contract);
-    expectEqual(await storage.commit([remove('ada', 15n), create('ada', 1n)]), [true, true], contract);
-  }
-}
-
-/**
- * A create that throws when its `name` is read. An adapter that reads and applies writes one by one would fail in the
- * middle of the batch.
- */
-const unreadableCreate: Write = {
-  kind: 'create',
-  user: 'ada',
-  plant: {
-    id: 13n,
-    get name(): string {
-      throw new Error('The test suite intentionally throws this error when the name of this plant is read.');
-    },
-  },
-};

@@ -79,10 +79,7 @@ export function shown(value: unknown): string {
 
 /** Escapes all characters except printable ASCII. Otherwise different users could look the same in a message. */
 export function visible(user: string): string {
-  return shown(user).replaceAll(
-    /[^\x20-\x7e]/gu,
-    (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`,
-  );
+  return shown(user).replaceAll(/[^\x20-\x7e]/gu, (text) => `\\u{${text.codePointAt(0)?.toString(16) ?? ''}}`);
 }
 
 /**
@@ -111,12 +108,10 @@ function firstDifference(actual: unknown, expected: unknown): [unknown, unknown,
 
 /** Returns a copy of the value in which long strings are truncated. */
 function brief(value: unknown): unknown {
-  if (typeof value === 'string') return value.length > maxShownText ? briefText(value) : value;
+  if (typeof value === 'string' && value.length > maxShownText) {
+    return `${value.slice(0, maxShownText / 2)}… (${value.length} UTF-16 code units)`;
+  }
   if (Array.isArray(value)) return value.map(brief);
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, brief(item)]));
-}
-
-function briefText(text: string): string {
-  return `${text.slice(0, maxShownText / 2)}… (${text.length} UTF-16 code units)`;
 }

@@ -1,114 +1,94 @@
 import { maxInt64, minInt64 } from '../model/int64.ts';
-import { plantJson } from '../model/plant.ts';
+import type { OwnedPlant, PageRequest, PlantKey, StorageAdapter } from '../storage/storage-adapter.ts';
 import { expect, expectEqual } from './expect.ts';
-import { all, create, expectEnd, ids, range, remove, shuffled } from './plants.ts';
+import { create, createAll, ids, keyOf, plantOf, range, remove, shuffled } from './plants.ts';
+import { expectList, expectListPages, expectScan, expectStored } from './stored.ts';
 import type { Suite } from './suite.ts';
 
-/** Registers the tests for `list`. */
-export function testList({ test }: Suite): void {
-  test('list returns nothing for a user without plants', async ({ open }) => {
+/** Plants in the order of `scan`. */
+const stored: readonly OwnedPlant[] = [
+  plantOf('ad', 7n),
+  ...[minInt64, 10n, 20n, 30n, maxInt64].map((id) => plantOf('ada', id, `plant ${id}`, id === 20n ? '' : undefined)),
+  plantOf('ada ', 7n),
+  ...[-1n, 15n].map((id) => plantOf('bob', id)),
+];
+const starts = [undefined, minInt64, -5n, 10n, 15n, 29n, 30n, maxInt64];
+
+/** Requests for pages with every start, of users with and without plants. */
+function requestsWith(limits: readonly number[]): PageRequest[] {
+  return limits.flatMap((limit) =>
+    ['ada', 'bob', 'nobody'].flatMap((user) => starts.map((after) => ({ user, after, limit }))),
+  );
+}
+
+/** Reads a page and returns the keys of its plants. */
+type ReadKeys = (storage: StorageAdapter, after: PlantKey | undefined) => Promise<PlantKey[]>;
+
+const readers: Readonly<Record<'list' | 'scan', ReadKeys>> = {
+  list: async (storage, after) => {
+    const { plants } = await storage.list('user 0', { after: after?.id, limit: 617 });
+    return ids(plants).map((id) => ({ user: 'user 0', id }));
+  },
+  scan: async (storage, after) => (await storage.scan({ after, limit: 617 })).map(keyOf),
+};
+
+/** Registers the tests for `list` and `scan`. */
+export function testLists({ test }: Suite): void {
+  test('list returns the plants after an id, up to the limit, and whether more plants follow', async ({ open }) => {
     const storage = await open();
-    await storage.commit([create('ada', 1n)]);
-    expectEqual(await all(storage, 'nobody'), [], 'list must return only the plants of the given user.');
+    await storage.commit(createAll(stored));
+    for (const request of requestsWith([1, 2, 3, 5, 6, 2_147_483_647])) await expectList(storage, request, stored);
   });
 
-  test('list sorts ids as numbers, in the whole int64 range', async ({ open }) => {
+  test('scan returns the plants after a key, which need not exist, up to the limit', async ({ open }) => {
     const storage = await open();
-    const sorted = [
-      ...[minInt64, minInt64 + 1n, -9007199254740993n, -10n, -9n, -1n, 0n, 1n, 9n, 10n],
-      ...[2n ** 53n, 2n ** 53n + 1n, maxInt64 - 1n, maxInt64],
-    ];
-    const contract = 'list must return every id unchanged, in ascending order.';
-    await storage.commit(shuffled(sorted).map((id) => create('ada', id)));
-    expectEqual(ids(await all(storage, 'ada')), sorted, contract);
-    expectEqual(ids(await storage.list('ada', { after: undefined, limit: 50 })), sorted, contract);
-  });
-
-  test('list returns the plants after an id, up to the limit', async ({ open }) => {
-    const storage = await open();
-    await storage.commit([10n, 20n, 30n].map((id) => create('ada', id)));
-    const expectList = async (after: bigint | undefined, limit: number, expected: bigint[]): Promise<void> => {
-      const call = `list(after: ${after ?? 'undefined'}, limit: ${limit})`;
-      const contract = `If the stored ids are 10, 20 and 30, ${call} must return ${expected.join(', ') || 'nothing'}.`;
-      expectEqual(ids(await storage.list('ada', { after, limit })), expected, contract);
-    };
-    await expectList(undefined, 2, [10n, 20n]);
-    await expectList(undefined, 2_147_483_647, [10n, 20n, 30n]);
-    await expectList(10n, 1, [20n]);
-    await expectList(15n, 5, [20n, 30n]);
-    await expectList(30n, 5, []);
-    await expectList(minInt64, 1, [10n]);
-    await expectList(maxInt64, 5, []);
-  });
-
-  test('list returns each of 5000 plants exactly once, page by page, while other plants change', async ({ open }) => {
-    const storage = await open();
-    const kept = range(5000).map((n) => BigInt(n) * 3n);
-    const writes = shuffled(kept).map((id) => create('ada', id));
-    for (let at = 0; at < writes.length; at += 1000) await storage.commit(writes.slice(at, at + 1000));
-    const seen: bigint[] = [];
-    let count = 0;
-    for (let after: bigint | undefined; ;) {
-      const page = ids(await storage.list('ada', { after, limit: 617 }));
-      seen.push(...page.filter((id) => id % 3n === 0n));
-      expectEnd('list', (count += page.length));
-      after = page.at(-1);
-      if (after === undefined) break;
-      await storage.commit([create('ada', after - 1n), remove('ada', after - 2n), create('bob', after)]);
-    }
-    expectEqual(
-      seen,
-      kept,
-      'When paging, list must return every plant that is stored during the whole test exactly once.',
-    );
-    const page = await storage.list('ada', { after: undefined, limit: 1500 });
-    expectEqual(page.length, 1500, 'If names and tags are short, list must return as many plants as the limit allows.');
-  });
-
-  test('list returns fewer plants than the limit only if their JSON reaches 262144 bytes', async ({ open }) => {
-    const storage = await open();
-    // These characters take one, three and six bytes in JSON.
-    for (const letter of ['x', '\u2698', '\u0001']) {
-      const plants = range(20).map((n) => ({ id: BigInt(n), name: letter.repeat(20_000), tag: letter.repeat(10_000) }));
-      await storage.commit(plants.map((plant) => ({ kind: 'create', user: letter, plant })));
-      const page = await storage.list(letter, { after: undefined, limit: 1000 });
-      const bytes = Buffer.byteLength(page.map(plantJson).join(''));
-      const rule = 'list may return fewer plants than the limit only if their JSON has at least 262144 bytes.';
-      expect(
-        page.length === 20 || bytes >= 262_144,
-        `list returned ${page.length} of 20 plants, and their JSON has ${bytes} bytes. ${rule}`,
-      );
-      expectEqual(
-        page,
-        plants.slice(0, page.length),
-        'If list returns fewer plants than the limit, it must return the first ones.',
-      );
-      expectEqual(
-        await all(storage, letter),
-        plants,
-        'If a page has fewer plants than the limit, the pages that follow must contain the other plants.',
-      );
-      const few = await storage.list(letter, { after: undefined, limit: 2 });
-      expectEqual(
-        few.length,
-        2,
-        'If the limit is 2 and the JSON of the first plant has less than 262144 bytes, list must return 2 plants.',
-      );
+    await storage.commit(createAll(stored));
+    const users = ['a', 'ad', 'ada', 'ada!', 'bob', 'eve', '\u{10FFFF}'];
+    const keys = users.flatMap((user) => [minInt64, -5n, 10n, 15n, maxInt64].map((id) => ({ user, id })));
+    for (const limit of [1, 2, 2_147_483_647]) {
+      for (const after of [undefined, ...keys]) await expectScan(storage, { after, limit }, stored);
     }
   });
 
-  test('list returns new plain objects, which the caller may change', async ({ open }) => {
+  for (const [method, read] of Object.entries(readers)) {
+    test(`${method} returns each of 5000 plants exactly once, page by page, while other plants change`, async ({
+      open,
+    }) => {
+      const storage = await open();
+      const kept = range(5000).map((n) => ({ user: `user ${Math.floor(n / 4000)}`, id: BigInt(n) * 3n }));
+      const writes = shuffled(kept).map(({ user, id }) => create(user, id));
+      for (let at = 0; at < writes.length; at += 1000) await storage.commit(writes.slice(at, at + 1000));
+      const due = method === 'list' ? kept.filter(({ user }) => user === 'user 0') : kept;
+      const contract = `The pages of ${method} must contain every plant that exists all the time exactly once.`;
+      let count = 0;
+      for (let after: PlantKey | undefined; ;) {
+        const page = await read(storage, after);
+        const found = page.filter(({ user, id }) => user.startsWith('user') && id % 3n === 0n);
+        expectEqual(found, due.slice(count, count + found.length), contract);
+        count += found.length;
+        after = page.at(-1);
+        if (after === undefined) break;
+        const { user, id } = after;
+        // These plants precede the next page, except that of the last user.
+        await storage.commit([create(user, id - 1n), remove(user, id - 2n), create('a', id), create('zoe', id)]);
+      }
+      expectEqual(count, due.length, contract);
+    });
+  }
+
+  test('list and scan return new plain objects, which the caller may change', async ({ open }) => {
     const storage = await open();
-    await storage.commit([create('ada', 1n, 'Fern')]);
-    const [plant] = await all(storage, 'ada');
-    expect(plant !== undefined, 'list must return the plant that was stored. It returned nothing.');
-    expect(
-      Object.getPrototypeOf(plant) === Object.prototype,
-      'list must return plain objects. The prototype of its plant is not Object.prototype.',
+    const fern = plantOf('ada', 1n, 'Fern');
+    await storage.commit(createAll([fern]));
+    const { plants } = await storage.list('ada', { after: undefined, limit: 1 });
+    const found = await storage.scan({ after: undefined, limit: 1 });
+    const arePlain = [...plants, ...found, ...found.map(({ plant }) => plant)].every(
+      (object) => Object.getPrototypeOf(object) === Object.prototype,
     );
-    plant.name = 'changed';
-    const contract = 'A stored plant must not change when the caller changes an object that list returned.';
-    expectEqual(await all(storage, 'ada'), [{ id: 1n, name: 'Fern' }], contract);
+    expect(arePlain, 'list and scan must return plain objects. The prototype of one is not Object.prototype.');
+    for (const plant of [...plants, ...found.map((owned) => owned.plant)]) plant.name = 'changed';
+    const contract = 'A stored plant must not change when the caller changes an object that list or scan returned.';
+    await expectStored(storage, [fern], { contract });
   });
 
   test('list returns the plants of every resolved commit, even during another commit', async ({ open }) => {
@@ -116,17 +96,39 @@ export function testList({ test }: Suite): void {
     for (const n of range(50)) {
       const earlier = BigInt(n) * 2n;
       await storage.commit([create('ada', earlier)]);
-      const [listed] = await Promise.all([all(storage, 'ada'), storage.commit([create('ada', earlier + 1n)])]);
-      expect(
-        ids(listed).includes(earlier),
-        `list did not return plant ${earlier}, although its commit had resolved. ` +
-          'When a commit resolves, every later list must return its plants.',
-      );
+      const [{ plants }] = await Promise.all([
+        storage.list('ada', { after: earlier - 1n, limit: 10 }),
+        storage.commit([create('ada', earlier + 1n)]),
+      ]);
+      const contract = 'When a commit resolves, every later list must return its plants.';
+      expectEqual(ids(plants.slice(0, 1)), [earlier], contract);
     }
-    expectEqual(
-      ids(await all(storage, 'ada')),
-      range(100).map(BigInt),
-      'list must return the plants of all 100 resolved commits.',
-    );
   });
+}
+
+/** Registers the tests for the optional `listPages` method. Other tests check that its pages are those of `list`. */
+export function testListPages({ test }: Suite): void {
+  const tests: Readonly<Record<string, { plants?: () => readonly OwnedPlant[]; requests: () => PageRequest[] }>> = {
+    'listPages returns the pages of several users, in the order of the requests': {
+      requests: () => shuffled(requestsWith([1, 2, 3, 5, 6])),
+    },
+    'listPages returns a page for each of several identical requests': {
+      requests: () => requestsWith([2, 2]).flatMap((request) => [request, request]),
+    },
+    'listPages accepts a thousand requests for one plant each': {
+      requests: () => range(1000).map((n) => ({ user: n % 2 === 0 ? 'ada' : 'bob', after: BigInt(n % 40), limit: 1 })),
+    },
+    'listPages returns the first plants of each page if names are very long': {
+      plants: () => range(40).map((n) => plantOf(n < 20 ? 'ada' : 'bob', BigInt(n), `${n % 7}`.repeat(20_000))),
+      requests: () => range(40).map((n) => ({ user: n % 3 === 0 ? 'bob' : 'ada', after: BigInt(n), limit: 25 })),
+    },
+  };
+  for (const [title, { plants = () => stored, requests }] of Object.entries(tests)) {
+    test(title, async ({ open, skipWithout }) => {
+      const storage = await open();
+      if (storage.listPages === undefined) return skipWithout('listPages');
+      await storage.commit(createAll(plants()));
+      await expectListPages(storage, requests(), plants());
+    });
+  }
 }

@@ -1,8 +1,8 @@
 import { describe, it } from 'node:test';
-import { checkFunctionOption, checkOptionNames } from '../model/options.ts';
+import { checkBooleanOption, checkFunctionOption, checkIntegerOption, checkOptionNames } from '../model/options.ts';
+import { checkAdapter } from '../storage/check-adapter.ts';
 import { fail, innermost, shown } from './expect.ts';
 import { CallTimeouts, watched } from './watched-adapter.ts';
-import { AttemptedWrites } from './written-plants.ts';
 import type { StorageAdapter } from '../storage/storage-adapter.ts';
 
 /**
@@ -12,6 +12,16 @@ import type { StorageAdapter } from '../storage/storage-adapter.ts';
 export interface StorageLocation {
   /** Opens an adapter at this location. The suite closes the adapter. */
   open(): StorageAdapter | Promise<StorageAdapter>;
+  /**
+   * Opens the storage again from its medium, as a new process does after a crash. The new adapter must not share
+   * anything in memory with the adapters that are open, such as a database handle or a cache. The suite does not use
+   * those adapters again, except to close them. If the storage can be open only once, `reopen` may therefore close the
+   * handle that they share.
+   *
+   * The suite calls this method after failed commits if `persistent` is `true`. If the method is missing, the suite
+   * reports these tests as skipped.
+   */
+  reopen?(): StorageAdapter | Promise<StorageAdapter>;
 }
 
 /**
@@ -49,7 +59,10 @@ export interface TestRunner {
   it: RegisterTest;
 }
 
-/** Identifies a write by its kind, user and id. */
+/**
+ * Identifies the write that must fail, for example `{ kind: 'create', user: 'ada', id: 13n }`. It identifies a `Write`
+ * with the same kind and user, and with the same id: a create contains its id in `plant.id`, a delete in `id`.
+ */
 export interface FaultyWrite {
   /** The kind of the write. */
   readonly kind: 'create' | 'delete';
@@ -73,8 +86,9 @@ export interface StorageAdapterTestOptions<Location extends StorageLocation = St
   /**
    * Changes the storage so that it fails whenever it applies this write. All other writes must still succeed. The suite
    * uses this function to test that a batch is all or nothing. The storage itself must report the error, for example
-   * through a database trigger or a wrapped database handle; a check in the adapter is not sufficient. If this option
-   * is missing, the suite reports these tests as skipped.
+   * through a database trigger or a wrapped database handle; a check in the adapter is not sufficient. If a write to
+   * the storage can fail halfway, for example in the middle of a line of a file, this failure must do so too. If this
+   * option is missing, the suite reports these tests as skipped.
    */
   makeWriteFail?(location: Location, write: FaultyWrite): unknown;
   /**
@@ -86,7 +100,10 @@ export interface StorageAdapterTestOptions<Location extends StorageLocation = St
   makePlantUnstorable?(location: Location, write: FaultyWrite): unknown;
   /** The functions of the test runner; by default `describe` and `it` of node:test. */
   runner?: TestRunner | undefined;
-  /** The timeout for one call to the adapter or to a function in these options, in milliseconds; default 30000. */
+  /**
+   * The timeout for one call to the adapter or to a function in these options, in milliseconds, 1 to 214748364; default
+   * 30000.
+   */
   timeoutMs?: number | undefined;
 }
 
@@ -104,6 +121,11 @@ export interface SuiteTest extends LocationContext {
   readonly createLocation: () => Promise<StorageLocation>;
   /** Opens an adapter with the given location; by default with a new location. The adapter is closed after the test. */
   readonly open: (location?: StorageLocation) => Promise<StorageAdapter>;
+  /**
+   * Opens the storage of a location again from its medium, after a failed commit. The adapter is closed after the test.
+   * If the location has no `reopen`, skips the test like `skipWithout`.
+   */
+  readonly reopen: (location: StorageLocation) => Promise<StorageAdapter>;
   /** Calls a function from the options of the suite, and waits up to `timeoutMs` for its result. */
   readonly settle: <T>(name: string, call: () => T | Promise<T>) => Promise<T>;
   /**
@@ -127,12 +149,11 @@ export interface Suite {
   readonly skip: (name: string) => void;
 }
 
-const severalOpen =
-  'Another adapter with the same location was open. ' +
-  'It must be possible to open several adapters with one location at the same time.';
-
 /** The timeout for a test, as a multiple of `timeoutMs`, which is the timeout for one call. */
 const maxSlowCalls = 10;
+
+/** The longest timeout that a timer of Node.js accepts, in milliseconds, divided among the calls of a test. */
+const maxTimeoutMs = Math.floor(2_147_483_647 / maxSlowCalls);
 
 /**
  * Creates the functions that register the tests for one adapter, with any test runner.
@@ -141,8 +162,14 @@ const maxSlowCalls = 10;
  */
 export function makeSuite(name: string, options: StorageAdapterTestOptions): Suite {
   checkOptionNames('testStorageAdapter', options, optionNames);
-  checkFunctionOption('createLocation', options.createLocation);
-  const { runner = { describe, it }, timeoutMs = 30_000 } = options;
+  const { createLocation, persistent, runner = { describe, it }, timeoutMs = 30_000, ...functions } = options;
+  checkFunctionOption('createLocation', createLocation);
+  checkBooleanOption('persistent', persistent);
+  for (const [option, value] of Object.entries<unknown>(functions)) {
+    if (value !== undefined) checkFunctionOption(option, value);
+  }
+  checkRunner(runner);
+  checkIntegerOption('timeoutMs', timeoutMs, 1, maxTimeoutMs);
   const timeouts = new CallTimeouts(timeoutMs);
   const printed = new Set<string>();
   const reportSkipped = (context: unknown, reason: string): void => {
@@ -167,6 +194,17 @@ export function makeSuite(name: string, options: StorageAdapterTestOptions): Sui
   };
 }
 
+function checkRunner(runner: Partial<TestRunner> | null): void {
+  checkFunctionOption('runner.describe', runner?.describe);
+  checkFunctionOption('runner.it', runner?.it);
+  if (runner?.it?.skip !== undefined) checkFunctionOption('runner.it.skip', runner.it.skip);
+}
+
+function checkLocation(location: Partial<StorageLocation> | null | undefined): void {
+  checkFunctionOption('open of a location', location?.open);
+  if (location?.reopen !== undefined) checkFunctionOption('reopen of a location', location.reopen);
+}
+
 /**
  * Returns whether a test context, which is the argument of a test function, has a method that skips the test. In
  * Vitest, the context is a function with this method.
@@ -185,7 +223,6 @@ async function runTest(
   body: (t: SuiteTest) => Promise<void>,
 ): Promise<SkippedTest | undefined> {
   const failures: unknown[] = [];
-  const attempted = new AttemptedWrites();
   const openLocations = new Set<StorageLocation>();
   const cleanUps: (() => Promise<unknown>)[] = [];
   const t: SuiteTest = {
@@ -194,28 +231,49 @@ async function runTest(
     skipWithout: (method) => {
       throw new SkippedTest(`The adapter does not have the optional method ${method}.`);
     },
-    createLocation: () => timeouts.settle('createLocation', () => options.createLocation(t)),
+    createLocation: async () => {
+      const location = await timeouts.settle('createLocation', () => options.createLocation(t));
+      checkLocation(location);
+      return location;
+    },
     open: async (given) => {
       const location = given ?? (await t.createLocation());
       const opened = await timeouts
         .settle('open', () => location.open())
         .catch((error: unknown) => {
           if (!openLocations.has(location)) throw error;
-          return fail(`open failed with ${shown(error)}. ${severalOpen}`, error);
+          const contract = 'It must be possible to open several adapters with one location at the same time.';
+          return fail(`open failed with ${shown(error)} while another adapter was open. ${contract}`, error);
         });
-      const storage = watched(opened, timeouts, attempted);
-      let isClosed = false;
-      openLocations.add(location);
-      cleanUps.push(async () => (isClosed ? undefined : storage.close()));
-      return {
-        ...storage,
-        close: () => {
-          isClosed = true;
-          openLocations.delete(location);
-          return storage.close();
-        },
-      };
+      return add(location, 'open', opened);
     },
+    reopen: async (location) => {
+      const call = location.reopen?.bind(location);
+      if (call === undefined) throw new SkippedTest('The location does not have the optional method reopen.');
+      try {
+        const storage = add(location, 'reopen', await timeouts.settle('reopen', call));
+        // An adapter may read its storage only when it is first called.
+        await storage.scan({ after: undefined, limit: 1 });
+        return storage;
+      } catch (error) {
+        return fail(`After a failed commit, the storage could not be opened again: ${shown(error)}.`, error);
+      }
+    },
+  };
+  const add = (location: StorageLocation, method: string, opened: StorageAdapter): StorageAdapter => {
+    checkAdapter(`The result of ${method}`, opened);
+    const storage = watched(opened, timeouts);
+    let isClosed = false;
+    openLocations.add(location);
+    cleanUps.push(async () => (isClosed ? undefined : storage.close()));
+    return {
+      ...storage,
+      close: () => {
+        isClosed = true;
+        openLocations.delete(location);
+        return storage.close();
+      },
+    };
   };
   const attempt = (work: () => Promise<unknown>): Promise<unknown> =>
     work().catch((error: unknown) => failures.push(error));

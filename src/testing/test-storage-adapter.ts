@@ -1,10 +1,7 @@
-import { testClose, testSecondAdapter } from './close.ts';
+import { testClose, testDataVersion, testSecondAdapter } from './close.ts';
 import { testCommit } from './commit.ts';
 import { testFault } from './fault.ts';
-import { testFidelity } from './fidelity.ts';
-import { testList } from './list.ts';
-import { testDataVersion, testListJson } from './optional.ts';
-import { testScan } from './scan.ts';
+import { testListPages, testLists } from './list.ts';
 import { testUnderPlantStore } from './under-plant-store.ts';
 import { makeSuite } from './suite.ts';
 import type { StorageAdapterTestOptions, StorageLocation, Suite } from './suite.ts';
@@ -13,12 +10,15 @@ import type { StorageAdapterTestOptions, StorageLocation, Suite } from './suite.
  * Registers tests that check a storage adapter against the whole contract of `StorageAdapter`. Call this function at
  * the top level of a test file. The default test runner is node:test. The `runner` option selects another test runner,
  * which must have `describe` and `it`.
+ *
+ * @throws {TypeError} if an option is invalid; the message names the option.
  * @example
  * testStorageAdapter('MyStorage', {
  *   createLocation: async (t) => {
  *     const folder = await mkdtemp(join(tmpdir(), 'my-storage-'));
  *     t.after(() => rm(folder, { recursive: true }));
- *     return { open: () => new MyStorage(folder) };
+ *     const open = () => new MyStorage(folder);
+ *     return { open, reopen: open };
  *   },
  *   persistent: true,
  * });
@@ -31,11 +31,9 @@ export function testStorageAdapter<Location extends StorageLocation>(
   const sections: Record<string, (suite: Suite) => void> = {
     commit: testCommit,
     'a failing commit': testFault,
-    list: testList,
-    scan: testScan,
-    'stored names, tags and users': testFidelity,
+    'list and scan': testLists,
+    'listPages, if implemented': testListPages,
     'a PlantStore that uses the adapter': testUnderPlantStore,
-    'listJson, if implemented': testListJson,
     'dataVersion, if implemented': testDataVersion,
     close: testClose,
     'a second adapter on the same location': testSecondAdapter,

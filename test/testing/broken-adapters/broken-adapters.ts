@@ -1,34 +1,8 @@
 import assert from 'node:assert/strict';
-import type { ListRange, OwnedPlant, StorageAdapter, StoredPlant, Write } from '../../../src/index.ts';
-import { MapStorage } from './map-storage.ts';
+import type { OwnedPlant, StorageAdapter, Write } from '../../../src/index.ts';
+import { brokenLists } from './broken-lists.ts';
+import { MapStorage, ShortPagesStorage } from './map-storage.ts';
 import type { Faults } from './map-storage.ts';
-
-const ascending = (a: StoredPlant, b: StoredPlant): number => (a.id < b.id ? -1 : Number(a.id > b.id));
-
-/** Starts a page with the plant at `after` instead of the one after it. */
-class RepeatsAfter extends MapStorage {
-  override async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
-    return super.list(user, { after: after === undefined ? undefined : after - 1n, limit });
-  }
-}
-
-/** Does not filter by user. */
-class MixesUsers extends MapStorage {
-  override async list(_user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
-    this.refuseIfClosed();
-    const plants = this.sorted()
-      .map(({ plant }) => plant)
-      .sort(ascending);
-    return plants.filter(({ id }) => after === undefined || id > after).slice(0, limit);
-  }
-}
-
-/** Returns ids that are rounded to doubles. */
-class RoundsIds extends MapStorage {
-  override async list(user: string, range: ListRange): Promise<StoredPlant[]> {
-    return (await super.list(user, range)).map((plant) => ({ ...plant, id: BigInt(Number(plant.id)) }));
-  }
-}
 
 /** Has no transaction around a batch. */
 class CommitsEachWrite extends MapStorage {
@@ -67,27 +41,12 @@ class FailsNeighbours extends MapStorage {
   }
 }
 
-class IgnoresLimit extends MapStorage {
-  override async list(user: string, { after }: ListRange): Promise<StoredPlant[]> {
-    return super.list(user, { after, limit: Infinity });
-  }
-}
-
 /** Stores an empty tag as an absent one. */
 class LosesEmptyTag extends MapStorage {
   protected override apply(plants: Map<string, OwnedPlant>, write: Write): boolean {
     if (write.kind === 'delete' || write.plant.tag !== '') return super.apply(plants, write);
     const { id, name } = write.plant;
     return super.apply(plants, { ...write, plant: { id, name } });
-  }
-}
-
-/** Sorts ids as text. */
-class SortsIdsAsText extends MapStorage {
-  override async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
-    const plants = await super.list(user, { after: undefined, limit: Infinity });
-    const sorted = plants.sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1));
-    return sorted.filter(({ id }) => after === undefined || String(id) > String(after)).slice(0, limit);
   }
 }
 
@@ -125,12 +84,6 @@ class NeverSettles extends MapStorage {
   }
 }
 
-class ListsUndefined extends MapStorage {
-  override async list(): Promise<StoredPlant[]> {
-    return undefined as unknown as StoredPlant[];
-  }
-}
-
 /** Resolves after an error, like an adapter that catches everything. */
 class HidesFailure extends MapStorage {
   override async commit(writes: readonly Write[]): Promise<boolean[]> {
@@ -138,50 +91,6 @@ class HidesFailure extends MapStorage {
       if (this.isClosed) throw error;
       return writes.map(() => true);
     });
-  }
-}
-
-/** Throws errors instead of rejecting. */
-class ThrowsAtOnce extends MapStorage {
-  override list(user: string, range: ListRange): Promise<StoredPlant[]> {
-    this.refuseIfClosed();
-    return super.list(user, range);
-  }
-}
-
-/** Returns invented plants at the end of a list. */
-class ListsForever extends MapStorage {
-  override async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
-    const page = await super.list(user, { after, limit });
-    if (page.length > 0 || after === undefined) return page;
-    return Array.from({ length: limit }, (_, n) => ({ id: after + BigInt(n) + 1n, name: 'invented' }));
-  }
-}
-
-/** Starts a list at the wrong id. */
-class MissesSmallIds extends MapStorage {
-  override async list(user: string, { after = 2n, limit }: ListRange): Promise<StoredPlant[]> {
-    return super.list(user, { after, limit });
-  }
-}
-
-/** Lists every user whose name begins with the given name. */
-class ListsPrefix extends MapStorage {
-  override async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
-    this.refuseIfClosed();
-    const plants = this.sorted().filter((owned) => owned.user.startsWith(user));
-    return plants
-      .map(({ plant }) => plant)
-      .filter(({ id }) => after === undefined || id > after)
-      .slice(0, limit);
-  }
-}
-
-/** Returns the tag `null`, as a database does. */
-class ReturnsNullTag extends MapStorage {
-  override async list(user: string, range: ListRange): Promise<StoredPlant[]> {
-    const plants = await super.list(user, range);
-    return plants.map((plant) => ({ ...plant, tag: plant.tag ?? null }) as StoredPlant);
   }
 }
 
@@ -217,27 +126,18 @@ export const adapters: Readonly<Record<string, new (faults: Faults) => StorageAd
   MapStorage,
   FaultyMapStorage: MapStorage,
   PlainRunner: MapStorage,
-  RepeatsAfter,
-  MixesUsers,
-  RoundsIds,
+  ShortPagesStorage,
   CommitsEachWrite,
   CommitsEachStatement,
   CommitsCreatesFirst,
   FailsNeighbours,
-  IgnoresLimit,
   LosesEmptyTag,
-  SortsIdsAsText,
   AcknowledgesEarly,
   ClosesOnce,
   SortsUsersByUtf16,
   NeverSettles,
-  ListsUndefined,
   HidesFailure,
-  ThrowsAtOnce,
-  ListsForever,
-  MissesSmallIds,
-  ListsPrefix,
-  ReturnsNullTag,
   LocksLocation,
   SharesPlants,
+  ...brokenLists,
 };

@@ -1,15 +1,32 @@
 import { PlantStoreError } from '../../../src/model/errors.ts';
 import { compareUsers } from '../../../src/storage/key-order.ts';
 import type { FaultyWrite } from '../../../src/testing/suite.ts';
-import type { ListRange, OwnedPlant, ScanRange, StorageAdapter, StoredPlant, Write } from '../../../src/index.ts';
+import type {
+  JsonPage,
+  ListRange,
+  OwnedPlant,
+  PageRequest,
+  PlantPage,
+  ScanRange,
+  StorageAdapter,
+  StoredPlant,
+  Write,
+} from '../../../src/index.ts';
+import { toJsonPage } from '../../../src/storage/page.ts';
 
 /** The faults of one location. Its adapters fail when they apply the faulty writes. */
 export class Faults {
   failing: FaultyWrite | undefined;
   unstorable: FaultyWrite | undefined;
-  /** The plants and the lock of adapters that share them, which no correct adapter here does. */
+  /** The path of a file in the folder of the location. */
+  readonly path: string;
+  /** The plants and the lock of adapters that share them. */
   readonly shared = new Map<string, OwnedPlant>();
   isLocked = false;
+
+  constructor(path: string) {
+    this.path = path;
+  }
 
   isFor(write: Write, faulty: FaultyWrite | undefined): boolean {
     const id = write.kind === 'create' ? write.plant.id : write.id;
@@ -35,12 +52,9 @@ export class MapStorage implements StorageAdapter {
     return outcomes;
   }
 
-  async list(user: string, { after, limit }: ListRange): Promise<StoredPlant[]> {
+  async list(user: string, range: ListRange): Promise<PlantPage> {
     this.refuseIfClosed();
-    const plants = this.sorted()
-      .filter((owned) => owned.user === user)
-      .map(({ plant }) => plant);
-    return plants.filter(({ id }) => after === undefined || id > after).slice(0, limit);
+    return pageOf(this.plantsOf(user), range);
   }
 
   async scan({ after, limit }: ScanRange): Promise<OwnedPlant[]> {
@@ -64,6 +78,13 @@ export class MapStorage implements StorageAdapter {
     return true;
   }
 
+  /** Returns copies of a user's plants, ordered by id. */
+  protected plantsOf(user: string): StoredPlant[] {
+    return this.sorted()
+      .filter((owned) => owned.user === user)
+      .map(({ plant }) => plant);
+  }
+
   /** Returns copies of all plants, ordered by user and then by id. */
   protected sorted(): OwnedPlant[] {
     return [...this.plants.values()]
@@ -82,4 +103,25 @@ export class MapStorage implements StorageAdapter {
   protected refuseIfClosed(): void {
     if (this.isClosed) throw new PlantStoreError('closed');
   }
+}
+
+/** A correct adapter with both optional methods, whose pages contain about half as many plants as the limit allows. */
+export class ShortPagesStorage extends MapStorage {
+  override list(user: string, { after, limit }: ListRange): Promise<PlantPage> {
+    return super.list(user, { after, limit: Math.ceil(limit / 2) });
+  }
+
+  async listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
+    return Promise.all(requests.map(async ({ user, ...range }) => toJsonPage(await this.list(user, range))));
+  }
+
+  dataVersion(): number {
+    return 0;
+  }
+}
+
+/** Returns a page of plants, which must be sorted by id. */
+function pageOf(plants: readonly StoredPlant[], { after, limit }: ListRange): PlantPage {
+  const rest = plants.filter(({ id }) => after === undefined || id > after);
+  return { plants: rest.slice(0, limit), hasMore: rest.length > limit };
 }

@@ -1,13 +1,16 @@
 // Runs the suite on the adapter that a variable names, such as ADAPTER=RepeatsAfter.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import type { StorageAdapterTestOptions, StorageLocation, TestRunner } from '../../../src/testing/suite.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { adapters } from './broken-adapters.ts';
+import { logAdapters } from './log-storage.ts';
 import { Faults } from './map-storage.ts';
 
 const name = process.env['ADAPTER'] ?? '';
-const Adapter = adapters[name];
+const Adapter = adapters[name] ?? logAdapters[name];
 assert.ok(Adapter, `There is no adapter ${name}.`);
 
 interface FaultyPlace extends StorageLocation {
@@ -18,11 +21,13 @@ interface FaultyPlace extends StorageLocation {
 const plainRunner: TestRunner = { describe, it: (title, body) => it(title, () => body()) };
 
 const options: StorageAdapterTestOptions<FaultyPlace> = {
-  createLocation: () => {
-    const faults = new Faults();
-    return { faults, open: () => new Adapter(faults) };
+  createLocation: async (t) => {
+    const path = join(await temporaryFolder(t), 'plants.log');
+    const faults = new Faults(path);
+    const location = { faults, open: () => new Adapter(faults) };
+    return name === 'LogStorageWithoutReopen' ? location : { ...location, reopen: () => new Adapter(new Faults(path)) };
   },
-  persistent: false,
+  persistent: name in logAdapters,
   runner: name === 'PlainRunner' ? plainRunner : undefined,
   timeoutMs: name === 'NeverSettles' ? 1000 : undefined,
 };
