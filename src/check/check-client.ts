@@ -3,6 +3,7 @@ import { NotRun } from './not-run.ts';
 import type { CheckPlant } from './check-user.ts';
 import type { CheckRequest, CheckResponse, Send } from './exchange.ts';
 import { expectError, expectSuccess } from './expect.ts';
+import { tokenPattern } from './token-pattern.ts';
 
 /** The distance between two consecutive doubles in the range from 2^60 to 2^61. */
 const doubleSpacing = 256;
@@ -176,18 +177,22 @@ export class CheckClient {
 
   /**
    * Returns `text` with each token replaced by the result of `replacement`. The argument of `replacement` is the name
-   * of the token, such as `TOKEN_A`.
+   * of the token, such as `TOKEN_A`. By default, a token is replaced by `$` and its name.
    */
-  redact(text: string, replacement: (name: string) => string): string {
+  redact(text: string, replacement = (name: string): string => `$${name}`): string {
     const { a, b, readOnly } = this.#tokens;
-    const names = [
-      [a, 'TOKEN_A'],
-      [b, 'TOKEN_B'],
-      [readOnly ?? '', 'READ_ONLY_TOKEN'],
-    ] as const;
-    // The longest token is replaced first, because a shorter token may be the beginning of a longer one.
-    const present = names.filter(([token]) => token !== '').toSorted(([one], [other]) => other.length - one.length);
-    return present.reduce((rest, [token, name]) => rest.replaceAll(token, () => replacement(name)), text);
+    const tokens = Object.entries({
+      TOKEN_A: a,
+      TOKEN_B: b,
+      ...(readOnly !== undefined && { READ_ONLY_TOKEN: readOnly }),
+    });
+    // The longest token is searched first, because a shorter token may be the beginning of a longer one.
+    const sorted = tokens.toSorted(([, one], [, other]) => other.length - one.length);
+    const pattern = new RegExp(sorted.map(([name, token]) => `(?<${name}>${tokenPattern(token)})`).join('|'), 'g');
+    return text.replaceAll(pattern, (...match) => {
+      const groups = match.at(-1) as Readonly<Record<string, string | undefined>>;
+      return replacement(sorted.find(([name]) => groups[name] !== undefined)?.[0] ?? '');
+    });
   }
 
   /** Deletes all plants that the checks may have created. Also works after `signal` is aborted. */

@@ -12,7 +12,7 @@ import { NotRun } from './not-run.ts';
 const maxUnanswered = 3;
 
 /** The result of a failed check. */
-interface FailedCheck {
+export interface FailedCheck {
   readonly outcome: 'failed';
   /** Completes the sentence "The check expects …". */
   readonly expected: string;

@@ -21,16 +21,22 @@ export interface SendByFetchOptions {
 
 /**
  * Returns a function that sends requests to the server at `baseUrl`. Redirects are not followed, so a check receives
- * the redirect response itself.
+ * the redirect response itself. A request that the server has certainly not processed is sent once more.
  */
 export function sendByFetch(baseUrl: string, options: SendByFetchOptions = {}): Send {
   const { fetch: perform = (request: Request) => fetch(request) } = options;
   const { timeoutMs = defaultTimeoutMs, maxBodyBytes = defaultMaxBodyBytes } = options;
   return async (request) => {
     const timeout = AbortSignal.timeout(timeoutMs);
-    try {
+    const attempt = async (): Promise<CheckResponse> => {
       const response = await perform(toRequest(baseUrl, request, timeout));
       return { status: response.status, headers: response.headers, text: await readText(response, maxBodyBytes) };
+    };
+    try {
+      return await attempt().catch((error: unknown) => {
+        if (isUnprocessed(error)) return attempt();
+        throw error;
+      });
     } catch (error) {
       if (error instanceof NoResponseError) throw error;
       const text = timeout.aborted ? `No complete response arrived within ${timeoutMs / 1000} seconds.` : reason(error);
@@ -66,6 +72,17 @@ function decode(decoder: InstanceType<typeof TextDecoder>, bytes?: Uint8Array): 
   } catch (cause) {
     throw new NoResponseError('The response body is not valid UTF-8.', { cause });
   }
+}
+
+/**
+ * Returns whether an HTTP/2 connection was closed with the guarantee that the request was not processed, so that it is
+ * safe to send the request again (RFC 9113 §8.7). nginx closes a connection in this way after 1000 requests. `fetch`
+ * reports a GOAWAY frame with this error code only for requests to which the guarantee applies.
+ */
+function isUnprocessed(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const isInformational = cause instanceof Error && 'code' in cause && cause.code === 'UND_ERR_INFO';
+  return isInformational && cause.message.includes('"GOAWAY"');
 }
 
 /**

@@ -13,11 +13,19 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { brokenCreates } from './broken-servers/create.ts';
 import { brokenDeletes } from './broken-servers/delete.ts';
 import { brokenInt64s } from './broken-servers/int64.ts';
+import { brokenIsolations } from './broken-servers/isolation.ts';
 import { brokenLists } from './broken-servers/list.ts';
 import { brokenProtocols } from './broken-servers/protocol.ts';
 import { idsOf, runChecks, tokens } from './run-checks.ts';
 
-const brokenServers = [...brokenCreates, ...brokenInt64s, ...brokenLists, ...brokenDeletes, ...brokenProtocols];
+const brokenServers = [
+  ...brokenCreates,
+  ...brokenInt64s,
+  ...brokenLists,
+  ...brokenDeletes,
+  ...brokenIsolations,
+  ...brokenProtocols,
+];
 
 /** Creates plants that the checks must not touch. */
 async function plantSome({ store }: Service): Promise<void> {

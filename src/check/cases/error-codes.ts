@@ -43,7 +43,9 @@ export const errorCodeCases: readonly CheckCase[] = [
     yield client.a.create(plant);
   }),
   code(40004, 'invalid-id', 'a path whose id is not an int64', async function* (client) {
-    for (const id of invalidIds(client.newId())) yield client.a.remove(id);
+    // '%zz' makes the request malformed (RFC 3986 §2.1). A proxy may therefore refuse it with another error.
+    const ids = invalidIds(client.newId()).filter((id) => id !== '%zz');
+    for (const id of ids) yield client.a.remove(id);
   }),
   code(40005, 'invalid-limit', 'an invalid limit', async function* ({ a }) {
     for (const limit of invalidLimits) yield a.list(`limit=${limit}`);

@@ -136,7 +136,8 @@ export const pagingCases: readonly CheckCase[] = [
       if (target === undefined) break;
       page = await client.a.send('GET', target);
     }
-    expect(seen.join() === names.join(), page, `the plants ${names.join(', ')} over all pages, not ${seen.join(', ')}`);
+    const expected = `the plants ${names.join(', ')} over all pages, not ${client.redact(seen.join(', '))}`;
+    expect(seen.join() === names.join(), page, expected);
   }),
   must(
     'link-after-changes',
