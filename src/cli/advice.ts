@@ -27,6 +27,8 @@ const adviceByCode: ReadonlyMap<unknown, string> = new Map([
   ['28P01', checkCredentials],
   ['28000', checkCredentials],
   ['3D000', 'Create the database, or check its name in the connection string.'],
+  ['3F000', 'Create the schema, or check its name in the connection string.'],
+  ['42P01', 'Check the database, the schema and the table in the connection string.'],
   [
     '42501',
     'Give the user of the connection string the right to connect to the database, and to create, read and write the table.',
@@ -43,7 +45,7 @@ const adviceBySqliteCode: ReadonlyMap<number, string> = new Map([
 
 /**
  * Returns a sentence that tells the user what to do about an error, or `undefined` if there is no advice. The advice
- * depends on the code of the error or, if there is no advice for this code, on the code of its cause. An `Error`
+ * depends on the code of its cause or, if there is no advice for this code, on the code of the error. An `Error`
  * without a code comes from this package, and its message already says what to do.
  */
 export function adviceFor(error: unknown): string | undefined {
@@ -51,5 +53,12 @@ export function adviceFor(error: unknown): string | undefined {
   if ('errcode' in error) return adviceBySqliteCode.get(Number(error.errcode) & 0xff);
   // 28000 also means that the user does not exist. A translated message still contains the name of the file.
   if (error.code === '28000' && error.message.includes('pg_hba.conf')) return allowHost;
-  return adviceByCode.get(error.code) ?? adviceFor(error.cause);
+  return adviceFor(error.cause) ?? adviceByCode.get(error.code);
+}
+
+/** Appends the advice about an error to a text that describes it. */
+export function withAdvice(text: string, error: unknown): string {
+  const advice = adviceFor(error);
+  if (advice === undefined) return text;
+  return `${/[.)]$/.test(text) ? text : `${text}.`} ${advice}`;
 }

@@ -6,6 +6,7 @@ import type { StorageAdapter } from '../storage/storage-adapter.ts';
 import { UsageError } from './command.ts';
 import type { Setting } from './command.ts';
 import { openStorage } from './open-storage.ts';
+import { namingFile, withFileName } from './sqlite-error.ts';
 import { sqliteLocation } from './sqlite-location.ts';
 
 /**
@@ -15,49 +16,40 @@ import { sqliteLocation } from './sqlite-location.ts';
 const maxCountedBytes = 4 * 2 ** 30;
 
 /**
- * Opens a storage adapter for reading plants, passes it to `work`, and closes it when the promise that `work` returns
- * has settled. Does not create a missing file.
+ * Opens a storage adapter, passes it to `work`, and closes it when the promise that `work` returns has settled. Creates
+ * a missing file or table only if `createIfMissing` is true.
  *
  * @throws {UsageError} if the setting does not name persistent storage.
+ * @throws {Error} if the file or the table is missing and is not created.
  */
-export function withSource<T>(source: Setting, work: (storage: StorageAdapter) => Promise<T>): Promise<T> {
-  const file = sqliteLocation(source)?.file;
-  if (file !== undefined) requireFile(file);
-  return withTarget(source, work);
-}
-
-/**
- * Opens a storage adapter for writing plants, passes it to `work`, and closes it when the promise that `work` returns
- * has settled.
- *
- * @throws {UsageError} if the setting does not name persistent storage.
- */
-export async function withTarget<T>(target: Setting, work: (storage: StorageAdapter) => Promise<T>): Promise<T> {
-  if (target.text === 'memory') {
+export async function withStorage<T>(
+  setting: Setting,
+  createIfMissing: boolean,
+  work: (storage: StorageAdapter) => Promise<T>,
+): Promise<T> {
+  if (setting.text === 'memory') {
     throw new UsageError(
-      `${target.source} must not be 'memory', which is empty before the command and gone after it. Name a file or a database.`,
+      `${setting.source} must not be 'memory', which is empty before the command and gone after it. Name a file or a database.`,
     );
   }
   // Streamed data becomes garbage immediately, so a larger young generation of the V8 heap has no benefit. If V8
   // enlarged it, the command would take 10 % more time and 50 MiB more memory.
   setFlagsFromString('--semi-space-growth-factor=1');
-  const storage = await openStorage(target);
+  const file = sqliteLocation(setting)?.file;
+  const opened = await openStorage(setting, { createIfMissing });
+  const storage = file === undefined ? opened : namingFile(file, opened);
   try {
+    // Opening a connection pool does not check the table. This read does, before anything else is opened or created.
+    await storage.scan({ after: undefined, limit: 1 });
     return await work(storage);
   } finally {
     await storage.close();
   }
 }
 
-/** Throws an error if a file does not exist. The file is not created, because this would hide a mistyped path. */
-export function requireFile(file: string): void {
-  if (!existsSync(file)) throw new Error(`There is no file ${file}. Check the path.`);
-}
-
 /** Checks whether two settings name the same storage. Different links to one file count as the same storage. */
 export function isSameStorage(a: Setting, b: Setting): boolean {
-  const [one, other] = [identity(a), identity(b)];
-  return one === other;
+  return identity(a) === identity(b);
 }
 
 function identity(storage: Setting): string {
@@ -73,5 +65,9 @@ function identity(storage: Setting): string {
 export function countToShow(storage: Setting): number | undefined {
   const file = sqliteLocation(storage)?.file;
   if (!process.stderr.isTTY || file === undefined || statSync(file).size > maxCountedBytes) return undefined;
-  return countPlants(file);
+  try {
+    return countPlants(file);
+  } catch (error) {
+    throw withFileName(file, 'read', error);
+  }
 }

@@ -1,40 +1,34 @@
 import { existsSync } from 'node:fs';
 import { MemoryStorage } from '../storage/memory/memory-storage.ts';
+import { openExisting } from '../storage/sqlite/database.ts';
 import { SqliteStorage } from '../storage/sqlite/sqlite-storage.ts';
-import { hasResultCode } from '../storage/sqlite/result-code.ts';
 import type { StorageAdapter } from '../storage/storage-adapter.ts';
 import { suggestion } from './closest-name.ts';
-import { setting, UsageError } from './command.ts';
+import { UsageError } from './command.ts';
 import type { Setting } from './command.ts';
 import { openPostgres } from './open-postgres.ts';
+import type { OpenOptions } from './open-postgres.ts';
+import { withFileName } from './sqlite-error.ts';
 import { sqliteLocation } from './sqlite-location.ts';
 import type { SqliteLocation } from './sqlite-location.ts';
-
-/**
- * Returns the storage setting. The value is the flag if it is given, otherwise `PLANT_STORE_STORAGE`, and otherwise
- * `DATABASE_URL`, which hosting platforms set for their databases.
- *
- * @throws {UsageError} if the flag is empty.
- */
-export function storageSetting(flag: string | undefined): Setting {
-  const named = setting('--storage', flag, 'PLANT_STORE_STORAGE', '');
-  return named.text === '' ? setting('--storage', undefined, 'DATABASE_URL', 'sqlite:plants.db') : named;
-}
 
 /**
  * Opens the storage that `--storage` names: `memory`, `sqlite:FILE` or `postgres://…`.
  *
  * @throws {UsageError} if the setting has none of these forms, or a wrong parameter.
  */
-export async function openStorage({ text: name, source }: Setting): Promise<StorageAdapter> {
+export async function openStorage(
+  { text: name, source }: Setting,
+  options: OpenOptions = { createIfMissing: true },
+): Promise<StorageAdapter> {
   if (name === 'memory') return new MemoryStorage();
-  if (/^postgres(?:ql)?:\/\//.test(name)) return openPostgres({ text: name, source });
+  if (/^postgres(?:ql)?:\/\//.test(name)) return openPostgres({ text: name, source }, options);
   const location = sqliteLocation({ text: name, source });
   if (location === undefined) {
     const message = `${source} must be 'memory', 'sqlite:FILE' or 'postgres://…', not '${withoutSecrets(name)}'.`;
     throw new UsageError(message + suggestedStorage(name));
   }
-  return openFile(location);
+  return openFile(location, options);
 }
 
 /**
@@ -47,21 +41,21 @@ function suggestedStorage(name: string): string {
   return suggestion(name, ['memory']) || (isFileName ? ` Did you mean 'sqlite:${name}'?` : '');
 }
 
-function openFile({ file, commitThread }: SqliteLocation): SqliteStorage {
+function openFile({ file, commitThread }: SqliteLocation, { createIfMissing }: OpenOptions): SqliteStorage {
   try {
+    if (!createIfMissing) {
+      requireFile(file);
+      openExisting(file, 5000).close();
+    }
     return new SqliteStorage(file, { commitThread });
   } catch (error) {
-    // SQLite's messages do not name the file.
-    if (hasResultCode(error, 'cannotOpen')) {
-      throw new Error(`${file} cannot be opened: it and its folder must be readable and writable.`, { cause: error });
-    }
-    if (hasResultCode(error, 'ioError') || hasResultCode(error, 'full')) {
-      throw new Error(`${file} cannot be opened: the disk is full or failing. Free space, and try again.`, {
-        cause: error,
-      });
-    }
-    throw error;
+    throw withFileName(file, 'opened', error);
   }
+}
+
+/** Throws an error if a file does not exist. The file is not created, because this would hide a mistyped path. */
+export function requireFile(file: string): void {
+  if (!existsSync(file)) throw new Error(`There is no file ${file}. Check the path.`);
 }
 
 /**

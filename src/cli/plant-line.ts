@@ -2,36 +2,30 @@ import { isUtf8 } from 'node:buffer';
 import { PlantStoreError } from '../model/errors.ts';
 import { parseExactJson } from '../model/exact-json.ts';
 import { parseNewPlant } from '../model/plant.ts';
-import type { OwnedPlant } from '../storage/storage-adapter.ts';
 import { isUser } from '../model/user.ts';
+import type { OwnedPlant } from '../storage/storage-adapter.ts';
 import type { Line } from './lines.ts';
 
 /** The maximum length of a line, in bytes. */
 export const maxLineBytes = 1_048_576;
 
 /**
- * The result of parsing a line: a plant and its user, a sentence that describes the problem, or `undefined` for a blank
- * line.
+ * Parses a line in the format that `plant-store export` writes. Ids stay exact, even beyond 2^53. Returns a sentence
+ * that describes the problem if the line is not a plant, and `undefined` if it is blank.
  */
-export type ParsedLine = { readonly owned: OwnedPlant } | { readonly problem: string } | undefined;
-
-/**
- * Parses a line in the format that `plant-store export` writes. Ids stay exact, even beyond 2^53. Returns `undefined`
- * for a blank line.
- */
-export function parsePlantLine({ number, bytes }: Line): ParsedLine {
-  if (bytes === undefined) return { problem: `it has more than ${maxLineBytes} bytes.` };
-  if (!isUtf8(bytes)) return { problem: 'it is not UTF-8.' };
+export function parsePlantLine({ number, bytes }: Line): OwnedPlant | string | undefined {
+  if (bytes === undefined) return `it has more than ${maxLineBytes} bytes.`;
+  if (!isUtf8(bytes)) return 'it is not UTF-8.';
   const decoded = bytes.toString('utf8');
   // Some programs write U+FEFF, a byte order mark, at the start of a file.
-  const text = number === 1 && decoded.startsWith('\uFEFF') ? decoded.slice(1) : decoded;
+  const text = number === 1 ? decoded.replace(/^\uFEFF/, '') : decoded;
   if (/^\s*$/.test(text)) return undefined;
   try {
-    return { owned: parseOwnedPlant(parseExactJson(text)) };
+    return parseOwnedPlant(parseExactJson(text));
   } catch (error) {
-    if (error instanceof PlantStoreError) return { problem: error.message };
-    if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error;
-    return { problem: 'it is not JSON, or nests too deep.' };
+    if (error instanceof PlantStoreError) return error.message;
+    if (error instanceof SyntaxError || error instanceof RangeError) return 'it is not JSON, or nests too deep.';
+    throw error;
   }
 }
 

@@ -1,48 +1,53 @@
 import { checkTableOptions } from '../storage/postgres/table.ts';
 import { UsageError } from './command.ts';
 
-/** The allowed values of a parameter: any text (`undefined`), the items of a list, or the integers of a range. */
-type Rule = undefined | readonly string[] | { readonly from: number; readonly to: number };
+/** Which values a parameter may have. `expected` completes the sentence "… must be …". */
+interface Rule {
+  readonly expected: string;
+  readonly isValid: (value: string) => boolean;
+}
 
-const milliseconds: Rule = { from: 0, to: 2_147_483_647 };
+const anyText: Rule = { expected: 'a text', isValid: () => true };
+const tableName: Rule = { expected: 'a name of 1 to 63 bytes', isValid: isTableName };
+const milliseconds: Rule = integer(0, 2_147_483_647);
+
+/** The parameters of Plant Store. */
+const ownRules = {
+  max: integer(1, 9999),
+  schema: tableName,
+  table: tableName,
+  preparedStatements: oneOf('true', 'false'),
+  // `pg` supports channel binding, but does not read this setting from a connection string.
+  channel_binding: oneOf('disable', 'prefer', 'require'),
+};
 
 /**
  * The parameters that `pg` supports, as of pg 8.23 and pg-connection-string 2.14. Their values are checked in this
  * module, because `pg` does not check most of them.
  */
-const pgParameters: Readonly<Record<string, Rule>> = {
-  user: undefined,
-  password: undefined,
-  host: undefined,
-  port: { from: 1, to: 65_535 },
-  ssl: ['true', '1', '0', 'no-verify'],
-  sslmode: ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'],
-  sslcert: undefined,
-  sslkey: undefined,
-  sslrootcert: undefined,
-  sslnegotiation: ['postgres', 'direct'],
-  uselibpqcompat: ['true', 'false'],
-  application_name: undefined,
-  fallback_application_name: undefined,
-  options: undefined,
+const pgRules = {
+  user: anyText,
+  password: anyText,
+  host: anyText,
+  port: integer(1, 65_535),
+  ssl: oneOf('true', '1', '0', 'no-verify'),
+  sslmode: oneOf('disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'),
+  sslcert: anyText,
+  sslkey: anyText,
+  sslrootcert: anyText,
+  sslnegotiation: oneOf('postgres', 'direct'),
+  uselibpqcompat: oneOf('true', 'false'),
+  application_name: anyText,
+  fallback_application_name: anyText,
+  options: anyText,
   statement_timeout: milliseconds,
   lock_timeout: milliseconds,
   idle_in_transaction_session_timeout: milliseconds,
   // If this value were 0, every query would time out immediately.
-  query_timeout: { from: 1, to: 2_147_483_647 },
+  query_timeout: integer(1, 2_147_483_647),
 };
 
-const ownParameters: Readonly<Record<string, Rule>> = {
-  max: { from: 1, to: 9999 },
-  schema: undefined,
-  table: undefined,
-  preparedStatements: ['true', 'false'],
-  // `pg` supports channel binding, but does not read this setting from a connection string.
-  channel_binding: ['disable', 'prefer', 'require'],
-};
-
-const rules = new Map(Object.entries({ ...ownParameters, ...pgParameters }));
-const defaultPoolSize = 10;
+const rules: ReadonlyMap<string, Rule> = new Map(Object.entries({ ...ownRules, ...pgRules }));
 
 /** A parsed connection string. */
 export interface PostgresParameters {
@@ -51,7 +56,7 @@ export interface PostgresParameters {
   /** The maximum number of connections in the pool. */
   readonly max: number;
   readonly schema: string | undefined;
-  readonly table: string | undefined;
+  readonly table: string;
   /** Whether the statements that read plants are kept prepared on each connection. */
   readonly preparedStatements: boolean;
   /** Whether to use SCRAM channel binding if the database offers it. */
@@ -67,58 +72,27 @@ export interface PostgresParameters {
  */
 export function parsePostgresParameters(text: string, source: string): PostgresParameters {
   // The fragment of the URL is ignored, because it contains no parameters.
-  const [url = ''] = text.split('#', 1);
-  const queryAt = url.indexOf('?');
-  const query = queryAt === -1 ? '' : url.slice(queryAt + 1);
-  const pairs = query.split('&').filter((pair) => pair !== '');
-  const values = new Map<string, string>();
-  const forPg: string[] = [];
-  for (const pair of pairs) {
-    const [[name, value] = ['', '']] = new URLSearchParams(pair);
-    // If a password contains an unescaped '?', the query contains the rest of the password and the '@' before the host.
-    const shown = /^\w{1,63}$/.test(name) && !query.includes('@') ? `the parameter '${name}'` : 'a parameter';
-    if (!rules.has(name)) throw unknownParameter(source, shown);
-    if (values.has(name)) throw new UsageError(`${name} must not be given twice in ${source}.`);
-    checkValue(name, value, source);
-    values.set(name, value);
-    if (!Object.hasOwn(ownParameters, name)) forPg.push(pair);
+  const [, base = '', query = ''] = /^([^?#]*)\??([^#]*)/.exec(text) ?? [];
+  const parameters = new URLSearchParams(query);
+  for (const [name, value] of parameters) {
+    const rule = rules.get(name);
+    if (rule === undefined) {
+      // If a password contains an unescaped '?', the query contains the rest of the password and the '@' before the host.
+      const shown = /^\w{1,63}$/.test(name) && !query.includes('@') ? `the parameter '${name}'` : 'a parameter';
+      throw new UsageError(`${source} has ${shown} that is not one of ${[...rules.keys()].join(', ')}.`);
+    }
+    if (parameters.getAll(name).length > 1) throw new UsageError(`${name} must not be given twice in ${source}.`);
+    if (!rule.isValid(value)) throw new UsageError(`${name} in ${source} must be ${rule.expected}.`);
   }
-  const [schema, table] = [values.get('schema'), values.get('table')];
-  checkNames({ schema, table }, source);
-  const base = queryAt === -1 ? url : url.slice(0, queryAt);
-  return {
-    connectionString: forPg.length === 0 ? base : `${base}?${forPg.join('&')}`,
-    max: Number(values.get('max') ?? defaultPoolSize),
-    schema,
-    table,
-    preparedStatements: values.get('preparedStatements') === 'true',
-    enableChannelBinding: usesChannelBinding(values, source),
+  const own = {
+    max: Number(parameters.get('max') ?? 10),
+    schema: parameters.get('schema') ?? undefined,
+    table: parameters.get('table') ?? 'plants',
+    preparedStatements: parameters.get('preparedStatements') === 'true',
+    enableChannelBinding: usesChannelBinding(parameters, source),
   };
-}
-
-function unknownParameter(source: string, shown: string): UsageError {
-  const known = [...rules.keys()].join(', ');
-  return new UsageError(`${source} has ${shown} that is not one of ${known}.`);
-}
-
-function checkNames({ schema, table = 'plants' }: Pick<PostgresParameters, 'schema' | 'table'>, source: string): void {
-  try {
-    checkTableOptions({ schema, table });
-  } catch (error) {
-    const [name] = (error as TypeError).message.split(' ', 1);
-    throw new UsageError(`${name ?? ''} in ${source} must be a name of 1 to 63 bytes.`, { cause: error });
-  }
-}
-
-function checkValue(name: string, value: string, source: string): void {
-  const rule = rules.get(name);
-  if (rule === undefined) return;
-  if ('from' in rule) {
-    const isInRange = /^\d{1,10}$/.test(value) && Number(value) >= rule.from && Number(value) <= rule.to;
-    if (!isInRange) throw new UsageError(`${name} in ${source} must be ${rule.from} to ${rule.to}.`);
-  } else if (!rule.includes(value)) {
-    throw new UsageError(`${name} in ${source} must be one of ${rule.join(', ')}.`);
-  }
+  for (const name of Object.keys(ownRules)) parameters.delete(name);
+  return { connectionString: parameters.size === 0 ? base : `${base}?${parameters.toString()}`, ...own };
 }
 
 /**
@@ -127,15 +101,33 @@ function checkValue(name: string, value: string, source: string): void {
  * certificate and the host name of the database. This verification also prevents another server from relaying the
  * authentication.
  */
-function usesChannelBinding(values: ReadonlyMap<string, string>, source: string): boolean {
-  const binding = values.get('channel_binding') ?? 'disable';
+function usesChannelBinding(parameters: URLSearchParams, source: string): boolean {
+  const binding = parameters.get('channel_binding') ?? 'disable';
   if (binding === 'require') {
-    const mode = values.get('sslmode');
+    const mode = parameters.get('sslmode');
     // Without `uselibpqcompat`, `pg` treats these modes like `verify-full`.
-    const verifiesName = values.get('uselibpqcompat') !== 'true' && (mode === 'require' || mode === 'verify-ca');
+    const verifiesName = parameters.get('uselibpqcompat') !== 'true' && (mode === 'require' || mode === 'verify-ca');
     if (mode !== 'verify-full' && !verifiesName) {
       throw new UsageError(`channel_binding=require in ${source} needs sslmode=verify-full.`);
     }
   }
   return binding !== 'disable';
+}
+
+function integer(from: number, to: number): Rule {
+  const isValid = (value: string): boolean => /^\d{1,10}$/.test(value) && Number(value) >= from && Number(value) <= to;
+  return { expected: `${from} to ${to}`, isValid };
+}
+
+function oneOf(...values: string[]): Rule {
+  return { expected: `one of ${values.join(', ')}`, isValid: (value) => values.includes(value) };
+}
+
+function isTableName(name: string): boolean {
+  try {
+    checkTableOptions({ schema: undefined, table: name });
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,9 +1,10 @@
-import { adviceFor } from './advice.ts';
+import { withAdvice } from './advice.ts';
 import { suggestion } from './closest-name.ts';
 import { backup } from './commands/backup.ts';
 import { check } from './commands/check.ts';
 import { ArgumentError, UsageError } from './command.ts';
 import type { Command } from './command.ts';
+import { variableWarnings } from './environment.ts';
 import { copy } from './commands/copy.ts';
 import { exportPlants } from './commands/export.ts';
 import { importPlants } from './commands/import.ts';
@@ -53,9 +54,8 @@ export async function run(args: string[]): Promise<number> {
   try {
     return await dispatch(args);
   } catch (error) {
-    const isMisuse = error instanceof UsageError;
-    process.stderr.write(`${styled('red', 'plant-store:', process.stderr)} ${describe(error)}\n`);
-    return isMisuse ? 2 : 1;
+    tell(error instanceof Error ? describe(error) : String(error));
+    return error instanceof UsageError ? 2 : 1;
   }
 }
 
@@ -74,6 +74,7 @@ async function dispatch([name, ...args]: string[]): Promise<number> {
   // By default, `ps` shows the arguments to all users of this machine. The title replaces the arguments, which may
   // contain a password.
   process.title = `plant-store ${name}`;
+  for (const warning of variableWarnings(name)) tell(warning);
   try {
     return await command.run(args);
   } catch (error) {
@@ -95,6 +96,11 @@ function findCommand(name: string): Command {
   throw new UsageError(`${what}${suggestion(name, known) || ' See plant-store --help.'}`);
 }
 
+/** Writes an error or a warning to standard error. */
+function tell(text: string): void {
+  process.stderr.write(`${styled('red', 'plant-store:', process.stderr)} ${text}\n`);
+}
+
 function print(text: string): number {
   process.stdout.write(text);
   return 0;
@@ -104,19 +110,10 @@ function print(text: string): number {
  * Describes an error on one line: the message of the error, the message of its cause if the cause adds information, and
  * advice for the user if there is any.
  */
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const advice = adviceFor(error);
-  return advice === undefined ? withCause(error) : `${withFullStop(withCause(error))} ${advice}`;
-}
-
-function withFullStop(text: string): string {
-  return /[.)]$/.test(text) ? text : `${text}.`;
-}
-
-function withCause(error: Error): string {
+function describe(error: Error): string {
   const { message, cause } = error;
-  return cause instanceof Error && !message.includes(cause.message) && !(error instanceof UsageError)
-    ? `${message} (${cause.message})`
-    : message;
+  if (!(cause instanceof Error) || error instanceof UsageError || message.includes(cause.message)) {
+    return withAdvice(message, error);
+  }
+  return withAdvice(`${message} (${cause.message})`, error);
 }

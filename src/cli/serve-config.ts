@@ -1,9 +1,8 @@
 import { checkBasePath } from '../http/base-path.ts';
 import { parseCorsOrigin } from '../http/cors.ts';
-import { parseCommandLine, setting, switchSetting, tokensSetting, UsageError } from './command.ts';
+import { parseCommandLine, setting, storageSetting, tokensSetting, UsageError } from './command.ts';
 import type { Setting } from './command.ts';
 import type { ListenAddress } from './listen.ts';
-import { storageSetting } from './open-storage.ts';
 import { logFormats } from './output/log.ts';
 import type { LogFormat } from './output/log.ts';
 
@@ -14,9 +13,10 @@ Runs the HTTP service. On SIGINT, SIGTERM or SIGHUP, the server finishes the
 requests in progress and exits.
 
 Options:
-  --host HOST         the address to listen on (HOST; default 127.0.0.1)
+  --host HOST         the address to listen on
+                      (PLANT_STORE_HOST, else HOST; default 127.0.0.1)
   --port PORT         the port to listen on; 0 selects a free port
-                      (PORT; default 3000)
+                      (PLANT_STORE_PORT, else PORT; default 3000)
   --storage STORAGE   where the plants are stored: sqlite:FILE, memory or
                       postgres://USER:PASSWORD@HOST/DATABASE?PARAMETERS. On
                       a slow disk, sqlite:FILE?commitThread=true keeps lists
@@ -55,8 +55,7 @@ An environment variable in parentheses sets the default of its option.
 
 /** The settings of `serve`. */
 export interface ServeConfig {
-  readonly host: string;
-  readonly port: number;
+  readonly address: ListenAddress;
   readonly storage: Setting;
   readonly tokens: string;
   readonly basePath: string;
@@ -87,61 +86,67 @@ export function parseServeConfig(args: string[]): ServeConfig {
     log: { type: 'string' },
     docs: { type: 'boolean' },
   });
+  const docs = values.docs === true ? '1' : undefined;
   return {
-    host: setting('--host', values.host, 'HOST', '127.0.0.1').text,
-    port: parsePort(setting('--port', values.port, 'PORT', '3000')),
+    address: parseAddress(setting('--host', values.host, '127.0.0.1'), setting('--port', values.port, '3000')),
     storage: storageSetting(values.storage),
     tokens: tokensSetting(values.tokens),
-    basePath: parseBasePath(setting('--base-path', values['base-path'], 'PLANT_STORE_BASE_PATH', '')),
-    corsOrigin: parseCorsOrigins(setting('--cors-origin', values['cors-origin'], 'PLANT_STORE_CORS_ORIGIN', '')),
-    trustedProxies: parseCount(
-      setting('--trusted-proxies', values['trusted-proxies'], 'PLANT_STORE_TRUSTED_PROXIES', '0'),
-    ),
-    admin: parseAdmin(values['admin-port'], values['admin-host']),
-    log: parseLogFormat(setting('--log', values.log, 'PLANT_STORE_LOG', process.stderr.isTTY ? 'pretty' : 'json')),
-    docs: switchSetting('--docs', values.docs, 'PLANT_STORE_DOCS'),
+    basePath: parseBasePath(setting('--base-path', values['base-path'], '')),
+    corsOrigin: parseCorsOrigins(setting('--cors-origin', values['cors-origin'], '')),
+    trustedProxies: parseInteger(setting('--trusted-proxies', values['trusted-proxies'], '0'), 99),
+    admin: parseAdmin(values['admin-host'], values['admin-port']),
+    log: parseLogFormat(setting('--log', values.log, process.stderr.isTTY ? 'pretty' : 'json')),
+    docs: parseSwitch(setting('--docs', docs, '0')),
   };
 }
 
-function parseAdmin(portFlag: string | undefined, hostFlag: string | undefined): ListenAddress | undefined {
-  const port = setting('--admin-port', portFlag, 'PLANT_STORE_ADMIN_PORT', '');
-  const host = setting('--admin-host', hostFlag, 'PLANT_STORE_ADMIN_HOST', '127.0.0.1');
-  if (port.text !== '') return { host: host.text, port: parsePort(port) };
+function parseAddress(host: Setting, port: Setting): ListenAddress {
+  return { host: host.text, port: parseInteger(port, 65_535) };
+}
+
+function parseAdmin(hostFlag: string | undefined, portFlag: string | undefined): ListenAddress | undefined {
+  const host = setting('--admin-host', hostFlag, '127.0.0.1');
+  const port = setting('--admin-port', portFlag, '');
+  if (port.text !== '') return parseAddress(host, port);
   if (hostFlag !== undefined) throw new UsageError('--admin-host has no effect without --admin-port.');
   return undefined;
 }
 
-function parsePort({ text, source }: Setting): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
-    throw new UsageError(`${source} must be 0 to 65535, not '${text}'.`);
-  }
-  return Number(text);
+function parseInteger({ text, source }: Setting, max: number): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= max) return Number(text);
+  throw new UsageError(`${source} must be 0 to ${max}, not '${text}'.`);
 }
 
 function parseBasePath({ text, source }: Setting): string {
-  try {
+  withSettingName('basePath', source, () => {
     checkBasePath(text);
-    return text;
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message.replace('basePath', source)}.`, { cause: error });
-  }
+  });
+  return text;
 }
 
 function parseCorsOrigins({ text, source }: Setting): readonly string[] {
-  try {
-    return text === '' ? [] : parseCorsOrigin(text.split(',').map((origin) => origin.trim()));
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message.replace('corsOrigin', source)}.`, { cause: error });
-  }
+  const origins = text.split(',').map((origin) => origin.trim());
+  return text === '' ? [] : withSettingName('corsOrigin', source, () => parseCorsOrigin(origins));
 }
 
-function parseCount({ text, source }: Setting): number {
-  if (!/^\d{1,2}$/.test(text)) throw new UsageError(`${source} must be 0 to 99, not '${text}'.`);
-  return Number(text);
+/** Runs the check of an option of the service. Its error names the setting instead of the option. */
+function withSettingName<T>(option: string, source: string, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message.replace(option, source)}.`, { cause: error });
+  }
 }
 
 function parseLogFormat({ text, source }: Setting): LogFormat {
   const format = logFormats.find((known) => known === text);
   if (format === undefined) throw new UsageError(`${source} must be json, pretty or off, not '${text}'.`);
   return format;
+}
+
+/** Returns the setting if it enables its feature, and `undefined` if it does not. */
+function parseSwitch(given: Setting): Setting | undefined {
+  const { text, source } = given;
+  if (text !== '0' && text !== '1') throw new UsageError(`${source} must be 0 or 1, not '${text}'.`);
+  return text === '1' ? given : undefined;
 }

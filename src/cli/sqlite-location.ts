@@ -23,24 +23,30 @@ const pattern = /^sqlite:(.*?)(?:\?(\w+(?:=.*)?))?$/s;
 export function sqliteLocation({ text, source }: Setting): SqliteLocation | undefined {
   const [, file, query = ''] = pattern.exec(text) ?? [];
   if (file === undefined || file === '' || file === ':memory:') return undefined;
-  // Other programs read sqlite://FILE or sqlite:///FILE as a path in the current folder, or as an absolute path.
-  const [slashes = ''] = /^\/*/.exec(file) ?? [];
-  if (slashes.length > 1) {
-    const relative = file.slice(slashes.length);
-    throw new UsageError(
-      `${source} must not have '//' after 'sqlite:'. Use sqlite:FILE, such as 'sqlite:${relative}'.`,
-    );
+  if (file.startsWith('//')) {
+    throw new UsageError(`${source} must not have '//' after 'sqlite:'. Use ${withoutSlashes(text)}.`);
   }
-  let commitThread: string | undefined;
-  for (const [name, value] of new URLSearchParams(query)) {
-    if (name !== 'commitThread') {
-      throw new UsageError(`${source} has the parameter '${name}'. The only parameter of sqlite:FILE is commitThread.`);
-    }
-    if (commitThread !== undefined) throw new UsageError(`${name} must not be given twice in ${source}.`);
-    if (value !== 'true' && value !== 'false') {
-      throw new UsageError(`${name} in ${source} must be true or false, not '${value}'.`);
-    }
-    commitThread = value;
+  const parameters = new URLSearchParams(query);
+  for (const name of parameters.keys()) {
+    if (name === 'commitThread') continue;
+    throw new UsageError(`${source} has the parameter '${name}'. The only parameter of sqlite:FILE is commitThread.`);
+  }
+  const [commitThread = 'false', ...others] = parameters.getAll('commitThread');
+  if (others.length > 0) throw new UsageError(`commitThread must not be given twice in ${source}.`);
+  if (commitThread !== 'true' && commitThread !== 'false') {
+    throw new UsageError(`commitThread in ${source} must be true or false, not '${commitThread}'.`);
   }
   return { file: resolve(file), commitThread: commitThread === 'true' };
+}
+
+/**
+ * Returns what to write instead of a URL such as `sqlite://FILE`. Some programs read `sqlite:///FILE` as a path in the
+ * current folder, and others as an absolute path, so both are returned.
+ */
+function withoutSlashes(url: string): string {
+  const [, slashes = '', rest = ''] = /^sqlite:(\/*)(.*)$/s.exec(url) ?? [];
+  if (rest === '') return "sqlite:FILE, such as 'sqlite:plants.db'";
+  const [relative, absolute] = [`'sqlite:${rest}'`, `'sqlite:/${rest}'`];
+  if (slashes.length === 3) return `${absolute}, or ${relative} for a path in the current folder`;
+  return slashes.length === 2 ? relative : absolute;
 }

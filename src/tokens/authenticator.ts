@@ -18,7 +18,7 @@ export interface TokenFileOptions {
  *
  * Changes to the file take effect within a second.
  * - If the file becomes invalid, the function reports the problem and continues to accept the last valid tokens.
- * - If the file is removed, the function accepts no token.
+ * - If the file is removed, the function accepts no token until a valid file exists again.
  * - If a changed file cannot be read for 5 seconds (too many open files, a failing disk), the function rejects every
  *   token with `storage_unavailable` until the file can be read, because the change may be a revocation.
  *

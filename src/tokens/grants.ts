@@ -107,7 +107,10 @@ export class TokenGrants {
     if (state.kind === 'failed') {
       this.#failToRead(state.message);
     } else if (state.kind === 'absent') {
-      if (this.#signature !== 'absent') this.#onWarning(`${this.#path} was removed: no token is accepted.`);
+      if (this.#signature !== 'absent' || this.#isRefusing) {
+        this.#onWarning(`${this.#path} was removed: no token is accepted.`);
+      }
+      this.#isRefusing = false;
       this.#use('absent', new Map());
     } else if (state.signature === this.#signature) {
       this.#noteReadable();
@@ -150,7 +153,7 @@ export class TokenGrants {
    */
   #failToUse(message: string): void {
     this.#noteReadable();
-    const problem = `${message} The last valid tokens stay in force.`;
+    const problem = `${message} ${this.#accepted()}.`;
     if (problem !== this.#reported) this.#onWarning(problem);
     this.#reported = problem;
   }
@@ -159,11 +162,16 @@ export class TokenGrants {
     const now = performance.now();
     if (this.#unreadableSinceMs === undefined) {
       this.#unreadableSinceMs = now;
-      this.#onWarning(`${message} The last valid tokens stay in force for ${unreadableGraceMs / 1000} seconds.`);
+      this.#onWarning(`${message} ${this.#accepted(` for ${unreadableGraceMs / 1000} seconds`)}.`);
     } else if (!this.#isRefusing && now - this.#unreadableSinceMs >= unreadableGraceMs) {
       this.#isRefusing = true;
       this.#onWarning(`${message} Requests with a token are rejected with 503 until the file can be read.`);
     }
+  }
+
+  /** Says which tokens are accepted while the file cannot be used. */
+  #accepted(duration = ''): string {
+    return this.#signature === 'absent' ? 'No token is accepted' : `The last valid tokens stay in force${duration}`;
   }
 
   #noteReadable(): void {

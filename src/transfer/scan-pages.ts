@@ -1,4 +1,4 @@
-import { maxPageLength } from '../storage/page-bounds.ts';
+import { maxPageLength } from '../storage/page.ts';
 import type { OwnedPlant, PlantKey, StorageAdapter } from '../storage/storage-adapter.ts';
 
 /** Yields all plants in a storage adapter, page by page, ordered by user and then by id. */

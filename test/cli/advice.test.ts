@@ -17,6 +17,8 @@ describe('adviceFor', () => {
     ['a wrong password', { code: '28P01' }, /^Check the user and the password/],
     ['a user that may not log in', { code: '28000' }, /^Check the user and the password/],
     ['a missing database', { code: '3D000' }, /^Create the database/],
+    ['a missing schema', { code: '3F000' }, /^Create the schema/],
+    ['a missing table', { code: '42P01' }, /^Check the database, the schema and the table/],
     ['a missing right', { code: '42501' }, /^Give the user .* the right/],
     ['a locked SQLite file', { code: 'ERR_SQLITE_ERROR', errcode: 261 }, /^Try again/],
     ['a read-only SQLite file', { code: 'ERR_SQLITE_ERROR', errcode: 8 }, /^Check the owner and the permissions/],

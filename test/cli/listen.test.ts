@@ -26,18 +26,19 @@ describe('listen', () => {
 
   it('says to choose another port if the port is in use', async (t) => {
     const port = await occupyPort(t);
-    const message = `Port ${port} of 127.0.0.1 is in use. Choose another port with --port or PORT.`;
+    const message = `Port ${port} of 127.0.0.1 is in use. Choose another port with --port or PLANT_STORE_PORT.`;
     await assert.rejects(listen(makeServer(t), { host: '127.0.0.1', port }), { message });
   });
 
   it('says to choose another address if this machine does not have the address', async (t) => {
-    const message = 'This machine does not have the address 192.0.2.1. Choose another address with --host or HOST.';
+    const message =
+      'This machine does not have the address 192.0.2.1. Choose another address with --host or PLANT_STORE_HOST.';
     await assert.rejects(listen(makeServer(t), { host: '192.0.2.1', port: 0 }), { message });
   });
 
   it('says to choose another name if the name cannot be resolved', async (t) => {
     const message =
-      'The host name nowhere.invalid cannot be resolved. Choose another name or an address with --host or HOST.';
+      'The host name nowhere.invalid cannot be resolved. Choose another name or an address with --host or PLANT_STORE_HOST.';
     await assert.rejects(listen(makeServer(t), { host: 'nowhere.invalid', port: 0 }), { message });
   });
 
@@ -56,7 +57,10 @@ describe('listen', () => {
       const { listen } = await import('${source}');
       await listen(createServer(), { host: '127.0.0.1', port: 80 }).catch((error) => console.log(error.message));`;
     const stdout = await runSuccessfully(process.execPath, evalArgs(code));
-    assert.equal(stdout, 'This user may not listen on port 80. Choose a port from 1024 with --port or PORT.\n');
+    assert.equal(
+      stdout,
+      'This user may not listen on port 80. Choose a port from 1024 with --port or PLANT_STORE_PORT.\n',
+    );
   });
 });
 

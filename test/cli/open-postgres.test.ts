@@ -50,6 +50,7 @@ describe('openStorage, with a connection string', () => {
 
   it('uses the schema and the table of the connection string, and does not pass them to pg', async (t) => {
     const url = await cluster.makeDatabase();
+    await cluster.queryAt(url, 'CREATE SCHEMA "my garden"');
     const storage = await openStorage(flag(`${url}?schema=my%20garden&application_name=beds&table=the+plants`));
     t.after(() => storage.close());
     assert.deepEqual(await storage.commit([create(1n, 'ada', 'Fern')]), [true]);
@@ -81,7 +82,7 @@ describe('openStorage, with a connection string', () => {
     };
     const storage = await openStorage(flag(`postgres:///${nameOf(url)}?${new URLSearchParams(settings).toString()}`));
     t.after(() => storage.close());
-    assert.deepEqual(await storage.list('ada', { after: undefined, limit: 1 }), []);
+    assert.deepEqual(await storage.list('ada', { after: undefined, limit: 1 }), { plants: [], hasMore: false });
   });
 
   it('rejects with storage_unavailable after query_timeout milliseconds', async (t) => {
@@ -104,7 +105,7 @@ describe('openStorage, with a connection string', () => {
     await storage.list('ada', { after: undefined, limit: 1 });
     await cluster.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [nameOf(url)]);
     await eventually(async () => {
-      assert.deepEqual(await storage.list('ada', { after: undefined, limit: 1 }), []);
+      assert.deepEqual(await storage.list('ada', { after: undefined, limit: 1 }), { plants: [], hasMore: false });
     });
   });
 

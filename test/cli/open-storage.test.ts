@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { UsageError } from '../../src/cli/command.ts';
+import { storageSetting, UsageError } from '../../src/cli/command.ts';
 import type { Setting } from '../../src/cli/command.ts';
-import { openStorage, storagePlace, storageSetting } from '../../src/cli/open-storage.ts';
+import { openStorage, storagePlace } from '../../src/cli/open-storage.ts';
 import { MemoryStorage } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { callService } from '../support/call.ts';
@@ -45,7 +45,7 @@ describe('openStorage', () => {
     if (!hasProgram(t, 'prlimit')) return;
     const cwd = await temporaryFolder(t);
     // As on a full disk, SQLite cannot write the first page.
-    const args = ['--fsize=1000', process.execPath, '--import', tsx, main, 'export', '--storage', 'sqlite:plants.db'];
+    const args = ['--fsize=1000', process.execPath, '--import', tsx, main, 'import', '--storage', 'sqlite:plants.db'];
     await writeFile(join(cwd, 'plants.db'), '');
     const { code, stderr } = await runProgram('prlimit', args, { cwd });
     assert.equal(code, 1);

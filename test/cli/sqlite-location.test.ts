@@ -62,9 +62,20 @@ describe('sqliteLocation', () => {
     });
   }
 
-  for (const text of ['sqlite://plants.db', 'sqlite:///plants.db', 'sqlite:////plants.db?commitThread=true']) {
-    it(`rejects ${text}, because programs differ in what it means`, () => {
-      const message = "--storage must not have '//' after 'sqlite:'. Use sqlite:FILE, such as 'sqlite:plants.db'.";
+  const current = 'for a path in the current folder';
+  const ambiguous: [text: string, advice: string][] = [
+    ['sqlite://plants.db', "Use 'sqlite:plants.db'."],
+    ['sqlite:///abs/x.db', `Use 'sqlite:/abs/x.db', or 'sqlite:abs/x.db' ${current}.`],
+    [
+      'sqlite:///x.db?commitThread=true',
+      `Use 'sqlite:/x.db?commitThread=true', or 'sqlite:x.db?commitThread=true' ${current}.`,
+    ],
+    ['sqlite:////abs/x.db', "Use 'sqlite:/abs/x.db'."],
+    ['sqlite://', "Use sqlite:FILE, such as 'sqlite:plants.db'."],
+  ];
+  for (const [text, advice] of ambiguous) {
+    it(`rejects ${text}, because programs differ in what it means, and says: ${advice}`, () => {
+      const message = `--storage must not have '//' after 'sqlite:'. ${advice}`;
       assert.throws(
         () => parse(text),
         (error) => error instanceof UsageError && error.message === message,

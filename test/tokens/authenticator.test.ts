@@ -144,6 +144,28 @@ describe('createTokenFileAuthenticator', () => {
     assert.equal(problems.length, 1);
   });
 
+  it('accepts no token if the file is unreadable or invalid after it was removed, and reports it', async (t) => {
+    const { path, token, authenticate, problems } = await authenticateAda(t);
+    const good = await readFile(path, 'utf8');
+    const reports = (problem: string): Promise<void> =>
+      eventually(async () => {
+        assert.equal(await authenticate(token), null);
+        assert.equal(problems.at(-1), `${path} ${problem}`);
+      }, noticedWithinMs);
+    await rm(path);
+    await becomes(authenticate, token, undefined);
+    await reports('was removed: no token is accepted.');
+    // Unlike EACCES, the error ELOOP also occurs for root.
+    await symlink(path, path);
+    await reports(`cannot be used: ELOOP: too many symbolic links encountered, stat '${path}'. No token is accepted.`);
+    await rm(path);
+    await writeFile(path, good.slice(0, -10), { mode: 0o600 });
+    await reports('cannot be used: it is not JSON. No token is accepted.');
+    await writeFile(path, good);
+    await becomes(authenticate, token, 'ada');
+    assert.equal(problems.length, 3);
+  });
+
   it('reports a file that it can no longer stat, and rejects no request because of it', async (t) => {
     const { path, token, authenticate, problems } = await authenticateAda(t);
     await rm(path);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rename, symlink, unlink, writeFile } from 'node:fs/promises';
+import { rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/promises';
@@ -50,6 +50,33 @@ describe('grants of a tokens file', { concurrency: 4 }, () => {
       `${cause} The last valid tokens stay in force for 5 seconds.`,
       `${cause} Requests with a token are rejected with 503 until the file can be read.`,
       `${path} can be read again.`,
+    ]);
+  });
+
+  it('accept no token after a file that could not be read was removed, each time that this happens', async (t) => {
+    const path = join(await temporaryFolder(t), 'tokens.json');
+    const { token } = issueToken(path, { user: 'ada' });
+    const problems: string[] = [];
+    const authenticate = createTokenFileAuthenticator(path, { onWarning: (message) => problems.push(message) });
+    for (let n = 1; n <= 2; n++) {
+      await rm(path, { force: true });
+      await symlink(path, path);
+      await eventually(() => assert.rejects(async () => authenticate(token), { code: 'storage_unavailable' }), 10_000);
+      await unlink(path);
+      await eventually(async () => {
+        assert.equal(await authenticate(token), null);
+      });
+    }
+    const cause = `${path} cannot be used: ELOOP: too many symbolic links encountered, stat '${path}'.`;
+    const refusal = `${cause} Requests with a token are rejected with 503 until the file can be read.`;
+    const removal = `${path} was removed: no token is accepted.`;
+    assert.deepEqual(problems, [
+      `${cause} The last valid tokens stay in force for 5 seconds.`,
+      refusal,
+      removal,
+      `${cause} No token is accepted.`,
+      refusal,
+      removal,
     ]);
   });
 

@@ -1,95 +1,67 @@
-import type { Server } from 'node:http';
-import type { StorageAdapter } from '../../storage/storage-adapter.ts';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { evictConnections } from '../../http/node/connections.ts';
 import type { PlantStore } from '../../store/plant-store.ts';
-import { listen } from '../listen.ts';
-import type { ListenAddress } from '../listen.ts';
-import { createAdminServer } from './admin-server.ts';
-import { exposition } from './exposition.ts';
-import { Reading } from './metric-types.ts';
-import { ProcessMetrics } from './process-metrics.ts';
-import { Readiness } from './readiness.ts';
-import { ServiceMetrics } from './service-metrics.ts';
+import { metric, metricsType } from './metrics.ts';
+import { collectProcessMetrics } from './process-metrics.ts';
+import { collectServiceMetrics } from './service-metrics.ts';
+import type { StorageProbe } from './storage-probe.ts';
 
-/** Options of {@link Admin.start}. */
-export interface AdminOptions {
-  readonly address: ListenAddress;
-  /** The version of Plant Store. */
-  readonly version: string;
-  /** Called if the admin server fails after it has started. This function must end the process. */
-  readonly onFailure: (error: Error) => void;
-}
+/**
+ * The maximum number of open connections to the admin port. They use only part of the file descriptors that
+ * `connectionLimit` reserves, so the admin port works even if the public port has reached its connection limit.
+ */
+const maxConnections = 8;
 
-/** The admin port of `plant-store serve`: health checks and metrics, independent of the public port. */
-export class Admin {
-  /** The URL of the admin port. */
-  readonly url: string;
-  readonly #server: Server;
-  readonly #readiness: Readiness;
-  readonly #service: ServiceMetrics;
-  readonly #process: ProcessMetrics;
+/**
+ * Creates the server of the admin port of `plant-store serve`, with health checks and metrics of the public server.
+ * `GET /live` responds with 200, `GET /ready` with 200 or 503, and `GET /metrics` with the metrics. Each response closes
+ * its connection, so that idle clients do not use up the connection limit.
+ */
+export function createAdminServer(publicServer: Server, store: PlantStore, probe: StorageProbe): Server {
+  const serviceMetrics = collectServiceMetrics(publicServer, store);
+  const processMetrics = collectProcessMetrics();
 
-  private constructor(url: string, server: Server, parts: [Readiness, ServiceMetrics, ProcessMetrics]) {
-    this.url = url;
-    this.#server = server;
-    [this.#readiness, this.#service, this.#process] = parts;
+  async function metrics(): Promise<string> {
+    const works = await probe.works();
+    const isUp = works === undefined ? undefined : Number(works);
+    const help = 'Whether the storage works, 1 or 0.';
+    return serviceMetrics() + metric('gauge', 'plant_store_storage_up', help, isUp) + processMetrics();
   }
 
-  /**
-   * Opens the admin port. It responds to `/ready` with 503 until {@link serving} is called.
-   *
-   * @throws {Error} if the server cannot listen on this address; the message says what to change.
-   */
-  static async start({ address, version, onFailure }: AdminOptions): Promise<Admin> {
-    const readiness = new Readiness();
-    const service = new ServiceMetrics();
-    const ofProcess = new ProcessMetrics(version);
-    const server = createAdminServer({
-      problem: () => readiness.problem(),
-      metrics: async () => {
-        const isUp = await readiness.storageWorks();
-        const storageUp = new Reading('gauge', 'plant_store_storage_up', 'Whether the storage works, 1 or 0.', () =>
-          isUp === undefined ? undefined : Number(isUp),
-        );
-        const text = exposition([...service.all, storageUp, ...ofProcess.all]);
-        ofProcess.startInterval();
-        return text;
-      },
+  async function ready(): Promise<[status: number, text: string]> {
+    const works = await probe.works();
+    if (works === undefined) return [503, 'draining\n'];
+    return works ? [200, 'ok\n'] : [503, 'the storage does not answer\n'];
+  }
+
+  async function page({ method = '', url = '' }: IncomingMessage): Promise<[status: number, text: string]> {
+    const path = url.replace(/\?.*/s, '');
+    if (!['/live', '/ready', '/metrics'].includes(path)) return [404, 'not found\n'];
+    if (method !== 'GET' && method !== 'HEAD') return [405, 'method not allowed\n'];
+    if (path === '/metrics') return [200, await metrics()];
+    return path === '/live' ? [200, 'ok\n'] : ready();
+  }
+
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [status, text] = await page(request);
+    response.writeHead(status, {
+      'Content-Type': metricsType,
+      'Content-Length': Buffer.byteLength(text),
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      Connection: 'close',
+      ...(status === 405 && { Allow: 'GET, HEAD' }),
     });
-    const url = await listen(server, address, adminSettings);
-    server.on('error', onFailure);
-    return new Admin(url, server, [readiness, service, ofProcess]);
+    response.end(text);
   }
 
-  /** Starts collecting the metrics of the public server. Call this method before the public server starts to listen. */
-  watch(server: Server, store: PlantStore): void {
-    this.#service.watch(server, store);
-  }
-
-  /** Counts a request that node:http rejected. */
-  countRejected(): void {
-    this.#service.countRejected();
-  }
-
-  /** Call this method when the public port is open. From then on, `/ready` responds with 200 if the storage works. */
-  serving(storage: StorageAdapter): void {
-    this.#readiness.serving(storage);
-  }
-
-  /** Call this method when the server begins to stop. From then on, `/ready` responds with 503. */
-  draining(): void {
-    this.#readiness.draining();
-  }
-
-  /** Closes the admin port and stops collecting metrics. */
-  close(): void {
-    this.#service.close();
-    this.#process.close();
-    this.#server.close();
-    this.#server.closeAllConnections();
-  }
+  // If `respond` rejects, the rejection is unhandled and ends the process. A failure of the admin port must not go
+  // unnoticed.
+  const server = createServer(
+    { headersTimeout: 5000, requestTimeout: 5000, connectionsCheckingInterval: 1000 },
+    (request, response) => void respond(request, response),
+  );
+  evictConnections(server);
+  return Object.assign(server, { maxConnections, timeout: 10_000 });
 }
-
-const adminSettings = {
-  port: '--admin-port or PLANT_STORE_ADMIN_PORT',
-  host: '--admin-host or PLANT_STORE_ADMIN_HOST',
-};

@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
 import { backUpDatabase } from '../../storage/sqlite/backup.ts';
-import { parseCommandLine, UsageError } from '../command.ts';
+import { hasResultCode } from '../../storage/sqlite/result-code.ts';
+import { parseCommandLine, storageSetting, UsageError } from '../command.ts';
 import type { Command } from '../command.ts';
-import { requireFile } from '../data-storage.ts';
 import { Progress } from '../output/progress.ts';
-import { storageSetting } from '../open-storage.ts';
+import { requireFile } from '../open-storage.ts';
+import { withFileName } from '../sqlite-error.ts';
 import { sqliteLocation } from '../sqlite-location.ts';
 
 const help = `Usage: plant-store backup [--storage sqlite:FILE] TARGET
@@ -39,9 +40,21 @@ async function runBackup(args: string[]): Promise<number> {
   requireFile(file);
 
   const progress = new Progress({ unit: 'pages' });
-  const pages = await backUpDatabase(file, resolve(target), ({ pages: done, totalPages }) => {
+  const newFile = resolve(target);
+  const pages = await backUpDatabase(file, newFile, ({ pages: done, totalPages }) => {
     progress.update(done, done / totalPages);
+  }).catch((error: unknown) => {
+    throw asBackupError(error, file, newFile);
   });
   progress.finish('Backed up', pages);
   return 0;
+}
+
+/** Returns an error that names the file that caused it, or both files if either can be the cause. */
+function asBackupError(error: unknown, file: string, target: string): unknown {
+  if (hasResultCode(error, 'ioError')) {
+    const sentence = `${file} cannot be copied to ${target}: a disk is full or failing. Free space, and try again.`;
+    return new Error(sentence, { cause: error });
+  }
+  return hasResultCode(error, 'full') ? withFileName(target, 'written', error) : withFileName(file, 'read', error);
 }

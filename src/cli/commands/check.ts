@@ -9,7 +9,8 @@ import type { CheckResult } from '../../check/run-cases.ts';
 import { sendByFetch } from '../../check/send-by-fetch.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
 import type { Command } from '../command.ts';
-import { countResults, reportedResult, resultLines, summaryLine } from '../output/check-report.ts';
+import { readVariable } from '../environment.ts';
+import { commonFailureLines, countResults, reportedResult, resultLines, summaryLine } from '../output/check-report.ts';
 import { errorSummary } from '../output/error-summary.ts';
 import { printable } from '../output/printable.ts';
 
@@ -99,13 +100,13 @@ function parseBaseUrl(text: string | undefined): string {
 
 function parseTokens(flags: string[] | undefined, readOnlyFlag: string | undefined): CheckTokens {
   const source = flags === undefined ? 'PLANT_STORE_CHECK_TOKENS' : '--token';
-  const tokens = flags ?? (process.env['PLANT_STORE_CHECK_TOKENS'] ?? '').split(/\s+/).filter((token) => token !== '');
+  const tokens = flags ?? (readVariable('PLANT_STORE_CHECK_TOKENS') ?? '').split(/\s+/).filter((token) => token !== '');
   const [a, b, ...others] = tokens;
   if (a === undefined || b === undefined || others.length > 0) {
     throw new UsageError('check needs two tokens: --token A --token B, or PLANT_STORE_CHECK_TOKENS.');
   }
   const readOnlySource = readOnlyFlag === undefined ? 'PLANT_STORE_CHECK_READ_ONLY_TOKEN' : '--read-only-token';
-  const readOnly = readOnlyFlag ?? process.env['PLANT_STORE_CHECK_READ_ONLY_TOKEN'];
+  const readOnly = readOnlyFlag ?? readVariable('PLANT_STORE_CHECK_READ_ONLY_TOKEN');
   for (const [name, token] of [
     [source, a],
     [source, b],
@@ -151,7 +152,11 @@ async function runCheck({ baseUrl, tokens, concurrent, isJson }: CheckConfig): P
   if (isJson) {
     const checks = results.map((result) => reportedResult(client, result));
     process.stdout.write(`${JSON.stringify({ baseUrl, ...counts, checks }, null, 2)}\n`);
-  } else process.stdout.write(`\n${summaryLine(counts, performance.now() - startMs)}`);
+  } else {
+    const common = commonFailureLines(client, results);
+    const summary = summaryLine(counts, performance.now() - startMs);
+    process.stdout.write(common === '' ? `\n${summary}` : `\n${common}\n${summary}`);
+  }
   return counts.failed > 0 || !isClean ? 1 : 0;
 }
 

@@ -1,10 +1,9 @@
-import type { StorageAdapter } from '../../storage/storage-adapter.ts';
 import { copyPlants } from '../../transfer/copy-plants.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
 import type { Command, Setting } from '../command.ts';
-import { countToShow, isSameStorage, withSource, withTarget } from '../data-storage.ts';
+import { countToShow, isSameStorage, withStorage } from '../data-storage.ts';
 import { Progress } from '../output/progress.ts';
-import { Tally } from '../output/tally.ts';
+import { TransferReport } from '../output/transfer-report.ts';
 
 const help = `Usage: plant-store copy --from STORAGE --to STORAGE
 
@@ -26,7 +25,12 @@ async function runCopy(args: string[]): Promise<number> {
   const { values } = parseCommandLine(args, { from: { type: 'string' }, to: { type: 'string' } });
   const [from, to] = [required('--from', values.from), required('--to', values.to)];
   if (isSameStorage(from, to)) throw new UsageError('--from and --to must not be the same storage.');
-  return withSource(from, (source) => withTarget(to, (target) => copyAll(source, target, countToShow(from))));
+  return withStorage(from, false, (source) =>
+    withStorage(to, true, async (target) => {
+      const report = new TransferReport(new Progress({ total: countToShow(from) }));
+      return report.finish('Copied', await copyPlants(source, target, report));
+    }),
+  );
 }
 
 function required(source: string, text: string | undefined): Setting {
@@ -34,22 +38,4 @@ function required(source: string, text: string | undefined): Setting {
     throw new UsageError(`copy requires ${source} STORAGE, such as ${source} sqlite:plants.db.`);
   }
   return { text, source };
-}
-
-async function copyAll(source: StorageAdapter, target: StorageAdapter, total: number | undefined): Promise<number> {
-  const progress = new Progress({ total });
-  const tally = new Tally((line) => {
-    progress.tell(line);
-  });
-  const { added, present } = await copyPlants(source, target, {
-    onProgress: (counts) => {
-      progress.update(counts.added + counts.present + counts.conflicts);
-    },
-    onConflict: (conflict) => {
-      tally.conflict(conflict);
-    },
-  });
-  Object.assign(tally, { added, present });
-  progress.finish('Copied', tally.added, String(tally));
-  return tally.isComplete ? 0 : 1;
 }

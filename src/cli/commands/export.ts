@@ -1,11 +1,10 @@
 import type { OwnedPlant } from '../../storage/storage-adapter.ts';
-import { parseCommandLine } from '../command.ts';
+import { parseCommandLine, storageSetting } from '../command.ts';
 import type { Command } from '../command.ts';
-import { countToShow, withSource } from '../data-storage.ts';
+import { countToShow, withStorage } from '../data-storage.ts';
 import { forEachOverlapped } from '../../transfer/overlapped.ts';
 import { Progress } from '../output/progress.ts';
 import { scanPages } from '../../transfer/scan-pages.ts';
-import { storageSetting } from '../open-storage.ts';
 
 const help = `Usage: plant-store export [--storage STORAGE] > plants.ndjson
 
@@ -28,7 +27,7 @@ export const exportPlants: Command = { help, run: runExport };
 async function runExport(args: string[]): Promise<number> {
   const { values } = parseCommandLine(args, { storage: { type: 'string' } });
   const storage = storageSetting(values.storage);
-  return withSource(storage, async (source) => {
+  return withStorage(storage, false, async (source) => {
     // No progress bar is shown if the plants are printed on the terminal, because the bar would appear between them.
     const progress = new Progress({ total: countToShow(storage), isShown: !process.stdout.isTTY });
     let count = 0;
@@ -53,8 +52,14 @@ function toLine({ user, plant: { id, name, tag } }: OwnedPlant): string {
 function print(text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(text, (error) => {
-      if (error) reject(new Error('Standard output ended before all plants were written.', { cause: error }));
+      if (error) reject(new Error(outputProblem(error), { cause: error }));
       else resolve();
     });
   });
+}
+
+function outputProblem({ code }: NodeJS.ErrnoException): string {
+  return code === 'ENOSPC'
+    ? 'Not all plants were written to standard output: the disk is full. Free space, and try again.'
+    : 'Standard output ended before all plants were written.';
 }

@@ -1,16 +1,15 @@
 import { fstatSync } from 'node:fs';
-import { maxPageBytes, maxPageLength } from '../../storage/page-bounds.ts';
+import { maxPageBytes, maxPageLength } from '../../storage/page.ts';
 import type { OwnedPlant, StorageAdapter } from '../../storage/storage-adapter.ts';
 import { addPlants } from '../../transfer/add-plants.ts';
-import { parseCommandLine } from '../command.ts';
+import { parseCommandLine, storageSetting } from '../command.ts';
 import type { Command } from '../command.ts';
-import { withTarget } from '../data-storage.ts';
-import { LineSplitter } from '../lines.ts';
-import { forEachOverlapped } from '../../transfer/overlapped.ts';
+import { withStorage } from '../data-storage.ts';
+import { readLines } from '../lines.ts';
+import { keyOf } from '../../transfer/find-plants.ts';
 import { maxLineBytes, parsePlantLine } from '../plant-line.ts';
 import { Progress } from '../output/progress.ts';
-import { Tally } from '../output/tally.ts';
-import { storageSetting } from '../open-storage.ts';
+import { TransferReport } from '../output/transfer-report.ts';
 
 const help = `Usage: plant-store import [--storage STORAGE] [--strict] < plants.ndjson
 
@@ -36,76 +35,50 @@ export const importPlants: Command = { help, run: runImport };
 
 async function runImport(args: string[]): Promise<number> {
   const { values } = parseCommandLine(args, { storage: { type: 'string' }, strict: { type: 'boolean' } });
-  return withTarget(storageSetting(values.storage), (target) => importAll(target, values.strict ?? false));
+  return withStorage(storageSetting(values.storage), true, (target) => importAll(target, values.strict ?? false));
 }
 
 async function importAll(target: StorageAdapter, isStrict: boolean): Promise<number> {
-  const input = fstatSync(process.stdin.fd);
-  const progress = new Progress();
-  const tally = new Tally((line) => {
-    progress.tell(line);
-  });
+  const { stdin } = process;
+  const input = fstatSync(stdin.fd);
+  const report = new TransferReport(new Progress(), () => (input.isFile() ? stdin.bytesRead / input.size : undefined));
   try {
-    await forEachOverlapped(readBatches(process.stdin, tally, isStrict), async ({ plants, readBytes }) => {
-      await addPlants(target, plants, tally);
-      progress.update(tally.plants, input.isFile() ? readBytes / input.size : undefined);
-    });
+    return report.finish('Imported', await addPlants(readPages(stdin, report, isStrict), target, report));
   } finally {
     // After a storage error, unread input would keep this process running.
-    process.stdin.destroy();
+    stdin.destroy();
   }
-  progress.finish('Imported', tally.added, String(tally));
-  return tally.isComplete ? 0 : 1;
-}
-
-interface Batch {
-  readonly plants: OwnedPlant[];
-  /** The number of bytes of input that had been read when the batch was complete. */
-  readonly readBytes: number;
 }
 
 /**
- * Reads plants from the input and yields one batch per commit. The plants of a batch have distinct keys. Both the
- * number of plants in a batch and its size in bytes are limited.
+ * Reads plants from the input and yields one page per commit. The plants of a page have distinct keys. Both the number
+ * of plants in a page and its size in bytes are limited.
  */
-async function* readBatches(
+async function* readPages(
   input: AsyncIterable<Buffer>,
-  tally: Tally,
+  report: TransferReport,
   isStrict: boolean,
-): AsyncGenerator<Batch, void, undefined> {
-  const lines = new LineSplitter(maxLineBytes);
-  let readBytes = 0;
-  let plants: OwnedPlant[] = [];
-  let keys = new Set<string>();
+): AsyncGenerator<OwnedPlant[], void, undefined> {
+  let page = new Map<string, OwnedPlant>();
   let bytes = 0;
-  const cut = (): Batch => {
-    const batch = { plants, readBytes };
-    [plants, keys, bytes] = [[], new Set(), 0];
-    return batch;
-  };
-  for await (const piece of withEnd(input)) {
-    readBytes += piece?.length ?? 0;
-    for (const line of piece === undefined ? lines.end() : lines.push(piece)) {
-      const parsed = parsePlantLine(line);
-      if (parsed === undefined) continue;
-      if ('problem' in parsed) {
-        tally.badLine(line.number, parsed.problem);
+  for await (const lines of readLines(input, maxLineBytes)) {
+    for (const line of lines) {
+      const owned = parsePlantLine(line);
+      if (typeof owned === 'string') {
+        report.onBadLine(line.number, owned);
         if (!isStrict) continue;
-        yield cut();
+        yield [...page.values()];
         return;
       }
-      const { owned } = parsed;
-      const key = `${owned.plant.id} ${owned.user}`;
-      if (plants.length === maxPageLength || bytes >= maxPageBytes || keys.has(key)) yield cut();
-      plants.push(owned);
-      keys.add(key);
+      if (owned === undefined) continue;
+      if (page.size === maxPageLength || bytes >= maxPageBytes || page.has(keyOf(owned))) {
+        yield [...page.values()];
+        page = new Map();
+        bytes = 0;
+      }
+      page.set(keyOf(owned), owned);
       bytes += line.bytes?.length ?? 0;
     }
   }
-  yield cut();
-}
-
-async function* withEnd(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer | undefined, void, undefined> {
-  yield* input;
-  yield undefined;
+  yield [...page.values()];
 }

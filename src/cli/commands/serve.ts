@@ -2,42 +2,35 @@ import { subscribe } from 'node:diagnostics_channel';
 import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { resolve as absolutePath } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { createListenerWithPages } from '../../http/node/request-listener.ts';
+import { createServerFor, drainServer } from '../../http/node/server.ts';
+import type { ServiceOptions } from '../../http/service-options.ts';
+import type { Authenticate } from '../../model/caller.ts';
 import type { RequestMessage } from '../../model/diagnostics.ts';
 import { PlantStore } from '../../store/plant-store.ts';
-import type { Authenticate } from '../../model/caller.ts';
-import type { ServiceOptions } from '../../http/service-options.ts';
-import { createListenerWithPages } from '../../http/node/request-listener.ts';
-import type { FindPage } from '../../http/node/request-listener.ts';
-import { createServerFor, drainServer } from '../../http/node/server.ts';
 import { createTokenFileAuthenticator } from '../../tokens/authenticator.ts';
-import { Admin } from '../admin/admin.ts';
+import { createAdminServer } from '../admin/admin.ts';
+import { StorageProbe } from '../admin/storage-probe.ts';
 import type { Command } from '../command.ts';
 import { createDocs } from '../docs/find-page.ts';
-import { firstTokenTarget, issueFirstToken } from '../first-token.ts';
+import { prepareFirstToken } from '../first-token.ts';
 import type { FirstToken } from '../first-token.ts';
 import { listen, reachableUrl } from '../listen.ts';
-import type { ListenAddress } from '../listen.ts';
+import { openStorage, storagePlace } from '../open-storage.ts';
 import { Log } from '../output/log.ts';
 import { isRejectedInput } from '../rejected-input.ts';
 import { parseServeConfig, serveHelp } from '../serve-config.ts';
 import type { ServeConfig } from '../serve-config.ts';
-import { probeStorage } from '../storage-probe.ts';
-import type { StorageProbe } from '../storage-probe.ts';
-import { version } from '../version.ts';
-import { openStorage, storagePlace } from '../open-storage.ts';
 
 /** The maximum time for which requests in progress may continue after a signal. */
 const drainGraceMs = 8000;
 /** The maximum time from a signal to the exit of the process, even if the shutdown is incomplete. */
 const stopWithinMs = 9500;
 /**
- * The maximum time for which a running storage probe may delay the exit. The limit is needed because the database may
- * not respond.
+ * The maximum time from the end of the last request to the exit of the process. The limit is needed because a database
+ * may not respond, and because the log may not be read.
  */
-const probeGraceMs = 1000;
-/** The maximum time for which the process delays its exit so that the last log lines can be read. */
-const logGraceMs = 500;
+const exitGraceMs = 1000;
 /**
  * Signals within this interval count as one signal. If npm runs the server, Ctrl-C sends one signal from the terminal,
  * and npm forwards another.
@@ -48,95 +41,88 @@ const sameSignalMs = 100;
 export const serve: Command = { help: serveHelp, run: async (args) => runServer(parseServeConfig(args)) };
 
 async function runServer(config: ServeConfig): Promise<number> {
+  const { docs, basePath, corsOrigin, trustedProxies } = config;
   const log = new Log(config.log);
-  const admin = config.admin === undefined ? undefined : await startAdmin(config.admin, log);
-  try {
-    return await runService(config, log, admin);
-  } finally {
-    admin?.close();
-  }
-}
-
-/**
- * Opens the admin port. If the port fails later, the process exits, because a server without this port cannot be
- * monitored.
- */
-function startAdmin(address: ListenAddress, log: Log): Promise<Admin> {
-  const onFailure = (error: Error): void => {
-    log.error('The admin port failed', error);
-    log.flush();
-    process.exit(1);
-  };
-  return Admin.start({ address, version: version(), onFailure });
-}
-
-async function runService(config: ServeConfig, log: Log, admin: Admin | undefined): Promise<number> {
-  const findPage: FindPage = config.docs === undefined ? () => undefined : createDocs(config.docs.source);
+  const findPage = docs === undefined ? () => undefined : createDocs(docs.source, basePath);
   const useTokens = (): Authenticate =>
     createTokenFileAuthenticator(config.tokens, {
       onWarning: (message) => {
         log.error(message);
       },
     });
-  const firstTarget = existsSync(config.tokens) ? undefined : firstTokenTarget(config.tokens, process.stdout.isTTY);
-  let authenticate: Authenticate = firstTarget === undefined ? useTokens() : () => null;
+  const issueFirst = existsSync(config.tokens) ? undefined : prepareFirstToken(config.tokens);
+  let authenticate: Authenticate = issueFirst === undefined ? useTokens() : () => null;
 
   const place = storagePlace(config.storage);
-  const storage = await openStorage(config.storage);
+  const storage = await openStorage(config.storage, {
+    createIfMissing: true,
+    onNewTable: (table) => {
+      log.info(`Plants are stored in the new table ${table}.`);
+    },
+  });
   const store = new PlantStore({ storage });
-  let probe: StorageProbe | undefined;
+  const probe = new StorageProbe(storage, log);
   const options: ServiceOptions = {
     authenticate: (token) => authenticate(token),
     onError: (error, { requestId, method, path }) => {
       log.error(`${method} ${path} failed`, error, requestId);
     },
-    basePath: config.basePath,
-    corsOrigin: config.corsOrigin,
-    trustedProxies: config.trustedProxies,
+    basePath,
+    corsOrigin,
+    trustedProxies,
   };
   const server = createServerFor(createListenerWithPages(store, options, findPage));
+  const adminServer = config.admin === undefined ? undefined : createAdminServer(server, store, probe);
   try {
-    if (config.log !== 'off') {
-      subscribe('plant-store:request', (message) => {
-        log.request(message as RequestMessage);
-      });
-    }
-    server.on('clientError', (error: NodeJS.ErrnoException) => {
-      if (!isRejectedInput(error)) return;
-      log.rejection(error.code);
-      admin?.countRejected();
+    if (config.log !== 'off') logEvents(server, log);
+    const url = await listen(server, config.address);
+    const adminUrl = adminServer && config.admin && (await listen(adminServer, config.admin, 'admin-'));
+    adminServer?.on('error', (error) => {
+      log.error('The admin port failed', error);
+      log.flush();
+      // A server without its admin port cannot be monitored.
+      process.exit(1);
     });
-    admin?.watch(server, store);
-    server.on('drop', () => {
-      log.error(`A connection was closed: ${server.maxConnections} are open.`);
-    });
-    server.on('idleConnectionClosed', () => {
-      log.error(idleClosedText(server));
-    });
-    const url = await listen(server, config);
-
     // The token is issued only after the server has started to listen. If the startup fails earlier, for example
     // because the port is in use, it does not leave behind a token that was never shown.
-    const first = firstTarget && issueFirstToken(config.tokens, firstTarget, reachableUrl(url));
+    const first = issueFirst?.();
     if (first !== undefined) authenticate = useTokens();
     const stopped = stopOnSignal(server, log, () => {
-      admin?.draining();
-      probe?.stop();
+      probe.stop();
     });
-    const ready = readyText(url, place, config, admin);
-    process.stdout.write(first === undefined ? ready : firstStartText(ready, first));
-    admin?.serving(storage);
-    probe = probeStorage(storage, log);
+    process.stdout.write(readyText({ config, place, url, adminUrl, first }));
+    void probe.start();
     await stopped;
+    setTimeout(() => {
+      log.flush();
+      process.exit(0);
+    }, exitGraceMs).unref();
   } finally {
     // The server is still listening here only if the startup failed after the port was opened.
     if (server.listening) await drainServer(server, 0);
-    await Promise.race([store.close(), ...(probe?.isUnderWay === true ? [sleep(probeGraceMs)] : [])]);
+    await store.close();
+    adminServer?.close();
+    adminServer?.closeAllConnections();
     log.flush();
   }
-  // Exits even if standard error is not read and some log lines have not been written.
-  setTimeout(() => process.exit(0), logGraceMs).unref();
   return 0;
+}
+
+/** Logs the requests, the input that node:http rejects, and the connections that the server closes. */
+function logEvents(server: Server, log: Log): void {
+  subscribe('plant-store:request', (message) => {
+    log.request(message as RequestMessage);
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException) => {
+    if (isRejectedInput(error)) log.rejection(error.code);
+  });
+  server.on('drop', () => {
+    log.error(`A connection was closed: ${server.maxConnections} are open.`);
+  });
+  server.on('connectionEvicted', () => {
+    const limit = `at most ${server.maxConnections} connections may be open`;
+    log.error(`The least active connection was closed to make room: ${limit}.`);
+  });
 }
 
 /**
@@ -162,30 +148,27 @@ function stopOnSignal(server: Server, log: Log, onStop: () => void): Promise<voi
   });
 }
 
-/**
- * Returns the output of a server that is ready. Supervisors and scripts wait for the first line. `place` completes the
- * sentence "Plants are stored …". If the admin port and the documentation page are enabled, their URLs follow.
- */
-function readyText(url: string, place: string, { docs, tokens }: ServeConfig, admin: Admin | undefined): string {
-  const health = admin === undefined ? '' : `Health and metrics: ${admin.url}\n`;
-  const page = docs === undefined ? '' : `Try it in a browser: ${reachableUrl(url)}/docs\n`;
-  const stored = `Plants are stored ${place}, and tokens in ${absolutePath(tokens)}.\n`;
-  return `Plant Store listening on ${url}\n${stored}${health}${page}`;
+interface ReadyServer {
+  readonly config: ServeConfig;
+  /** Completes the sentence "Plants are stored …". */
+  readonly place: string;
+  readonly url: string;
+  readonly adminUrl: string | undefined;
+  readonly first: FirstToken | undefined;
 }
 
 /**
- * Returns the output of a server that has issued the first token. The output ends with a command that a new user can
- * run next.
+ * Returns the output of a server that is ready. Supervisors and scripts wait for the line with the URL. If the server
+ * has issued the first token, the output ends with a command that a new user can run next.
  */
-function firstStartText(ready: string, { text, curl }: FirstToken): string {
-  return `${text}
-${ready}To list your plants, run:
-
-  ${curl}
-
-`;
-}
-
-function idleClosedText({ maxConnections }: Server): string {
-  return `An idle connection was closed to make room: at most ${maxConnections} connections may be open.`;
+function readyText({ config, place, url, adminUrl, first }: ReadyServer): string {
+  const lines = [
+    `Plant Store listening on ${url}`,
+    `Plants are stored ${place}, and tokens in ${absolutePath(config.tokens)}.`,
+    ...(adminUrl === undefined ? [] : [`Health and metrics: ${adminUrl}`]),
+    ...(config.docs === undefined ? [] : [`Try it in a browser: ${reachableUrl(url)}/docs`]),
+  ];
+  const ready = `${lines.join('\n')}\n`;
+  if (first === undefined) return ready;
+  return `${first.text}\n${ready}To list your plants, run:\n\n  ${first.curl(reachableUrl(url))}\n\n`;
 }

@@ -46,11 +46,42 @@ const css = `.swagger-ui .response-col_links {
 /**
  * The script that starts Swagger UI. Because `validatorUrl` is null, Swagger UI does not send the OpenAPI document to a
  * validator on another host.
+ *
+ * The page shows only a part of the document, because it would otherwise be very long on a phone. It omits HEAD and
+ * OPTIONS, the descriptions of response headers, and the bodies of errors, which are the same for all errors. It puts all
+ * operations under one heading.
  */
-const startScript = `SwaggerUIBundle({
+const startScript = `function shorten(document) {
+  const errors = Object.values(document.components.responses);
+  for (const path of Object.values(document.paths)) {
+    delete path.head;
+    delete path.options;
+    for (const operation of Object.values(path)) {
+      operation.tags = ['Operations'];
+      for (const [status, response] of Object.entries(operation.responses)) {
+        delete response.headers;
+        if (status >= 400) errors.push(response);
+      }
+    }
+  }
+  for (const response of errors) {
+    delete response.headers;
+    delete response.content;
+  }
+  return document;
+}
+
+SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#swagger-ui',
   presets: [SwaggerUIBundle.presets.apis],
+  plugins: [
+    {
+      statePlugins: {
+        spec: { wrapActions: { updateJsonSpec: (update) => (document) => update(shorten(document)) } },
+      },
+    },
+  ],
   layout: 'BaseLayout',
   tryItOutEnabled: true,
   displayRequestDuration: true,

@@ -1,5 +1,5 @@
-import { errorText } from '../../model/error-text.ts';
 import type { RequestMessage } from '../../model/diagnostics.ts';
+import { errorText } from '../../model/error-text.ts';
 import { errorSummary } from './error-summary.ts';
 import { printable } from './printable.ts';
 import { styled } from './style.ts';
@@ -21,15 +21,16 @@ const maxUnwrittenBytes = 1_048_576;
 /** For this many milliseconds after an error has been logged, its repetitions are only counted. */
 const repeatMs = 1000;
 
+/** The methods that RFC 9110 defines, and PATCH. */
+const knownMethods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'];
+
 /** Writes the log to standard error, with one write per event loop iteration. */
 export class Log {
   readonly #format: LogFormat;
   /** The number of repetitions of each error since it was logged. */
   readonly #repeats = new Map<string, number>();
-  #lines = '';
+  #lines: string[] = [];
   #dropped = 0;
-  #timeMs = NaN;
-  #time = '';
 
   constructor(format: LogFormat) {
     this.#format = format;
@@ -63,6 +64,7 @@ export class Log {
   /**
    * Logs a request that has ended. The line contains the path template from the OpenAPI document, not the requested
    * path, because a requested path can contain secrets, as in `http://ada:password@host/plants` or `/plants;token=…`.
+   * For the same reason, an unknown method is logged as `other`.
    */
   request({ requestId, traceId, client, user, tokenId, method, path, operation, ...outcome }: RequestMessage): void {
     const { status, error, durationMs, bytes, isComplete } = outcome;
@@ -74,7 +76,7 @@ export class Log {
       client,
       user,
       tokenId,
-      method: knownMethod(method),
+      method: knownMethods.includes(method) ? method : 'other',
       path,
       operation,
       status,
@@ -90,6 +92,12 @@ export class Log {
     this.#write({ level: 'info', message: 'refused', code });
   }
 
+  /** Writes all buffered lines. */
+  flush(): void {
+    this.#reportRepeats();
+    this.#writeOut();
+  }
+
   #reportRepeats(): void {
     for (const [key, count] of this.#repeats) {
       if (count > 0) this.#write({ level: 'error', message: `${count} times more: ${key}` });
@@ -99,72 +107,35 @@ export class Log {
 
   #write(entry: LogEntry): void {
     if (this.#format === 'off') return;
-    if (this.#lines === '') {
+    if (this.#lines.length === 0) {
       setImmediate(() => {
         this.#writeOut();
       });
     }
-    this.#lines +=
-      this.#format === 'json'
-        ? `{"time":"${this.#isoTime()}",${JSON.stringify(entry).slice(1)}\n`
-        : `${pretty(new Date(), entry)}\n`;
+    this.#lines.push(this.#format === 'pretty' ? pretty(entry) : json(entry));
   }
 
-  #reportDropped(): void {
+  #writeOut(): void {
+    if (this.#lines.length === 0) return;
+    const lines = this.#lines;
+    this.#lines = [];
+    if (process.stderr.writableLength > maxUnwrittenBytes) {
+      this.#dropped += lines.length;
+      return;
+    }
+    process.stderr.write(`${lines.join('\n')}\n`);
+    if (this.#dropped === 0) return;
     const message = `${this.#dropped} lines were dropped because standard error was not read`;
     this.#dropped = 0;
     this.#write({ level: 'error', message });
   }
-
-  /** Returns the current time in ISO 8601 format. Formats it at most once per millisecond. */
-  #isoTime(): string {
-    const now = Date.now();
-    if (now !== this.#timeMs) {
-      this.#timeMs = now;
-      this.#time = new Date(now).toISOString();
-    }
-    return this.#time;
-  }
-
-  /** Writes all buffered lines. */
-  flush(): void {
-    this.#reportRepeats();
-    this.#writeOut();
-  }
-
-  #writeOut(): void {
-    if (this.#lines === '') return;
-    if (process.stderr.writableLength > maxUnwrittenBytes) {
-      this.#dropped += this.#lines.split('\n').length - 1;
-    } else {
-      process.stderr.write(this.#lines);
-    }
-    this.#lines = '';
-    if (this.#dropped > 0 && process.stderr.writableLength <= maxUnwrittenBytes) this.#reportDropped();
-  }
 }
 
-/**
- * The methods that RFC 9110 defines, and PATCH. All other methods are logged as `other`, because a client can send any
- * text as the method.
- */
-const knownMethods: ReadonlySet<string> = new Set([
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'DELETE',
-  'CONNECT',
-  'OPTIONS',
-  'TRACE',
-  'PATCH',
-]);
-
-function knownMethod(method: string): string {
-  return knownMethods.has(method) ? method : 'other';
+function json(entry: LogEntry): string {
+  return `{"time":"${new Date().toISOString()}",${JSON.stringify(entry).slice(1)}`;
 }
 
-function pretty(time: Date, { level, message, error, ...fields }: LogEntry): string {
+function pretty({ level, message, error, ...fields }: LogEntry): string {
   const { method, path, status, durationMs = 0, end, code, user, requestId } = fields;
   const who = user === undefined ? undefined : printable(String(user));
   const place = path === '' ? '(no route)' : path;
@@ -172,7 +143,7 @@ function pretty(time: Date, { level, message, error, ...fields }: LogEntry): str
   const parts =
     method === undefined ? [message, code, requestId] : [method, place, status, code, duration, end, who, requestId];
   const text = parts.filter((part) => part !== undefined).join(' ');
-  const clock = styled('dim', time.toTimeString().slice(0, 8), process.stderr);
+  const clock = styled('dim', new Date().toTimeString().slice(0, 8), process.stderr);
   const label = level === 'error' ? `${styled('red', 'ERROR', process.stderr)} ` : '';
   return `${clock} ${label}${text}${error === undefined ? '' : `\n${error}`}`;
 }

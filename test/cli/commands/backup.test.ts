@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { callService } from '../../support/call.ts';
 import { runCommand, startServer } from '../../support/command-line.ts';
+import { plainEnvironment, runProgram } from '../../support/run-program.ts';
+import { main, tsx } from '../../support/sources.ts';
 import { checkIntegrity } from '../../support/sqlite-file.ts';
 import { createAll, hostilePlants, readAll, rowOfPlants } from '../../support/stored-plants.ts';
+import { hasProgram, mountSmallFolder } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 describe('plant-store backup', { concurrency: 4 }, () => {
@@ -73,6 +76,38 @@ describe('plant-store backup', { concurrency: 4 }, () => {
     }
     assert.equal(readFileSync(join(cwd, 'letter.txt'), 'utf8'), 'Dear Ada');
     assert.deepEqual(await readdir(cwd), ['letter.txt', 'link', 'plants.db']);
+  });
+
+  it('names the target and leaves no file behind if the disk of the target is full', async (t) => {
+    const folder = await mountSmallFolder(t, 1);
+    if (folder === undefined) {
+      t.skip('this process may not mount');
+      return;
+    }
+    const cwd = await temporaryFolder(t);
+    await createAll(join(cwd, 'plants.db'), rowOfPlants('ada', 50_000));
+    const target = join(folder, 'copy.db');
+    const { code, stderr } = await runCommand(['backup', target], { cwd });
+    assert.equal(code, 1);
+    const sentence = `${target} cannot be written: the disk is full or failing. Free space, and try again.`;
+    assert.equal(stderr, `plant-store: ${sentence} (database or disk is full)\n`);
+    assert.deepEqual(await readdir(folder), []);
+    assert.equal(checkIntegrity(join(cwd, 'plants.db')), 'ok');
+  });
+
+  it('names both files if a write fails', async (t) => {
+    if (!hasProgram(t, 'prlimit')) return;
+    const cwd = await temporaryFolder(t);
+    await createAll(join(cwd, 'plants.db'), rowOfPlants('ada', 50_000));
+    const args = ['--fsize=500000', process.execPath, '--import', tsx, main, 'backup', 'copy.db'];
+    // The limit also applies to the file in which Node.js would record the coverage.
+    const env = { ...plainEnvironment(), NODE_V8_COVERAGE: '' };
+    const { code, stderr } = await runProgram('prlimit', args, { cwd, env });
+    assert.equal(code, 1);
+    const [file, target] = [join(cwd, 'plants.db'), join(cwd, 'copy.db')];
+    const sentence = `${file} cannot be copied to ${target}: a disk is full or failing. Free space, and try again.`;
+    assert.equal(stderr, `plant-store: ${sentence} (disk I/O error)\n`);
+    assert.ok(!existsSync(target));
   });
 
   it('rejects a source that is missing, empty or not a plant store, and creates no file', async (t) => {

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { buffer, text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { checkCases } from '../../../src/check/cases.ts';
+import type { Caller } from '../../../src/http.ts';
 import { runCommand, spawnCommand } from '../../support/command-line.ts';
 import type { CommandContext } from '../../support/command-line.ts';
 import { listenUrl } from '../../support/listen.ts';
@@ -80,6 +81,19 @@ describe('plant-store check', { concurrency: 2 }, () => {
     for (const { reason } of notRun) assert.equal(reason, 'This check needs a read-only token.');
   });
 
+  it('accepts tokens that are parts of words', async (t) => {
+    const users: Record<string, Caller> = {
+      a: { user: 'ada' },
+      b: { user: 'bob' },
+      r: { user: 'ada', scopes: ['plants:read'] },
+    };
+    const service = await startService(t, { authenticate: (token) => users[token] ?? null });
+    const args = ['--token', 'a', '--token', 'b', '--read-only-token', 'r'];
+    const { code, stdout, stderr } = await runCheck(t, [service.url, ...args]);
+    assert.deepEqual([code, stderr], [0, ''], stdout);
+    assert.match(stdout, / passed, 0 failed, 0 warnings, 0 not run\.\n$/);
+  });
+
   it('exits with 1 if a MUST fails, and shows what was expected and received, without the tokens', async (t) => {
     const url = await startBrokenProxy(t, await startService(t), '"error":40402', '"error":"not found: ada"');
     const { code, stdout, stderr } = await runCheck(t, [url, ...twoTokens]);
@@ -100,7 +114,12 @@ describe('plant-store check', { concurrency: 2 }, () => {
       ),
     );
     assert.doesNotMatch(stdout, /Bearer (?:ada|bob)/);
-    assert.match(stdout, / passed, [1-9]\d* failed, \d+ warnings?, \d+ not run\.\n$/);
+    const kind = 'expected an Error: {"error": int32, "message": string} and received status 404';
+    const count = stdout.match(/^ {4}expected: an Error: .*\n {4}received: status 404,/gm)?.length;
+    assert.ok(count !== undefined && count > 1);
+    const [failures, counts] = stdout.split('\n\n').slice(1);
+    assert.equal(failures, `${count} checks ${kind}. The first is delete-absent.`);
+    assert.match(counts ?? '', /^\d+ checks in .* passed, [1-9]\d* failed, \d+ warnings?, \d+ not run\.\n$/);
   });
 
   it('exits with 0 if only a SHOULD fails', async (t) => {

@@ -4,7 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { runCommand, spawnCommand } from '../../support/command-line.ts';
+import { runProgram } from '../../support/run-program.ts';
+import { main, tsx } from '../../support/sources.ts';
 import { createAll, hostilePlants, owned, rowOfPlants } from '../../support/stored-plants.ts';
+import { mountSmallFolder } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 describe('plant-store export', { concurrency: 4 }, () => {
@@ -83,6 +86,21 @@ describe('plant-store export', { concurrency: 4 }, () => {
     child.stdout.destroy();
     assert.deepEqual(await exited, [1, null]);
     assert.match(stderr, /^plant-store: Standard output ended before all plants were written\. \(.*EPIPE.*\)\n$/);
+  });
+
+  it('says to free space if the disk of standard output is full', async (t) => {
+    const folder = await mountSmallFolder(t, 1);
+    if (folder === undefined) {
+      t.skip('this process may not mount');
+      return;
+    }
+    const cwd = await temporaryFolder(t);
+    await createAll(join(cwd, 'plants.db'), rowOfPlants('ada', 50_000));
+    const script = `"$@" > '${folder}/plants.ndjson'`;
+    const args = ['-c', script, 'sh', process.execPath, '--import', tsx, main, 'export'];
+    const { code, stderr } = await runProgram('sh', args, { cwd });
+    const sentence = 'Not all plants were written to standard output: the disk is full. Free space, and try again.';
+    assert.deepEqual([code, stderr], [1, `plant-store: ${sentence} (ENOSPC: no space left on device, write)\n`]);
   });
 
   it('rejects a storage that does not exist', async (t) => {

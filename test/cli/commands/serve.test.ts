@@ -9,6 +9,7 @@ import { callService } from '../../support/call.ts';
 import { runCommand, spawnCommand, startServer } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
 import { occupyPort } from '../../support/listen.ts';
+import { freePort } from '../../support/postgres.ts';
 import { untilListening } from '../../support/server-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -58,6 +59,44 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     await eventually(() => {
       assert.ok(existsSync(tokens));
     });
+  });
+
+  it('prefers PLANT_STORE_HOST and PLANT_STORE_PORT to HOST and PORT', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const port = await freePort();
+    const env = { PLANT_STORE_HOST: 'localhost', PLANT_STORE_PORT: String(port), HOST: '192.0.2.1', PORT: 'http' };
+    const child = spawnCommand(['serve', '--storage', 'memory'], { cwd, env });
+    const { url } = await untilListening(t, child, /^Plant Store listening on (\S+)\n/m);
+    assert.equal(url, `http://localhost:${port}`);
+    const args = ['--storage', 'memory', '--host', '127.0.0.1'];
+    assert.match((await startServer(t, args, { cwd, env })).url, /^http:\/\/127\.0\.0\.1:/);
+    const wrong = await runCommand(['serve'], { cwd, env: { PLANT_STORE_PORT: 'http', PORT: '0' } });
+    const sentence = "plant-store: PLANT_STORE_PORT must be 0 to 65535, not 'http'.\n";
+    assert.deepEqual(wrong, { code: 2, stdout: '', stderr: sentence });
+  });
+
+  it('ignores the variables that Kubernetes sets for a service named plant-store', async (t) => {
+    const address = 'tcp://10.0.0.7:80';
+    const env = {
+      PLANT_STORE_SERVICE_HOST: '10.0.0.7',
+      PLANT_STORE_SERVICE_PORT: '80',
+      PLANT_STORE_SERVICE_PORT_HTTP: '80',
+      PLANT_STORE_PORT: address,
+      PLANT_STORE_PORT_80_TCP: address,
+      PLANT_STORE_PORT_80_TCP_PROTO: 'tcp',
+      PLANT_STORE_PORT_80_TCP_PORT: '80',
+      PLANT_STORE_PORT_80_TCP_ADDR: '10.0.0.7',
+      PLANT_STORE_ADMIN_PORT: address,
+      PORT: '0',
+    };
+    const child = spawnCommand(['serve', '--storage', 'memory', '--log', 'off'], {
+      cwd: await temporaryFolder(t),
+      env,
+    });
+    const server = await untilListening(t, child, /^Plant Store listening on (\S+)\n/m);
+    assert.equal(await server.stop(), 0);
+    assert.equal(server.stderr(), '');
+    assert.doesNotMatch(server.stdout(), /Health and metrics/);
   });
 
   it('prefers flags to the environment', async (t) => {

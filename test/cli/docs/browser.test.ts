@@ -124,4 +124,34 @@ describe('the page of serve --docs in Chromium', () => {
       assert.ok(contentWidth <= width, `The content is ${contentWidth} pixels wide.`);
     });
   }
+
+  it('omits HEAD, OPTIONS, response headers and the bodies of errors', { timeout: 120_000 }, async (t) => {
+    const observed = await openPage(t, `http://127.0.0.1:${await startDocsService(t)}/docs`, 390);
+    if (observed === undefined) return;
+    const { page, complaints } = observed;
+    const operations = page.locator('.opblock');
+    await operations.first().waitFor();
+    const headings = await page.locator('.opblock-tag').allInnerTexts();
+    assert.deepEqual(headings, ['Operations']);
+    const names = await page.locator('.opblock-summary-path').allInnerTexts();
+    const methods = await page.locator('.opblock-summary-method').allInnerTexts();
+    assert.deepEqual(
+      methods.map((method, index) => `${method} ${names[index] ?? ''}`),
+      ['GET /plants', 'POST /plants', 'DELETE /plants/{id}', 'GET /openapi.json'],
+    );
+    for (const operation of await operations.all()) {
+      await operation.locator('.opblock-summary-control').click();
+      await operation.locator('.responses-table .response').first().waitFor();
+    }
+    const responses = page.locator('.responses-table .response');
+    const statuses = await responses.locator('.response-col_status').allInnerTexts();
+    assert.deepEqual(
+      new Set(statuses),
+      new Set(['200', '204', '400', '401', '403', '404', '408', '431', '500', '503']),
+    );
+    assert.equal(await responses.getByText('Headers:').count(), 0);
+    // GET /plants, POST /plants and GET /openapi.json have a successful response with a body.
+    assert.equal(await responses.locator('.model-example').count(), 3);
+    assert.deepEqual(complaints, []);
+  });
 });

@@ -70,7 +70,7 @@ function fromJson(line: string): unknown[] {
 }
 
 function fromPretty(line: string): unknown[] {
-  const pattern = /^[\d:]{8} (\w+) (\S+|\(no route\)) \d{3} (?:\w+ )?[\d.]+ ms [\da-f-]{36}$/;
+  const pattern = /^[\d:]{8} (\w+) (\S+|\(no route\)) \d{3} (?:\w+ )?[\d.]+ ms [\w-]+$/;
   const [, method, route] = pattern.exec(line) ?? [];
   return [method, route === '(no route)' ? '' : route];
 }

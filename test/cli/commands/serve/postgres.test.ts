@@ -52,6 +52,37 @@ describe('plant-store serve over PostgreSQL', { concurrency: 4 }, () => {
     });
   });
 
+  it('reports a table that it has created, and only then', async (t) => {
+    const { cwd, token } = await folderWithToken(t);
+    const url = await cluster.makeDatabase();
+    await cluster.queryAt(url, 'CREATE SCHEMA garden');
+    for (const isNew of [true, false]) {
+      const args = ['--storage', `${url}?schema=garden&table=beds`, '--log', 'pretty'];
+      const server = await startServer(t, args, { cwd });
+      assert.equal((await callService(server.url, 'GET', '/plants', { token })).status, 200);
+      assert.equal(await server.stop(), 0);
+      assert.equal(server.stderr().includes(' Plants are stored in the new table "garden"."beds".\n'), isNew);
+    }
+  });
+
+  it('never creates a schema, reports a missing one, and uses it as soon as it exists', async (t) => {
+    const { cwd, token } = await folderWithToken(t);
+    const url = await cluster.makeDatabase();
+    const server = await startServer(t, ['--storage', `${url}?schema=garden`, '--log', 'pretty'], { cwd });
+    const { status, json } = await callService(server.url, 'GET', '/plants', { token });
+    assert.deepEqual([status, json], [500, { error: 50001, message: 'The storage has no table for plants.' }]);
+    const sentence =
+      'The storage does not work: The storage has no table for plants. There is no schema "garden". ' +
+      'Create the schema, or check its name in the connection string. (next try in 1 s)';
+    await eventually(() => {
+      assert.ok(server.stderr().includes(sentence));
+    });
+    assert.deepEqual(await cluster.queryAt(url, "SELECT FROM pg_namespace WHERE nspname = 'garden'"), []);
+    await cluster.queryAt(url, 'CREATE SCHEMA garden');
+    assert.equal((await callService(server.url, 'GET', '/plants', { token })).status, 200);
+    assert.equal(await server.stop(), 0);
+  });
+
   it('keeps running while the database is down, and never shows the password', async (t) => {
     const { cwd, token } = await folderWithToken(t);
     const database = await PostgresCluster.start();

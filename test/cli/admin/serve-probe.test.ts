@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
-import { runCommand, startServer } from '../support/command-line.ts';
-import { eventually } from '../support/eventually.ts';
-import { occupyPort } from '../support/listen.ts';
-import { PostgresCluster } from '../support/postgres.ts';
-import type { ServerProcess } from '../support/server-process.ts';
-import { createAll, rowOfPlants } from '../support/stored-plants.ts';
-import { makeReadOnly } from '../support/system-fault.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import type { HasAfter } from '../support/temporary-folder.ts';
+import { runCommand, startServer } from '../../support/command-line.ts';
+import { eventually } from '../../support/eventually.ts';
+import { occupyPort } from '../../support/listen.ts';
+import { PostgresCluster } from '../../support/postgres.ts';
+import type { ServerProcess } from '../../support/server-process.ts';
+import { createAll, rowOfPlants } from '../../support/stored-plants.ts';
+import { makeReadOnly } from '../../support/system-fault.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import type { HasAfter } from '../../support/temporary-folder.ts';
 
 let cluster: PostgresCluster;
 before(async () => {
@@ -117,14 +117,15 @@ describe('storage probe of plant-store serve', { concurrency: 4 }, () => {
     assert.deepEqual(messages(server).slice(-2), ['The storage works now.', 'SIGTERM: stopping']);
   });
 
-  it('logs nothing while the storage works', async (t) => {
+  it('logs only a new table while the storage works', async (t) => {
     const cwd = await temporaryFolder(t);
     const url = await cluster.makeDatabase();
     for (const storage of ['memory', 'sqlite:plants.db', url]) {
       const server = await startUnused(t, storage, cwd);
       if (storage === url) await eventually(() => cluster.queryAt(url, 'SELECT FROM plants'));
       assert.equal(await server.stop(), 0);
-      assert.deepEqual(messages(server), ['SIGTERM: stopping']);
+      const news = storage === url ? ['Plants are stored in the new table "plants".'] : [];
+      assert.deepEqual(messages(server), [...news, 'SIGTERM: stopping']);
     }
   });
 

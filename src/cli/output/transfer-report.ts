@@ -1,0 +1,51 @@
+import type { CopyCounts, CopyPlantsOptions, PlantConflict } from '../../transfer/add-plants.ts';
+import { printable } from './printable.ts';
+import { counted } from './progress.ts';
+import type { Progress } from './progress.ts';
+
+/**
+ * The maximum number of conflicts that are reported individually. The same maximum applies to bad lines. All further
+ * conflicts and bad lines are only counted.
+ */
+const maxTold = 10;
+
+/** Reports a transfer of plants on a terminal: its progress, conflicts, bad lines, and a summary. */
+export class TransferReport implements CopyPlantsOptions {
+  readonly #progress: Progress;
+  readonly #readPart: () => number | undefined;
+  #conflicts = 0;
+  #badLines = 0;
+
+  /** `readPart` returns the completed fraction, 0 to 1, or `undefined` if it is unknown. */
+  constructor(progress: Progress, readPart: () => number | undefined = () => undefined) {
+    this.#progress = progress;
+    this.#readPart = readPart;
+  }
+
+  readonly onProgress = ({ added, present, conflicts }: CopyCounts): void => {
+    this.#progress.update(added + present + conflicts, this.#readPart());
+  };
+
+  readonly onConflict = ({ user, plant: { id } }: PlantConflict): void => {
+    const name = printable(JSON.stringify(user));
+    this.#tell(++this.#conflicts, 'conflicts', `User ${name} has another plant with id ${id}: it was left as it is.`);
+  };
+
+  /** Reports a line of input that is not a valid plant. */
+  onBadLine(number: number, problem: string): void {
+    this.#tell(++this.#badLines, 'bad lines', `Line ${number} was left out: ${problem}`);
+  }
+
+  /** Writes the summary. Returns the exit code, which is 0 if all plants were added or already existed. */
+  finish(verb: string, { added, present, conflicts }: CopyCounts): number {
+    const presents = `${counted(present)} ${present === 1 ? 'was' : 'were'} there already`;
+    const lines = this.#badLines === 0 ? '' : `, ${counted(this.#badLines, 'bad line')}`;
+    this.#progress.finish(verb, added, `; ${presents}, ${counted(conflicts, 'conflict')}${lines}`);
+    return conflicts === 0 && this.#badLines === 0 ? 0 : 1;
+  }
+
+  #tell(count: number, what: string, line: string): void {
+    if (count <= maxTold) this.#progress.tell(line);
+    else if (count === maxTold + 1) this.#progress.tell(`Further ${what} are only counted.`);
+  }
+}
