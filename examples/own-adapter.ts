@@ -1,6 +1,6 @@
 // A storage adapter of your own. The file own-adapter.test.ts tests it.
 import { PlantStoreError } from 'plant-store';
-import type { ListRange, OwnedPlant, PlantKey, ScanRange, StorageAdapter, StoredPlant, Write } from 'plant-store';
+import type { ListRange, OwnedPlant, PlantKey, PlantPage, ScanRange, StorageAdapter, Write } from 'plant-store';
 
 const keyOf = ({ user, plant }: OwnedPlant): PlantKey => ({ user, id: plant.id });
 const compare = (a: PlantKey, b: PlantKey): number =>
@@ -23,9 +23,10 @@ export class MapStorage implements StorageAdapter {
     return outcomes;
   }
 
-  async list(user: string, { after = -(2n ** 63n) - 1n, limit }: ListRange): Promise<StoredPlant[]> {
-    const page = await this.scan({ after: { user, id: after }, limit });
-    return page.filter((owned) => owned.user === user).map(({ plant }) => plant);
+  async list(user: string, { after = -(2n ** 63n) - 1n, limit }: ListRange): Promise<PlantPage> {
+    const page = await this.scan({ after: { user, id: after }, limit: limit + 1 });
+    const plants = page.filter((owned) => owned.user === user).map(({ plant }) => plant);
+    return { plants: plants.slice(0, limit), hasMore: plants.length > limit };
   }
 
   async scan({ after, limit }: ScanRange): Promise<OwnedPlant[]> {

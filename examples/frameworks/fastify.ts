@@ -1,4 +1,5 @@
 import fastify from 'fastify';
+import { createServer } from 'node:http';
 import { PlantStore } from 'plant-store';
 import { createRequestListener } from 'plant-store/http';
 import { SqliteStorage } from 'plant-store/sqlite';
@@ -6,12 +7,16 @@ import { SqliteStorage } from 'plant-store/sqlite';
 const store = new PlantStore({ storage: new SqliteStorage('plants.db') });
 const plants = createRequestListener(store, {
   authenticate: (token) => (token === process.env.ADAS_TOKEN ? { user: 'ada' } : null),
+  basePath: '/garden',
 });
 
-const app = fastify();
-// A hook runs before Fastify parses the body, and next() is called for the routes of the app.
-app.addHook('onRequest', (request, reply, next) => {
-  plants(request.raw, reply.raw, next);
+const app = fastify({
+  // If a hook called `plants`, Fastify itself would still respond to malformed paths such as /garden/plants/%zz.
+  serverFactory: (respond) =>
+    createServer((request, response) => {
+      if (request.url?.startsWith('/garden/')) plants(request, response);
+      else respond(request, response);
+    }),
 });
 app.get('/', () => 'the app itself');
 

@@ -2,7 +2,7 @@
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose';
 import { PlantStore } from 'plant-store';
 import { createPlantServer } from 'plant-store/http';
-import type { Authenticate, Scope } from 'plant-store/http';
+import type { Authenticate } from 'plant-store/http';
 import { SqliteStorage } from 'plant-store/sqlite';
 
 const issuer = process.env.ISSUER ?? 'https://login.example.com';
@@ -14,7 +14,7 @@ const invalidToken = /^ERR_(?:JWS_|JWT_|JWKS_NO_MATCHING_KEY|JOSE_ALG_NOT_ALLOWE
 const authenticate: Authenticate = async (token) => {
   try {
     const { payload } = await jwtVerify(token, keys, { issuer, audience: 'plants', requiredClaims: ['sub', 'exp'] });
-    const scopes = String(payload.scope ?? '').split(' ') as Scope[];
+    const scopes = String(payload.scope ?? '').split(' ');
     return payload.sub ? { user: payload.sub, scopes } : null; // An empty `sub` does not identify a user.
   } catch (error) {
     if (error instanceof errors.JOSEError && invalidToken.test(error.code)) return null;

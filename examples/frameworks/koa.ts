@@ -1,4 +1,5 @@
 import Koa from 'koa';
+import { once } from 'node:events';
 import { PlantStore } from 'plant-store';
 import { createRequestListener } from 'plant-store/http';
 import { SqliteStorage } from 'plant-store/sqlite';
@@ -6,20 +7,16 @@ import { SqliteStorage } from 'plant-store/sqlite';
 const store = new PlantStore({ storage: new SqliteStorage('plants.db') });
 const plants = createRequestListener(store, {
   authenticate: (token) => (token === process.env.ADAS_TOKEN ? { user: 'ada' } : null),
+  basePath: '/garden',
 });
 
 const app = new Koa();
-app.use(
-  (context, next) =>
-    new Promise<void>((resolve, reject) => {
-      context.respond = false; // Plant Store responds, unless it calls the function below.
-      context.res.once('close', resolve);
-      plants(context.req, context.res, () => {
-        context.respond = true;
-        next().then(resolve, reject);
-      });
-    }),
-);
+app.use(async (context, next) => {
+  if (!context.path.startsWith('/garden/')) return next();
+  context.respond = false; // Plant Store responds instead of Koa.
+  plants(context.req, context.res);
+  await once(context.res, 'close');
+});
 app.use((context) => {
   context.body = 'the app itself';
 });

@@ -1,4 +1,4 @@
-// Next.js: app/garden/[...path]/route.ts
+// Next.js: app/garden/[[...path]]/route.ts
 import { PlantStore } from 'plant-store';
 import { createFetchHandler } from 'plant-store/fetch';
 import { SqliteStorage } from 'plant-store/sqlite';
@@ -9,5 +9,7 @@ const handler = createFetchHandler(store, {
   basePath: '/garden',
 });
 
-export { handler as GET, handler as POST, handler as DELETE, handler as OPTIONS };
+// Next.js itself would respond to the methods that are not exported.
+export { handler as GET, handler as HEAD, handler as OPTIONS, handler as POST };
+export { handler as DELETE, handler as PATCH, handler as PUT };
 export const runtime = 'nodejs';

@@ -11,3 +11,4 @@ const handler = createFetchHandler(store, {
 
 /** Called for every method. */
 export const fallback = ({ request }: { request: Request }): Promise<Response> => handler(request);
+export const trailingSlash = 'ignore';

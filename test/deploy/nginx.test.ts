@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:http2';
@@ -8,17 +8,21 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
+import type { Scope } from '../../src/http.ts';
+import { errorTable } from '../../src/model/errors.ts';
 import { issueToken } from '../../src/tokens/issue.ts';
-import { startServer } from '../support/command-line.ts';
+import { hasOpenssl, issueCertificate } from '../support/certificate.ts';
+import { runCommand, startServer } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { listen } from '../support/listen.ts';
+import type { ServerProcess } from '../support/server-process.ts';
 import { root } from '../support/sources.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** Returns whether nginx is installed. `nginx --version` fails, so `hasProgram` cannot be used. */
+/** Returns whether nginx and openssl are installed. `nginx --version` fails, so `hasProgram` cannot be used. */
 function hasNginx(t: TestContext): boolean {
-  if (['nginx', 'openssl'].every((name) => spawnSync(name, ['-v']).error === undefined)) return true;
-  t.skip('nginx or openssl is not installed');
+  if (spawnSync('nginx', ['-v']).error === undefined) return hasOpenssl(t);
+  t.skip('nginx is not installed');
   return false;
 }
 
@@ -37,16 +41,15 @@ interface Ports {
 /** Starts nginx with the configuration in deploy/, but with free ports and a new certificate. */
 async function startNginx(t: TestContext, cwd: string, upstream: number, prefix: string): Promise<Ports> {
   const ports = { http: await freePort(t), https: await freePort(t) };
-  const days = ['-days', '1', '-subj', '/CN=localhost', '-keyout', 'key.pem', '-out', 'certificate.pem'];
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...days], { cwd, stdio: 'ignore' });
+  const { certificate, key } = issueCertificate(cwd);
   const site = (await readFile(join(root, 'deploy/nginx/plant-store.conf'), 'utf8'))
     .replace('127.0.0.1:3000', `127.0.0.1:${upstream}`)
     .replace('listen 80', `listen 127.0.0.1:${ports.http}`)
     .replace('listen 443', `listen 127.0.0.1:${ports.https}`)
     .replaceAll(/ *listen \[::\]:.*\n/g, '')
     .replaceAll('/var/log/nginx/plant-store.log', join(cwd, 'access.log'))
-    .replace('/etc/ssl/plant-store.crt', join(cwd, 'certificate.pem'))
-    .replace('/etc/ssl/plant-store.key', join(cwd, 'key.pem'))
+    .replace('/etc/ssl/plant-store.crt', certificate)
+    .replace('/etc/ssl/plant-store.key', key)
     .replace('location / {', `location ${prefix}/ {`);
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${cwd}/${name};`);
   const http = `http { access_log off; ${paths.join(' ')}\n${site}}`;
@@ -67,30 +70,49 @@ async function startNginx(t: TestContext, cwd: string, upstream: number, prefix:
   return ports;
 }
 
-/** Sends a request over TLS and HTTP/2. */
-async function call(port: number, headers: Record<string, string>, body?: string): Promise<[unknown, string]> {
+/** Starts the server with `--docs`, and nginx in front of it. Waits until nginx accepts connections. */
+async function startBoth(t: TestContext, cwd: string, prefix: string): Promise<Ports & { server: ServerProcess }> {
+  const base = prefix === '' ? [] : ['--base-path', prefix];
+  const args = ['--storage', 'memory', '--log', 'json', '--trusted-proxies', '1', '--docs', ...base];
+  const server = await startServer(t, args, { cwd });
+  const ports = await startNginx(t, cwd, server.port, prefix);
+  await eventually(() => call(ports.https, { ':path': `${prefix}/openapi.json` }));
+  return { server, ...ports };
+}
+
+/** Sends a request over TLS and HTTP/2. Returns the headers, which include the status, and the body. */
+async function send(
+  port: number,
+  headers: Record<string, string>,
+  body?: string,
+): Promise<[headers: Record<string, unknown>, body: string]> {
   const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
   try {
     await once(session, 'connect');
     const stream = session.request(headers);
     stream.end(body);
     const [answered] = (await once(stream, 'response')) as [Record<string, unknown>];
-    return [answered[':status'], await text(stream)];
+    return [answered, await text(stream)];
   } finally {
     session.close();
   }
 }
 
+/** Like {@link send}, but returns the status and the body. */
+async function call(port: number, headers: Record<string, string>, body?: string): Promise<[unknown, string]> {
+  const [answered, received] = await send(port, headers, body);
+  return [answered[':status'], received];
+}
+
 describe('deploy/nginx', () => {
   for (const prefix of ['', '/garden']) {
-    it(`serves the service over HTTP/2 and TLS ${prefix === '' ? 'at the root' : `under ${prefix}`}`, async (t) => {
+    const place = prefix === '' ? 'at the root' : `under ${prefix}`;
+
+    it(`serves the service over HTTP/2 and TLS ${place}`, async (t) => {
       if (!hasNginx(t)) return;
       const cwd = await temporaryFolder(t);
       const { token } = issueToken(join(cwd, 'tokens.json'), { user: 'ada' });
-      const base = prefix === '' ? [] : ['--base-path', prefix];
-      const args = ['--storage', 'memory', '--log', 'json', '--trusted-proxies', '1', ...base];
-      const server = await startServer(t, args, { cwd });
-      const ports = await startNginx(t, cwd, server.port, prefix);
+      const { server, ...ports } = await startBoth(t, cwd, prefix);
       const port = ports.https;
       const authorization = `Bearer ${token}`;
       const get = { ':path': `${prefix}/plants?limit=1`, authorization, 'x-forwarded-for': '192.0.2.1' };
@@ -100,9 +122,7 @@ describe('deploy/nginx', () => {
         authorization,
         'content-type': 'application/json',
       };
-      await eventually(async () => {
-        assert.deepEqual(await call(port, get), [200, '[]']);
-      });
+      assert.deepEqual(await call(port, get), [200, '[]']);
       const plant = JSON.stringify({ id: 1, name: 'Fern' });
       assert.deepEqual(await call(port, post, plant), [200, '{"name":"Fern"}']);
       assert.deepEqual(await call(port, get), [200, '[{"name":"Fern"}]']);
@@ -127,5 +147,82 @@ describe('deploy/nginx', () => {
       assert.match(server.stderr(), /"client":"127\.0\.0\.1"/);
       assert.ok(!server.stderr().includes('192.0.2.1'));
     });
+
+    it(`serves the page of --docs ${place}`, async (t) => {
+      if (!hasNginx(t)) return;
+      const { https } = await startBoth(t, await temporaryFolder(t), prefix);
+      const page = `${prefix}/docs`;
+      const [status, html] = await call(https, { ':path': page });
+      assert.equal(status, 200);
+      const links = [...html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, link = '']) => link);
+      assert.equal(links.length, 5);
+      for (const link of [...links, 'openapi.json']) {
+        const { pathname } = new URL(link, `https://127.0.0.1${page}`);
+        assert.equal((await call(https, { ':path': pathname }))[0], 200, pathname);
+      }
+      const [redirect] = await send(https, { ':path': `${page}/` });
+      const target = new URL(String(redirect['location']), `https://127.0.0.1${page}/`).pathname;
+      assert.deepEqual([redirect[':status'], target], [308, page]);
+    });
+
+    it(`passes plant-store check ${place}`, { timeout: 120_000 }, async (t) => {
+      if (!hasNginx(t)) return;
+      const cwd = await temporaryFolder(t);
+      const issue = (user: string, scopes?: Scope[]): string =>
+        issueToken(join(cwd, 'tokens.json'), { user, ...(scopes && { scopes }) }).token;
+      const env = {
+        NODE_EXTRA_CA_CERTS: join(cwd, 'certificate.pem'),
+        PLANT_STORE_CHECK_TOKENS: `${issue('ada')} ${issue('adam')}`,
+        PLANT_STORE_CHECK_READ_ONLY_TOKEN: issue('ada', ['plants:read']),
+      };
+      const { https } = await startBoth(t, cwd, prefix);
+      const { code, stdout, stderr } = await runCommand(
+        ['check', `https://127.0.0.1:${https}${prefix}`],
+        { cwd, env },
+        100_000,
+      );
+      assert.deepEqual([code, stderr], [0, ''], stdout);
+      assert.match(stdout, / passed, 0 failed, 0 warnings, 0 not run\.\n$/);
+    });
   }
+
+  it('sends the errors of the server if nginx itself refuses a request', async (t) => {
+    if (!hasNginx(t)) return;
+    const { https } = await startBoth(t, await temporaryFolder(t), '/garden');
+    const path = '/garden/plants';
+    const cases: [error: number, headers: Record<string, string>, body?: string][] = [
+      [40009, { ':path': `${path}/%zz`, ':method': 'DELETE' }],
+      [40008, { ':path': path, ':method': 'POST' }, 'x'.repeat(200_000)],
+      [43100, { ':path': `${path}?x=${'x'.repeat(17_000)}` }],
+    ];
+    for (const [error, headers, body] of cases) {
+      const [status, text] = await call(https, headers, body);
+      const { message } = Object.values(errorTable).find((each) => each.error === error) ?? {};
+      assert.deepEqual([status, text], [Math.floor(error / 100), JSON.stringify({ error, message })]);
+    }
+  });
+
+  it('keeps an HTTP/2 connection open for more than 1000 requests', async (t) => {
+    if (!hasNginx(t)) return;
+    const { https } = await startBoth(t, await temporaryFolder(t), '');
+    const session = connect(`https://127.0.0.1:${https}`, { rejectUnauthorized: false });
+    t.after(() => {
+      session.destroy();
+    });
+    for (let count = 0; count < 1001; count++) {
+      const stream = session.request({ ':path': '/plants' });
+      const [answered] = (await once(stream, 'response')) as [Record<string, unknown>];
+      assert.equal(answered[':status'], 401);
+      stream.resume();
+    }
+    assert.equal(session.closed, false);
+  });
+
+  it('accepts a header of 15 KiB, like the server', async (t) => {
+    if (!hasNginx(t)) return;
+    const { https } = await startBoth(t, await temporaryFolder(t), '');
+    const authorization = `Bearer ${'x'.repeat(15_360)}`;
+    const [status] = await call(https, { ':path': '/plants', authorization });
+    assert.equal(status, 401);
+  });
 });

@@ -15,6 +15,23 @@ import { nameOf, plantCount } from './check-service.ts';
 /** The folder of the examples. */
 export const examples: string = fileURLToPath(new URL('../../examples/frameworks', import.meta.url));
 
+/** The runtimes besides Node.js that serve an example, with their arguments before the file. */
+export const otherRuntimes: readonly Runtime[] = [
+  { name: 'Bun', path: '.bin/bun', args: [] },
+  {
+    name: 'Deno',
+    path: '.bin/deno',
+    args: ['serve', '--allow-all', '--node-modules-dir=manual', '--host', '127.0.0.1', '--port', '0'],
+  },
+];
+
+/** A runtime that `test/runtimes` installs at `path`. */
+export interface Runtime {
+  readonly name: string;
+  readonly path: string;
+  readonly args: readonly string[];
+}
+
 /**
  * Returns whether the packages of the examples are installed, and makes `plant-store` one of them. If they are not, the
  * test is skipped with a message.
@@ -53,15 +70,19 @@ export interface Running {
   readonly isAlive: () => boolean;
 }
 
-/** Starts a program that serves `plants.db`, and waits until it prints its URL or port. It is stopped after the test. */
+/**
+ * Starts a program that serves the `plants.db` in `cwd`, and waits until it prints its URL or port. It is stopped after
+ * the test. By default, `cwd` is a new garden.
+ */
 export async function startProgram(
   t: TestContext,
   command: string,
   args: string[],
   env: Record<string, string> = {},
+  cwd?: string,
 ): Promise<Running> {
   const child = spawn(command, args, {
-    cwd: await createGarden(t),
+    cwd: cwd ?? (await createGarden(t)),
     env: { ...plainEnvironment(), NODE_V8_COVERAGE: '', PORT: '0', ADAS_TOKEN: 'secret', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

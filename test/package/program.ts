@@ -20,10 +20,12 @@ import type {
   ListRange,
   NewPlant,
   OwnedPlant,
+  PageRequest,
   Plant,
   PlantConflict,
   PlantId,
   PlantKey,
+  PlantPage,
   PlantStoreOptions,
   RequestMessage,
   ScanRange,
@@ -69,7 +71,8 @@ import type {
   TestRunner,
 } from '../../src/testing.ts';
 
-export type Core = [CopyCounts, CopyPlantsOptions, CreateWrite, DeleteWrite, JsonPage, ListRange, OwnedPlant, Plant];
+export type Core = [CopyCounts, CopyPlantsOptions, CreateWrite, DeleteWrite, ListRange, OwnedPlant, Plant];
+export type Pages = [PageRequest, PlantPage];
 export type Keys = [PlantConflict, PlantId, PlantKey, PlantStoreOptions, ScanRange, StorageAdapter, Write];
 export type Messages = [CommitMessage, CreateMessage, DeleteMessage, DiagnosticOutcome, RequestMessage];
 export type Http = [Caller, FailedRequest, HttpErrorCode, Scope, TokenFileOptions];
@@ -93,9 +96,10 @@ async function embed(storage: StorageAdapter): Promise<string> {
   const copied = await copyPlants(storage, new MemoryStorage());
   const options: ListOptions = { limit: 1 };
   const plants: StoredPlant[] = await store.listPlants('ada', options);
+  const page: JsonPage = await store.listPage('ada', options);
   await store.close();
   const status = code === undefined ? 0 : errorTable[code].status;
-  return `${String(plants[0]?.id)} ${code ?? ''} ${status} ${copied.added}`;
+  return `${String(plants[0]?.id)} ${code ?? ''} ${status} ${copied.added} ${page.json}`;
 }
 
 /** Creates and lists a plant, over HTTP. */

@@ -4,7 +4,7 @@ import { readDocument } from '../support/documents.ts';
 import { run } from './run-to-end.ts';
 
 /** The last lines that the program in program.ts prints. */
-const programOutput = `embedded: 9007199254740993 id_taken 400 1
+const programOutput = `embedded: 9007199254740993 id_taken 400 1 [{"name":"Fern","tag":"indoor"}]
 served: [{"name":"Moss"}] [{"name":"Moss"}] [{"name":"Moss"}]
 suite: passed
 PostgreSQL: storage_unavailable

@@ -28,7 +28,8 @@ testStorageAdapter('SqliteStorage', {
     const folder = await mkdtemp(join(tmpdir(), 'plant-store-'));
     t.after(() => rm(folder, { recursive: true }));
     const path = join(folder, 'plants.db');
-    return { path, open: () => new SqliteStorage(path) };
+    const open = () => new SqliteStorage(path);
+    return { path, open, reopen: open };
   },
   persistent: true,
   makeWriteFail: ({ path }, { kind, user, id }) => {

@@ -9,9 +9,10 @@ import { findProgram } from '../support/installed-program.ts';
 
 const affectedNode = 'node/bin/node';
 const dist = join(root, 'dist');
-const needed =
-  'needs Node.js 22.22.3 or a later 22, 24.15.0 or a later 24, or 26 or newer, and this is Node.js 22.16.0' +
-  ' with SQLite 3.49.1, which can corrupt a file that several processes use: install a newer Node.js';
+const release =
+  'needs Node.js 22.22.3 or a later 22, 24.15.0 or a later 24, or 26 or newer, and this is Node.js 22.16.0';
+const needed = `${release} with SQLite 3.49.1, which can corrupt a file that several processes use: install a newer Node.js`;
+const neededWithoutSqlite = `${release}: install a newer Node.js`;
 
 describe('Node.js 22.16.0, whose SQLite can corrupt a file', () => {
   it('is rejected by the command line', async (t) => {
@@ -33,6 +34,14 @@ describe('Node.js 22.16.0, whose SQLite can corrupt a file', () => {
     const stdout = await runSuccessfully(node, ['--input-type=module', '--eval', code], { cwd });
     assert.equal(stdout, `Error: SqliteStorage ${needed}.\n`);
     assert.ok(!existsSync(join(cwd, 'plants.db')));
+  });
+
+  it('is rejected by plant-store/sqlite if it has no node:sqlite, as Node.js 20 does', async (t) => {
+    const node = findProgram(t, 'runtimes', affectedNode);
+    if (node === undefined) return;
+    const code = `import('${join(dist, 'sqlite.js')}').catch((error) => console.log(String(error)));`;
+    const stdout = await runSuccessfully(node, ['--no-experimental-sqlite', '--eval', code]);
+    assert.equal(stdout, `Error: plant-store/sqlite ${neededWithoutSqlite}.\n`);
   });
 
   it('runs a PlantStore over MemoryStorage', async (t) => {

@@ -7,20 +7,16 @@ import { untilListening } from '../support/server-process.ts';
 import { root } from '../support/sources.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { findProgram } from '../support/installed-program.ts';
+import { runtimes } from './runtimes.ts';
 
 const example = join(root, 'examples/serve-sqlite.ts');
 
-const runtimes = [
-  { name: 'Deno', program: '.bin/deno', args: ['run', '--allow-all'] },
-  { name: 'Bun', program: '.bin/bun', args: [] },
-];
-
 describe('service over SQLite', () => {
-  for (const { name, program, args } of runtimes) {
+  for (const { name, path, args } of runtimes) {
     it(`responds to pipelined requests in order under ${name}, and stops on SIGTERM`, async (t) => {
-      const path = findProgram(t, 'runtimes', program);
-      if (path === undefined) return;
-      const child = spawn(path, [...args, example, join(await temporaryFolder(t), 'plants.db')], {
+      const runtime = findProgram(t, 'runtimes', path);
+      if (runtime === undefined) return;
+      const child = spawn(runtime, [...args, example, join(await temporaryFolder(t), 'plants.db')], {
         env: { ...process.env, NODE_V8_COVERAGE: '', PORT: '0', ADAS_TOKEN: 'ada' },
         stdio: ['ignore', 'pipe', 'inherit'],
       });

@@ -13,7 +13,7 @@ export async function startDocsService(t: HasAfter, options: Partial<ServiceOpti
   const listener = createListenerWithPages(
     store,
     { authenticate: authenticateByName, ...options },
-    createDocs('--docs'),
+    createDocs('--docs', options.basePath ?? ''),
   );
   t.after(() => store.close());
   return listen(t, createServerFor(listener));

@@ -1,0 +1,68 @@
+import { MemoryStorage } from '../../src/index.ts';
+import type { JsonPage, PageRequest, StorageAdapter } from '../../src/index.ts';
+import { toJsonPage } from '../../src/storage/page.ts';
+import { PageCache } from '../../src/store/page-cache.ts';
+import { ReadQueue } from '../../src/store/read-queue.ts';
+import { create } from './writes.ts';
+
+/** A MemoryStorage with `listPages` that records its batches. */
+export class BatchStorage extends MemoryStorage {
+  readonly batches: PageRequest[][] = [];
+  /** The number of batches that are being read. */
+  running = 0;
+  /** Called after a batch has been read, before its pages are returned. */
+  afterRead: (requests: readonly PageRequest[]) => Promise<void> = async () => undefined;
+
+  async listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
+    this.batches.push([...requests]);
+    this.running++;
+    try {
+      const pages = requests.map(async ({ user, ...range }) => toJsonPage(await this.list(user, range)));
+      const read = await Promise.all(pages);
+      await this.afterRead(requests);
+      return read;
+    } finally {
+      this.running--;
+    }
+  }
+}
+
+/** Opens a storage in which each user has as many plants as `plants` says, with ids from 0 as their names. */
+export async function openBatchStorage(plants: Readonly<Record<string, number>>): Promise<BatchStorage> {
+  const storage = new BatchStorage();
+  for (const [user, count] of Object.entries(plants)) {
+    await storage.commit(Array.from({ length: count }, (_, id) => create(id, user, `${id}`)));
+  }
+  return storage;
+}
+
+/** Returns a request for a page. */
+export function request(user: string, limit: number, after?: bigint): PageRequest {
+  return { user, after, limit };
+}
+
+/** Returns the names of the plants in a page. */
+export function namesIn({ json }: JsonPage): string[] {
+  return (JSON.parse(json) as { name: string }[]).map(({ name }) => name);
+}
+
+/** A queue with a cache. The test can replace the function that reads the version. */
+interface CachedQueue {
+  readonly queue: ReadQueue;
+  readonly cache: PageCache;
+  readonly version: { read: () => number };
+}
+
+/** Creates a queue with a cache. */
+export function withCache(storage: StorageAdapter): CachedQueue {
+  const version = { read: () => 0 };
+  const cache = new PageCache({ maxText: 100_000, dataVersion: () => version.read() });
+  return { queue: new ReadQueue(storage, cache), cache, version };
+}
+
+/** Makes the batches of a storage wait. The returned function lets the batch continue that has waited for longest. */
+export function hold(storage: BatchStorage): () => void {
+  const waiting: (() => void)[] = [];
+  storage.afterRead = () => new Promise((resolve) => waiting.push(resolve));
+  return () => waiting.shift()?.();
+}

@@ -1,0 +1,20 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+
+/** Returns whether openssl is installed. If it is not, the test is skipped. */
+export function hasOpenssl(t: TestContext): boolean {
+  if (spawnSync('openssl', ['version']).error === undefined) return true;
+  t.skip('openssl is not installed');
+  return false;
+}
+
+/** Creates a certificate for 127.0.0.1, and returns its file and the file of its key. */
+export function issueCertificate(folder: string): { certificate: string; key: string } {
+  const files = { certificate: join(folder, 'certificate.pem'), key: join(folder, 'key.pem') };
+  const name = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const output = ['-keyout', files.key, '-out', files.certificate];
+  const args = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', ...name, ...output];
+  execFileSync('openssl', args, { stdio: 'ignore' });
+  return files;
+}

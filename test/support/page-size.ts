@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { TestContext } from 'node:test';
+import { plantJson } from '../../src/model/plant.ts';
+import type { Plant, StorageAdapter, StoredPlant } from '../../src/index.ts';
+import { maxPageBytes } from '../../src/storage/page.ts';
+
+/** Names whose JSON has one, three, six and two bytes per code unit, and plants of different lengths. */
+const cases: { name: string; nameOf: (n: number) => string; tag?: string }[] = [
+  { name: 'ASCII', nameOf: () => 'x'.repeat(30_000) },
+  { name: 'characters of three bytes', nameOf: () => '\u2698'.repeat(10_000) },
+  { name: 'control characters, which JSON writes in six bytes', nameOf: () => '\u0001'.repeat(5000) },
+  { name: 'names of 260 control characters', nameOf: () => '\u0001'.repeat(260) },
+  { name: 'quotes, which JSON escapes', nameOf: () => '"'.repeat(15_000) },
+  { name: 'names of 300 bytes', nameOf: () => 'x'.repeat(300) },
+  { name: 'a long name after 40 short ones', nameOf: (n) => (n < 40 ? 'Fern' : 'x'.repeat(60_000)) },
+  { name: 'a long name among 100 short ones', nameOf: (n) => (n % 100 === 99 ? 'x'.repeat(60_000) : 'Fern') },
+  { name: 'long tags', nameOf: () => 'Fern', tag: 'x'.repeat(30_000) },
+];
+
+/**
+ * Tests that `list`, `listPages` and `scan` end a page when its JSON has about 256 KiB. Otherwise, a page of long names
+ * would need much memory.
+ */
+export function testPageSize(open: (t: TestContext) => Promise<StorageAdapter>): void {
+  for (const { name, nameOf, tag = 'indoor' } of cases) {
+    it(`ends at about 256 KiB of JSON: ${name}`, async (t) => {
+      const storage = await open(t);
+      const plants = Array.from({ length: 1000 }, (_, n): StoredPlant => {
+        const plant = { id: BigInt(n), name: nameOf(n) };
+        return n % 3 === 0 ? { ...plant, tag } : plant;
+      });
+      for (let at = 0; at < plants.length; at += 100) {
+        await storage.commit(plants.slice(at, at + 100).map((plant) => ({ kind: 'create', user: 'ada', plant })));
+      }
+      const rest = plants.slice(3);
+      const range = { after: 2n, limit: 997 };
+      const listed = await storage.list('ada', range);
+      assert.deepEqual(listed.plants, rest.slice(0, listed.plants.length));
+      assertSize(listed.plants);
+      assert.equal(listed.hasMore, true);
+      const scanned = await storage.scan({ after: { user: 'ada', id: 2n }, limit: 997 });
+      assertSize(scanned.map(({ plant }) => plant));
+      for (const { json, hasMore } of (await storage.listPages?.([{ user: 'ada', ...range }])) ?? []) {
+        assertSize(JSON.parse(json) as Plant[]);
+        assert.equal(hasMore, true);
+      }
+    });
+  }
+}
+
+/** Asserts that the JSON of a page is as large as a page may be, and that at most its last plant exceeds that size. */
+function assertSize(plants: readonly Plant[]): void {
+  const sizes = plants.map((plant) => Buffer.byteLength(plantJson(plant)));
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  const last = sizes.at(-1) ?? 0;
+  assert.ok(bytes > maxPageBytes * 0.9 && bytes - last < maxPageBytes, `${bytes} bytes, ${last} in the last plant`);
+}
