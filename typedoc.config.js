@@ -1,4 +1,4 @@
-import { errorTable } from './src/model/errors.ts';
+import { errorTable } from './src/core/model/errors.ts';
 
 /** The table of errors is data: its rows need no comments. */
 const errorRows = Object.entries(errorTable).flatMap(([code, row]) => [

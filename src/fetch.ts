@@ -6,4 +6,4 @@
 
 export { createFetchHandler } from './http/fetch/fetch-handler.ts';
 export type { FailedRequest, ServiceOptions } from './http/service-options.ts';
-export type { Authenticate, Caller, Scope } from './model/caller.ts';
+export type { Authenticate, Caller, Scope } from './core/model/caller.ts';

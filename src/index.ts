@@ -10,12 +10,12 @@ export type {
   DeleteMessage,
   DiagnosticOutcome,
   RequestMessage,
-} from './model/diagnostics.ts';
-export { errorTable, PlantStoreError } from './model/errors.ts';
-export type { ErrorCode, HttpErrorCode } from './model/errors.ts';
-export { PlantStore } from './store/plant-store.ts';
-export type { ListOptions, PlantStoreOptions } from './store/plant-store.ts';
-export type { NewPlant, Plant, PlantId, StoredPlant } from './model/plant.ts';
+} from './core/model/diagnostics.ts';
+export { errorTable, PlantStoreError } from './core/model/errors.ts';
+export type { ErrorCode, HttpErrorCode } from './core/model/errors.ts';
+export { PlantStore } from './core/plant-store.ts';
+export type { ListOptions, PlantStoreOptions } from './core/plant-store.ts';
+export type { NewPlant, Plant, PlantId, StoredPlant } from './core/model/plant.ts';
 export { MemoryStorage } from './storage/memory/memory-storage.ts';
 export type {
   CreateWrite,
@@ -30,5 +30,5 @@ export type {
   StorageAdapter,
   Write,
 } from './storage/storage-adapter.ts';
-export type { CopyCounts, CopyPlantsOptions, PlantConflict } from './transfer/add-plants.ts';
-export { copyPlants } from './transfer/copy-plants.ts';
+export type { CopyCounts, CopyPlantsOptions, PlantConflict } from './tools/transfer/add-plants.ts';
+export { copyPlants } from './tools/transfer/copy-plants.ts';

@@ -11,5 +11,5 @@ export type {
   StorageAdapterTestOptions,
   StorageLocation,
   TestRunner,
-} from './testing/suite.ts';
-export { testStorageAdapter } from './testing/test-storage-adapter.ts';
+} from './kits/adapter-suite/suite.ts';
+export { testStorageAdapter } from './kits/adapter-suite/test-storage-adapter.ts';

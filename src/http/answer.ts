@@ -1,4 +1,4 @@
-import { errorTable, PlantStoreError } from '../model/errors.ts';
+import { errorTable, PlantStoreError } from '../core/model/errors.ts';
 import { HttpError } from './http-error.ts';
 import type { ResponseCode } from './http-error.ts';
 

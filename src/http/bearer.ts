@@ -1,4 +1,4 @@
-import type { Caller, Scope } from '../model/caller.ts';
+import type { Caller, Scope } from '../core/model/caller.ts';
 import type { HeaderList } from './answer.ts';
 import { HttpError } from './http-error.ts';
 import type { ServiceRequest } from './service-request.ts';

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { parseExactJson } from '../model/exact-json.ts';
+import { parseExactJson } from '../core/model/exact-json.ts';
 import { HttpError } from './http-error.ts';
 import type { ServiceRequest } from './service-request.ts';
 

@@ -1,6 +1,6 @@
-import { errorTable, PlantStoreError } from '../model/errors.ts';
-import { isUser } from '../model/user.ts';
-import type { Authenticate, Caller } from '../model/caller.ts';
+import { errorTable, PlantStoreError } from '../core/model/errors.ts';
+import { isUser } from '../core/model/user.ts';
+import type { Authenticate, Caller } from '../core/model/caller.ts';
 import { HttpError } from './http-error.ts';
 
 /** The default time within which a promise from `authenticate` must settle. */

@@ -1,8 +1,8 @@
-import type { Caller } from '../model/caller.ts';
-import { requestChannel, startTime } from '../model/diagnostics.ts';
-import { PlantStoreError } from '../model/errors.ts';
-import { guardHook } from '../model/guard-hook.ts';
-import type { PlantStore } from '../store/plant-store.ts';
+import type { Caller } from '../core/model/caller.ts';
+import { requestChannel, startTime } from '../core/model/diagnostics.ts';
+import { PlantStoreError } from '../core/model/errors.ts';
+import { guardHook } from '../core/model/guard-hook.ts';
+import type { PlantStore } from '../core/plant-store.ts';
 import { errorAnswer } from './answer.ts';
 import type { Answer, FinalAnswer, Sent } from './answer.ts';
 import { bearerToken, challenge, checkScope } from './bearer.ts';

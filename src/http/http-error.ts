@@ -1,5 +1,5 @@
-import { errorTable } from '../model/errors.ts';
-import type { ErrorCode, HttpErrorCode } from '../model/errors.ts';
+import { errorTable } from '../core/model/errors.ts';
+import type { ErrorCode, HttpErrorCode } from '../core/model/errors.ts';
 
 /** An error code that a response can contain. */
 export type ResponseCode = ErrorCode | HttpErrorCode;

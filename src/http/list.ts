@@ -1,9 +1,9 @@
-import { PlantStoreError } from '../model/errors.ts';
-import { int64FromText, minInt64 } from '../model/int64.ts';
-import { plantsJson } from '../model/plant.ts';
-import type { PlantId } from '../model/plant.ts';
+import { PlantStoreError } from '../core/model/errors.ts';
+import { int64FromText, minInt64 } from '../core/model/int64.ts';
+import { plantsJson } from '../core/model/plant.ts';
+import type { PlantId } from '../core/model/plant.ts';
 import type { JsonPage } from '../storage/storage-adapter.ts';
-import type { PlantStore } from '../store/plant-store.ts';
+import type { PlantStore } from '../core/plant-store.ts';
 import type { Answer, HeaderList } from './answer.ts';
 import { HttpError } from './http-error.ts';
 import type { ServiceRequest } from './service-request.ts';

@@ -1,6 +1,6 @@
-import { errorTable } from '../model/errors.ts';
+import { errorTable } from '../core/model/errors.ts';
 import type { ResponseCode } from './http-error.ts';
-import { maxLimit } from '../model/plant.ts';
+import { maxLimit } from '../core/model/plant.ts';
 import { commonErrors, routes } from './routes.ts';
 import type { Operation, OperationId, Route } from './routes.ts';
 

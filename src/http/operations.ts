@@ -1,8 +1,8 @@
-import { PlantStoreError } from '../model/errors.ts';
-import { int64FromText } from '../model/int64.ts';
-import { plantJson } from '../model/plant.ts';
-import type { PlantId } from '../model/plant.ts';
-import type { PlantStore } from '../store/plant-store.ts';
+import { PlantStoreError } from '../core/model/errors.ts';
+import { int64FromText } from '../core/model/int64.ts';
+import { plantJson } from '../core/model/plant.ts';
+import type { PlantId } from '../core/model/plant.ts';
+import type { PlantStore } from '../core/plant-store.ts';
 import type { Answer } from './answer.ts';
 import { readJson } from './body.ts';
 import { describeCors } from './cors.ts';

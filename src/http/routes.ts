@@ -1,4 +1,4 @@
-import type { Scope } from '../model/caller.ts';
+import type { Scope } from '../core/model/caller.ts';
 import type { ResponseCode } from './http-error.ts';
 
 /** The operationId of each operation in the OpenAPI document. */

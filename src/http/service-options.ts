@@ -1,7 +1,7 @@
-import type { Authenticate } from '../model/caller.ts';
-import { errorText } from '../model/error-text.ts';
-import { checkFunctionOption, checkIntegerOption, checkOptionNames } from '../model/options.ts';
-import { PlantStore } from '../store/plant-store.ts';
+import type { Authenticate } from '../core/model/caller.ts';
+import { errorText } from '../core/model/error-text.ts';
+import { checkFunctionOption, checkIntegerOption, checkOptionNames } from '../core/model/options.ts';
+import { PlantStore } from '../core/plant-store.ts';
 import { checkBasePath } from './base-path.ts';
 import { parseCorsOrigin } from './cors.ts';
 

@@ -1,5 +1,5 @@
-import { plantJson, plantsJson } from '../model/plant.ts';
-import type { Plant } from '../model/plant.ts';
+import { plantJson, plantsJson } from '../core/model/plant.ts';
+import type { Plant } from '../core/model/plant.ts';
 import type { JsonPage, PlantPage } from './storage-adapter.ts';
 
 /** The maximum number of plants in one page. A page is the result of one read. */

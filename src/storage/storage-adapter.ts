@@ -1,4 +1,4 @@
-import type { PlantId, StoredPlant } from '../model/plant.ts';
+import type { PlantId, StoredPlant } from '../core/model/plant.ts';
 
 /** A write that creates a plant for a user, unless the user already has a plant with the same id. */
 export interface CreateWrite {

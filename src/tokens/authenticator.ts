@@ -1,6 +1,6 @@
-import { checkFunctionOption, checkOptionNames } from '../model/options.ts';
-import { guardHook } from '../model/guard-hook.ts';
-import type { Authenticate } from '../model/caller.ts';
+import { checkFunctionOption, checkOptionNames } from '../core/model/options.ts';
+import { guardHook } from '../core/model/guard-hook.ts';
+import type { Authenticate } from '../core/model/caller.ts';
 import { TokenGrants } from './grants.ts';
 
 /** Options of {@link createTokenFileAuthenticator}. */

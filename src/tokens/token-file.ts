@@ -2,9 +2,9 @@ import { readFileSync, statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import { isUser } from '../model/user.ts';
-import { scopes as allScopes } from '../model/caller.ts';
-import type { Scope } from '../model/caller.ts';
+import { isUser } from '../core/model/user.ts';
+import { scopes as allScopes } from '../core/model/caller.ts';
+import type { Scope } from '../core/model/caller.ts';
 
 /** An entry of the tokens file. */
 export interface TokenRecord {

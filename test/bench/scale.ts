@@ -114,7 +114,7 @@ async function measureOperation(name: string, servers: readonly SizedServer[]): 
 const folder = await mkdtemp(join(tmpdir(), 'plant-store-scale-'));
 const tokens = join(folder, 'tokens.json');
 await writeTokenFile(tokens);
-const serve = ['dist/cli/main.js', 'serve', '--port', '0', '--log', 'off', '--tokens', tokens, '--storage'];
+const serve = ['dist/tools/cli/main.js', 'serve', '--port', '0', '--log', 'off', '--tokens', tokens, '--storage'];
 try {
   console.log(`${describeMachine()}; ${connections} connections, medians of ${rounds} rounds`);
   await measureStarts({ rounds, folder, serve });

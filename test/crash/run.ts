@@ -31,7 +31,7 @@ const folder = await mkdtemp(join(tmpdir(), 'plant-store-crash-'));
 // The seed determines the kinds of the rounds and the times of the kills, but not how far the server is then.
 console.log(`seed ${values.seed}, storage ${values.storage}`);
 const startedAt = performance.now();
-const command = [fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))];
+const command = [fileURLToPath(new URL('../../dist/tools/cli/main.js', import.meta.url))];
 const { lost, resurrected, phantom, problems, ...report } = await runCrashRounds({
   folder,
   program: { command, storage: values.storage },

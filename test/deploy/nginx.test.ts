@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import type { Scope } from '../../src/http.ts';
-import { errorTable } from '../../src/model/errors.ts';
+import { errorTable } from '../../src/core/model/errors.ts';
 import { issueToken } from '../../src/tokens/issue.ts';
 import { hasOpenssl, issueCertificate } from '../support/certificate.ts';
 import { runCommand, startServer } from '../support/command-line.ts';

@@ -12,7 +12,7 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const main = fileURLToPath(new URL('../../dist/tools/cli/main.js', import.meta.url));
 
 /** Starts one server for each connection string, with the tokens file `tokens.json` and the logs in the folder. */
 export async function startServers(folder: string, storages: readonly string[]): Promise<Server[]> {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { maxInt64, minInt64 } from '../../src/model/int64.ts';
+import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
 
 /** Mostly a few small ids, so that requests conflict; also the limits of int64 and of a double. */
 export const anyId: fc.Arbitrary<bigint> = fc.oneof(

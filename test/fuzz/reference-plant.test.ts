@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { parseExactJson } from '../../src/model/exact-json.ts';
-import { int64FromJsonNumber } from '../../src/model/int64.ts';
+import { parseExactJson } from '../../src/core/model/exact-json.ts';
+import { int64FromJsonNumber } from '../../src/core/model/int64.ts';
 import { anyBody } from './bodies.ts';
 import { maxBodyBytes } from './expectation.ts';
 import { idLiteral } from './numbers.ts';

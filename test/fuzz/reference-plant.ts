@@ -1,4 +1,4 @@
-import { maxInt64, minInt64 } from '../../src/model/int64.ts';
+import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
 import type { StoredPlant } from '../../src/index.ts';
 
 /** A valid body gives a plant; an invalid one gives the integer of the error. */

@@ -1,4 +1,4 @@
-import { maxInt64, minInt64 } from '../../src/model/int64.ts';
+import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
 
 interface Common {
   readonly path: string;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { checkCases } from '../../src/check/cases.ts';
-import { CheckClient } from '../../src/check/check-client.ts';
-import type { Send } from '../../src/check/exchange.ts';
-import { runCases } from '../../src/check/run-cases.ts';
-import { sendByFetch } from '../../src/check/send-by-fetch.ts';
-import { tokens } from '../check/run-checks.ts';
+import { checkCases } from '../../src/kits/conformance/cases.ts';
+import { CheckClient } from '../../src/kits/conformance/check-client.ts';
+import type { Send } from '../../src/kits/conformance/exchange.ts';
+import { runCases } from '../../src/kits/conformance/run-cases.ts';
+import { sendByFetch } from '../../src/kits/conformance/send-by-fetch.ts';
+import { tokens } from '../kits/conformance/run-checks.ts';
 import { assertDescribed } from '../support/described.ts';
 import { describeOnBothFronts } from '../support/service.ts';
 

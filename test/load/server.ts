@@ -72,7 +72,7 @@ export class ServerUnderLoad {
     const logPath = join(folder, 'log.ndjson');
     const log = openSync(logPath, 'a');
     const options = ['--port', '0', '--log', 'json', '--tokens', tokens, '--storage', `sqlite:${database}`];
-    const serve = [join(dist, 'cli/main.js'), 'serve', ...options, ...serveOptions];
+    const serve = [join(dist, 'tools/cli/main.js'), 'serve', ...options, ...serveOptions];
     const node = [...nodeOptions, '--expose-gc', '--import', collectGarbage, ...serve];
     // prlimit executes the program in its own process, so the process id stays the same.
     const [program, args] =

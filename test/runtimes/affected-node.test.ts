@@ -18,7 +18,7 @@ describe('Node.js 22.16.0, whose SQLite can corrupt a file', () => {
   it('is rejected by the command line', async (t) => {
     const node = findProgram(t, 'runtimes', affectedNode);
     if (node === undefined) return;
-    assert.deepEqual(await runProgram(node, [join(dist, 'cli/main.js'), '--version']), {
+    assert.deepEqual(await runProgram(node, [join(dist, 'tools/cli/main.js'), '--version']), {
       code: 1,
       stdout: '',
       stderr: `plant-store ${needed}, or in a clone of the repository run \`npm ci\` with install scripts allowed, which installs one.\n`,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { maxInt64, minInt64 } from '../../src/model/int64.ts';
+import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
 import { compareOwned, compareUsers } from '../../src/storage/key-order.ts';
 import { owned } from '../support/stored-plants.ts';
 

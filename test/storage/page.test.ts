@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { plantJson } from '../../src/model/plant.ts';
+import { plantJson } from '../../src/core/model/plant.ts';
 import type { Plant } from '../../src/index.ts';
 import { countInPage, maxPageBytes } from '../../src/storage/page.ts';
-import { testStorageAdapter } from '../../src/testing/test-storage-adapter.ts';
+import { testStorageAdapter } from '../../src/kits/adapter-suite/test-storage-adapter.ts';
 import { BatchStorage } from '../support/batch-storage.ts';
 
 const text = fc

@@ -1,8 +1,8 @@
 import { MemoryStorage } from '../../src/index.ts';
 import type { JsonPage, PageRequest, StorageAdapter } from '../../src/index.ts';
 import { toJsonPage } from '../../src/storage/page.ts';
-import { PageCache } from '../../src/store/page-cache.ts';
-import { ReadQueue } from '../../src/store/read-queue.ts';
+import { PageCache } from '../../src/core/page-cache.ts';
+import { ReadQueue } from '../../src/core/read-queue.ts';
 import { create } from './writes.ts';
 
 /** A MemoryStorage with `listPages` that records its batches. */

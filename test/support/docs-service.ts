@@ -1,4 +1,4 @@
-import { createDocs } from '../../src/cli/docs/find-page.ts';
+import { createDocs } from '../../src/tools/cli/docs/find-page.ts';
 import type { ServiceOptions } from '../../src/http.ts';
 import { createListenerWithPages } from '../../src/http/node/request-listener.ts';
 import { createServerFor } from '../../src/http/node/server.ts';

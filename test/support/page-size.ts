@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { TestContext } from 'node:test';
-import { plantJson } from '../../src/model/plant.ts';
+import { plantJson } from '../../src/core/model/plant.ts';
 import type { Plant, StorageAdapter, StoredPlant } from '../../src/index.ts';
 import { maxPageBytes } from '../../src/storage/page.ts';
 

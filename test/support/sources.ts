@@ -12,4 +12,4 @@ export function sourceUrl(path: string): string {
 }
 
 /** The program `plant-store`, in TypeScript. */
-export const main: string = fileURLToPath(sourceUrl('cli/main.ts'));
+export const main: string = fileURLToPath(sourceUrl('tools/cli/main.ts'));

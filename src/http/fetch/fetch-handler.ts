@@ -1,4 +1,4 @@
-import type { PlantStore } from '../../store/plant-store.ts';
+import type { PlantStore } from '../../core/plant-store.ts';
 import { createHandler } from '../handler.ts';
 import type { ServiceOptions } from '../service-options.ts';
 import { checkRequest, FetchRequest } from './fetch-request.ts';

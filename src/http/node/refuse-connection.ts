@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { errorTable } from '../../model/errors.ts';
-import type { HttpErrorCode } from '../../model/errors.ts';
+import { errorTable } from '../../core/model/errors.ts';
+import type { HttpErrorCode } from '../../core/model/errors.ts';
 import { errorBody, jsonHeaders } from '../answer.ts';
 import { HttpError } from '../http-error.ts';
 import { lastResponse, replaceWaiting } from './in-order.ts';

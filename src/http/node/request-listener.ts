@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { requestChannel } from '../../model/diagnostics.ts';
-import type { PlantStore } from '../../store/plant-store.ts';
+import { requestChannel } from '../../core/model/diagnostics.ts';
+import type { PlantStore } from '../../core/plant-store.ts';
 import { createHandler } from '../handler.ts';
 import type { Handler } from '../handler.ts';
 import { HttpError } from '../http-error.ts';

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { RequestListener, Server, ServerOptions } from 'node:http';
-import type { HttpErrorCode } from '../../model/errors.ts';
-import { checkIntegerOption } from '../../model/options.ts';
-import type { PlantStore } from '../../store/plant-store.ts';
+import type { HttpErrorCode } from '../../core/model/errors.ts';
+import { checkIntegerOption } from '../../core/model/options.ts';
+import type { PlantStore } from '../../core/plant-store.ts';
 import { connectionLimit, openFileLimit } from './connection-limit.ts';
 import { evictConnections, openConnections } from './connections.ts';
 import { lastResponse } from './in-order.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { HttpErrorCode } from '../../model/errors.ts';
+import type { HttpErrorCode } from '../../core/model/errors.ts';
 
 /**
  * Matches the value of a `Host` header: an address in brackets or a name (which may be empty), then an optional port

@@ -1,4 +1,4 @@
-import { PlantStoreError } from '../../model/errors.ts';
+import { PlantStoreError } from '../../core/model/errors.ts';
 import { compareUsers } from '../key-order.ts';
 import { countInPage } from '../page.ts';
 import { SortedPlants } from './sorted-plants.ts';

@@ -1,4 +1,4 @@
-import type { PlantId, StoredPlant } from '../../model/plant.ts';
+import type { PlantId, StoredPlant } from '../../core/model/plant.ts';
 
 /**
  * The number of plants above which a chunk stores the ids in an array of their own. The array would double the memory

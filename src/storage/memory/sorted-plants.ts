@@ -1,5 +1,5 @@
-import { minInt64 } from '../../model/int64.ts';
-import type { PlantId, StoredPlant } from '../../model/plant.ts';
+import { minInt64 } from '../../core/model/int64.ts';
+import type { PlantId, StoredPlant } from '../../core/model/plant.ts';
 import { PlantChunk } from './plant-chunk.ts';
 
 /** The maximum number of plants in a chunk. If a chunk becomes longer, it is split in two. */

@@ -1,5 +1,5 @@
-import { PlantStoreError } from '../../model/errors.ts';
-import type { PlantId } from '../../model/plant.ts';
+import { PlantStoreError } from '../../core/model/errors.ts';
+import type { PlantId } from '../../core/model/plant.ts';
 import { runStatement, runTransaction, sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 import type { PostgresStatements } from './statements.ts';

@@ -1,4 +1,4 @@
-import { maxInt64 } from '../../model/int64.ts';
+import { maxInt64 } from '../../core/model/int64.ts';
 import { emptyPage, maxPageBytes, toJsonPage } from '../page.ts';
 import type { JsonPage, PageRequest } from '../storage-adapter.ts';
 import { runStatement } from './pool.ts';

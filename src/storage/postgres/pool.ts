@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PlantStoreError } from '../../model/errors.ts';
+import { PlantStoreError } from '../../core/model/errors.ts';
 
 /** The part of a connection pool that this package uses. A `Pool` from the `pg` package implements it. */
 export interface PostgresPool {

@@ -1,5 +1,5 @@
-import { PlantStoreError } from '../../model/errors.ts';
-import { checkBooleanOption, checkOptionNames } from '../../model/options.ts';
+import { PlantStoreError } from '../../core/model/errors.ts';
+import { checkBooleanOption, checkOptionNames } from '../../core/model/options.ts';
 import { BatchWriter } from './batch.ts';
 import { readJsonPages } from './pages.ts';
 import type { PostgresPool } from './pool.ts';

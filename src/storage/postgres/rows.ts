@@ -1,5 +1,5 @@
-import { maxInt64, minInt64 } from '../../model/int64.ts';
-import type { PlantId, StoredPlant } from '../../model/plant.ts';
+import { maxInt64, minInt64 } from '../../core/model/int64.ts';
+import type { PlantId, StoredPlant } from '../../core/model/plant.ts';
 import { countInPage, maxPageBytes, maxPageLength } from '../page.ts';
 import type { ListRange, OwnedPlant, PlantKey, PlantPage, ScanRange } from '../storage-adapter.ts';
 import { runStatement } from './pool.ts';

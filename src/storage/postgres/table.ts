@@ -1,4 +1,4 @@
-import { PlantStoreError } from '../../model/errors.ts';
+import { PlantStoreError } from '../../core/model/errors.ts';
 import { runStatement, sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 

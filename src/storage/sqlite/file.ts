@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { PlantStoreError } from '../../model/errors.ts';
+import { PlantStoreError } from '../../core/model/errors.ts';
 
 /**
  * Creates the file, and its folder, if they are missing. A new file is empty, and only the owner can access a new file

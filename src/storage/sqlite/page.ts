@@ -1,6 +1,6 @@
 import type { StatementSync } from 'node:sqlite';
-import { plantJson } from '../../model/plant.ts';
-import type { StoredPlant } from '../../model/plant.ts';
+import { plantJson } from '../../core/model/plant.ts';
+import type { StoredPlant } from '../../core/model/plant.ts';
 import { maxPageBytes, maxPageLength, toJsonPage } from '../page.ts';
 import type { SqliteConnection } from './connection.ts';
 import type { JsonPage, OwnedPlant, PlantKey, PlantPage } from '../storage-adapter.ts';

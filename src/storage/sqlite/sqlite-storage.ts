@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkBooleanOption, checkIntegerOption, checkOptionNames } from '../../model/options.ts';
-import { PlantStoreError } from '../../model/errors.ts';
-import { maxInt64, minInt64 } from '../../model/int64.ts';
+import { checkBooleanOption, checkIntegerOption, checkOptionNames } from '../../core/model/options.ts';
+import { PlantStoreError } from '../../core/model/errors.ts';
+import { maxInt64, minInt64 } from '../../core/model/int64.ts';
 import { emptyPage } from '../page.ts';
 import { CommitThread } from './commit-thread/commit-thread.ts';
 import { maxBlockingMs, SqliteConnection } from './connection.ts';

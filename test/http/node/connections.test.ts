@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDocs } from '../../../src/cli/docs/find-page.ts';
+import { createDocs } from '../../../src/tools/cli/docs/find-page.ts';
 import { createListenerWithPages } from '../../../src/http/node/request-listener.ts';
 import { createServerFor } from '../../../src/http/node/server.ts';
 import { MemoryStorage, PlantStore } from '../../../src/index.ts';

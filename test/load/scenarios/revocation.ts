@@ -23,7 +23,7 @@ export async function revocation(runner: ScenarioRunner): Promise<void> {
 
 /** Revokes the token of the user who creates plants. */
 export async function revokeToken({ dist, tokens }: ScenarioContext): Promise<void> {
-  const args = [join(dist, 'cli/main.js'), 'token', 'revoke', tokenIdOf(creatingUser), '--tokens', tokens];
+  const args = [join(dist, 'tools/cli/main.js'), 'token', 'revoke', tokenIdOf(creatingUser), '--tokens', tokens];
   const [code] = (await once(spawn(process.execPath, args, { stdio: 'ignore' }), 'exit')) as [number | null];
   if (code !== 0) throw new Error('token revoke failed.');
 }

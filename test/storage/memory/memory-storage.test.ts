@@ -1,6 +1,6 @@
 import { describe } from 'node:test';
 import { MemoryStorage } from '../../../src/index.ts';
-import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
+import { testStorageAdapter } from '../../../src/kits/adapter-suite/test-storage-adapter.ts';
 import { testPageSize } from '../../support/page-size.ts';
 
 // Without makeWriteFail, because a MemoryStorage reads the whole batch before it changes anything, and nothing

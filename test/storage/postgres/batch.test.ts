@@ -5,7 +5,7 @@ import type { Pool } from 'pg';
 import { PlantStoreError } from '../../../src/index.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import type { PostgresClient } from '../../../src/storage/postgres/pool.ts';
-import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
+import { testStorageAdapter } from '../../../src/kits/adapter-suite/test-storage-adapter.ts';
 import { failure, observed } from '../../support/observed-pool.ts';
 import type { ObservedPool } from '../../support/observed-pool.ts';
 import { PostgresCluster } from '../../support/postgres.ts';

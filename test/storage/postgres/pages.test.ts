@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
-import { maxInt64 } from '../../../src/model/int64.ts';
+import { maxInt64 } from '../../../src/core/model/int64.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import { statementsFor } from '../../../src/storage/postgres/statements.ts';
 import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';

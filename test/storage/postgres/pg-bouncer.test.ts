@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { openStorage } from '../../../src/cli/open-storage.ts';
+import { openStorage } from '../../../src/tools/cli/open-storage.ts';
 import { PlantStoreError } from '../../../src/index.ts';
 import { sqlState } from '../../../src/storage/postgres/pool.ts';
 import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
-import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
+import { testStorageAdapter } from '../../../src/kits/adapter-suite/test-storage-adapter.ts';
 import { hasPgBouncer, startPgBouncer } from '../../support/pg-bouncer.ts';
 import type { PgBouncer } from '../../support/pg-bouncer.ts';
 import { PostgresCluster, poolOf } from '../../support/postgres.ts';

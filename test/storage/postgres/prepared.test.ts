@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test';
 import type { Pool } from 'pg';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import { withPreparedStatements } from '../../../src/storage/postgres/prepared.ts';
-import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
+import { testStorageAdapter } from '../../../src/kits/adapter-suite/test-storage-adapter.ts';
 import { failure } from '../../support/observed-pool.ts';
 import { PostgresCluster } from '../../support/postgres.ts';
 import { create, remove } from '../../support/writes.ts';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
-import { plantsJson } from '../../../src/model/plant.ts';
-import { PlantStore } from '../../../src/store/plant-store.ts';
+import { plantsJson } from '../../../src/core/model/plant.ts';
+import { PlantStore } from '../../../src/core/plant-store.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

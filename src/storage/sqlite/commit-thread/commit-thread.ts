@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { PlantStoreError } from '../../../model/errors.ts';
+import { PlantStoreError } from '../../../core/model/errors.ts';
 import type { Write } from '../../storage-adapter.ts';
 import { fromErrorData, toBatch } from './messages.ts';
 import type { ThreadRequest, ThreadResponse, WorkerSettings } from './messages.ts';

@@ -1,5 +1,5 @@
-import { PlantStoreError } from '../../../model/errors.ts';
-import type { ErrorCode } from '../../../model/errors.ts';
+import { PlantStoreError } from '../../../core/model/errors.ts';
+import type { ErrorCode } from '../../../core/model/errors.ts';
 import type { Write } from '../../storage-adapter.ts';
 
 /** The data with which the worker thread starts. */

@@ -1,0 +1,270 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import { createChannel, deleteChannel, startTime } from './model/diagnostics.ts';
+import { checkIntegerOption, checkOptionNames } from './model/options.ts';
+import { asStorageError, PlantStoreError } from './model/errors.ts';
+import { maxLimit, parseNewPlant, toInt64, unsafeNumber } from './model/plant.ts';
+import type { NewPlant, PlantId, StoredPlant } from './model/plant.ts';
+import { PageCache } from './page-cache.ts';
+import { ReadQueue } from './read-queue.ts';
+import { checkAdapter } from '../storage/check-adapter.ts';
+import { emptyPage, maxPageLength } from '../storage/page.ts';
+import type { JsonPage, StorageAdapter, Write } from '../storage/storage-adapter.ts';
+import { isUser } from './model/user.ts';
+import { publishCreate, publishDelete } from './publish-writes.ts';
+import { WriteQueue } from './write-queue.ts';
+
+/** Options of a {@link PlantStore}. */
+export interface PlantStoreOptions {
+  /** The storage adapter. The store owns it: no other code may create or delete plants through it. `close` closes it. */
+  storage: StorageAdapter;
+  /**
+   * The maximum number of pending writes, 1 or more; default 10000. A write is pending until its commit completes.
+   * Further writes reject with `saturated`.
+   */
+  maxQueuedWrites?: number;
+  /**
+   * The maximum size of the page cache, in UTF-16 code units of JSON, 0 or more; default 8388608. The cache contains
+   * the first pages of users' lists. It is used only if the adapter has a `dataVersion` method, as SqliteStorage and
+   * MemoryStorage do.
+   */
+  maxCachedText?: number;
+}
+
+const optionNames = {
+  storage: true,
+  maxQueuedWrites: true,
+  maxCachedText: true,
+} as const satisfies Record<keyof PlantStoreOptions, true>;
+
+/** Selects which of a user's plants to list. */
+export interface ListOptions {
+  /** List only plants with an id greater than this one (keyset pagination). */
+  after?: PlantId | number | undefined;
+  /** The maximum number of plants to list, 0 to 2147483647; by default all plants are listed. */
+  limit?: number | undefined;
+}
+
+/** The maximum number of writes in one commit. */
+const maxBatchWrites = 1000;
+
+const listOptionNames = { after: true, limit: true } as const satisfies Record<keyof ListOptions, true>;
+
+/**
+ * Stores the plants of users in a {@link StorageAdapter}. A store validates every input and commits concurrent writes
+ * together.
+ *
+ * Methods reject with a {@link PlantStoreError} `storage_unavailable` if the storage fails; the outcome of a write is
+ * then unknown. They reject with `closed` after {@link close}, and with `invalid_user` if `user` is not a string of 1
+ * to 255 UTF-8 bytes or contains U+0000 or an unpaired surrogate.
+ *
+ * @example
+ * const store = new PlantStore({ storage: new SqliteStorage('plants.db') });
+ */
+export class PlantStore {
+  readonly #storage: StorageAdapter;
+  readonly #writes: WriteQueue;
+  readonly #reads: ReadQueue;
+  readonly #cache: PageCache | undefined;
+  #closing: Promise<void> | undefined;
+
+  /**
+   * Checks the options. Does not use the storage yet.
+   *
+   * @throws {TypeError} if an option is invalid or unknown; the message names the option.
+   */
+  constructor(options: PlantStoreOptions) {
+    checkOptionNames('PlantStore', options, optionNames);
+    const { storage, maxQueuedWrites = 10_000, maxCachedText = 8_388_608 } = options;
+    checkAdapter('storage', storage);
+    checkIntegerOption('maxQueuedWrites', maxQueuedWrites, 1);
+    checkIntegerOption('maxCachedText', maxCachedText, 0);
+    this.#storage = storage;
+    this.#writes = new WriteQueue((writes) => this.#commit(writes), { maxQueuedWrites, maxBatchWrites });
+    if (storage.dataVersion !== undefined && maxCachedText > 0) {
+      this.#cache = new PageCache({ maxText: maxCachedText, dataVersion: storage.dataVersion.bind(storage) });
+    }
+    this.#reads = new ReadQueue(storage, this.#cache);
+  }
+
+  /** The number of pending writes, 0 to `maxQueuedWrites`. A write is pending until its commit completes. */
+  get queuedWrites(): number {
+    return this.#writes.length;
+  }
+
+  /**
+   * Creates a plant for a user. When the promise resolves, the plant is as durable as the storage can make it.
+   *
+   * @returns the stored plant.
+   * @throws {PlantStoreError} `invalid_plant` if the plant is invalid or the storage cannot store it; `id_taken` if the
+   *   user already has a plant with this id, which stays unchanged; `saturated` if too many writes are pending.
+   * @example
+   * const { id } = await store.createPlant('ada', { id: 9007199254740993n, name: 'Fern', tag: 'indoor' });
+   */
+  async createPlant(user: string, newPlant: NewPlant): Promise<StoredPlant> {
+    checkUser(user);
+    const plant = parseNewPlant(newPlant);
+    const write = { kind: 'create', user, plant } as const;
+    const start = startTime(createChannel);
+    const created = this.#writes.add(write);
+    if (start !== undefined) publishCreate(write, start, created);
+    if (!(await created)) throw new PlantStoreError('id_taken');
+    return plant;
+  }
+
+  /**
+   * Lists a user's plants in ascending order of id, as one array. Without a limit, the array contains all of them. For
+   * long lists, use {@link iteratePages}, which needs constant memory.
+   *
+   * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
+   * @example
+   * const firstTen = await store.listPlants('ada', { limit: 10 });
+   * const nextTen = await store.listPlants('ada', { limit: 10, after: firstTen.at(-1)?.id });
+   */
+  async listPlants(user: string, options: ListOptions = {}): Promise<StoredPlant[]> {
+    const plants: StoredPlant[] = [];
+    for await (const page of this.iteratePages(user, options)) plants.push(...page);
+    return plants;
+  }
+
+  /**
+   * Iterates over a user's plants in ascending order of id, one at a time, in constant memory. Reads the plants with
+   * {@link iteratePages}, so the same guarantees apply if plants are changed during the iteration.
+   *
+   * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
+   * @example
+   * for await (const { id, name } of store.plants('ada')) console.log(id, name);
+   */
+  async *plants(user: string, options: ListOptions = {}): AsyncGenerator<StoredPlant, void, undefined> {
+    for await (const page of this.iteratePages(user, options)) yield* page;
+  }
+
+  /**
+   * Iterates over a user's plants in ascending order of id, page by page, in constant memory. Each page is read on
+   * demand. A page contains up to 1000 plants, or fewer if names are very long. Pages are never empty.
+   *
+   * A plant that is created or deleted during the iteration may or may not be returned. Every other plant is returned
+   * exactly once.
+   *
+   * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
+   * @example
+   * for await (const page of store.iteratePages('ada')) console.log(page.length);
+   */
+  async *iteratePages(user: string, options: ListOptions = {}): AsyncGenerator<StoredPlant[], void, undefined> {
+    let { after, left } = parseList(user, options);
+    this.#refuseIfClosed();
+    for (let hasMore = true; hasMore && left > 0;) {
+      this.#refuseIfClosed();
+      const page = await this.#reads.readPlants({ user, after, limit: Math.min(left, maxPageLength) });
+      const { plants } = page;
+      if (plants.length === 0) return;
+      after = plants.at(-1)?.id;
+      left -= plants.length;
+      hasMore = page.hasMore;
+      yield plants;
+    }
+  }
+
+  /**
+   * Returns a page of a user's plants as JSON, in the form of the response to `GET /plants`. A page contains up to 1000
+   * plants, or fewer if names are very long. If `hasMore` is `true`, pass `last` as `after` to read the next page.
+   *
+   * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
+   * @example
+   * const { json, hasMore, last } = await store.listPage('ada', { limit: 100 });
+   */
+  async listPage(user: string, options: ListOptions = {}): Promise<JsonPage> {
+    const { after, left } = parseList(user, options);
+    this.#refuseIfClosed();
+    if (left === 0) return emptyPage;
+    return this.#reads.readJson({ user, after, limit: Math.min(left, maxPageLength) });
+  }
+
+  /**
+   * Deletes a user's plant.
+   *
+   * @returns whether the plant existed.
+   * @throws {PlantStoreError} `invalid_id` if `id` is not an int64; `saturated` if too many writes are pending.
+   * @example
+   * if (!(await store.deletePlant('ada', 7))) console.log('There was no plant 7');
+   */
+  async deletePlant(user: string, id: PlantId | number): Promise<boolean> {
+    checkUser(user);
+    const int64 = toInt64(id);
+    if (int64 === undefined) throw new PlantStoreError('invalid_id', unsafeNumber('id', id));
+    const write = { kind: 'delete', user, id: int64 } as const;
+    const start = startTime(deleteChannel);
+    const deleted = this.#writes.add(write);
+    if (start !== undefined) publishDelete(write, start, deleted);
+    return deleted;
+  }
+
+  /**
+   * Rejects new calls, completes the writes that were accepted, then closes the storage adapter.
+   *
+   * @example
+   * process.once('SIGTERM', () => void store.close());
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#writes.close().then(() => this.#storage.close());
+    return this.#closing;
+  }
+
+  /**
+   * Calls {@link close}. Allows `await using`.
+   *
+   * @example
+   * await using store = new PlantStore({ storage: new MemoryStorage() });
+   */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#closing !== undefined) throw new PlantStoreError('closed');
+  }
+
+  async #commit(writes: Write[]): Promise<boolean[]> {
+    try {
+      return await commitChecked(this.#storage, writes);
+    } catch (error) {
+      throw asStorageError(error);
+    } finally {
+      // Even a failed commit may have changed the plants, because its outcome is unknown.
+      if (this.#cache !== undefined) for (const { user } of writes) this.#cache.forget(user);
+    }
+  }
+}
+
+function checkUser(user: string): void {
+  if (!isUser(user)) throw new PlantStoreError('invalid_user');
+}
+
+/** Checks the arguments of a list. `left` is the maximum number of plants to list. */
+function parseList(user: string, options: ListOptions): { after: PlantId | undefined; left: number } {
+  checkUser(user);
+  checkOptionNames('a list request', options, listOptionNames);
+  return { left: parseLimit(options.limit), after: parseAfter(options.after) };
+}
+
+function parseLimit(limit: number | undefined): number {
+  if (limit === undefined) return Infinity;
+  if (!Number.isSafeInteger(limit) || limit < 0 || limit > maxLimit) throw new PlantStoreError('invalid_limit');
+  return limit;
+}
+
+function parseAfter(after: PlantId | number | undefined): PlantId | undefined {
+  if (after === undefined) return undefined;
+  const id = toInt64(after);
+  if (id === undefined) throw new PlantStoreError('invalid_after', unsafeNumber('after', after));
+  return id;
+}
+
+/**
+ * Commits a batch. Throws if the adapter does not return one outcome for each write, because the outcome of some writes
+ * would then be unknown.
+ */
+async function commitChecked(storage: StorageAdapter, writes: Write[]): Promise<boolean[]> {
+  const outcomes = await storage.commit(writes);
+  if (outcomes.length === writes.length) return outcomes;
+  throw new Error(`The storage adapter returned ${outcomes.length} outcomes for ${writes.length} writes`);
+}

@@ -1,0 +1,195 @@
+import { asStorageError } from './model/errors.ts';
+import { checkedPage, checkedPages, maxPageLength, toJsonPage } from '../storage/page.ts';
+import type { JsonPage, PageRequest, PlantPage, StorageAdapter } from '../storage/storage-adapter.ts';
+import type { PageCache } from './page-cache.ts';
+
+/**
+ * The maximum sum of the limits of the pages in a batch. SqliteStorage and MemoryStorage read a batch synchronously. If
+ * the pages of 200 concurrent requests for long lists were read at once, the event loop would be blocked for 150 ms.
+ */
+const maxBatchPlants = maxPageLength;
+
+/** The maximum number of batches that are read concurrently if the storage adapter reads asynchronously. */
+const maxBatches = 4;
+
+/**
+ * The number of arrivals at which a batch is read immediately. With thousands of clients, an event loop iteration can
+ * take a second, and requests that wait until its end would use up the permits of the HTTP service.
+ */
+const maxArrivals = 64;
+
+interface Waiting<Kind, Page> {
+  readonly kind: Kind;
+  readonly request: PageRequest;
+  readonly resolve: (page: Page) => void;
+  readonly reject: (reason: unknown) => void;
+}
+type JsonEntry = Waiting<'json', JsonPage>;
+type PlantsEntry = Waiting<'plants', PlantPage>;
+type Entry = JsonEntry | PlantsEntry;
+
+/**
+ * Implements group reads: the pages that are requested in one event loop iteration are read together at its end.
+ * Each page therefore reflects every commit that was acknowledged before the page was requested.
+ *
+ * First, the version of the storage is checked once, and the pages in the cache are returned. Up to 1000 plants of the
+ * other pages are then read as one batch. The remaining requests wait for a later iteration. Users are served in
+ * round-robin order, so a user with many requests or long lists does not delay the lists of other users.
+ *
+ * The limit of a request must be at most 1000.
+ */
+export class ReadQueue {
+  readonly #storage: StorageAdapter;
+  readonly #cache: PageCache | undefined;
+  /** The requests that have arrived since the last batch was taken. */
+  #arrived: Entry[] = [];
+  /** The other waiting requests of each user, in order of arrival. Users are served in the order of the map. */
+  readonly #waiting = new Map<string, Entry[]>();
+  #isScheduled = false;
+  #batches = 0;
+
+  constructor(storage: StorageAdapter, cache: PageCache | undefined) {
+    this.#storage = storage;
+    this.#cache = cache;
+  }
+
+  /** Reads a page as JSON. If the storage adapter fails, rejects with a PlantStoreError. */
+  readJson(request: PageRequest): Promise<JsonPage> {
+    return new Promise((resolve, reject) => {
+      this.#add({ kind: 'json', request, resolve, reject });
+    });
+  }
+
+  /** Reads a page as objects. If the storage adapter fails, rejects with a PlantStoreError. */
+  readPlants(request: PageRequest): Promise<PlantPage> {
+    return new Promise((resolve, reject) => {
+      this.#add({ kind: 'plants', request, resolve, reject });
+    });
+  }
+
+  #add(entry: Entry): void {
+    this.#arrived.push(entry);
+    if (this.#arrived.length >= maxArrivals && this.#batches < maxBatches) this.#readNext();
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#batches === maxBatches) return;
+    if (this.#arrived.length === 0 && this.#waiting.size === 0) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      if (this.#batches < maxBatches) this.#readNext();
+      this.#schedule();
+    });
+  }
+
+  #readNext(): void {
+    try {
+      this.#cache?.checkVersion();
+      this.#sortArrived();
+      void this.#readBatch(this.#takeBatch());
+    } catch (error) {
+      rejectAll([...this.#arrived, ...[...this.#waiting.values()].flat()], error);
+      this.#arrived = [];
+      this.#waiting.clear();
+    }
+  }
+
+  /** Resolves the requests that have arrived if their pages are cached. The others wait for the turns of their users. */
+  #sortArrived(): void {
+    for (const entry of this.#arrived) {
+      if (this.#resolveFromCache(entry)) continue;
+      const { user } = entry.request;
+      const entries = this.#waiting.get(user);
+      if (entries === undefined) this.#waiting.set(user, [entry]);
+      else entries.push(entry);
+    }
+    this.#arrived = [];
+  }
+
+  /** Removes as many requests as fit in a batch. */
+  #takeBatch(): Entry[] {
+    const batch: Entry[] = [];
+    const loading = new Set<string>();
+    let plants = 0;
+    for (const [user, entries] of this.#waiting) {
+      const [entry] = entries;
+      if (entry !== undefined && !this.#resolveFromCache(entry)) {
+        const { limit } = entry.request;
+        const key = this.#isCacheable(entry) ? `${limit} ${user}` : '';
+        // Another request for a page that this batch loads into the cache waits, and then receives the cached page.
+        if (loading.has(key) || plants + limit > maxBatchPlants) break;
+        if (key !== '') loading.add(key);
+        batch.push(entry);
+        plants += limit;
+      }
+      entries.shift();
+      // Deleting a user and setting it again moves it to the end of the map, so this loop visits the user again.
+      this.#waiting.delete(user);
+      if (entries.length > 0) this.#waiting.set(user, entries);
+    }
+    return batch;
+  }
+
+  #isCacheable({ kind, request }: Entry): boolean {
+    return this.#cache !== undefined && kind === 'json' && request.after === undefined;
+  }
+
+  #resolveFromCache(entry: Entry): boolean {
+    const page = entry.kind === 'json' ? this.#cache?.get(entry.request) : undefined;
+    if (page === undefined || entry.kind !== 'json') return false;
+    entry.resolve(page);
+    return true;
+  }
+
+  async #readBatch(batch: readonly Entry[]): Promise<void> {
+    if (batch.length === 0) return;
+    this.#batches++;
+    const json = batch.filter((entry) => entry.kind === 'json');
+    const plants = batch.filter((entry) => entry.kind === 'plants');
+    const groups = this.#storage.listPages === undefined ? json.map((entry) => [entry]) : [json];
+    await Promise.all([
+      ...groups.map((group) => settle(group, (requests) => this.#readJson(requests))),
+      ...plants.map((entry) => settle([entry], async () => [await this.#read(entry.request)])),
+    ]);
+    this.#batches--;
+    this.#schedule();
+  }
+
+  async #readJson(requests: readonly PageRequest[]): Promise<readonly JsonPage[]> {
+    const changes = this.#cache?.changes;
+    const pages =
+      this.#storage.listPages === undefined
+        ? await Promise.all(requests.map(async (request) => toJsonPage(await this.#read(request))))
+        : checkedPages(await this.#storage.listPages(requests), requests.length);
+    // If a write or another process has changed the plants in the meantime, the pages may already be stale.
+    if (changes === this.#cache?.changes) {
+      for (const [n, request] of requests.entries()) this.#cache?.add(request, pages[n]);
+    }
+    return pages;
+  }
+
+  async #read({ user, after, limit }: PageRequest): Promise<PlantPage> {
+    return checkedPage(await this.#storage.list(user, { after, limit }));
+  }
+}
+
+/** Settles the entries of a group with the pages that `read` returns. If `read` fails, the whole group is rejected. */
+async function settle<Page>(
+  group: readonly Waiting<unknown, Page>[],
+  read: (requests: readonly PageRequest[]) => Promise<readonly Page[]>,
+): Promise<void> {
+  if (group.length === 0) return;
+  try {
+    const pages = await read(group.map(({ request }) => request));
+    for (const [n, page] of pages.entries()) group[n]?.resolve(page);
+  } catch (error) {
+    rejectAll(group, error);
+  }
+}
+
+function rejectAll(entries: readonly Waiting<unknown, never>[], error: unknown): void {
+  const reason = asStorageError(error);
+  for (const { reject } of entries) reject(reason);
+}

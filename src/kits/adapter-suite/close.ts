@@ -1,0 +1,127 @@
+import { maxInt64 } from '../../core/model/int64.ts';
+import { expect, expectCode, expectEqual, shown } from './expect.ts';
+import { create, createAll, plantOf, range, remove } from './plants.ts';
+import { expectStored } from './stored.ts';
+import type { Suite } from './suite.ts';
+
+/** Registers the tests for `close`. */
+export function testClose({ test }: Suite): void {
+  test('every call after close rejects with the code closed', async ({ open }) => {
+    const storage = await open();
+    await storage.commit([create('ada', 1n)]);
+    await storage.close();
+    const everything = { after: undefined, limit: 1 };
+    const calls = {
+      commit: () => storage.commit([create('ada', 2n)]),
+      list: () => storage.list('ada', everything),
+      scan: () => storage.scan(everything),
+      listPages: () => storage.listPages?.([{ user: 'ada', ...everything }]),
+    };
+    for (const [method, call] of Object.entries<() => Promise<unknown> | undefined>(calls)) {
+      const contract = `After close, ${method} must reject with a PlantStoreError that has the code closed.`;
+      const called = call();
+      if (called !== undefined) await expectCode(called, 'closed', contract);
+    }
+  });
+
+  test('a second call to close does nothing', async ({ open }) => {
+    const storage = await open();
+    await storage.close();
+    await expectClosed(storage.close(), 'A second call to close must do nothing.');
+  });
+
+  test('close may be called during a commit and a list call, which then succeed or reject', async ({ open }) => {
+    const storage = await open();
+    const committed = storage.commit([create('ada', 1n)]);
+    const listed = storage.list('ada', { after: undefined, limit: 1 });
+    const settled = Promise.allSettled([committed, listed]);
+    await expectClosed(storage.close(), 'close must succeed during a commit and a list call.');
+    const [{ status }] = await settled;
+    const contract = 'A commit that succeeds during close must return its outcome.';
+    if (status === 'fulfilled') expectEqual(await committed, [true], contract);
+  });
+}
+
+async function expectClosed(closing: Promise<void>, contract: string): Promise<void> {
+  const [closed] = await Promise.allSettled([closing]);
+  const seen = closed.status === 'rejected' ? ` It rejected with ${shown(closed.reason)}.` : '';
+  expect(closed.status === 'fulfilled', `${contract}${seen}`);
+}
+
+/**
+ * Registers the tests for the `persistent` option, which states whether adapters with the same location share their
+ * plants.
+ */
+export function testSecondAdapter({ test, options: { persistent } }: Suite): void {
+  const contract = persistent
+    ? 'If persistent is true, all adapters on the same location must share the same plants.'
+    : 'If persistent is false, every adapter must have its own plants and must be empty when it is opened.';
+
+  const titles = persistent
+    ? ([
+        'an adapter returns the plants of a closed adapter on its location',
+        'a commit of one adapter is immediately visible to another adapter',
+        'of two concurrent creates of the same plant, exactly one succeeds',
+      ] as const)
+    : ([
+        'an adapter is empty when it is opened, even if a closed adapter on its location had plants',
+        'a commit of one adapter is never visible to another adapter',
+        'two adapters can create plants with the same id',
+      ] as const);
+
+  test(titles[0], async ({ createLocation, open }) => {
+    const location = await createLocation();
+    const first = await open(location);
+    const stored = [plantOf('ada', maxInt64, 'Fern', ''), plantOf('bob', 2n)];
+    await first.commit([...createAll(stored), create('ada', 2n)]);
+    await first.commit([remove('ada', 2n)]);
+    await first.close();
+    await expectStored(await open(location), persistent ? stored : [], { contract });
+  });
+
+  test(titles[1], async ({ createLocation, open }) => {
+    const location = await createLocation();
+    const [first, second] = [await open(location), await open(location)];
+    const stored = [plantOf('ada', 1n)];
+    await first.commit(createAll(stored));
+    await expectStored(second, persistent ? stored : [], { contract });
+    expectEqual(await second.commit(createAll(stored)), [!persistent], contract);
+    expectEqual(await second.commit([remove('ada', 1n)]), [true], contract);
+    await expectStored(first, persistent ? [] : stored, { contract });
+  });
+
+  test(titles[2], async ({ createLocation, open }) => {
+    const location = await createLocation();
+    const [first, second] = [await open(location), await open(location)];
+    const stored = range(50).map((n) => plantOf('ada', BigInt(n)));
+    for (const owned of stored) {
+      const outcomes = await Promise.all([first.commit(createAll([owned])), second.commit(createAll([owned]))]);
+      expect(
+        outcomes.flat().filter(Boolean).length === (persistent ? 1 : 2),
+        `${contract} Two adapters concurrently created plant ${owned.plant.id} of the user ada, and their creates ` +
+          `returned ${outcomes.join(' and ')}. ${persistent ? 'Exactly one create' : 'Both creates'} must return true.`,
+      );
+    }
+    for (const storage of [first, second]) await expectStored(storage, stored, { contract });
+  });
+}
+
+/** Registers the test for the optional `dataVersion` method. */
+export function testDataVersion({ test, options: { persistent } }: Suite): void {
+  test('dataVersion changes with a commit of another adapter', async ({ createLocation, open, skipWithout }) => {
+    const location = await createLocation();
+    const storage = await open(location);
+    if (storage.dataVersion === undefined) return skipWithout('dataVersion');
+    const other = await open(location);
+    await storage.commit([create('ada', 1n)]);
+    const before = storage.dataVersion();
+    await other.commit([create('ada', 2n)]);
+    const between = storage.dataVersion();
+    if (persistent) {
+      const seen = `dataVersion is still ${before} after a commit of another adapter.`;
+      expect(between !== before, `${seen} It must have changed.`);
+    } else expectEqual(between, before, 'dataVersion must not change if list does not change.');
+    const stored = [plantOf('ada', 1n), plantOf('ada', 2n)].slice(0, persistent ? 2 : 1);
+    await expectStored(storage, stored, { contract: 'list must return the plants that exist.' });
+  });
+}

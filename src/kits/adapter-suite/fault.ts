@@ -1,0 +1,157 @@
+import type { OwnedPlant, StorageAdapter, Write } from '../../storage/storage-adapter.ts';
+import { PlantStore } from '../../core/plant-store.ts';
+import { expectCode, expectEqual, rejectionOf } from './expect.ts';
+import { create, createAll, ids, plantOf, range, remove } from './plants.ts';
+import { expectStored } from './stored.ts';
+import type { StorageLocation, Suite, SuiteTest } from './suite.ts';
+
+type Option = 'makeWriteFail' | 'makePlantUnstorable';
+
+/** A way to make a commit fail. */
+interface Fault {
+  /** Completes the names of the tests, which end with `if`. */
+  readonly title: string;
+  /** The write that fails, and its index in the batch. */
+  readonly write: Write;
+  readonly position: number;
+  /** The option that makes the write fail. If it is missing, the write throws when it is read. */
+  readonly option?: Option;
+}
+
+const faults: readonly Fault[] = [
+  ...[3, 6].map((position) => ({
+    title: `its write ${position + 1} of 7 throws when it is read`,
+    write: unreadableCreate(),
+    position,
+  })),
+  ...[create('ada', 13n), remove('ada', 3n)].map((write) => ({
+    title: `the storage fails at a ${write.kind} in the middle`,
+    write,
+    position: 3,
+    option: 'makeWriteFail' as const,
+  })),
+  {
+    title: 'the storage cannot hold one of its plants, and commit rejects with invalid_plant',
+    write: create('ada', 13n),
+    position: 3,
+    option: 'makePlantUnstorable',
+  },
+];
+
+/** The plants that are stored before a commit fails. An adapter that stores lines of text must escape their names. */
+const stored = ['ada', 'ada', 'ada', 'bob'].map((user, n) => plantOf(user, BigInt(n + 1), 'a "plant"\r\n\\', ''));
+
+/** The adapters that were open when a commit failed. The first of them has rejected the commit. */
+type Check = (storages: readonly StorageAdapter[], reopen: () => Promise<StorageAdapter>) => Promise<void>;
+
+const nothing = 'A commit is all or nothing: after a failed commit, no adapter on its location must show its writes.';
+const exactly = 'After the storage was opened again, it must contain exactly the plants of the commits that succeeded.';
+
+/** What the suite checks after a commit has failed. The keys are names of tests, which the title of a fault completes. */
+const checks: Readonly<Record<string, Check>> = {
+  'a batch is all or nothing if': async (storages) => {
+    for (const storage of storages) await expectStored(storage, stored, { contract: nothing });
+    await commitAgain(storages);
+  },
+};
+
+/** What the suite also checks if the storage is persistent. */
+const checksAfterReopen: Readonly<Record<string, Check>> = {
+  'a batch is all or nothing after reopen if': async (_, reopen) => {
+    const reopened = await reopen();
+    await expectStored(reopened, stored, { contract: exactly });
+    const left = await commitAgain([reopened]);
+    await expectStored(await reopen(), left, { contract: exactly });
+  },
+  'commits after a failed batch survive reopen if': async (storages, reopen) => {
+    const left = await commitAgain(storages);
+    await expectStored(await reopen(), left, { contract: exactly });
+  },
+};
+
+/**
+ * Registers the tests for failing commits. The `makeWriteFail` and `makePlantUnstorable` options cause most of the
+ * failures.
+ */
+export function testFault({ test, skip, options }: Suite): void {
+  const makeFail = (t: SuiteTest, option: Option, location: StorageLocation, { kind, ...write }: Write) => {
+    const id = 'plant' in write ? write.plant.id : write.id;
+    return t.settle(option, () => options[option]?.(location, { kind, user: write.user, id }));
+  };
+
+  /** Registers a test, or reports it as skipped if it needs an option that is missing. */
+  function testWith(option: Option | undefined, title: string, body: (t: SuiteTest) => Promise<void>): void {
+    if (option === undefined || options[option] !== undefined) test(title, body);
+    else skip(`${title}: not tested, because the option ${option} is missing`);
+  }
+
+  for (const { title, write, position, option } of faults) {
+    for (const [name, check] of Object.entries({ ...checks, ...(options.persistent && checksAfterReopen) })) {
+      testWith(option, `${name} ${title}`, async (t) => {
+        const location = await t.createLocation();
+        const storage = await t.open(location);
+        await storage.commit(createAll(stored));
+        const storages = options.persistent ? [storage, await t.open(location)] : [storage];
+        if (option !== undefined) await makeFail(t, option, location, write);
+        const committed = storage.commit(otherWrites.toSpliced(position, 0, write));
+        const contract = 'commit must reject a batch if the storage fails at one of its writes, or cannot read it.';
+        if (option === 'makePlantUnstorable') await expectCode(committed, 'invalid_plant', unstorable);
+        else await rejectionOf(committed, contract);
+        await check(storages, () => t.reopen(location));
+      });
+    }
+  }
+
+  const title = 'a plant that the storage cannot hold does not make the other 63 creates fail';
+  testWith('makePlantUnstorable', title, async (t) => {
+    const location = await t.createLocation();
+    const store = new PlantStore({ storage: await t.open(location) });
+    await store.createPlant('ada', { id: 1000, name: 'a plant' });
+    await makeFail(t, 'makePlantUnstorable', location, create('ada', 13n));
+    const creates = range(64).map((id) => store.createPlant('ada', { id, name: 'a plant' }));
+    const settled = await Promise.allSettled(creates);
+    const failed = range(64).filter((id) => settled[id]?.status === 'rejected');
+    expectEqual(failed, [13], 'Every create must succeed except that of plant 13, which the storage cannot hold.');
+    for (const id of failed) await expectCode(creates[id] ?? Promise.resolve(), 'invalid_plant', unstorable);
+    const left = [...range(64).filter((id) => id !== 13), 1000].map(BigInt);
+    expectEqual(
+      ids(await store.listPlants('ada', { limit: 1000 })),
+      left,
+      'The list must contain every plant except plant 13.',
+    );
+  });
+}
+
+const unstorable = 'A commit with a plant that the storage cannot hold must reject with the code invalid_plant.';
+
+/** The writes of a batch, besides the failing one. None of them affects the plants 3 and 13 of the user ada. */
+const otherWrites: readonly Write[] = [
+  ...[create('ada', 11n), remove('ada', 1n), create('ada', 12n)],
+  ...[create('ada', 14n), remove('bob', 4n), create('eve', 1n)],
+];
+
+/**
+ * Returns a create that throws when its `name` is read. An adapter that reads and applies writes one by one would fail
+ * in the middle of the batch.
+ */
+function unreadableCreate(): Write {
+  const plant = {
+    id: 13n,
+    get name(): string {
+      throw new Error('The test suite intentionally throws this error when the name of this plant is read.');
+    },
+  };
+  return { kind: 'create', user: 'ada', plant };
+}
+
+/** Commits a create and a delete with each of the adapters. Returns the plants that are then stored. */
+async function commitAgain(storages: readonly StorageAdapter[]): Promise<OwnedPlant[]> {
+  const created: OwnedPlant[] = [];
+  for (const [index, storage] of storages.entries()) {
+    const owned = plantOf('ada', 15n + BigInt(index), 'a "plant"\r\n\\');
+    created.push(owned);
+    const outcomes = await storage.commit([...createAll([owned]), remove('ada', 1n + BigInt(index))]);
+    expectEqual(outcomes, [true, true], 'A commit after a failed commit must succeed.');
+  }
+  return stored.slice(created.length).toSpliced(-1, 0, ...created);
+}

@@ -1,0 +1,107 @@
+import { setTimeout } from 'node:timers';
+import type { JsonPage, PageRequest, PlantPage, StorageAdapter } from '../../storage/storage-adapter.ts';
+import { ContractError, expect, fail, shown } from './expect.ts';
+
+/** The timeout for a method that has already timed out, in milliseconds. */
+const shortTimeoutMs = 100;
+
+/** Calls an adapter's methods with a timeout. */
+export class CallTimeouts {
+  readonly #timeoutMs: number;
+  readonly #hung = new Set<string>();
+
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /**
+   * Calls a function and waits for its promise. Throws a ContractError after a timeout. If a function with the same
+   * name has already timed out, the timeout is much shorter, so that the suite does not take too long.
+   */
+  async settle<T>(name: string, call: () => T | Promise<T>): Promise<T> {
+    const hasHung = this.#hung.has(name);
+    const timeoutMs = hasHung ? Math.min(shortTimeoutMs, this.#timeoutMs) : this.#timeoutMs;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        this.#hung.add(name);
+        const again = hasHung ? `, after it had not settled within ${seconds(this.#timeoutMs)} in an earlier test` : '';
+        reject(new ContractError(`${name} did not settle within ${seconds(timeoutMs)}${again}.`));
+      }, timeoutMs);
+    });
+    try {
+      return await Promise.race([call(), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/**
+ * Returns an adapter that passes every call to `storage`, and checks that the call returns a promise for a result of
+ * the right type.
+ */
+export function watched(storage: StorageAdapter, timeouts: CallTimeouts): StorageAdapter {
+  const called = async <T>(name: string, call: () => Promise<T>): Promise<T> =>
+    timeouts.settle(name, () => promiseOf(name, call));
+  return {
+    commit: async (writes) => {
+      const outcomes = await called('commit', () => storage.commit(writes));
+      const count = writes.length;
+      expect(
+        isArray(outcomes, count) && outcomes.every((outcome) => typeof outcome === 'boolean'),
+        `commit of ${count} writes resolved with ${shown(outcomes)}. It must resolve with ${count} booleans.`,
+      );
+      return outcomes;
+    },
+    list: async (user, range) => {
+      const page = (await called('list', () => storage.list(user, range))) as Partial<PlantPage> | undefined;
+      const isPage = isArray(page?.plants) && typeof page.hasMore === 'boolean';
+      expect(isPage, `list resolved with ${shown(page)}. It must resolve with { plants, hasMore }.`);
+      return page as PlantPage;
+    },
+    scan: async (range) => {
+      const found = await called('scan', () => storage.scan(range));
+      expect(isArray(found), `scan resolved with ${shown(found)}. It must resolve with an array.`);
+      return found;
+    },
+    ...(storage.listPages !== undefined && {
+      listPages: async (requests: readonly PageRequest[]) => {
+        const pages = await called('listPages', async () => storage.listPages?.(requests));
+        expect(
+          isArray(pages, requests.length) && pages.every(isJsonPage),
+          `listPages must resolve with { json, count, last, hasMore } for each of ${requests.length} requests, ` +
+            `in the order of the requests. It resolved with ${shown(pages)}.`,
+        );
+        return pages;
+      },
+    }),
+    ...(storage.dataVersion !== undefined && { dataVersion: () => storage.dataVersion?.() ?? NaN }),
+    close: () => called('close', () => storage.close()),
+  };
+}
+
+/** Calls a method and checks that it returns a promise. The method must not throw or return any other value. */
+function promiseOf<T>(name: string, call: () => Promise<T>): Promise<T> {
+  let returned: unknown;
+  try {
+    returned = call();
+  } catch (error) {
+    fail(`${name} threw ${shown(error)}. It must return a promise that rejects.`, error);
+  }
+  const isPromise = typeof (returned as Partial<Promise<T>> | null | undefined)?.then === 'function';
+  expect(isPromise, `${name} returned ${shown(returned)}. It must return a promise.`);
+  return returned as Promise<T>;
+}
+
+function isArray<T>(value: readonly T[] | undefined, length = value?.length): value is T[] {
+  return Array.isArray(value) && value.length === length;
+}
+
+function isJsonPage(page: Partial<JsonPage> | null | undefined): boolean {
+  return typeof page?.json === 'string' && typeof page.count === 'number' && typeof page.hasMore === 'boolean';
+}
+
+function seconds(milliseconds: number): string {
+  return milliseconds === 1000 ? '1 second' : `${milliseconds / 1000} seconds`;
+}

@@ -1,0 +1,67 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { evictConnections } from '../../../http/node/connections.ts';
+import type { PlantStore } from '../../../core/plant-store.ts';
+import { metric, metricsType } from './metrics.ts';
+import { collectProcessMetrics } from './process-metrics.ts';
+import { collectServiceMetrics } from './service-metrics.ts';
+import type { StorageProbe } from './storage-probe.ts';
+
+/**
+ * The maximum number of open connections to the admin port. They use only part of the file descriptors that
+ * `connectionLimit` reserves, so the admin port works even if the public port has reached its connection limit.
+ */
+const maxConnections = 8;
+
+/**
+ * Creates the server of the admin port of `plant-store serve`, with health checks and metrics of the public server.
+ * `GET /live` responds with 200, `GET /ready` with 200 or 503, and `GET /metrics` with the metrics. Each response closes
+ * its connection, so that idle clients do not use up the connection limit.
+ */
+export function createAdminServer(publicServer: Server, store: PlantStore, probe: StorageProbe): Server {
+  const serviceMetrics = collectServiceMetrics(publicServer, store);
+  const processMetrics = collectProcessMetrics();
+
+  async function metrics(): Promise<string> {
+    const works = await probe.works();
+    const isUp = works === undefined ? undefined : Number(works);
+    const help = 'Whether the storage works, 1 or 0.';
+    return serviceMetrics() + metric('gauge', 'plant_store_storage_up', help, isUp) + processMetrics();
+  }
+
+  async function ready(): Promise<[status: number, text: string]> {
+    const works = await probe.works();
+    if (works === undefined) return [503, 'draining\n'];
+    return works ? [200, 'ok\n'] : [503, 'the storage does not answer\n'];
+  }
+
+  async function page({ method = '', url = '' }: IncomingMessage): Promise<[status: number, text: string]> {
+    const path = url.replace(/\?.*/s, '');
+    if (!['/live', '/ready', '/metrics'].includes(path)) return [404, 'not found\n'];
+    if (method !== 'GET' && method !== 'HEAD') return [405, 'method not allowed\n'];
+    if (path === '/metrics') return [200, await metrics()];
+    return path === '/live' ? [200, 'ok\n'] : ready();
+  }
+
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [status, text] = await page(request);
+    response.writeHead(status, {
+      'Content-Type': metricsType,
+      'Content-Length': Buffer.byteLength(text),
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      Connection: 'close',
+      ...(status === 405 && { Allow: 'GET, HEAD' }),
+    });
+    response.end(text);
+  }
+
+  // If `respond` rejects, the rejection is unhandled and ends the process. A failure of the admin port must not go
+  // unnoticed.
+  const server = createServer(
+    { headersTimeout: 5000, requestTimeout: 5000, connectionsCheckingInterval: 1000 },
+    (request, response) => void respond(request, response),
+  );
+  evictConnections(server);
+  return Object.assign(server, { maxConnections, timeout: 10_000 });
+}

@@ -1,0 +1,68 @@
+import { readdirSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { openFileLimit } from '../../../http/node/connection-limit.ts';
+import { version } from '../version.ts';
+import { metric } from './metrics.ts';
+
+/**
+ * The interval between measurements of the event loop delay, in milliseconds. The measured delays include this
+ * interval.
+ */
+const resolutionMs = 20;
+
+/**
+ * Collects the metrics of this process, until the process ends. Returns a function that formats them, under the same
+ * names as other Prometheus client libraries. Each call starts a new interval for the delays of the event loop.
+ */
+export function collectProcessMetrics(): () => string {
+  const delays = monitorEventLoopDelay({ resolution: resolutionMs });
+  delays.enable();
+  const [major = '', minor = '', patch = ''] = process.versions.node.split('.');
+  const node = { version: process.version, major, minor, patch };
+  const fileLimit = openFileLimit();
+  const plantStore = { version: version() };
+  const maxFiles = Number.isFinite(fileLimit) ? fileLimit : undefined;
+
+  return () => {
+    const { user, system } = process.cpuUsage();
+    const rss = process.memoryUsage.rss();
+    const startTime = performance.timeOrigin / 1000;
+    const quantities = { mean: delays.mean, p50: delays.percentile(50), p99: delays.percentile(99), max: delays.max };
+    delays.reset();
+    const lags = Object.entries(quantities).map(([name, nanoseconds]) => {
+      const help = `Delay of the event loop since the previous request for metrics, ${name}.`;
+      return metric('gauge', `nodejs_eventloop_lag_${name}_seconds`, help, delaySeconds(nanoseconds));
+    });
+    return [
+      ...lags,
+      metric('counter', 'process_cpu_seconds_total', 'CPU time, user and system.', (user + system) / 1e6),
+      metric('gauge', 'process_resident_memory_bytes', 'Resident memory.', rss),
+      metric('gauge', 'process_open_fds', 'Open file descriptors.', openFiles()),
+      metric('gauge', 'process_max_fds', 'Maximum number of open file descriptors.', maxFiles),
+      metric('gauge', 'process_start_time_seconds', 'Start of the process, in seconds since 1970.', startTime),
+      metric('gauge', 'nodejs_version_info', 'The version of Node.js.', 1, node),
+      metric('gauge', 'plant_store_build_info', 'The version of Plant Store.', 1, plantStore),
+    ].join('');
+  };
+}
+
+/**
+ * Converts a measured delay to seconds and subtracts the interval. Returns `undefined` if nothing has been measured.
+ */
+function delaySeconds(nanoseconds: number): number | undefined {
+  if (!(nanoseconds > 0 && nanoseconds < Number.MAX_SAFE_INTEGER)) return undefined;
+  return Math.max(0, nanoseconds / 1e9 - resolutionMs / 1000);
+}
+
+/**
+ * Returns the number of open file descriptors, or `undefined` if the system does not have /proc or if no file
+ * descriptor is free.
+ */
+function openFiles(): number | undefined {
+  try {
+    // Reading the folder uses one file descriptor, which is not counted.
+    return readdirSync('/proc/self/fd').length - 1;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { StorageAdapter } from '../../../storage/storage-adapter.ts';
+import { withAdvice } from '../advice.ts';
+import { errorSummary } from '../output/error-summary.ts';
+import type { Log } from '../output/log.ts';
+
+/** The delay before the first retry. The delay doubles with each retry, up to `maxRetryMs`. */
+const firstRetryMs = 1000;
+const maxRetryMs = 60_000;
+/** How long {@link StorageProbe.works} waits for the storage. */
+const timeoutMs = 1000;
+/** For how long the result of a check is reused. It must not be longer than `firstRetryMs`. */
+const reuseMs = 1000;
+
+/** The result of a check. `error` is the error if the storage does not work. */
+interface Result {
+  readonly works: boolean;
+  readonly error?: unknown;
+}
+
+/** Checks whether the storage can be read and written. */
+export class StorageProbe {
+  readonly #storage: StorageAdapter;
+  readonly #log: Log;
+  /**
+   * The latest check, until `reuseMs` after its end. At most one check runs at a time, because checks would accumulate
+   * if the storage hung.
+   */
+  #latest: Promise<Result> | undefined;
+  #isReported = false;
+  #isStopped = false;
+  #retry: NodeJS.Timeout | undefined;
+
+  constructor(storage: StorageAdapter, log: Log) {
+    this.#storage = storage;
+    this.#log = log;
+  }
+
+  /**
+   * Checks the storage immediately. If it does not work, logs the reason and retries until it does. Does not detect
+   * later failures; they are logged when requests fail.
+   */
+  async start(retryMs: number = firstRetryMs): Promise<void> {
+    const { works, error } = await this.#check();
+    // A running check fails when the storage is closed. This failure is not logged.
+    if (this.#isStopped) return;
+    if (works) {
+      if (retryMs > firstRetryMs) this.#log.info('The storage works now.');
+      return;
+    }
+    const reason = withAdvice(errorSummary(error), error);
+    this.#log.error(`The storage does not work: ${reason} (next try in ${retryMs / 1000} s)`);
+    this.#retry = setTimeout(() => void this.start(Math.min(retryMs * 2, maxRetryMs)), retryMs).unref();
+  }
+
+  /**
+   * Returns whether the storage works, or `undefined` after {@link stop}. A storage that does not respond within a
+   * second does not work. Logs the first of several failures in a row.
+   */
+  async works(): Promise<boolean | undefined> {
+    if (this.#isStopped) return undefined;
+    const works = this.#check().then((result) => {
+      this.#reportHealth(result);
+      return result.works;
+    });
+    return Promise.race([works, sleep(timeoutMs, false, { ref: false })]);
+  }
+
+  /** Stops the probe. Nothing is logged afterwards. */
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#retry);
+  }
+
+  #check(): Promise<Result> {
+    this.#latest ??= readAndWrite(this.#storage)
+      .then(
+        () => ({ works: true }),
+        (error: unknown) => ({ works: false, error }),
+      )
+      .finally(() => {
+        setTimeout(() => {
+          this.#latest = undefined;
+        }, reuseMs).unref();
+      });
+    return this.#latest;
+  }
+
+  #reportHealth({ works, error }: Result): void {
+    if (!works && !this.#isReported && !this.#isStopped) {
+      this.#log.error('The health check found that the storage does not work', error);
+    }
+    this.#isReported = !works;
+  }
+}
+
+/**
+ * Creates the table if it is missing, reads a plant, and commits a write. The write changes nothing: it deletes a plant
+ * of the user '', who never has plants. Unlike a read, it fails on a read-only file, on a standby server, and without
+ * write permission.
+ */
+async function readAndWrite(storage: StorageAdapter): Promise<void> {
+  await storage.scan({ after: undefined, limit: 1 });
+  await storage.commit([{ kind: 'delete', user: '', id: 0n }]);
+}

@@ -1,0 +1,65 @@
+import type { OwnedPlant } from '../../../storage/storage-adapter.ts';
+import { parseCommandLine, storageSetting } from '../command.ts';
+import type { Command } from '../command.ts';
+import { countToShow, withStorage } from '../data-storage.ts';
+import { forEachOverlapped } from '../../transfer/overlapped.ts';
+import { Progress } from '../output/progress.ts';
+import { scanPages } from '../../transfer/scan-pages.ts';
+
+const help = `Usage: plant-store export [--storage STORAGE] > plants.ndjson
+
+Writes all plants of all users to standard output, ordered by user and id. Each
+line is a JSON object: {"user":"ada","id":1,"name":"Fern","tag":"indoor"}. The
+tag is omitted if the plant has none. Ids are exact integers, even beyond 2^53.
+
+Options:
+  --storage STORAGE   the storage to read: sqlite:FILE or postgres://…
+                      (PLANT_STORE_STORAGE, else DATABASE_URL;
+                      default sqlite:plants.db)
+  -h, --help          show this help
+
+An environment variable in parentheses sets the default of its option.
+`;
+
+/** The `plant-store export` command. */
+export const exportPlants: Command = { help, run: runExport };
+
+async function runExport(args: string[]): Promise<number> {
+  const { values } = parseCommandLine(args, { storage: { type: 'string' } });
+  const storage = storageSetting(values.storage);
+  return withStorage(storage, false, async (source) => {
+    // No progress bar is shown if the plants are printed on the terminal, because the bar would appear between them.
+    const progress = new Progress({ total: countToShow(storage), isShown: !process.stdout.isTTY });
+    let count = 0;
+    await forEachOverlapped(scanPages(source), async (page) => {
+      await print(page.map(toLine).join(''));
+      progress.update((count += page.length));
+    });
+    progress.finish('Exported', count);
+    return 0;
+  });
+}
+
+function toLine({ user, plant: { id, name, tag } }: OwnedPlant): string {
+  const ending = tag === undefined ? '' : `,"tag":${JSON.stringify(tag)}`;
+  return `{"user":${JSON.stringify(user)},"id":${id},"name":${JSON.stringify(name)}${ending}}\n`;
+}
+
+/**
+ * Writes a string to standard output. Resolves when the string has been written, so that at most one page is buffered
+ * if the output is read slowly.
+ */
+function print(text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(text, (error) => {
+      if (error) reject(new Error(outputProblem(error), { cause: error }));
+      else resolve();
+    });
+  });
+}
+
+function outputProblem({ code }: NodeJS.ErrnoException): string {
+  return code === 'ENOSPC'
+    ? 'Not all plants were written to standard output: the disk is full. Free space, and try again.'
+    : 'Standard output ended before all plants were written.';
+}

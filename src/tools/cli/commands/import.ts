@@ -1,0 +1,84 @@
+import { fstatSync } from 'node:fs';
+import { maxPageBytes, maxPageLength } from '../../../storage/page.ts';
+import type { OwnedPlant, StorageAdapter } from '../../../storage/storage-adapter.ts';
+import { addPlants } from '../../transfer/add-plants.ts';
+import { parseCommandLine, storageSetting } from '../command.ts';
+import type { Command } from '../command.ts';
+import { withStorage } from '../data-storage.ts';
+import { readLines } from '../lines.ts';
+import { keyOf } from '../../transfer/find-plants.ts';
+import { maxLineBytes, parsePlantLine } from '../plant-line.ts';
+import { Progress } from '../output/progress.ts';
+import { TransferReport } from '../output/transfer-report.ts';
+
+const help = `Usage: plant-store import [--storage STORAGE] [--strict] < plants.ndjson
+
+Creates plants from standard input, one JSON object per line, as export writes
+them. Plants that the storage already has are skipped. Nothing is overwritten:
+if the storage has a different plant with the same user and id, the conflict is
+reported. A line that is not a plant is reported with its number and skipped.
+In both cases the exit code is 1.
+
+Options:
+  --storage STORAGE   the storage to write: sqlite:FILE or postgres://…
+                      (PLANT_STORE_STORAGE, else DATABASE_URL;
+                      default sqlite:plants.db)
+  --strict            stop at the first line that is not a plant; the plants
+                      before it are created
+  -h, --help          show this help
+
+An environment variable in parentheses sets the default of its option.
+`;
+
+/** The `plant-store import` command. */
+export const importPlants: Command = { help, run: runImport };
+
+async function runImport(args: string[]): Promise<number> {
+  const { values } = parseCommandLine(args, { storage: { type: 'string' }, strict: { type: 'boolean' } });
+  return withStorage(storageSetting(values.storage), true, (target) => importAll(target, values.strict ?? false));
+}
+
+async function importAll(target: StorageAdapter, isStrict: boolean): Promise<number> {
+  const { stdin } = process;
+  const input = fstatSync(stdin.fd);
+  const report = new TransferReport(new Progress(), () => (input.isFile() ? stdin.bytesRead / input.size : undefined));
+  try {
+    return report.finish('Imported', await addPlants(readPages(stdin, report, isStrict), target, report));
+  } finally {
+    // After a storage error, unread input would keep this process running.
+    stdin.destroy();
+  }
+}
+
+/**
+ * Reads plants from the input and yields one page per commit. The plants of a page have distinct keys. Both the number
+ * of plants in a page and its size in bytes are limited.
+ */
+async function* readPages(
+  input: AsyncIterable<Buffer>,
+  report: TransferReport,
+  isStrict: boolean,
+): AsyncGenerator<OwnedPlant[], void, undefined> {
+  let page = new Map<string, OwnedPlant>();
+  let bytes = 0;
+  for await (const lines of readLines(input, maxLineBytes)) {
+    for (const line of lines) {
+      const owned = parsePlantLine(line);
+      if (typeof owned === 'string') {
+        report.onBadLine(line.number, owned);
+        if (!isStrict) continue;
+        yield [...page.values()];
+        return;
+      }
+      if (owned === undefined) continue;
+      if (page.size === maxPageLength || bytes >= maxPageBytes || page.has(keyOf(owned))) {
+        yield [...page.values()];
+        page = new Map();
+        bytes = 0;
+      }
+      page.set(keyOf(owned), owned);
+      bytes += line.bytes?.length ?? 0;
+    }
+  }
+  yield [...page.values()];
+}

@@ -1,0 +1,133 @@
+import { resolve } from 'node:path';
+import { scopes as allScopes } from '../../../core/model/caller.ts';
+import type { Scope } from '../../../core/model/caller.ts';
+import { readTokenFile } from '../../../tokens/token-file.ts';
+import type { TokenRecord } from '../../../tokens/token-file.ts';
+import { issueToken, requireTokenFile, revokeToken } from '../../../tokens/issue.ts';
+import { errorTable } from '../../../core/model/errors.ts';
+import { isUser } from '../../../core/model/user.ts';
+import { suggestion } from '../closest-name.ts';
+import { parseCommandLine, tokensSetting, UsageError } from '../command.ts';
+import type { Command } from '../command.ts';
+import { printable } from '../output/printable.ts';
+
+const help = `Usage: plant-store token create USER [OPTIONS]
+       plant-store token list [--tokens FILE]
+       plant-store token revoke ID [--tokens FILE]
+
+Manages bearer tokens. create makes a token for a user and prints it. The token
+is not shown again. list shows the id, the user, the scopes, and the creation
+and expiry times of each token. revoke removes the token with this id. A running
+server applies changes within a second.
+
+Options:
+  --tokens FILE       the tokens file
+                      (PLANT_STORE_TOKENS; default tokens.json)
+  -h, --help          show this help
+
+Options of create:
+  --scope SCOPE       a scope of the token, plants:read or plants:write; may be
+                      repeated (default: both)
+  --expires-in TIME   the time until the token expires: a number followed by s,
+                      m, h, d or w, such as 30d (default: it never expires)
+
+An environment variable in parentheses sets the default of its option.
+`;
+
+const actions = ['create', 'list', 'revoke'];
+const tokensOption = { tokens: { type: 'string' } } as const;
+const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+/** The latest time that an ECMAScript Date can represent, in milliseconds since 1970. */
+const maxTimeMs = 8.64e15;
+
+/** The `plant-store token` command. */
+export const token: Command = { help, run: runToken };
+
+async function runToken([action = '', ...args]: string[]): Promise<number> {
+  switch (action) {
+    case 'create':
+      return create(args);
+    case 'list':
+      return list(args);
+    case 'revoke':
+      return revoke(args);
+    default:
+      throw new UsageError(
+        action === ''
+          ? 'token must be followed by create, list or revoke. See plant-store token --help.'
+          : `token has no command '${action}'.${suggestion(action, actions) || ' See plant-store token --help.'}`,
+      );
+  }
+}
+
+function create(args: string[]): number {
+  const options = {
+    ...tokensOption,
+    scope: { type: 'string', multiple: true },
+    'expires-in': { type: 'string' },
+  } as const;
+  const { values, positionals } = parseCommandLine(args, options, 1);
+  const [user] = positionals;
+  if (user === undefined || user === '') {
+    throw new UsageError('token create requires a USER. See plant-store token --help.');
+  }
+  if (!isUser(user)) throw new UsageError(`USER is invalid: ${errorTable.invalid_user.message}`);
+  const scopes = values.scope?.map(parseScope);
+  const expiresIn = values['expires-in'];
+  const path = tokensSetting(values.tokens);
+  const issued = issueToken(path, {
+    user,
+    ...(scopes && { scopes: [...new Set(scopes)] }),
+    ...(expiresIn !== undefined && { expiresAt: parseExpiry(expiresIn) }),
+  });
+  process.stderr.write(`Created ${issued.record.id} in ${resolve(path)}. The token is shown only once:\n`);
+  process.stdout.write(`${issued.token}\n`);
+  return 0;
+}
+
+function list(args: string[]): number {
+  const { values } = parseCommandLine(args, tokensOption);
+  const path = tokensSetting(values.tokens);
+  requireTokenFile(path);
+  const rows = [['ID', 'USER', 'SCOPES', 'CREATED', 'EXPIRES'], ...readTokenFile(path).map(rowOf)];
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  process.stdout.write(`${lines.join('\n')}\n`);
+  return 0;
+}
+
+function revoke(args: string[]): number {
+  const { values, positionals } = parseCommandLine(args, tokensOption, 1);
+  const [id] = positionals;
+  if (id === undefined) throw new UsageError('token revoke requires the ID of a token. See plant-store token list.');
+  const path = tokensSetting(values.tokens);
+  if (!revokeToken(path, id)) {
+    throw new Error(`There is no token '${printable(id)}' in ${path}. See plant-store token list.`);
+  }
+  process.stderr.write(`Revoked ${printable(id)}.\n`);
+  return 0;
+}
+
+function rowOf({ id, user, scopes, createdAt, expiresAt }: TokenRecord): string[] {
+  return [id, user, (scopes ?? allScopes).join(','), createdAt, expiresAt ?? 'never'].map(printable);
+}
+
+function parseScope(text: string): Scope {
+  const scope = allScopes.find((known) => known === text);
+  if (scope === undefined) throw new UsageError(`--scope must be ${allScopes.join(' or ')}, not '${text}'.`);
+  return scope;
+}
+
+function parseExpiry(text: string): string {
+  const [, count = '', unit = ''] = /^([1-9]\d*)([smhdw])$/.exec(text) ?? [];
+  const time = Date.now() + Number(count) * (unitMs[unit] ?? NaN);
+  if (!(time <= maxTimeMs)) {
+    throw new UsageError(`--expires-in must be a number and s, m, h, d or w, as in 30d, not '${text}'.`);
+  }
+  return new Date(time).toISOString();
+}

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { FindPage } from '../../../http/node/request-listener.ts';
+import { splitTarget } from '../../../http/routes.ts';
+import { UsageError } from '../command.ts';
+import { contentSecurityPolicy, pageFiles } from './page.ts';
+
+/**
+ * Creates a function that returns the file at a request path of the documentation page (Swagger UI at `/docs`, which
+ * loads the service's own `/openapi.json`), with or without the prefix `basePath`. For any other path or method, the
+ * function returns `undefined`, and the service handles the request.
+ *
+ * @throws {UsageError} if the swagger-ui-dist package, an optional peer dependency, is not installed. `source` is the
+ *   flag or the environment variable that enables the page.
+ */
+export function createDocs(source: string, basePath: string): FindPage {
+  const folder = findSwaggerUi(source);
+  const files = pageFiles((name) => readFileSync(join(folder, name)));
+  return ({ method = '', url = '' }) => {
+    if (method !== 'GET' && method !== 'HEAD') return undefined;
+    const target = splitTarget(url).path;
+    const path = target.startsWith(`${basePath}/docs`) ? target.slice(basePath.length) : target;
+    if (path === '/docs/') {
+      // The URLs in the web page are relative to `/docs`. The target of the redirect is also relative, so that it works
+      // if a proxy removes a path prefix from requests.
+      return (response) => response.writeHead(308, { Location: '../docs', 'Content-Length': 0 }).end();
+    }
+    const file = files.get(path);
+    if (file === undefined) return undefined;
+    const headers = {
+      'Content-Type': file.mediaType,
+      'Content-Length': file.body.length,
+      'X-Content-Type-Options': 'nosniff',
+      'Content-Security-Policy': contentSecurityPolicy,
+      'Referrer-Policy': 'no-referrer',
+      // A new release serves its files at the same paths.
+      'Cache-Control': 'max-age=600',
+    };
+    return (response) => response.writeHead(200, headers).end(file.body);
+  };
+}
+
+function findSwaggerUi(source: string): string {
+  try {
+    return dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
+    throw new UsageError(`${source} needs the package swagger-ui-dist: npm install swagger-ui-dist`, { cause: error });
+  }
+}

@@ -1,0 +1,61 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { issueToken, requireTokenFolder } from '../../tokens/issue.ts';
+
+/** The texts about the first token that the server prints. */
+export interface FirstToken {
+  /** A message that contains the token itself or the path of the file with the token. */
+  readonly text: string;
+  /** A POSIX shell command that lists the plants at a URL with the token. */
+  readonly curl: (url: string) => string;
+}
+
+/**
+ * Prepares the first token, for the user `me`, which the server issues if it starts without a tokens file. `tokens` is
+ * the path of the tokens file. Returns a function that issues the token. The token is printed on the terminal. If
+ * standard output is not a terminal, the output may be saved in a log, so the token is written to a file instead.
+ *
+ * @throws {Error} if the folder of the tokens file does not exist, or if the file for the first token already exists.
+ *   An existing file is never overwritten.
+ */
+export function prepareFirstToken(tokens: string): () => FirstToken {
+  requireTokenFolder(tokens);
+  if (process.stdout.isTTY) return () => issueOnTerminal(tokens);
+  const file = join(dirname(resolve(tokens)), 'first-token.txt');
+  if (existsSync(file)) {
+    const other = `or create ${tokens} with plant-store token create USER.`;
+    throw new Error(`The first token would be written to ${file}, which exists. Move that file away, ${other}`);
+  }
+  return () => issueIntoFile(tokens, file);
+}
+
+function issueOnTerminal(tokens: string): FirstToken {
+  const { token } = issueToken(tokens, { user: 'me' });
+  return {
+    text: `Created a token for the user 'me'. It is shown only once:\n\n  ${token}\n`,
+    curl: (url) => `curl -H 'Authorization: Bearer ${token}' ${shellQuoted(`${url}/plants`)}`,
+  };
+}
+
+function issueIntoFile(tokens: string, file: string): FirstToken {
+  // The file is created before the token is issued. If the file cannot be created, no token is issued.
+  writeFileSync(file, '', { flag: 'wx', mode: 0o600 });
+  try {
+    const { token } = issueToken(tokens, { user: 'me' });
+    writeFileSync(file, `${token}\n`, { flush: true });
+  } catch (error) {
+    rmSync(file, { force: true });
+    throw error;
+  }
+  return {
+    text: `Created a token for the user 'me'. It is in ${file}, which only its owner can read.
+Move the token to a safe place, and remove that file.
+`,
+    curl: (url) => `curl -H "Authorization: Bearer $(cat ${shellQuoted(file)})" ${shellQuoted(`${url}/plants`)}`,
+  };
+}
+
+/** Quotes a string as one word for a POSIX shell. */
+function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,114 @@
+import { PostgresStorage } from '../../storage/postgres/postgres-storage.ts';
+import type { PostgresClient, PostgresPool } from '../../storage/postgres/pool.ts';
+import { prepareTable } from '../../storage/postgres/table.ts';
+import type { StorageAdapter } from '../../storage/storage-adapter.ts';
+import { UsageError } from './command.ts';
+import type { Setting } from './command.ts';
+import { parsePostgresParameters } from './postgres-parameters.ts';
+
+/**
+ * The part of the `pg` package that this module uses. The types of `pg` itself are available only if it is installed.
+ */
+interface PgModule {
+  readonly Client: new (config: object) => unknown;
+  readonly Pool: new (config: object) => PgPool;
+}
+
+interface PgPool extends PostgresPool {
+  connect(): Promise<PostgresClient>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  end(): Promise<void>;
+}
+
+/** What happens if a file or a table is missing. */
+export interface OpenOptions {
+  /** Whether to create the file or the table. */
+  readonly createIfMissing: boolean;
+  /** Called with the quoted name of a PostgreSQL table that was created. */
+  readonly onNewTable?: ((table: string) => void) | undefined;
+}
+
+/**
+ * If the database does not respond, requests fail with status 503 after these timeouts. Without the timeouts, the
+ * requests would never end. All other writes of the server wait while a commit is pending, so the query timeout also
+ * limits how long a failover can block them.
+ */
+const timeouts = { connectionTimeoutMillis: 5000, query_timeout: 10_000 };
+
+/**
+ * Opens a storage adapter for the database of a `pg` connection string. The adapter has its own connection pool, and
+ * closing the adapter also closes the pool. In the connection string, the `max` parameter sets the pool size, and the
+ * `schema` and `table` parameters select the table. Does not connect to the database yet. The first operation creates a
+ * missing table if `createIfMissing` is true, but never a schema, because this would hide a mistyped name.
+ *
+ * @throws {UsageError} if `pg` is not installed, or if the setting is not a connection string or has unsupported
+ *   parameters. The message never contains the setting, which may include a password.
+ */
+export async function openPostgres(
+  { text, source }: Setting,
+  { createIfMissing, onNewTable }: OpenOptions,
+): Promise<StorageAdapter> {
+  const { Client, Pool } = await importPg();
+  const { schema, table, preparedStatements, ...connection } = parsePostgresParameters(text, source);
+  const config = { ...connection, ...timeouts, keepAlive: true };
+  try {
+    // This client is created only to validate the connection string. A pool does not parse the connection string until
+    // the pool connects.
+    new Client(config);
+  } catch (error) {
+    const message = (error as Error).message.replaceAll(connection.connectionString, '…');
+    throw new UsageError(`${source} is not a connection string that pg accepts: ${message}.`);
+  }
+  const pool = new Pool(config);
+  // Without a listener, the error of an idle connection would end the process. The pool has already removed that
+  // connection, and opens a new one when needed.
+  pool.on('error', () => undefined);
+  const creation = { table: createIfMissing, schema: false, onNewTable };
+  const checkedPool = checkFirst(pool, () => prepareTable(pool, { schema, table }, creation));
+  return new PoolStorage(pool, { pool: checkedPool, schema, table, preparedStatements, createTable: false });
+}
+
+/** Returns a pool that runs a check before its first statement. If the check fails, the next statement repeats it. */
+function checkFirst(pool: PgPool, check: () => Promise<unknown>): PostgresPool {
+  let checked: Promise<unknown> | undefined;
+  return {
+    async query(...statement) {
+      checked ??= check().catch((error: unknown) => {
+        checked = undefined;
+        throw error;
+      });
+      await checked;
+      return pool.query(...statement);
+    },
+    connect: () => pool.connect(),
+  };
+}
+
+/** A PostgreSQL storage adapter whose `close` also closes the connection pool. */
+class PoolStorage extends PostgresStorage {
+  readonly #pool: PgPool;
+  #ended: Promise<void> | undefined;
+
+  constructor(pool: PgPool, options: ConstructorParameters<typeof PostgresStorage>[0]) {
+    super(options);
+    this.#pool = pool;
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    this.#ended ??= this.#pool.end();
+    await this.#ended;
+  }
+}
+
+async function importPg(): Promise<PgModule> {
+  // The import specifier is a variable, so that compilers and bundlers do not require the package or its types.
+  const name = 'pg';
+  try {
+    // Older versions of `pg` are CommonJS modules. Only the default export is guaranteed to contain all exports.
+    return ((await import(name)) as { default: PgModule }).default;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new UsageError('postgres:// storage needs the package pg: npm install pg', { cause: error });
+  }
+}

@@ -1,0 +1,149 @@
+import type { RequestMessage } from '../../../core/model/diagnostics.ts';
+import { errorText } from '../../../core/model/error-text.ts';
+import { errorSummary } from './error-summary.ts';
+import { printable } from './printable.ts';
+import { styled } from './style.ts';
+
+/** The supported formats of the log. */
+export const logFormats = ['json', 'pretty', 'off'] as const;
+export type LogFormat = (typeof logFormats)[number];
+
+/** One line of the log. */
+interface LogEntry {
+  readonly level: 'info' | 'error';
+  readonly message: string;
+  readonly [field: string]: string | number | undefined;
+}
+
+/** The maximum number of buffered bytes if standard error is not read. Further lines are dropped and counted. */
+const maxUnwrittenBytes = 1_048_576;
+
+/** For this many milliseconds after an error has been logged, its repetitions are only counted. */
+const repeatMs = 1000;
+
+/** The methods that RFC 9110 defines, and PATCH. */
+const knownMethods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'];
+
+/** Writes the log to standard error, with one write per event loop iteration. */
+export class Log {
+  readonly #format: LogFormat;
+  /** The number of repetitions of each error since it was logged. */
+  readonly #repeats = new Map<string, number>();
+  #lines: string[] = [];
+  #dropped = 0;
+
+  constructor(format: LogFormat) {
+    this.#format = format;
+  }
+
+  info(message: string): void {
+    this.#write({ level: 'info', message });
+  }
+
+  /**
+   * Logs an error with its stack and the stacks of its causes. These stacks never contain tokens. Repetitions within a
+   * second are only counted, because every request fails while the storage is unavailable. `requestId` is the id of the
+   * request that failed.
+   */
+  error(message: string, error?: unknown, requestId?: string): void {
+    const key = error === undefined ? message : `${message}: ${errorSummary(error)}`;
+    const repeats = this.#repeats.get(key);
+    if (repeats !== undefined) {
+      this.#repeats.set(key, repeats + 1);
+      return;
+    }
+    if (this.#repeats.size === 0) {
+      setTimeout(() => {
+        this.#reportRepeats();
+      }, repeatMs).unref();
+    }
+    this.#repeats.set(key, 0);
+    this.#write({ level: 'error', message, requestId, error: error === undefined ? undefined : errorText(error) });
+  }
+
+  /**
+   * Logs a request that has ended. The line contains the path template from the OpenAPI document, not the requested
+   * path, because a requested path can contain secrets, as in `http://ada:password@host/plants` or `/plants;token=…`.
+   * For the same reason, an unknown method is logged as `other`.
+   */
+  request({ requestId, traceId, client, user, tokenId, method, path, operation, ...outcome }: RequestMessage): void {
+    const { status, error, durationMs, bytes, isComplete } = outcome;
+    this.#write({
+      level: 'info',
+      message: 'request',
+      requestId,
+      traceId,
+      client,
+      user,
+      tokenId,
+      method: knownMethods.includes(method) ? method : 'other',
+      path,
+      operation,
+      status,
+      code: error,
+      durationMs: Math.round(durationMs * 1000) / 1000,
+      bytes,
+      end: isComplete ? undefined : 'incomplete',
+    });
+  }
+
+  /** Logs the error code of a request that node:http itself rejected. */
+  rejection(code: string | undefined): void {
+    this.#write({ level: 'info', message: 'refused', code });
+  }
+
+  /** Writes all buffered lines. */
+  flush(): void {
+    this.#reportRepeats();
+    this.#writeOut();
+  }
+
+  #reportRepeats(): void {
+    for (const [key, count] of this.#repeats) {
+      if (count > 0) this.#write({ level: 'error', message: `${count} times more: ${key}` });
+    }
+    this.#repeats.clear();
+  }
+
+  #write(entry: LogEntry): void {
+    if (this.#format === 'off') return;
+    if (this.#lines.length === 0) {
+      setImmediate(() => {
+        this.#writeOut();
+      });
+    }
+    this.#lines.push(this.#format === 'pretty' ? pretty(entry) : json(entry));
+  }
+
+  #writeOut(): void {
+    if (this.#lines.length === 0) return;
+    const lines = this.#lines;
+    this.#lines = [];
+    if (process.stderr.writableLength > maxUnwrittenBytes) {
+      this.#dropped += lines.length;
+      return;
+    }
+    process.stderr.write(`${lines.join('\n')}\n`);
+    if (this.#dropped === 0) return;
+    const message = `${this.#dropped} lines were dropped because standard error was not read`;
+    this.#dropped = 0;
+    this.#write({ level: 'error', message });
+  }
+}
+
+function json(entry: LogEntry): string {
+  return `{"time":"${new Date().toISOString()}",${JSON.stringify(entry).slice(1)}`;
+}
+
+function pretty({ level, message, error, ...fields }: LogEntry): string {
+  const { method, path, status, durationMs = 0, end, code, user, requestId } = fields;
+  const who = user === undefined ? undefined : printable(String(user));
+  const place = path === '' ? '(no route)' : path;
+  const duration = `${Number(durationMs).toFixed(1)} ms`;
+  const parts =
+    method === undefined ? [message, code, requestId] : [method, place, status, code, duration, end, who, requestId];
+  const text = parts.filter((part) => part !== undefined).join(' ');
+  const clock = styled('dim', new Date().toTimeString().slice(0, 8), process.stderr);
+  const label = level === 'error' ? `${styled('red', 'ERROR', process.stderr)} ` : '';
+  return `${clock} ${label}${text}${error === undefined ? '' : `\n${error}`}`;
+}

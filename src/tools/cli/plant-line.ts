@@ -1,0 +1,40 @@
+import { isUtf8 } from 'node:buffer';
+import { PlantStoreError } from '../../core/model/errors.ts';
+import { parseExactJson } from '../../core/model/exact-json.ts';
+import { parseNewPlant } from '../../core/model/plant.ts';
+import { isUser } from '../../core/model/user.ts';
+import type { OwnedPlant } from '../../storage/storage-adapter.ts';
+import type { Line } from './lines.ts';
+
+/** The maximum length of a line, in bytes. */
+export const maxLineBytes = 1_048_576;
+
+/**
+ * Parses a line in the format that `plant-store export` writes. Ids stay exact, even beyond 2^53. Returns a sentence
+ * that describes the problem if the line is not a plant, and `undefined` if it is blank.
+ */
+export function parsePlantLine({ number, bytes }: Line): OwnedPlant | string | undefined {
+  if (bytes === undefined) return `it has more than ${maxLineBytes} bytes.`;
+  if (!isUtf8(bytes)) return 'it is not UTF-8.';
+  const decoded = bytes.toString('utf8');
+  // Some programs write U+FEFF, a byte order mark, at the start of a file.
+  const text = number === 1 ? decoded.replace(/^\uFEFF/, '') : decoded;
+  if (/^\s*$/.test(text)) return undefined;
+  try {
+    return parseOwnedPlant(parseExactJson(text));
+  } catch (error) {
+    if (error instanceof PlantStoreError) return error.message;
+    if (error instanceof SyntaxError || error instanceof RangeError) return 'it is not JSON, or nests too deep.';
+    throw error;
+  }
+}
+
+function parseOwnedPlant(value: unknown): OwnedPlant {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new PlantStoreError('invalid_plant', 'it is not an object with user, id, name and, optionally, tag.');
+  }
+  const { user } = value as { user?: unknown };
+  if (user === undefined) throw new PlantStoreError('invalid_user', 'user is required.');
+  if (!isUser(user)) throw new PlantStoreError('invalid_user');
+  return { user, plant: parseNewPlant(value) };
+}

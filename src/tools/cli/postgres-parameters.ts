@@ -1,0 +1,133 @@
+import { checkTableOptions } from '../../storage/postgres/table.ts';
+import { UsageError } from './command.ts';
+
+/** Which values a parameter may have. `expected` completes the sentence "… must be …". */
+interface Rule {
+  readonly expected: string;
+  readonly isValid: (value: string) => boolean;
+}
+
+const anyText: Rule = { expected: 'a text', isValid: () => true };
+const tableName: Rule = { expected: 'a name of 1 to 63 bytes', isValid: isTableName };
+const milliseconds: Rule = integer(0, 2_147_483_647);
+
+/** The parameters of Plant Store. */
+const ownRules = {
+  max: integer(1, 9999),
+  schema: tableName,
+  table: tableName,
+  preparedStatements: oneOf('true', 'false'),
+  // `pg` supports channel binding, but does not read this setting from a connection string.
+  channel_binding: oneOf('disable', 'prefer', 'require'),
+};
+
+/**
+ * The parameters that `pg` supports, as of pg 8.23 and pg-connection-string 2.14. Their values are checked in this
+ * module, because `pg` does not check most of them.
+ */
+const pgRules = {
+  user: anyText,
+  password: anyText,
+  host: anyText,
+  port: integer(1, 65_535),
+  ssl: oneOf('true', '1', '0', 'no-verify'),
+  sslmode: oneOf('disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'),
+  sslcert: anyText,
+  sslkey: anyText,
+  sslrootcert: anyText,
+  sslnegotiation: oneOf('postgres', 'direct'),
+  uselibpqcompat: oneOf('true', 'false'),
+  application_name: anyText,
+  fallback_application_name: anyText,
+  options: anyText,
+  statement_timeout: milliseconds,
+  lock_timeout: milliseconds,
+  idle_in_transaction_session_timeout: milliseconds,
+  // If this value were 0, every query would time out immediately.
+  query_timeout: integer(1, 2_147_483_647),
+};
+
+const rules: ReadonlyMap<string, Rule> = new Map(Object.entries({ ...ownRules, ...pgRules }));
+
+/** A parsed connection string. */
+export interface PostgresParameters {
+  /** The connection string for `pg`, without Plant Store's own parameters. */
+  readonly connectionString: string;
+  /** The maximum number of connections in the pool. */
+  readonly max: number;
+  readonly schema: string | undefined;
+  readonly table: string;
+  /** Whether the statements that read plants are kept prepared on each connection. */
+  readonly preparedStatements: boolean;
+  /** Whether to use SCRAM channel binding if the database offers it. */
+  readonly enableChannelBinding: boolean;
+}
+
+/**
+ * Parses a connection string and extracts Plant Store's own parameters from it. `source` is the flag or the environment
+ * variable that contains the connection string.
+ *
+ * @throws {UsageError} if a parameter is unknown, repeated or invalid. The message contains neither values nor names
+ *   that may be part of a password.
+ */
+export function parsePostgresParameters(text: string, source: string): PostgresParameters {
+  // The fragment of the URL is ignored, because it contains no parameters.
+  const [, base = '', query = ''] = /^([^?#]*)\??([^#]*)/.exec(text) ?? [];
+  const parameters = new URLSearchParams(query);
+  for (const [name, value] of parameters) {
+    const rule = rules.get(name);
+    if (rule === undefined) {
+      // If a password contains an unescaped '?', the query contains the rest of the password and the '@' before the host.
+      const shown = /^\w{1,63}$/.test(name) && !query.includes('@') ? `the parameter '${name}'` : 'a parameter';
+      throw new UsageError(`${source} has ${shown} that is not one of ${[...rules.keys()].join(', ')}.`);
+    }
+    if (parameters.getAll(name).length > 1) throw new UsageError(`${name} must not be given twice in ${source}.`);
+    if (!rule.isValid(value)) throw new UsageError(`${name} in ${source} must be ${rule.expected}.`);
+  }
+  const own = {
+    max: Number(parameters.get('max') ?? 10),
+    schema: parameters.get('schema') ?? undefined,
+    table: parameters.get('table') ?? 'plants',
+    preparedStatements: parameters.get('preparedStatements') === 'true',
+    enableChannelBinding: usesChannelBinding(parameters, source),
+  };
+  for (const name of Object.keys(ownRules)) parameters.delete(name);
+  return { connectionString: parameters.size === 0 ? base : `${base}?${parameters.toString()}`, ...own };
+}
+
+/**
+ * Returns whether to use channel binding if the database offers it. `pg` cannot require channel binding: it also
+ * connects to databases that do not offer it. `channel_binding=require` is therefore accepted only if `pg` verifies the
+ * certificate and the host name of the database. This verification also prevents another server from relaying the
+ * authentication.
+ */
+function usesChannelBinding(parameters: URLSearchParams, source: string): boolean {
+  const binding = parameters.get('channel_binding') ?? 'disable';
+  if (binding === 'require') {
+    const mode = parameters.get('sslmode');
+    // Without `uselibpqcompat`, `pg` treats these modes like `verify-full`.
+    const verifiesName = parameters.get('uselibpqcompat') !== 'true' && (mode === 'require' || mode === 'verify-ca');
+    if (mode !== 'verify-full' && !verifiesName) {
+      throw new UsageError(`channel_binding=require in ${source} needs sslmode=verify-full.`);
+    }
+  }
+  return binding !== 'disable';
+}
+
+function integer(from: number, to: number): Rule {
+  const isValid = (value: string): boolean => /^\d{1,10}$/.test(value) && Number(value) >= from && Number(value) <= to;
+  return { expected: `${from} to ${to}`, isValid };
+}
+
+function oneOf(...values: string[]): Rule {
+  return { expected: `one of ${values.join(', ')}`, isValid: (value) => values.includes(value) };
+}
+
+function isTableName(name: string): boolean {
+  try {
+    checkTableOptions({ schema: undefined, table: name });
+    return true;
+  } catch {
+    return false;
+  }
+}

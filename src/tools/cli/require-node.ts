@@ -1,0 +1,13 @@
+import { describeNeededNode } from '../../storage/sqlite/version.ts';
+
+/**
+ * Exits with a one-sentence message if this version of Node.js does not include SQLite, or if its version of SQLite can
+ * corrupt a file.
+ */
+const needed = describeNeededNode(process.versions['sqlite']);
+if (needed !== undefined) {
+  process.stderr.write(
+    `plant-store needs ${needed}, or in a clone of the repository run \`npm ci\` with install scripts allowed, which installs one.\n`,
+  );
+  process.exit(1);
+}

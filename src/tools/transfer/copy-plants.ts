@@ -1,0 +1,35 @@
+import { checkFunctionOption, checkOptionNames } from '../../core/model/options.ts';
+import { checkAdapter } from '../../storage/check-adapter.ts';
+import type { StorageAdapter } from '../../storage/storage-adapter.ts';
+import { addPlants } from './add-plants.ts';
+import type { CopyCounts, CopyPlantsOptions } from './add-plants.ts';
+import { scanPages } from './scan-pages.ts';
+
+const optionNames = { onProgress: true, onConflict: true } as const satisfies Record<keyof CopyPlantsOptions, true>;
+
+/**
+ * Copies the plants of all users from one storage adapter to another, in constant memory. Never overwrites a plant. If
+ * the target already contains a plant with the same user and id, the plant is not copied: it is counted as present if
+ * the two plants are equal, and as a conflict if they differ. To continue an interrupted copy, call the function again.
+ * Does not close the adapters.
+ *
+ * @returns the counts. The copy is complete if there are no conflicts.
+ * @throws {TypeError} if `from` or `to` is not a storage adapter, if both are the same adapter, or if an option is
+ *   invalid or unknown. The message names the option.
+ * @example
+ * const { added, conflicts } = await copyPlants(new SqliteStorage('plants.db'), storage, {
+ *   onConflict: ({ user, plant }) => console.error(`${user} has another plant ${plant.id}`),
+ * });
+ */
+export async function copyPlants(
+  from: StorageAdapter,
+  to: StorageAdapter,
+  options: CopyPlantsOptions = {},
+): Promise<CopyCounts> {
+  checkAdapter('from', from);
+  checkAdapter('to', to);
+  if (from === to) throw new TypeError('from and to must not be the same storage');
+  checkOptionNames('copyPlants', options, optionNames);
+  for (const [name, value] of Object.entries(options)) if (value !== undefined) checkFunctionOption(name, value);
+  return addPlants(scanPages(from), to, options);
+}

@@ -1,0 +1,49 @@
+import { minInt64 } from '../../core/model/int64.ts';
+import type { StoredPlant } from '../../core/model/plant.ts';
+import { compareOwned } from '../../storage/key-order.ts';
+import type { OwnedPlant, StorageAdapter } from '../../storage/storage-adapter.ts';
+
+/** The minimum number of plants that a read requests. */
+const minReadPlants = 16;
+
+/** Returns the key of a plant as a string. */
+export function keyOf({ user, plant }: OwnedPlant): string {
+  return `${plant.id} ${user}`;
+}
+
+/**
+ * Reads the stored plants that have the same keys as `wanted`, which must be in ascending order. Returns them by
+ * {@link keyOf}, together with other plants that were read.
+ *
+ * Each read also returns plants that follow the first wanted one, because often they are wanted too. While plants
+ * remain, the reads become shorter. A thousand consecutive plants therefore take one read, and a few plants among
+ * millions of others take one short read each.
+ */
+export async function findPlants(
+  storage: StorageAdapter,
+  wanted: readonly OwnedPlant[],
+): Promise<ReadonlyMap<string, StoredPlant>> {
+  const found = new Map<string, StoredPlant>();
+  let remaining = wanted;
+  let limit = wanted.length;
+  for (let first; (first = remaining[0]) !== undefined;) {
+    const page = await readFrom(storage, first, limit);
+    for (const owned of page) found.set(keyOf(owned), owned.plant);
+    const last = page.at(-1);
+    remaining = remaining.slice(1).filter((owned) => last === undefined || compareOwned(owned, last) > 0);
+    limit = Math.max(limit >> 2, minReadPlants);
+  }
+  return found;
+}
+
+/** Reads stored plants, starting with the one that has the same key as `first` if it is stored. */
+async function readFrom(
+  storage: StorageAdapter,
+  { user, plant: { id } }: OwnedPlant,
+  limit: number,
+): Promise<OwnedPlant[]> {
+  if (id !== minInt64) return storage.scan({ after: { user, id: id - 1n }, limit });
+  // `scan` returns the plants after a key, and no id precedes the smallest int64.
+  const { plants } = await storage.list(user, { after: undefined, limit: 1 });
+  return plants.map((plant) => ({ user, plant }));
+}

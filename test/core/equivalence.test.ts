@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import fc from 'fast-check';
+import { MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
+import type { StorageAdapter, StoredPlant } from '../../src/index.ts';
+import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
+import { PostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
+import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import { PostgresCluster } from '../support/postgres.ts';
+import { startService } from '../support/service.ts';
+import type { Service } from '../support/service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const users = ['ada', 'bob'] as const;
+type User = (typeof users)[number];
+
+/** Few ids, so that operations affect the same plants, and the limits of int64 and of exact doubles. */
+const id = fc.oneof(fc.bigInt({ min: -3n, max: 3n }), fc.constantFrom(minInt64, maxInt64, 2n ** 53n, 2n ** 53n + 1n));
+const text = fc.string({ unit: 'binary', maxLength: 20 }).map((string) => string.replaceAll('\0', ''));
+const user = fc.constantFrom(...users);
+
+type Operation =
+  | { kind: 'create'; user: User; id: bigint; name: string; tag: string | undefined }
+  | { kind: 'delete'; user: User; id: bigint }
+  | { kind: 'list'; user: User; limit: number | undefined; after: bigint | undefined };
+
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('create'),
+      user,
+      id,
+      name: text,
+      tag: fc.option(text, { nil: undefined }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete'), user, id }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('list'),
+      user,
+      limit: fc.option(fc.integer({ min: 0, max: 5 }), { nil: undefined }),
+      after: fc.option(id, { nil: undefined }),
+    }),
+  },
+);
+
+/** The outcome of an operation: the code of an error, or what a response over HTTP shows. */
+type Outcome = string | boolean | { name: string; tag?: string }[];
+
+const shown = ({ name, tag }: Omit<StoredPlant, 'id'>): { name: string; tag?: string } =>
+  tag === undefined ? { name } : { name, tag };
+
+/** A reference implementation: a sorted list for each user. */
+class Model {
+  readonly #plants = new Map<User, StoredPlant[]>();
+
+  apply(operation: Operation): Outcome {
+    const plants = this.#plants.get(operation.user) ?? [];
+    const rest = operation.kind === 'list' ? plants : plants.filter((plant) => plant.id !== operation.id);
+    const existed = rest.length < plants.length;
+    switch (operation.kind) {
+      case 'create': {
+        if (existed) return 'id_taken';
+        const plant = { id: operation.id, ...shown(operation as StoredPlant) };
+        this.#plants.set(
+          operation.user,
+          [...plants, plant].sort((a, b) => (a.id < b.id ? -1 : 1)),
+        );
+        return [shown(plant)];
+      }
+      case 'delete':
+        this.#plants.set(operation.user, rest);
+        return existed;
+      case 'list': {
+        const { after, limit } = operation;
+        return plants
+          .filter((plant) => after === undefined || plant.id > after)
+          .slice(0, limit)
+          .map(shown);
+      }
+    }
+  }
+}
+
+async function applyToStore(store: PlantStore, operation: Operation): Promise<Outcome> {
+  try {
+    switch (operation.kind) {
+      case 'create':
+        return [shown(await store.createPlant(operation.user, operation))];
+      case 'delete':
+        return await store.deletePlant(operation.user, operation.id);
+      case 'list':
+        return (await store.listPlants(operation.user, { limit: operation.limit, after: operation.after })).map(shown);
+    }
+  } catch (error) {
+    if (error instanceof PlantStoreError) return error.code;
+    throw error;
+  }
+}
+
+async function applyToService(service: Service, operation: Operation): Promise<Outcome> {
+  const { kind, user: token } = operation;
+  if (kind === 'list') {
+    const query = [
+      operation.limit !== undefined && `limit=${operation.limit}`,
+      operation.after !== undefined && `after=${operation.after}`,
+    ];
+    return (await service.call('GET', `/plants?${query.filter(Boolean).join('&')}`, { token })).json as Outcome;
+  }
+  if (kind === 'delete') return (await service.call('DELETE', `/plants/${operation.id}`, { token })).status === 204;
+  const { name, tag } = operation;
+  const body = `{"id":${operation.id},${JSON.stringify({ name, tag }).slice(1)}`;
+  const { status, json } = await service.call('POST', '/plants', { token, body });
+  if (status === 200) return [json as { name: string }];
+  return (json as { error: number }).error === 40003 ? 'id_taken' : `status ${status}`;
+}
+
+describe('any sequence of operations', () => {
+  let cluster: PostgresCluster;
+  before(async () => {
+    cluster = await PostgresCluster.start();
+  });
+  after(() => cluster.remove());
+
+  it('has the same outcomes as the reference with every storage, directly and over HTTP', async (t) => {
+    const folder = await temporaryFolder(t);
+    const pool = cluster.pool(t);
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(operation, { maxLength: 40 }), async (operations) => {
+        run++;
+        const cleanUps: (() => Promise<void> | void)[] = [];
+        const scope = {
+          after: (cleanUp: () => Promise<void> | void) => {
+            cleanUps.push(cleanUp);
+          },
+        };
+        try {
+          const storages: StorageAdapter[] = [
+            new MemoryStorage(),
+            new SqliteStorage(join(folder, `direct-${run}.db`)),
+            new PostgresStorage({ pool, schema: cluster.newSchemaName() }),
+          ];
+          const stores = storages.map((storage) => new PlantStore({ storage }));
+          scope.after(async () => {
+            await Promise.all(stores.map((store) => store.close()));
+          });
+          const services = [
+            await startService(scope),
+            await startService(scope, { storage: new SqliteStorage(join(folder, `served-${run}.db`)) }),
+            await startService(scope, { storage: new PostgresStorage({ pool, schema: cluster.newSchemaName() }) }),
+          ];
+          const model = new Model();
+          for (const operation of operations) {
+            const expected = model.apply(operation);
+            for (const store of stores) assert.deepEqual(await applyToStore(store, operation), expected);
+            for (const service of services) assert.deepEqual(await applyToService(service, operation), expected);
+          }
+        } finally {
+          for (const cleanUp of cleanUps) await cleanUp();
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('stores any allowed string and any int64 exactly', async (t) => {
+    const folder = await temporaryFolder(t);
+    const services = [
+      await startService(t),
+      await startService(t, { storage: new SqliteStorage(join(folder, 'plants.db')) }),
+      await startService(t, {
+        storage: new PostgresStorage({ pool: cluster.pool(t), schema: cluster.newSchemaName() }),
+      }),
+    ];
+    const anyId = fc.bigInt({ min: minInt64, max: maxInt64 });
+    await fc.assert(
+      fc.asyncProperty(anyId, text, text, fc.boolean(), async (plantId, name, tag, isEscaped) => {
+        const quote = (value: string): string => (isEscaped ? escapeAll(value) : JSON.stringify(value));
+        for (const service of services) {
+          const { store } = service;
+          const body = `{"name":${quote(name)},"tag":${quote(tag)},"id":${plantId}}`;
+          assert.deepEqual((await service.call('POST', '/plants', { body })).json, { name, tag });
+          assert.deepEqual(await store.listPlants('ada'), [{ id: plantId, name, tag }]);
+          assert.deepEqual((await service.call('GET', '/plants')).json, [{ name, tag }]);
+          assert.equal((await service.call('DELETE', `/plants/${plantId}`)).status, 204);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+/** Returns a JSON string with every UTF-16 code unit escaped. */
+function escapeAll(value: string): string {
+  const units = Array.from({ length: value.length }, (_, n) => value.charCodeAt(n).toString(16).padStart(4, '0'));
+  return `"${units.map((unit) => `\\u${unit}`).join('')}"`;
+}

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { errorText } from '../../../src/core/model/error-text.ts';
+
+describe('errorText', () => {
+  it('contains the stack and code of an error and of its causes, and no other property', () => {
+    const cause = Object.assign(new Error('row'), { code: '23502', detail: 'Failing row contains (secret)' });
+    const text = errorText(new Error('outer', { cause }));
+    assert.match(text, /^Error: outer\n +at .*\nCaused by Error: row \(code 23502\)\n +at /s);
+    assert.doesNotMatch(text, /secret/);
+  });
+
+  it('describes a value that is not an Error', () => {
+    assert.deepEqual(['down', 7, undefined, null].map(errorText), ['down', '7', 'undefined', 'null']);
+    assert.equal(errorText({ token: 'secret' }), 'an object that is not an Error');
+  });
+
+  it('never throws', () => {
+    const throwing = (): never => {
+      throw new Error('no');
+    };
+    const unusual = [
+      Object.assign(new Error('a'), { stack: null }),
+      Object.assign(new Error('b'), { stack: 7 }),
+      Object.assign(new Error('c'), { message: Object.create(null) as string }),
+      Object.defineProperty(new Error('d'), 'cause', { get: throwing }),
+      Object.assign(() => undefined, { toString: throwing }),
+      new Proxy(new Error('e'), { get: throwing, getPrototypeOf: throwing }),
+    ];
+    for (const error of unusual) assert.equal(typeof errorText(error), 'string');
+    assert.deepEqual(unusual.slice(0, 2).map(errorText), ['Error: a', 'Error: b']);
+  });
+
+  it('ends for an error that is its own cause', () => {
+    const error = new Error('again');
+    error.cause = error;
+    assert.equal(errorText(error).split('Caused by').length, 6);
+  });
+});

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { int64FromJsonNumber, int64FromText, maxInt64, minInt64 } from '../../../src/core/model/int64.ts';
+
+const anyInt64 = fc.bigInt({ min: minInt64, max: maxInt64 });
+
+describe('int64FromText', () => {
+  it('parses the text of any int64', () => {
+    fc.assert(
+      fc.property(anyInt64, (id) => {
+        assert.equal(int64FromText(String(id)), id);
+      }),
+    );
+  });
+
+  it('accepts leading zeros and -0', () => {
+    assert.equal(int64FromText('007'), 7n);
+    assert.equal(int64FromText('-0'), 0n);
+    assert.equal(int64FromText('0'.repeat(10_000) + '1'), 1n);
+  });
+
+  it('returns undefined for any other text', () => {
+    for (const text of ['', '-', '+1', ' 1', '1 ', '1\n', '0x10', '1.0', '1e3', '1n', '1_000', '٣', '--1', 'NaN']) {
+      assert.equal(int64FromText(text), undefined, JSON.stringify(text));
+    }
+  });
+
+  it('returns undefined just outside the range', () => {
+    assert.equal(int64FromText('9223372036854775807'), maxInt64);
+    assert.equal(int64FromText('9223372036854775808'), undefined);
+    assert.equal(int64FromText('-9223372036854775808'), minInt64);
+    assert.equal(int64FromText('-9223372036854775809'), undefined);
+  });
+});
+
+describe('int64FromJsonNumber', () => {
+  it('is exact for any int64 in any notation', () => {
+    const spelled = fc.tuple(anyInt64, fc.nat(25), fc.nat(25)).map(([id, shift, zeros]) => {
+      const sign = id < 0n ? '-' : '';
+      const digits = String(id < 0n ? -id : id).padStart(shift + 1, '0');
+      const cut = digits.length - shift;
+      const literal = `${sign}${digits.slice(0, cut)}.${digits.slice(cut)}${'0'.repeat(zeros + 1)}e${shift}`;
+      return { id, literal };
+    });
+    fc.assert(
+      fc.property(spelled, ({ id, literal }) => {
+        assert.equal(int64FromJsonNumber(literal), id, literal);
+      }),
+    );
+  });
+
+  it('accepts integral values with a decimal point or an exponent', () => {
+    const cases = {
+      '1.0': 1n,
+      '1e3': 1000n,
+      '1E+3': 1000n,
+      '10e-1': 1n,
+      '-1.50e1': -15n,
+      '0.0': 0n,
+      '-0': 0n,
+      '0e999999999999': 0n,
+      '0.000e-5': 0n,
+    };
+    for (const [literal, id] of Object.entries(cases)) assert.equal(int64FromJsonNumber(literal), id, literal);
+  });
+
+  it('returns undefined for a value that is not an int64', () => {
+    for (const literal of [
+      '1.5',
+      '1e-1',
+      '1.00000000000000000001',
+      '9223372036854775807.5',
+      '1e19',
+      '9.3e18',
+      '1e400',
+      '-1e-400',
+    ]) {
+      assert.equal(int64FromJsonNumber(literal), undefined, literal);
+    }
+  });
+
+  it('parses a literal of a million digits', () => {
+    const million = 1_000_000;
+    assert.equal(int64FromJsonNumber('9'.repeat(million)), undefined);
+    assert.equal(int64FromJsonNumber(`1e${'9'.repeat(million)}`), undefined);
+    assert.equal(int64FromJsonNumber(`0.${'0'.repeat(million)}1`), undefined);
+    assert.equal(int64FromJsonNumber(`1${'0'.repeat(million)}e-${million}`), 1n);
+  });
+});

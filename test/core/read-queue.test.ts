@@ -1,0 +1,284 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { MemoryStorage, PlantStoreError } from '../../src/index.ts';
+import type { JsonPage, PlantPage } from '../../src/index.ts';
+import { toJsonPage } from '../../src/storage/page.ts';
+import { ReadQueue } from '../../src/core/read-queue.ts';
+import { hold, namesIn, openBatchStorage, request, withCache } from '../support/batch-storage.ts';
+import type { BatchStorage } from '../support/batch-storage.ts';
+import { turn } from '../support/commits.ts';
+import { create } from '../support/writes.ts';
+
+/** Returns the users or the limits of the requests in each batch. */
+const usersIn = ({ batches }: BatchStorage): string[][] => batches.map((batch) => batch.map(({ user }) => user));
+const limitsIn = ({ batches }: BatchStorage): number[][] => batches.map((batch) => batch.map(({ limit }) => limit));
+
+describe('ReadQueue', () => {
+  it('reads the pages that are requested in one event loop iteration as one batch', async () => {
+    const storage = await openBatchStorage({ ada: 30, bob: 5 });
+    const queue = new ReadQueue(storage, undefined);
+    const requests = [request('ada', 20), request('bob', 5), request('eve', 3), request('ada', 20, 9n)];
+    const pages = await Promise.all(requests.map((each) => queue.readJson(each)));
+    assert.equal(storage.batches.length, 1);
+    assert.deepEqual(
+      pages.map(({ count, last, hasMore }) => [count, last, hasMore]),
+      [
+        [20, 19n, true],
+        [5, 4n, false],
+        [0, undefined, false],
+        [20, 29n, false],
+      ],
+    );
+  });
+
+  it('returns the right page for any requests, in batches of at most 1000 plants', async () => {
+    const plants = { ada: 1200, bob: 40, eve: 3 };
+    const memory = await openBatchStorage(plants);
+    const anyRequest = fc.record({
+      user: fc.constantFrom('ada', 'bob', 'eve', 'joe'),
+      after: fc.option(fc.bigInt({ min: -1n, max: 1300n }), { nil: undefined }),
+      limit: fc.oneof(fc.integer({ min: 1, max: 1000 }), fc.constantFrom(1, 20, 1000)),
+    });
+    const operation = fc.record({ request: anyRequest, isJson: fc.boolean(), pause: fc.boolean() });
+    await fc.assert(
+      fc.asyncProperty(fc.array(operation, { maxLength: 40 }), fc.boolean(), async (operations, isCached) => {
+        const storage = await openBatchStorage(plants);
+        const queue = isCached ? withCache(storage).queue : new ReadQueue(storage, undefined);
+        const pages: Promise<JsonPage | PlantPage>[] = [];
+        for (const { request: each, isJson, pause } of operations) {
+          pages.push(isJson ? queue.readJson(each) : queue.readPlants(each));
+          if (pause) await new Promise(setImmediate);
+        }
+        for (const [n, page] of (await Promise.all(pages)).entries()) {
+          const { request: each, isJson } = operations[n] ?? assert.fail();
+          const expected = await memory.list(each.user, each);
+          assert.deepEqual(page, isJson ? toJsonPage(expected) : expected);
+        }
+        for (const limits of limitsIn(storage)) assert.ok(limits.reduce((sum, limit) => sum + limit, 0) <= 1000);
+      }),
+    );
+  });
+
+  it('fills a batch with up to 1000 plants, and reads the rest in a later iteration', async () => {
+    const storage = await openBatchStorage({ ada: 1000 });
+    const queue = new ReadQueue(storage, undefined);
+    const limits = [600, 300, 200, 100, 1000];
+    const pages = await Promise.all(limits.map((limit) => queue.readJson(request('ada', limit))));
+    assert.deepEqual(
+      pages.map(({ count }) => count),
+      limits,
+    );
+    assert.deepEqual(limitsIn(storage), [[600, 300], [200, 100], [1000]]);
+  });
+
+  it('serves users in round-robin order', async () => {
+    const storage = await openBatchStorage({ ada: 1000, bob: 1000, eve: 20 });
+    const queue = new ReadQueue(storage, undefined);
+    const users = ['ada', 'ada', 'ada', 'bob', 'bob'];
+    const long = Promise.all(users.map((user) => queue.readJson(request(user, 1000))));
+    await Promise.all([long, queue.readJson(request('eve', 20))]);
+    assert.deepEqual(usersIn(storage), [['ada'], ['bob'], ['eve'], ['ada'], ['bob'], ['ada']]);
+  });
+
+  it('alternates between users within a batch', async () => {
+    const storage = await openBatchStorage({ ada: 100, bob: 100 });
+    const queue = new ReadQueue(storage, undefined);
+    const users = [...Array<string>(9).fill('ada'), 'bob', 'bob'];
+    await Promise.all(users.map((user) => queue.readJson(request(user, 200))));
+    assert.deepEqual(usersIn(storage), [['ada', 'bob', 'ada', 'bob', 'ada'], Array(5).fill('ada'), ['ada']]);
+  });
+
+  it('serves a user who arrives later before a user who has been served', async () => {
+    const storage = await openBatchStorage({ ada: 1000, bob: 1000 });
+    const queue = new ReadQueue(storage, undefined);
+    const adas = Promise.all([1, 2, 3].map(() => queue.readJson(request('ada', 1000))));
+    await new Promise(setImmediate);
+    await Promise.all([adas, queue.readJson(request('bob', 1000))]);
+    assert.deepEqual(usersIn(storage), [['ada'], ['ada'], ['bob'], ['ada']]);
+  });
+
+  it('does not let short lists delay a long one', async () => {
+    const storage = await openBatchStorage({ ada: 1000, bob: 20 });
+    const queue = new ReadQueue(storage, undefined);
+    const short: Promise<JsonPage>[] = [];
+    const addShort = (): void => {
+      for (let n = 0; n < 30; n++) short.push(queue.readJson(request('bob', 20)));
+    };
+    addShort();
+    let isRead = false;
+    const long = queue.readJson(request('ada', 1000)).then(() => {
+      isRead = true;
+    });
+    for (let iteration = 0; iteration < 2; iteration++) {
+      assert.equal(isRead, false);
+      await new Promise(setImmediate);
+      addShort();
+    }
+    assert.equal(isRead, true);
+    await Promise.all([long, ...short]);
+  });
+
+  it('looks at a waiting request only a few times, however many requests wait', async () => {
+    const queue = new ReadQueue(await openBatchStorage({}), undefined);
+    let looks = 0;
+    const requests = Array.from({ length: 2000 }, (_, n) => ({
+      user: `user ${n}`,
+      after: undefined,
+      get limit() {
+        looks++;
+        return 1000;
+      },
+    }));
+    await Promise.all(requests.map((each) => queue.readJson(each)));
+    assert.ok(looks <= 10 * requests.length, `${looks} times`);
+  });
+
+  it('reads one batch per event loop iteration', async () => {
+    const storage = await openBatchStorage({ ada: 1000 });
+    const queue = new ReadQueue(storage, undefined);
+    const all = Promise.all(Array.from({ length: 10 }, () => queue.readJson(request('ada', 1000))));
+    for (let iteration = 1; iteration <= 10; iteration++) {
+      await new Promise(setImmediate);
+      assert.ok(storage.batches.length <= iteration, `${storage.batches.length} batches in ${iteration} iterations`);
+    }
+    await all;
+  });
+
+  it('reads four batches concurrently, and the next one when one of them has been read', async () => {
+    const storage = await openBatchStorage({ ada: 1000 });
+    const release = hold(storage);
+    const queue = new ReadQueue(storage, undefined);
+    const all = Promise.all(Array.from({ length: 10 }, () => queue.readJson(request('ada', 1000))));
+    for (let read = 0; read < 10; read++) {
+      for (let iteration = 0; iteration < 6; iteration++) await turn();
+      assert.equal(storage.running, Math.min(4, 10 - read));
+      release();
+    }
+    assert.equal((await all).length, 10);
+  });
+
+  it('reads a batch immediately when 64 requests have arrived', async () => {
+    const storage = await openBatchStorage({ ada: 2 });
+    const queue = new ReadQueue(storage, undefined);
+    const reads = Array.from({ length: 63 }, () => queue.readJson(request('ada', 1)));
+    assert.equal(storage.batches.length, 0);
+    reads.push(queue.readJson(request('ada', 1)), queue.readJson(request('ada', 1)));
+    assert.deepEqual(
+      storage.batches.map(({ length }) => length),
+      [64],
+    );
+    await Promise.all(reads);
+    assert.deepEqual(
+      storage.batches.map(({ length }) => length),
+      [64, 1],
+    );
+  });
+
+  it('rejects only the requests of a batch that fails, and continues', async () => {
+    const storage = await openBatchStorage({ ada: 1000, bob: 1000 });
+    const queue = new ReadQueue(storage, undefined);
+    const error = new PlantStoreError('storage_unavailable');
+    storage.afterRead = async ([first]) => {
+      if (first?.user === 'ada') throw error;
+    };
+    const requests = [request('ada', 500), request('ada', 500), request('bob', 1000)];
+    // Enough failures that no batch could be read if those that fail counted as running.
+    for (let round = 0; round < 5; round++) {
+      const [first, second, third] = await Promise.allSettled(requests.map((each) => queue.readJson(each)));
+      assert.equal(third?.status, 'fulfilled');
+      for (const outcome of [first, second]) assert.deepEqual(outcome, { status: 'rejected', reason: error });
+    }
+  });
+
+  it('rejects the requests of a batch if listPages throws or returns invalid pages', async () => {
+    const full: JsonPage = { json: '[{"name":""}]', count: 1, last: 1n, hasMore: false };
+    const endless: JsonPage = { json: '[]', count: 0, last: undefined, hasMore: true };
+    const message =
+      'listPages of the storage adapter must return { json, count, last, hasMore } for each request, ' +
+      'with a plant if hasMore is true';
+    const invalid = [[full], [full, full, full], [full, endless], [full, undefined], ['[]', '[]'], undefined];
+    for (const pages of invalid) {
+      const storage = Object.assign(new MemoryStorage(), { listPages: () => Promise.resolve(pages as JsonPage[]) });
+      const { queue } = withCache(storage);
+      const reads = [request('ada', 1), request('bob', 1)].map((each) => queue.readJson(each));
+      for (const read of reads) {
+        await assert.rejects(read, { code: 'storage_unavailable', cause: new TypeError(message) });
+      }
+    }
+    const throwing = Object.assign(new MemoryStorage(), {
+      listPages: () => {
+        throw new Error('not a promise');
+      },
+    });
+    const read = new ReadQueue(throwing, undefined).readJson(request('ada', 1));
+    await assert.rejects(read, { code: 'storage_unavailable', cause: new Error('not a promise') });
+  });
+
+  it('reads pages as objects in the same turns as pages as JSON', async () => {
+    const storage = await openBatchStorage({ ada: 1000, bob: 3 });
+    const { queue } = withCache(storage);
+    const [json, plants] = await Promise.all([queue.readJson(request('bob', 2)), queue.readPlants(request('bob', 2))]);
+    assert.deepEqual(namesIn(json), ['0', '1']);
+    assert.deepEqual(plants, {
+      plants: [
+        { id: 0n, name: '0' },
+        { id: 1n, name: '1' },
+      ],
+      hasMore: true,
+    });
+    const order: string[] = [];
+    await Promise.all([
+      queue.readPlants(request('ada', 1000)).then(() => order.push('first')),
+      queue.readPlants(request('ada', 1000)).then(() => order.push('second')),
+      queue.readJson(request('bob', 1)).then(() => order.push('of bob')),
+    ]);
+    assert.deepEqual(order, ['first', 'of bob', 'second']);
+  });
+});
+
+describe('ReadQueue over an adapter without listPages', () => {
+  it('reads each page with list', async () => {
+    const storage = new MemoryStorage();
+    await storage.commit([create(1, 'ada', 'Fern'), create(2, 'ada', 'Moss'), create(1, 'bob', 'Ivy')]);
+    const queue = new ReadQueue(storage, undefined);
+    const requests = [request('ada', 1), request('bob', 2), request('ada', 9, 1n)];
+    assert.deepEqual(await Promise.all(requests.map((each) => queue.readJson(each))), [
+      { json: '[{"name":"Fern"}]', count: 1, last: 1n, hasMore: true },
+      { json: '[{"name":"Ivy"}]', count: 1, last: 1n, hasMore: false },
+      { json: '[{"name":"Moss"}]', count: 1, last: 2n, hasMore: false },
+    ]);
+  });
+
+  it('rejects only the request whose list fails', async () => {
+    const storage = new MemoryStorage();
+    const list = storage.list.bind(storage);
+    const error = new PlantStoreError('storage_unavailable');
+    storage.list = (user, range) => (user === 'bob' ? Promise.reject(error) : list(user, range));
+    const queue = new ReadQueue(storage, undefined);
+    const reads = [queue.readJson(request('ada', 1)), queue.readJson(request('bob', 1))];
+    const plants = [queue.readPlants(request('ada', 1)), queue.readPlants(request('bob', 1))];
+    for (const [good, bad] of [reads, plants]) {
+      assert.ok(await good);
+      await assert.rejects(bad ?? assert.fail(), error);
+    }
+  });
+
+  it('rejects with a TypeError if list returns an array or another invalid page', async () => {
+    const message = 'list of the storage adapter must return { plants, hasMore }, with a plant if hasMore is true';
+    const invalid = [
+      [{ id: 1n, name: 'Fern' }],
+      ...[undefined, null, 'plants', {}],
+      { plants: [] },
+      { plants: {}, hasMore: false },
+      { plants: [], hasMore: true },
+    ];
+    for (const page of invalid) {
+      const storage = Object.assign(new MemoryStorage(), { list: () => Promise.resolve(page as PlantPage) });
+      const queue = new ReadQueue(storage, undefined);
+      for (const read of [queue.readJson(request('ada', 1)), queue.readPlants(request('ada', 1))]) {
+        await assert.rejects(read, { code: 'storage_unavailable', cause: new TypeError(message) });
+      }
+    }
+  });
+});

@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import type { Write } from '../../src/index.ts';
+import { WriteQueue } from '../../src/core/write-queue.ts';
+import { apply, Commits, turn } from '../support/commits.ts';
+import { eventually } from '../support/eventually.ts';
+import { create, idOf, remove } from '../support/writes.ts';
+
+/** Without a wait after a commit, so that the tests do not depend on its time. */
+const bounds = { maxQueuedWrites: 100, maxBatchWrites: 10, returnWaitMs: () => 0 };
+
+describe('WriteQueue', () => {
+  it('commits the writes of one event loop iteration as one batch', async () => {
+    const commits = new Commits();
+    const queue = new WriteQueue(commits.commit, bounds);
+    const outcomes = Promise.all([queue.add(create(1)), queue.add(create(2)), queue.add(create(1, 'bob'))]);
+    await turn();
+    assert.deepEqual(commits.batches, [[create(1), create(2), create(1, 'bob')]]);
+    commits.succeed();
+    assert.deepEqual(await outcomes, [true, true, true]);
+  });
+
+  it('delays a batch while every iteration adds writes, for at most five iterations', async () => {
+    const commits = new Commits();
+    const queue = new WriteQueue(commits.commit, { maxQueuedWrites: 100, maxBatchWrites: 100 });
+    let added = 0;
+    while (commits.batches.length === 0) {
+      void queue.add(create(added++));
+      void queue.add(create(added++));
+      await new Promise(setImmediate);
+    }
+    assert.equal(commits.batches[0]?.length, 10);
+    commits.succeed();
+  });
+
+  it('has one batch in flight, and collects the next one meanwhile', async () => {
+    const commits = new Commits();
+    const queue = new WriteQueue(commits.commit, bounds);
+    const first = queue.add(create(1));
+    await turn();
+    const second = queue.add(create(2));
+    await turn();
+    const third = queue.add(create(3));
+    await turn();
+    assert.equal(commits.underWay, 1);
+    commits.succeed();
+    assert.equal(await first, true);
+    await turn();
+    assert.deepEqual(commits.batches.at(-1), [create(2), create(3)]);
+    commits.succeed(false);
+    assert.deepEqual(await Promise.all([second, third]), [false, false]);
+  });
+
+  it('waits for the clients of a commit during which other writes arrived', async () => {
+    const commits = new Commits();
+    const queue = new WriteQueue(commits.commit, { ...bounds, returnWaitMs: () => 60_000 });
+    const first = Promise.all([queue.add(create(1)), queue.add(create(2))]);
+    await turn();
+    const others = [queue.add(create(3)), queue.add(create(4))];
+    await turn();
+    commits.succeed();
+    await first;
+    for (let n = 0; n < 5; n++) await turn();
+    void queue.add(create(5));
+    for (let n = 0; n < 5; n++) await turn();
+    assert.equal(commits.batches.length, 1);
+    const last = queue.add(create(6));
+    await turn();
+    assert.deepEqual(
+      commits.batches.at(-1),
+      [3, 4, 5, 6].map((id) => create(id)),
+    );
+    commits.succeed();
+    await Promise.all([...others, last]);
+  });
+
+  it('ends this wait after the time that returnWaitMs returns for the time of the commit', async () => {
+    const commits = new Commits();
+    const times: number[] = [];
+    const returnWaitMs = (commitMs: number): number => {
+      times.push(commitMs);
+      return 1;
+    };
+    const queue = new WriteQueue(commits.commit, { ...bounds, returnWaitMs });
+    const first = queue.add(create(1));
+    await turn();
+    const second = queue.add(create(2));
+    await sleep(20);
+    commits.succeed();
+    await first;
+    await eventually(() => {
+      assert.equal(commits.batches.length, 2);
+    });
+    assert.ok(times.length === 1 && (times[0] ?? 0) > 15, String(times));
+    commits.succeed();
+    assert.equal(await second, true);
+    // No write arrived during the second commit.
+    const third = queue.add(create(3));
+    await turn();
+    commits.succeed();
+    await third;
+    assert.equal(times.length, 1);
+  });
+
+  it('does not wait after a failed commit', async () => {
+    const commits = new Commits();
+    const queue = new WriteQueue(commits.commit, { ...bounds, returnWaitMs: () => 60_000 });
+    const first = queue.add(create(1));
+    await turn();
+    void queue.add(create(2));
+    commits.fail(new Error('no disk'));
+    await assert.rejects(first);
+    await turn();
+    assert.equal(commits.batches.length, 2);
+    commits.succeed();
+  });
+
+  it('commits a full batch during this wait', async () => {
+    const commits = new Commits();
+    const queue = new WriteQueue(commits.commit, { ...bounds, returnWaitMs: () => 60_000 });
+    const first = Promise.all(Array.from({ length: 9 }, (_, id) => queue.add(create(id))));
+    await turn();
+    void queue.add(create(10));
+    commits.succeed();
+    await first;
+    for (let id = 11; id < 20; id++) void queue.add(create(id));
+    assert.equal(commits.batches.at(-1)?.length, 10);
+    commits.succeed();
+  });
+
+  it('writes to a plant at most once per batch, in the order of the calls', async () => {
+    const commits = new Commits();
+    const queue = new WriteQueue(commits.commit, bounds);
+    const settled: string[] = [];
+    const add = (name: string, write: Write): Promise<void> =>
+      queue.add(write).then(() => {
+        settled.push(name);
+      });
+    const all = Promise.all([
+      add('create 1', create(1)),
+      add('delete 1', remove(1)),
+      add('create 1 again', create(1)),
+      add('create 2', create(2)),
+    ]);
+    for (let n = 0; n < 3; n++) {
+      await turn();
+      commits.succeed();
+    }
+    await all;
+    assert.deepEqual(commits.batches, [[create(1), create(2)], [remove(1)], [create(1)]]);
+    assert.deepEqual(settled, ['create 1', 'create 2', 'delete 1', 'create 1 again']);
+  });
+
+  it('limits a batch to maxBatchWrites', async () => {
+    const commits = new Commits();
+    const queue = new WriteQueue(commits.commit, bounds);
+    const outcomes = Promise.all(Array.from({ length: 25 }, (_, id) => queue.add(create(id))));
+    for (let n = 0; n < 3; n++) {
+      await turn();
+      commits.succeed();
+    }
+    assert.equal((await outcomes).length, 25);
+    assert.deepEqual(
+      commits.batches.map(({ length }) => length),
+      [10, 10, 5],
+    );
+  });
+
+  it('commits a full batch immediately, and the rest in the next batch', async () => {
+    const commits = new Commits();
+    const queue = new WriteQueue(commits.commit, bounds);
+    const outcomes = Promise.all(Array.from({ length: 12 }, (_, id) => queue.add(create(id))));
+    assert.deepEqual(
+      commits.batches.map(({ length }) => length),
+      [10],
+    );
+    await turn();
+    assert.equal(commits.underWay, 1);
+    commits.succeed();
+    await turn();
+    assert.deepEqual(
+      commits.batches.map(({ length }) => length),
+      [10, 2],
+    );
+    commits.succeed();
+    assert.equal((await outcomes).length, 12);
+    const again = queue.add(create(1));
+    await turn();
+    commits.succeed();
+    assert.equal(await again, true);
+  });
+
+  it('rejects exactly the writes of a failed batch, and continues', async () => {
+    const commits = new Commits();
+    const queue = new WriteQueue(commits.commit, bounds);
+    const failed = Promise.allSettled([queue.add(create(1)), queue.add(create(2))]);
+    const next = queue.add(create(1));
+    await turn();
+    const error = new Error('no room');
+    commits.fail(error);
+    assert.deepEqual(await failed, [
+      { status: 'rejected', reason: error },
+      { status: 'rejected', reason: error },
+    ]);
+    await turn();
+    commits.succeed();
+    assert.equal(await next, true);
+  });
+
+  it('rejects writes past maxQueuedWrites with saturated, and accepts writes again when there is room', async () => {
+    const commits = new Commits();
+    const queue = new WriteQueue(commits.commit, { maxQueuedWrites: 3, maxBatchWrites: 10 });
+    const taken = [queue.add(create(1)), queue.add(create(1)), queue.add(create(2))];
+    await assert.rejects(queue.add(create(3)), { code: 'saturated' });
+    await turn();
+    await assert.rejects(queue.add(create(3)), { code: 'saturated' });
+    commits.succeed();
+    await turn();
+    const later = queue.add(create(3));
+    commits.succeed();
+    await turn();
+    commits.succeed();
+    assert.deepEqual(await Promise.all([...taken, later]), [true, true, true, true]);
+  });
+
+  it('commits queued writes before close resolves, and rejects later writes', async () => {
+    const commits = new Commits();
+    const queue = new WriteQueue(commits.commit, bounds);
+    const taken = Promise.all([queue.add(create(1)), queue.add(create(1))]);
+    let isClosed = false;
+    const closed = queue.close().then(() => {
+      isClosed = true;
+    });
+    await assert.rejects(queue.add(create(2)), { code: 'closed' });
+    await turn();
+    commits.succeed();
+    await turn();
+    assert.equal(isClosed, false);
+    commits.succeed();
+    await Promise.all([taken, closed, queue.close()]);
+    assert.equal(commits.batches.length, 2);
+  });
+
+  it('closes immediately if no write is queued', async () => {
+    await new WriteQueue(new Commits().commit, bounds).close();
+  });
+
+  it('returns the outcomes of sequential writes for any writes', async () => {
+    const operation = fc.record({ id: fc.integer({ min: 1, max: 4 }), isCreate: fc.boolean(), pause: fc.boolean() });
+    await fc.assert(
+      fc.asyncProperty(fc.array(operation, { maxLength: 60 }), async (operations) => {
+        const there = new Set<string>();
+        const queue = new WriteQueue(
+          (writes) => {
+            const ids = writes.map((write) => String(idOf(write)));
+            assert.equal(new Set(ids).size, ids.length);
+            return Promise.resolve(writes.map((write, n) => apply(there, write.kind === 'create', ids[n] ?? '')));
+          },
+          { maxQueuedWrites: 100, maxBatchWrites: 3 },
+        );
+        const outcomes: Promise<boolean>[] = [];
+        for (const { id, isCreate, pause } of operations) {
+          outcomes.push(queue.add(isCreate ? create(id) : remove(id)));
+          if (pause) await turn();
+        }
+        const model = new Set<string>();
+        assert.deepEqual(
+          await Promise.all(outcomes),
+          operations.map(({ id, isCreate }) => apply(model, isCreate, String(id))),
+        );
+      }),
+    );
+  });
+});

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import type { OwnedPlant, StorageAdapter, Write } from '../../../../src/index.ts';
+import { brokenLists } from './broken-lists.ts';
+import { MapStorage, ShortPagesStorage } from './map-storage.ts';
+import type { Faults } from './map-storage.ts';
+
+/** Has no transaction around a batch. */
+class CommitsEachWrite extends MapStorage {
+  override async commit(writes: readonly Write[]): Promise<boolean[]> {
+    this.refuseIfClosed();
+    return writes.map((write) => this.apply(this.plants, write));
+  }
+}
+
+/** Reads the whole batch first, and then has no transaction around it. */
+class CommitsEachStatement extends MapStorage {
+  override async commit(writes: readonly Write[]): Promise<boolean[]> {
+    this.refuseIfClosed();
+    return structuredClone(writes).map((write) => this.apply(this.plants, write));
+  }
+}
+
+/** Has one transaction for the creates of a batch, and another one for its deletes. */
+class CommitsCreatesFirst extends MapStorage {
+  override async commit(writes: readonly Write[]): Promise<boolean[]> {
+    const outcomes = new Map<Write, boolean>();
+    for (const kind of ['create', 'delete']) {
+      const part = writes.filter((write) => write.kind === kind);
+      for (const [index, outcome] of (await super.commit(part)).entries()) {
+        outcomes.set(part[index] ?? assert.fail(), outcome);
+      }
+    }
+    return writes.map((write) => outcomes.get(write) === true);
+  }
+}
+
+/** Reports a plant that it cannot hold as a failure of the storage. */
+class FailsNeighbours extends MapStorage {
+  protected override unstorableError(): Error {
+    return new Error('The text cannot be encoded.');
+  }
+}
+
+/** Stores an empty tag as an absent one. */
+class LosesEmptyTag extends MapStorage {
+  protected override apply(plants: Map<string, OwnedPlant>, write: Write): boolean {
+    if (write.kind === 'delete' || write.plant.tag !== '') return super.apply(plants, write);
+    const { id, name } = write.plant;
+    return super.apply(plants, { ...write, plant: { id, name } });
+  }
+}
+
+/** Resolves before the writes are visible. */
+class AcknowledgesEarly extends MapStorage {
+  override async commit(writes: readonly Write[]): Promise<boolean[]> {
+    this.refuseIfClosed();
+    const copies = structuredClone(writes);
+    const plants = new Map(this.plants);
+    const outcomes = copies.map((write) => this.apply(plants, write));
+    setTimeout(() => {
+      for (const write of copies) this.apply(this.plants, write);
+    }, 20);
+    return outcomes;
+  }
+}
+
+class ClosesOnce extends MapStorage {
+  override async close(): Promise<void> {
+    if (this.isClosed) throw new Error('The database is not open.');
+    this.isClosed = true;
+  }
+}
+
+/** Sorts users as JavaScript sorts strings. */
+class SortsUsersByUtf16 extends MapStorage {
+  protected override compareUsers(a: string, b: string): number {
+    return a < b ? -1 : Number(a > b);
+  }
+}
+
+class NeverSettles extends MapStorage {
+  override commit(): Promise<boolean[]> {
+    return new Promise(() => undefined);
+  }
+}
+
+/** Resolves after an error, like an adapter that catches everything. */
+class HidesFailure extends MapStorage {
+  override async commit(writes: readonly Write[]): Promise<boolean[]> {
+    return super.commit(writes).catch((error: unknown) => {
+      if (this.isClosed) throw error;
+      return writes.map(() => true);
+    });
+  }
+}
+
+/** Locks its location while it is open. */
+class LocksLocation extends MapStorage {
+  constructor(faults: Faults) {
+    if (faults.isLocked) throw new Error('EEXIST: file already exists');
+    super(faults);
+    faults.isLocked = true;
+  }
+
+  override async close(): Promise<void> {
+    this.faults.isLocked = false;
+    await super.close();
+  }
+}
+
+/** Shares its plants with the other adapters on its location. */
+class SharesPlants extends MapStorage {
+  constructor(faults: Faults) {
+    super(faults);
+    this.plants = faults.shared;
+  }
+
+  override async commit(writes: readonly Write[]): Promise<boolean[]> {
+    this.refuseIfClosed();
+    return structuredClone(writes).map((write) => this.apply(this.plants, write));
+  }
+}
+
+/** The adapters, by the name in the variable ADAPTER. */
+export const adapters: Readonly<Record<string, new (faults: Faults) => StorageAdapter>> = {
+  MapStorage,
+  FaultyMapStorage: MapStorage,
+  PlainRunner: MapStorage,
+  ShortPagesStorage,
+  CommitsEachWrite,
+  CommitsEachStatement,
+  CommitsCreatesFirst,
+  FailsNeighbours,
+  LosesEmptyTag,
+  AcknowledgesEarly,
+  ClosesOnce,
+  SortsUsersByUtf16,
+  NeverSettles,
+  HidesFailure,
+  LocksLocation,
+  SharesPlants,
+  ...brokenLists,
+};

@@ -1,0 +1,127 @@
+import { PlantStoreError } from '../../../../src/core/model/errors.ts';
+import { compareUsers } from '../../../../src/storage/key-order.ts';
+import type { FaultyWrite } from '../../../../src/kits/adapter-suite/suite.ts';
+import type {
+  JsonPage,
+  ListRange,
+  OwnedPlant,
+  PageRequest,
+  PlantPage,
+  ScanRange,
+  StorageAdapter,
+  StoredPlant,
+  Write,
+} from '../../../../src/index.ts';
+import { toJsonPage } from '../../../../src/storage/page.ts';
+
+/** The faults of one location. Its adapters fail when they apply the faulty writes. */
+export class Faults {
+  failing: FaultyWrite | undefined;
+  unstorable: FaultyWrite | undefined;
+  /** The path of a file in the folder of the location. */
+  readonly path: string;
+  /** The plants and the lock of adapters that share them. */
+  readonly shared = new Map<string, OwnedPlant>();
+  isLocked = false;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  isFor(write: Write, faulty: FaultyWrite | undefined): boolean {
+    const id = write.kind === 'create' ? write.plant.id : write.id;
+    return write.kind === faulty?.kind && write.user === faulty.user && id === faulty.id;
+  }
+}
+
+/** A short, correct adapter from which the broken ones derive. A commit is all or nothing, because it works on a copy. */
+export class MapStorage implements StorageAdapter {
+  protected plants = new Map<string, OwnedPlant>();
+  protected isClosed = false;
+  protected readonly faults: Faults;
+
+  constructor(faults: Faults) {
+    this.faults = faults;
+  }
+
+  async commit(writes: readonly Write[]): Promise<boolean[]> {
+    this.refuseIfClosed();
+    const plants = new Map(this.plants);
+    const outcomes = writes.map((write) => this.apply(plants, write));
+    this.plants = plants;
+    return outcomes;
+  }
+
+  async list(user: string, range: ListRange): Promise<PlantPage> {
+    this.refuseIfClosed();
+    return pageOf(this.plantsOf(user), range);
+  }
+
+  async scan({ after, limit }: ScanRange): Promise<OwnedPlant[]> {
+    this.refuseIfClosed();
+    const isAfter = ({ user, plant }: OwnedPlant): boolean =>
+      after === undefined || (this.compareUsers(user, after.user) || (plant.id > after.id ? 1 : -1)) > 0;
+    return this.sorted().filter(isAfter).slice(0, limit);
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+  }
+
+  protected apply(plants: Map<string, OwnedPlant>, write: Write): boolean {
+    if (this.faults.isFor(write, this.faults.failing)) throw new Error('The disk failed.');
+    if (this.faults.isFor(write, this.faults.unstorable)) throw this.unstorableError();
+    const key = JSON.stringify([write.user, String(write.kind === 'create' ? write.plant.id : write.id)]);
+    if (write.kind === 'delete') return plants.delete(key);
+    if (plants.has(key)) return false;
+    plants.set(key, { user: write.user, plant: { ...write.plant } });
+    return true;
+  }
+
+  /** Returns copies of a user's plants, ordered by id. */
+  protected plantsOf(user: string): StoredPlant[] {
+    return this.sorted()
+      .filter((owned) => owned.user === user)
+      .map(({ plant }) => plant);
+  }
+
+  /** Returns copies of all plants, ordered by user and then by id. */
+  protected sorted(): OwnedPlant[] {
+    return [...this.plants.values()]
+      .map(({ user, plant }) => ({ user, plant: { ...plant } }))
+      .sort((a, b) => this.compareUsers(a.user, b.user) || (a.plant.id < b.plant.id ? -1 : 1));
+  }
+
+  protected unstorableError(): Error {
+    return new PlantStoreError('invalid_plant');
+  }
+
+  protected compareUsers(a: string, b: string): number {
+    return compareUsers(a, b);
+  }
+
+  protected refuseIfClosed(): void {
+    if (this.isClosed) throw new PlantStoreError('closed');
+  }
+}
+
+/** A correct adapter with both optional methods, whose pages contain about half as many plants as the limit allows. */
+export class ShortPagesStorage extends MapStorage {
+  override list(user: string, { after, limit }: ListRange): Promise<PlantPage> {
+    return super.list(user, { after, limit: Math.ceil(limit / 2) });
+  }
+
+  async listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
+    return Promise.all(requests.map(async ({ user, ...range }) => toJsonPage(await this.list(user, range))));
+  }
+
+  dataVersion(): number {
+    return 0;
+  }
+}
+
+/** Returns a page of plants, which must be sorted by id. */
+function pageOf(plants: readonly StoredPlant[], { after, limit }: ListRange): PlantPage {
+  const rest = plants.filter(({ id }) => after === undefined || id > after);
+  return { plants: rest.slice(0, limit), hasMore: rest.length > limit };
+}

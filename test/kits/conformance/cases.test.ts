@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { SqliteStorage } from '../../../src/sqlite.ts';
+import { checkCases } from '../../../src/kits/conformance/cases.ts';
+import { CheckClient } from '../../../src/kits/conformance/check-client.ts';
+import type { CheckResponse } from '../../../src/kits/conformance/exchange.ts';
+import { runCases } from '../../../src/kits/conformance/run-cases.ts';
+import { sendByFetch } from '../../../src/kits/conformance/send-by-fetch.ts';
+import { startService } from '../../support/service.ts';
+import type { Service } from '../../support/service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { brokenCreates } from './broken-servers/create.ts';
+import { brokenDeletes } from './broken-servers/delete.ts';
+import { brokenInt64s } from './broken-servers/int64.ts';
+import { brokenIsolations } from './broken-servers/isolation.ts';
+import { brokenLists } from './broken-servers/list.ts';
+import { brokenProtocols } from './broken-servers/protocol.ts';
+import { idsOf, runChecks, tokens } from './run-checks.ts';
+
+const brokenServers = [
+  ...brokenCreates,
+  ...brokenInt64s,
+  ...brokenLists,
+  ...brokenDeletes,
+  ...brokenIsolations,
+  ...brokenProtocols,
+];
+
+/** Creates plants that the checks must not touch. */
+async function plantSome({ store }: Service): Promise<void> {
+  for (const user of ['ada', 'bob']) {
+    for (const id of [-5n, 1n, 2n, 2n ** 53n, 2n ** 62n]) await store.createPlant(user, { id, name: `of ${user}` });
+  }
+}
+
+async function contents({ store }: Service): Promise<unknown[]> {
+  return [await store.listPlants('ada'), await store.listPlants('bob')];
+}
+
+describe('the checks', () => {
+  it('have unique ids, and names that begin with their level', () => {
+    assert.equal(new Set(checkCases.map(({ id }) => id)).size, checkCases.length);
+    assert.equal(new Set(checkCases.map(({ name }) => name)).size, checkCases.length);
+    for (const { id, level, name } of checkCases) {
+      assert.match(id, /^[a-z\d]+(?:-[a-z\d]+)+$/);
+      assert.match(name, new RegExp(`^${level} `));
+    }
+  });
+
+  it('all pass on this server with SQLite, under a base path', async (t) => {
+    const storage = new SqliteStorage(join(await temporaryFolder(t), 'plants.db'));
+    const service = await startService(t, { storage, basePath: '/garden' });
+    // Removes the prefix, as a reverse proxy does.
+    const direct = sendByFetch(service.url);
+    const { results } = await runChecks(direct, `${service.url}/garden`);
+    assert.deepEqual(
+      results.filter(({ outcome }) => outcome !== 'passed'),
+      [],
+    );
+  });
+
+  it('leave the plants that the users already have as they are', async (t) => {
+    const service = await startService(t);
+    await plantSome(service);
+    const before = await contents(service);
+    const { results } = await runChecks(sendByFetch(service.url), service.url);
+    assert.deepEqual(idsOf(results, 'failed'), []);
+    assert.deepEqual(idsOf(results, 'not run'), ['link-absent-last-page']);
+    assert.deepEqual(await contents(service), before);
+  });
+});
+
+describe('a broken server', { concurrency: 4 }, () => {
+  for (const { name, fails, break: breakServer, leavesPlants } of brokenServers) {
+    it(`that ${name} fails ${fails}`, async (t) => {
+      const service = await startService(t);
+      if (fails !== 'link-absent-last-page') await plantSome(service);
+      const before = await contents(service);
+      const send = breakServer(sendByFetch(service.url), service);
+      const group = /^[^-]+-/.exec(fails)?.[0] ?? '';
+      // The truth of the document can only be judged by the responses to other checks.
+      const { client, results } = await runChecks(send, service.url, [group, 'auth-missing-']);
+      const failed = idsOf(results, 'failed');
+      assert.ok(failed.includes(fails), `${fails} has not failed, but ${failed.join(', ')}`);
+      if (leavesPlants) assert.notDeepEqual(await client.findLeftovers(), []);
+      else assert.deepEqual(await contents(service), before);
+    });
+  }
+});
+
+describe('each check', () => {
+  const json = { 'content-type': 'application/json' };
+  const uselessResponses: CheckResponse[] = [
+    { status: 200, headers: new Headers(json), text: '[]' },
+    { status: 400, headers: new Headers({ ...json, 'content-length': '7' }), text: '{}' },
+    { status: 204, headers: new Headers({ 'content-length': '0' }), text: '' },
+    { status: 500, headers: new Headers({ 'set-cookie': 'a=b' }), text: 'The token is ada.' },
+  ];
+
+  it('fails on a server that always sends one of a few useless responses', async () => {
+    const failed = new Set<string>();
+    for (const response of uselessResponses) {
+      const baseUrl = 'http://plants.example';
+      const client = new CheckClient({ send: async () => response, baseUrl, tokens });
+      for await (const { check, outcome } of runCases(checkCases, client)) {
+        if (outcome === 'failed') failed.add(check.id);
+      }
+    }
+    const others = brokenServers.map(({ fails }) => fails);
+    assert.deepEqual(
+      checkCases.map(({ id }) => id).filter((id) => !failed.has(id) && !others.includes(id)),
+      [],
+    );
+  });
+});

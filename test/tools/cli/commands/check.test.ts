@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { buffer, text } from 'node:stream/consumers';
+import { describe, it } from 'node:test';
+import { checkCases } from '../../../../src/kits/conformance/cases.ts';
+import type { Caller } from '../../../../src/http.ts';
+import { runCommand, spawnCommand } from '../../../support/command-line.ts';
+import type { CommandContext } from '../../../support/command-line.ts';
+import { listenUrl } from '../../../support/listen.ts';
+import type { Finished } from '../../../support/run-program.ts';
+import { startService } from '../../../support/service.ts';
+import type { Service } from '../../../support/service.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import type { HasAfter } from '../../../support/temporary-folder.ts';
+
+const twoTokens = ['--token', 'ada', '--token', 'bob'];
+const withinMs = 120_000;
+
+async function runCheck(t: HasAfter, args: string[], env: Record<string, string> = {}): Promise<Finished> {
+  return runCommand(['check', ...args], { cwd: await temporaryFolder(t), env }, withinMs);
+}
+
+/** Starts a proxy in front of a service that replaces texts in the responses. */
+function startBrokenProxy(t: HasAfter, { url }: Service, from: string, to: string): Promise<string> {
+  const server = createServer((request, response) => {
+    void (async () => {
+      const body = request.method === 'POST' ? { body: new Uint8Array(await buffer(request)) } : {};
+      const { authorization = '', 'content-type': contentType = '' } = request.headers;
+      const headers = { authorization, 'content-type': contentType };
+      const answer = await fetch(url + (request.url ?? ''), { method: request.method ?? '', headers, ...body });
+      for (const [name, value] of answer.headers) if (name !== 'content-length') response.setHeader(name, value);
+      response.writeHead(answer.status).end((await answer.text()).replaceAll(from, to));
+    })();
+  });
+  return listenUrl(t, server);
+}
+
+describe('plant-store check', { concurrency: 2 }, () => {
+  it('prints a line for each check and a summary, and exits with 0', async (t) => {
+    const service = await startService(t);
+    const args = [
+      `${service.url}/`,
+      ...twoTokens,
+      '--read-only-token',
+      'ada-reads',
+      '--concurrent',
+      '--operations',
+      '100',
+    ];
+    const { code, stdout, stderr } = await runCheck(t, args);
+    assert.deepEqual([code, stderr], [0, '']);
+    const lines = stdout.trimEnd().split('\n');
+    assert.equal(lines[0], '✓ MUST respond to a valid POST /plants with 200 (create-200)');
+    const total = checkCases.length + 1;
+    assert.equal(lines.filter((line) => line.startsWith('✓ ')).length, total);
+    const summary = new RegExp(
+      `^${total} checks in \\d+\\.\\d s: ${total} passed, 0 failed, 0 warnings, 0 not run\\.$`,
+    );
+    assert.match(lines.at(-1) ?? '', summary);
+    assert.deepEqual(await service.store.listPlants('ada'), []);
+    assert.deepEqual(await service.store.listPlants('bob'), []);
+  });
+
+  it('reads the tokens from the environment, prints JSON, and counts the checks that were not run', async (t) => {
+    const { url } = await startService(t);
+    const { code, stdout, stderr } = await runCheck(t, [url, '--json'], { PLANT_STORE_CHECK_TOKENS: ' ada  bob\n' });
+    assert.deepEqual([code, stderr], [0, '']);
+    const { checks, ...counts } = JSON.parse(stdout) as { checks: Record<string, unknown>[] };
+    const notRun = checks.filter(({ outcome }) => outcome === 'not run');
+    assert.ok(notRun.length >= 4);
+    const passed = checkCases.length - notRun.length;
+    assert.deepEqual(counts, { baseUrl: url, passed, failed: 0, warnings: 0, notRun: notRun.length });
+    assert.deepEqual(checks[0], {
+      id: 'create-200',
+      level: 'MUST',
+      name: 'MUST respond to a valid POST /plants with 200',
+      source: 'Plant Store interface: Create Plant',
+      outcome: 'passed',
+    });
+    for (const { reason } of notRun) assert.equal(reason, 'This check needs a read-only token.');
+  });
+
+  it('accepts tokens that are parts of words', async (t) => {
+    const users: Record<string, Caller> = {
+      a: { user: 'ada' },
+      b: { user: 'bob' },
+      r: { user: 'ada', scopes: ['plants:read'] },
+    };
+    const service = await startService(t, { authenticate: (token) => users[token] ?? null });
+    const args = ['--token', 'a', '--token', 'b', '--read-only-token', 'r'];
+    const { code, stdout, stderr } = await runCheck(t, [service.url, ...args]);
+    assert.deepEqual([code, stderr], [0, ''], stdout);
+    assert.match(stdout, / passed, 0 failed, 0 warnings, 0 not run\.\n$/);
+  });
+
+  it('exits with 1 if a MUST fails, and shows what was expected and received, without the tokens', async (t) => {
+    const url = await startBrokenProxy(t, await startService(t), '"error":40402', '"error":"not found: ada"');
+    const { code, stdout, stderr } = await runCheck(t, [url, ...twoTokens]);
+    assert.deepEqual([code, stderr], [1, '']);
+    const [report = ''] = /^✗ .*\(delete-absent\)\n(?: .*\n)+/m.exec(stdout) ?? [];
+    assert.match(
+      report,
+      new RegExp(
+        [
+          '^✗ MUST respond with 404 to the DELETE of an absent plant \\(delete-absent\\)',
+          ' {4}expected: an Error: \\{"error": int32, "message": string\\}',
+          ' {4}received: status 404, content-type: application/json, cache-control: no-store',
+          ' {14}\\{"error":"not found: \\$TOKEN_A","message":"You have no plant with this id."\\}',
+          ' {4}source: {3}Plant Store interface: Delete Plant',
+          ` {4}request: {2}curl -i --path-as-is -X DELETE -H 'authorization: Bearer '"\\$TOKEN_A" '${url}/plants/\\d+'`,
+          '$',
+        ].join('\n'),
+      ),
+    );
+    assert.doesNotMatch(stdout, /Bearer (?:ada|bob)/);
+    const kind = 'expected an Error: {"error": int32, "message": string} and received status 404';
+    const count = stdout.match(/^ {4}expected: an Error: .*\n {4}received: status 404,/gm)?.length;
+    assert.ok(count !== undefined && count > 1);
+    const [failures, counts] = stdout.split('\n\n').slice(1);
+    assert.equal(failures, `${count} checks ${kind}. The first is delete-absent.`);
+    assert.match(counts ?? '', /^\d+ checks in .* passed, [1-9]\d* failed, \d+ warnings?, \d+ not run\.\n$/);
+  });
+
+  it('exits with 0 if only a SHOULD fails', async (t) => {
+    const url = await startBrokenProxy(t, await startService(t), '"error":40402', '"error":40499');
+    const { code, stdout } = await runCheck(t, [url, ...twoTokens, '--json']);
+    const { failed, warnings, checks } = JSON.parse(stdout) as Record<string, unknown> & {
+      checks: Record<string, unknown>[];
+    };
+    assert.deepEqual([code, failed, warnings], [0, 0, 1]);
+    const [{ received, curl, ...warning } = {}] = checks.filter(({ outcome }) => outcome === 'failed');
+    assert.deepEqual(warning, {
+      id: 'code-plant-not-found',
+      level: 'SHOULD',
+      name: 'SHOULD respond with the error 40402 to the DELETE of an absent plant',
+      source: 'Plant Store interface: error integer',
+      outcome: 'failed',
+      expected: 'the error 40402',
+    });
+    assert.deepEqual(received, {
+      status: 404,
+      headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
+      body: '{"error":40499,"message":"You have no plant with this id."}',
+    });
+    assert.match(String(curl), /^curl .*"\$TOKEN_A"/);
+  });
+
+  it('removes its plants after Ctrl-C and exits with 130', async (t) => {
+    const service = await startService(t);
+    await service.store.createPlant('ada', { id: 1, name: 'Fern' });
+    const child = spawnCommand(['check', service.url, ...twoTokens], { cwd: await temporaryFolder(t) });
+    const errors = text(child.stderr);
+    let stdout = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      stdout += chunk;
+      // This check comes before the one that creates the most plants.
+      if (chunk.includes('(list-empty)')) child.kill('SIGINT');
+    });
+    const [code] = (await once(child, 'exit')) as [number | null];
+    assert.deepEqual([code, await errors], [130, 'plant-store: The checks were interrupted.\n']);
+    assert.doesNotMatch(stdout, /checks in/);
+    assert.deepEqual(await service.store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
+    assert.deepEqual(await service.store.listPlants('bob'), []);
+  });
+});
+
+describe('plant-store check, if the checks cannot be run,', { concurrency: 4 }, () => {
+  const context = async (t: HasAfter): Promise<CommandContext> => ({ cwd: await temporaryFolder(t) });
+  const url = 'http://127.0.0.1:9';
+  const misuses: [string[], string | RegExp][] = [
+    [[], 'check needs the BASE_URL of a server.'],
+    [['', ...twoTokens], 'check needs the BASE_URL of a server.'],
+    [['localhost:3000', ...twoTokens], /^BASE_URL must be an address such as .*, not 'localhost:3000'\.$/],
+    [['ftp://x', ...twoTokens], /^BASE_URL must be an address/],
+    [['http://ada:x@127.0.0.1', ...twoTokens], /^BASE_URL must be an address/],
+    [['http://127.0.0.1/?x=1', ...twoTokens], /^BASE_URL must be an address/],
+    [[url, 'again', ...twoTokens], "Unexpected argument 'again'. See plant-store check --help."],
+    [[url], 'check needs two tokens: --token A --token B, or PLANT_STORE_CHECK_TOKENS.'],
+    [[url, '--token', 'ada'], 'check needs two tokens: --token A --token B, or PLANT_STORE_CHECK_TOKENS.'],
+    [[url, ...twoTokens, '--token', 'eve'], /^check needs two tokens/],
+    [[url, '--token', 'ada', '--token', 'ada'], 'Both tokens are the same: use the tokens of two users.'],
+    [[url, '--token', 'a b', '--token', 'bob'], '--token must be a bearer token, without spaces and quotes.'],
+    [
+      [url, ...twoTokens, '--read-only-token', ''],
+      '--read-only-token must be a bearer token, without spaces and quotes.',
+    ],
+    [[url, ...twoTokens, '--clients', '8'], '--clients needs --concurrent.'],
+    [[url, ...twoTokens, '--operations', '8'], '--operations needs --concurrent.'],
+    [[url, ...twoTokens, '--concurrent', '--clients', '65'], "--clients must be 1 to 64, not '65'."],
+    [[url, ...twoTokens, '--concurrent', '--operations', '1e3'], "--operations must be 1 to 1000000, not '1e3'."],
+  ];
+  for (const [args, message] of misuses) {
+    it(`exits with 2 and one sentence: ${JSON.stringify(args.join(' '))}`, async (t) => {
+      const { code, stdout, stderr } = await runCommand(['check', ...args], await context(t));
+      assert.deepEqual([code, stdout], [2, '']);
+      const [, sentence = ''] = /^plant-store: (.*)\n$/.exec(stderr) ?? [];
+      if (typeof message === 'string') assert.equal(sentence, message);
+      else assert.match(sentence, message);
+    });
+  }
+
+  it('exits with 2 and says why', async (t) => {
+    const service = await startService(t, {
+      authenticate: (token) => {
+        if (token === 'ada-writes') return { user: 'ada', scopes: ['plants:write'] };
+        if (token === 'ada-reads') return { user: 'ada', scopes: ['plants:read'] };
+        return ['ada', 'bob', 'ada2'].includes(token) ? { user: token.replace('2', '') } : null;
+      },
+    });
+    const cases: [string[], string][] = [
+      [['http://127.0.0.1:1', ...twoTokens], 'No Plant Store responds at http://127.0.0.1:1: fetch blocks this port'],
+      [['http://plants.invalid', ...twoTokens], 'No Plant Store responds at http://plants.invalid: getaddrinfo '],
+      [[`${service.url}/garden`, ...twoTokens], `GET ${service.url}/garden/plants responded with 404 instead of 200. `],
+      [[service.url, '--token', 'eve', '--token', 'bob'], 'The server refuses token A: it responded with 401.\n'],
+      [[service.url, '--token', 'ada', '--token', 'eve'], 'The server refuses token B: it responded with 401.\n'],
+      [
+        [service.url, '--token', 'ada-writes', '--token', 'bob'],
+        'The server refuses token A: it responded with 403.\n',
+      ],
+      [[service.url, '--token', 'bob', '--token', 'ada-reads'], 'The server does not allow token B to create plants: '],
+      [
+        [service.url, '--token', 'ada', '--token', 'ada2'],
+        'Both tokens are of the same user: use the tokens of two users.\n',
+      ],
+      [[service.url, ...twoTokens, '--read-only-token', 'eve'], 'The server refuses the read-only token: '],
+    ];
+    for (const [args, message] of cases) {
+      const { code, stdout, stderr } = await runCommand(['check', ...args], await context(t));
+      assert.deepEqual([code, stdout], [2, ''], stderr);
+      assert.ok(stderr.startsWith(`plant-store: ${message}`) && stderr.trimEnd().split('\n').length === 1, stderr);
+    }
+    assert.deepEqual(await service.store.listPlants('ada'), []);
+  });
+
+  it('refuses a user with more than 10,000 plants', async (t) => {
+    const service = await startService(t);
+    for (let at = 0; at < 10_001; at += 1000) {
+      const ids = Array.from({ length: Math.min(1000, 10_001 - at) }, (_, index) => at + index);
+      await Promise.all(ids.map((id) => service.store.createPlant('bob', { id, name: '' })));
+    }
+    const { code, stderr } = await runCommand(['check', service.url, ...twoTokens], await context(t));
+    assert.equal(code, 2);
+    assert.match(
+      stderr,
+      /^plant-store: The user of token B has more than 10000 plants: use a user with fewer plants\.\n$/,
+    );
+  });
+});

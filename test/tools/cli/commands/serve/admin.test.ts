@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { issueToken } from '../../../../../src/tokens/issue.ts';
+import { callService } from '../../../../support/call.ts';
+import { runCommand, startServer } from '../../../../support/command-line.ts';
+import { eventually } from '../../../../support/eventually.ts';
+import { listen, occupyPort } from '../../../../support/listen.ts';
+import { RawConnection } from '../../../../support/raw-http.ts';
+import type { ServerProcess } from '../../../../support/server-process.ts';
+import { hasProgram } from '../../../../support/system-fault.ts';
+import { temporaryFolder } from '../../../../support/temporary-folder.ts';
+import type { HasAfter } from '../../../../support/temporary-folder.ts';
+
+interface Started {
+  readonly cwd: string;
+  readonly server: ServerProcess;
+  readonly token: string;
+  readonly adminUrl: string;
+}
+
+async function start(t: HasAfter, args: string[] = [], maxOpenFiles?: number): Promise<Started> {
+  const cwd = await temporaryFolder(t);
+  const { token } = issueToken(join(cwd, 'tokens.json'), { user: 'ada-secret' });
+  const limits = maxOpenFiles === undefined ? {} : { maxOpenFiles };
+  const server = await startServer(t, ['--admin-port', '0', ...args], { cwd, ...limits });
+  const adminUrl = await eventually(() => {
+    const url = /^Health and metrics: (\S+)$/m.exec(server.stdout())?.[1];
+    assert.ok(url !== undefined);
+    return url;
+  });
+  return { cwd, server, token, adminUrl };
+}
+
+async function get(url: string, method = 'GET'): Promise<[status: number, text: string]> {
+  const response = await fetch(url, { method });
+  return [response.status, await response.text()];
+}
+
+/** Checks a text in the Prometheus format with promtool. Returns what it complains about. */
+async function checkMetrics(text: string): Promise<string> {
+  const promtool = spawn('promtool', ['check', 'metrics'], { stdio: ['pipe', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [promtool.stdout, promtool.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
+  }
+  promtool.stdin.end(text);
+  const [code] = (await once(promtool, 'close')) as [number | null];
+  return code === 0 ? output : `exit code ${code ?? 'none'}: ${output}`;
+}
+
+describe('admin port of plant-store serve', { concurrency: 3 }, () => {
+  it('responds to /live, /ready and /metrics by GET and HEAD, and refuses everything else', async (t) => {
+    const { adminUrl } = await start(t, ['--storage', 'memory']);
+    assert.deepEqual(await get(`${adminUrl}/live`), [200, 'ok\n']);
+    assert.deepEqual(await get(`${adminUrl}/ready?probe`), [200, 'ok\n']);
+    assert.deepEqual(await get(`${adminUrl}/ready`, 'HEAD'), [200, '']);
+    assert.deepEqual(await get(`${adminUrl}/plants`), [404, 'not found\n']);
+    const refused = await fetch(`${adminUrl}/metrics`, { method: 'POST' });
+    assert.deepEqual([refused.status, refused.headers.get('allow')], [405, 'GET, HEAD']);
+    const metrics = await fetch(`${adminUrl}/metrics`);
+    assert.equal(metrics.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
+    await metrics.text();
+  });
+
+  it('counts requests, errors, commits and connections, and shows no user, token or path', async (t) => {
+    const { server, token, adminUrl } = await start(t);
+    for (const body of ['{"id":1,"name":"Fern"}', '{"id":1,"name":"Fern"}']) {
+      await callService(server.url, 'POST', '/plants', { token, body });
+    }
+    await callService(server.url, 'GET', '/plants', { token });
+    await callService(server.url, 'GET', '/secret-path', { token });
+    const garbage = await RawConnection.open(t, server.port);
+    garbage.send('garbage\r\n\r\n');
+    await garbage.untilClosed();
+    const text = await eventually(async () => {
+      const [, metrics] = await get(`${adminUrl}/metrics`);
+      assert.match(metrics, /^plant_store_http_rejected_total 1$/m);
+      return metrics;
+    });
+    for (const line of [
+      'plant_store_http_requests_total{operation="createPlant",status="200"} 1',
+      'plant_store_http_requests_total{operation="createPlant",status="400"} 1',
+      'plant_store_http_requests_total{operation="getPlants",status="200"} 1',
+      'plant_store_http_requests_total{operation="none",status="404"} 1',
+      'plant_store_http_request_duration_seconds_count{operation="createPlant"} 2',
+      'plant_store_http_errors_total{code="id_taken"} 1',
+      'plant_store_http_errors_total{code="route_not_found"} 1',
+      'plant_store_commit_writes_sum 2',
+      'plant_store_commit_duration_seconds_bucket{le="+Inf"} 2',
+      'plant_store_queued_writes 0',
+      'plant_store_storage_up 1',
+      'plant_store_storage_errors_total{operation="commit"} 0',
+    ]) {
+      assert.ok(text.includes(`\n${line}\n`), `${line} is not in ${text}`);
+    }
+    for (const name of ['process_cpu_seconds_total', 'process_open_fds', 'nodejs_eventloop_lag_p99_seconds']) {
+      assert.match(text, new RegExp(`^${name} [\\d.e-]+$`, 'm'));
+    }
+    for (const secret of ['ada-secret', 'secret-path', 'pst_', token]) assert.ok(!text.includes(secret));
+    if (hasProgram(t, 'promtool')) assert.equal(await checkMetrics(text), '');
+  });
+
+  it('can be scraped by Prometheus', async (t) => {
+    if (!hasProgram(t, 'prometheus')) return;
+    const { cwd, adminUrl } = await start(t, ['--storage', 'memory']);
+    const target = new URL(adminUrl).host;
+    const scrape = { job_name: 'plant-store', scrape_interval: '1s', static_configs: [{ targets: [target] }] };
+    await writeFile(join(cwd, 'prometheus.yml'), JSON.stringify({ scrape_configs: [scrape] }));
+    const free = createServer();
+    const port = await listen(t, free);
+    free.close();
+    const args = ['--config.file=prometheus.yml', '--storage.tsdb.path=data', `--web.listen-address=127.0.0.1:${port}`];
+    const prometheus = spawn('prometheus', args, { cwd, stdio: 'ignore' });
+    const exited = once(prometheus, 'exit');
+    t.after(async () => {
+      prometheus.kill('SIGKILL');
+      await exited;
+    });
+    await eventually(async () => {
+      const [, text] = await get(`http://127.0.0.1:${port}/api/v1/query?query=plant_store_build_info`);
+      const { data } = JSON.parse(text) as { data: { result: { metric: Record<string, string> }[] } };
+      assert.equal(data.result[0]?.metric['job'], 'plant-store');
+    }, 20_000);
+  });
+
+  it('responds to /ready with 503 while the server drains, until the public port is closed', async (t) => {
+    const { server, token, adminUrl } = await start(t, ['--storage', 'memory']);
+    const connection = await RawConnection.open(t, server.port);
+    const body = '{"id":1,"name":"Fern"}';
+    const head = ['POST /plants HTTP/1.1', 'Host: x', `Authorization: Bearer ${token}`, 'Expect: 100-continue'];
+    head.push('Content-Type: application/json', `Content-Length: ${body.length}`, '', '');
+    connection.send(head.join('\r\n'));
+    await connection.until(/100 Continue/);
+    const stopped = server.stop();
+    await eventually(async () => {
+      assert.deepEqual(await get(`${adminUrl}/ready`), [503, 'draining\n']);
+    });
+    assert.deepEqual(await get(`${adminUrl}/live`), [200, 'ok\n']);
+    connection.send(body);
+    await connection.until(/"name":"Fern"/);
+    assert.equal(await stopped, 0);
+    await assert.rejects(fetch(`${adminUrl}/live`));
+  });
+
+  it('works when the public port has as many connections as it may have', async (t) => {
+    if (!hasProgram(t, 'prlimit')) return;
+    const { server, adminUrl } = await start(t, [], 128);
+    // Each connection is busy with an incomplete body or header, so that none is closed because it is idle.
+    for (let n = 0; n < 200; n++) {
+      const connection = await RawConnection.open(t, server.port);
+      connection.send('GET /plants HTTP/1.1\r\n');
+    }
+    const [, metrics] = await get(`${adminUrl}/metrics`);
+    const limit = Number(/^plant_store_http_max_connections (\d+)$/m.exec(metrics)?.[1]);
+    assert.equal(limit, 64);
+    assert.match(metrics, /^plant_store_http_open_connections 6\d$/m);
+    assert.match(metrics, /^process_open_fds \d+$/m);
+    assert.deepEqual(await get(`${adminUrl}/ready`), [200, 'ok\n']);
+  });
+
+  it('closes each connection after its response, so that idle clients do not block it', async (t) => {
+    const { adminUrl } = await start(t, ['--storage', 'memory']);
+    for (let n = 0; n < 20; n++) {
+      const [response] = (await once(request(`${adminUrl}/live`).end(), 'response')) as [NodeJS.ReadableStream];
+      response.resume();
+      await once(response, 'end');
+    }
+    assert.deepEqual(await get(`${adminUrl}/live`), [200, 'ok\n']);
+  });
+
+  it('ends the command with exit code 1 if its port is in use', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const port = await occupyPort(t);
+    const args = ['serve', '--port', '0', '--storage', 'memory'];
+    const finished = await runCommand(args, { cwd, env: { PLANT_STORE_ADMIN_PORT: String(port) } });
+    const hint = 'Choose another port with --admin-port or PLANT_STORE_ADMIN_PORT.';
+    assert.deepEqual([finished.code, finished.stdout], [1, '']);
+    assert.ok(finished.stderr.includes(`Port ${port} of 127.0.0.1 is in use. ${hint}`), finished.stderr);
+  });
+
+  it('does not keep the process alive if the public port is in use', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const port = await occupyPort(t);
+    const args = ['serve', '--port', String(port), '--admin-port', '0', '--storage', 'memory'];
+    const { code, stderr } = await runCommand(args, { cwd });
+    assert.deepEqual([code, stderr.includes(`Port ${port} of 127.0.0.1 is in use`)], [1, true]);
+  });
+
+  it('needs --admin-port if --admin-host is set', async (t) => {
+    const { code, stderr } = await runCommand(['serve', '--admin-host', '::1'], { cwd: await temporaryFolder(t) });
+    assert.deepEqual([code, stderr.includes('--admin-host has no effect without --admin-port.')], [2, true]);
+  });
+});

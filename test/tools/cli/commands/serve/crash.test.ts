@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { runCrashRounds } from '../../../../crash/rounds.ts';
+import { main, tsx } from '../../../../support/sources.ts';
+import { temporaryFolder } from '../../../../support/temporary-folder.ts';
+
+for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']) {
+  describe(`plant-store serve --storage ${storage}, killed and restarted on one file`, () => {
+    it('stores exactly the acknowledged writes', async (t) => {
+      const { rounds, acknowledged, unanswered, killedAtStart, integrity, ...faults } = await runCrashRounds({
+        folder: await temporaryFolder(t),
+        program: { command: ['--import', tsx, main], storage },
+        rounds: ['kill', 'kill at start', 'kill one of two', 'stop', 'kill'],
+        random: Math.random,
+      });
+      t.diagnostic(
+        `${rounds} rounds, ${acknowledged} acknowledged, ${unanswered} without a response, ${killedAtStart} killed during startup`,
+      );
+      assert.deepEqual(faults, { lost: [], resurrected: [], phantom: [], problems: [] });
+      assert.equal(integrity, 'ok');
+      assert.ok(acknowledged > 0);
+    });
+  });
+}

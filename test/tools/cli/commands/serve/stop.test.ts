@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { issueToken } from '../../../../../src/tokens/issue.ts';
+import { callService } from '../../../../support/call.ts';
+import { startServer } from '../../../../support/command-line.ts';
+import { eventually } from '../../../../support/eventually.ts';
+import { parseRawAnswer, RawConnection } from '../../../../support/raw-http.ts';
+import type { ServerProcess } from '../../../../support/server-process.ts';
+import { temporaryFolder } from '../../../../support/temporary-folder.ts';
+import type { HasAfter } from '../../../../support/temporary-folder.ts';
+
+const plant = '{"id":1,"name":"Basil"}';
+
+interface Started {
+  readonly server: ServerProcess;
+  readonly token: string;
+  readonly again: () => Promise<ServerProcess>;
+}
+
+async function start(t: HasAfter, storage: string): Promise<Started> {
+  const cwd = await temporaryFolder(t);
+  const { token } = issueToken(join(cwd, 'tokens.json'), { user: 'ada' });
+  const again = (): Promise<ServerProcess> => startServer(t, ['--storage', storage, '--log', 'json'], { cwd });
+  const server = await again();
+  return { server, token, again };
+}
+
+/** Sends half the body of a POST, after the server has begun to read it. */
+async function sendHalf(t: HasAfter, { server, token }: Started): Promise<RawConnection> {
+  const connection = await RawConnection.open(t, server.port);
+  const head = [
+    'POST /plants HTTP/1.1',
+    'Host: localhost',
+    `Authorization: Bearer ${token}`,
+    'Content-Type: application/json',
+    `Content-Length: ${plant.length}`,
+    // The 100 response shows that the request is in progress.
+    'Expect: 100-continue',
+  ];
+  connection.send(`${head.join('\r\n')}\r\n\r\n`);
+  await connection.until(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
+  connection.send(plant.slice(0, 10));
+  return connection;
+}
+
+/** Sends a signal and waits until the server has logged it. `exit` resolves with the exit code. */
+async function signal({ server }: Started, name: NodeJS.Signals): Promise<{ exit: Promise<number | null> }> {
+  const exit = server.stop(name);
+  await eventually(() => {
+    assert.match(server.stderr(), new RegExp(`"${name}: stopping"`));
+  });
+  return { exit };
+}
+
+async function assertRefuses(port: number): Promise<void> {
+  const [error] = (await once(connect(port, '127.0.0.1'), 'error')) as [NodeJS.ErrnoException];
+  assert.equal(error.code, 'ECONNREFUSED');
+}
+
+async function plantsOf({ token }: Started, server: ServerProcess): Promise<unknown> {
+  return (await callService(server.url, 'GET', '/plants', { token })).json;
+}
+
+async function create({ server, token }: Started, id: number): Promise<number> {
+  const body = JSON.stringify({ id, name: `plant ${id}` });
+  return (await callService(server.url, 'POST', '/plants', { token, body })).status;
+}
+
+describe('plant-store serve, on a signal', { concurrency: 4 }, () => {
+  for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    it(`finishes requests in progress on ${name}, refuses new connections, and exits with 0`, async (t) => {
+      const started = await start(t, 'sqlite:plants.db');
+      const connection = await sendHalf(t, started);
+      const { exit } = await signal(started, name);
+      await assertRefuses(started.server.port);
+
+      connection.send(plant.slice(10));
+      const received = await connection.untilClosed();
+      const { status, head, json } = parseRawAnswer(received.replace('HTTP/1.1 100 Continue\r\n\r\n', ''));
+      assert.deepEqual([status, json], [200, { name: 'Basil' }]);
+      assert.match(head, /^connection: close$/im);
+      assert.equal(await exit, 0);
+      assert.deepEqual(await plantsOf(started, await started.again()), [{ name: 'Basil' }]);
+    });
+  }
+
+  it('closes idle connections', async (t) => {
+    const started = await start(t, 'memory');
+    const connection = await RawConnection.open(t, started.server.port);
+    connection.send('GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await connection.until(/^connection: keep-alive\r\n/im);
+    const { exit } = await signal(started, 'SIGTERM');
+    await connection.untilClosed();
+    assert.equal(await exit, 0);
+  });
+
+  it('exits with 0 within 10 seconds if a request never ends', async (t) => {
+    const started = await start(t, 'memory');
+    const connection = await sendHalf(t, started);
+    const signalledAt = performance.now();
+    const { exit } = await signal(started, 'SIGTERM');
+    assert.equal(await exit, 0);
+    assert.ok(performance.now() - signalledAt < 10_000);
+    await connection.untilClosed();
+  });
+
+  for (const [second, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
+    it(`exits with ${code} immediately if ${second} is the second signal`, async (t) => {
+      const started = await start(t, 'memory');
+      await sendHalf(t, started);
+      await signal(started, 'SIGINT');
+      await sleep(150);
+      const signalledAt = performance.now();
+      assert.equal(await started.server.stop(second), code);
+      assert.ok(performance.now() - signalledAt < 4000, 'long before the end of the grace period');
+    });
+  }
+
+  it('treats two simultaneous signals as one, because npm forwards the signal that the terminal also sends', async (t) => {
+    const started = await start(t, 'memory');
+    const connection = await sendHalf(t, started);
+    void started.server.stop('SIGTERM');
+    const exit = started.server.stop('SIGINT');
+    await eventually(() => {
+      assert.match(started.server.stderr(), /: stopping"/);
+    });
+    connection.send(plant.slice(10));
+    assert.match(await connection.untilClosed(), /\r\n\r\n\{"name":"Basil"\}$/);
+    assert.equal(await exit, 0);
+    assert.equal(started.server.stderr().split(': stopping"').length, 2);
+  });
+});
+
+describe('plant-store serve, restarted', { concurrency: 4 }, () => {
+  for (const name of ['SIGKILL', 'SIGTERM'] as const) {
+    it(`lists every plant that was acknowledged before ${name}`, async (t) => {
+      const started = await start(t, 'sqlite:plants.db');
+      const ids = Array.from({ length: 20 }, (_, id) => id);
+      assert.deepEqual(
+        await Promise.all(ids.map((id) => create(started, id))),
+        ids.map(() => 200),
+      );
+      await started.server.stop(name);
+      assert.deepEqual(
+        await plantsOf(started, await started.again()),
+        ids.map((id) => ({ name: `plant ${id}` })),
+      );
+    });
+  }
+});

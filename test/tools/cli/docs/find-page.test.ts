@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { cp, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { routes } from '../../../../src/http/routes.ts';
+import { runCommand, startServer } from '../../../support/command-line.ts';
+import { startDocsService } from '../../../support/docs-service.ts';
+import { RawConnection } from '../../../support/raw-http.ts';
+import { evalArgs, runSuccessfully } from '../../../support/run-program.ts';
+import { startService } from '../../../support/service.ts';
+import { root } from '../../../support/sources.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+
+const files: [path: string, mediaType: string][] = [
+  ['/docs', 'text/html; charset=utf-8'],
+  ['/docs/page.css', 'text/css; charset=utf-8'],
+  ['/docs/swagger-ui.css', 'text/css; charset=utf-8'],
+  ['/docs/start.js', 'text/javascript; charset=utf-8'],
+  ['/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+  ['/docs/icon.png', 'image/png'],
+];
+
+/** Sends a request. Returns the status, the headers that do not depend on the time, and the body. */
+async function send(url: string, method: string, body?: string): Promise<unknown> {
+  const headers = { authorization: 'Bearer ada', 'content-type': 'application/json', 'x-request-id': '1' };
+  const response = await fetch(url, { method, headers, redirect: 'manual', ...(body !== undefined && { body }) });
+  const kept = [...response.headers].filter(([name]) => name !== 'date');
+  return { status: response.status, headers: kept, body: await response.text() };
+}
+
+describe('the page of serve --docs', () => {
+  it('consists of files with their media types and a policy', async (t) => {
+    const url = `http://127.0.0.1:${await startDocsService(t)}`;
+    for (const [path, mediaType] of files) {
+      const response = await fetch(url + path);
+      const body = Buffer.from(await response.arrayBuffer());
+      const { status, headers } = response;
+      assert.deepEqual([status, headers.get('content-type'), body.length > 0], [200, mediaType, true], path);
+      assert.equal(headers.get('x-content-type-options'), 'nosniff');
+      assert.equal(headers.get('cache-control'), 'max-age=600');
+      const policy = headers.get('content-security-policy') ?? '';
+      assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self'; /);
+      assert.doesNotMatch(policy, /unsafe|\*|https?:/);
+
+      const head = await fetch(url + path, { method: 'HEAD' });
+      assert.deepEqual([head.status, head.headers.get('content-length')], [200, String(body.length)]);
+    }
+  });
+
+  it('contains only relative URLs, so that it works under any prefix', async (t) => {
+    const url = `http://127.0.0.1:${await startDocsService(t)}`;
+    const html = await (await fetch(`${url}/docs`)).text();
+    const linked = [...html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, link = '']) => `/${link}`);
+    assert.deepEqual(
+      linked.toSorted(),
+      files
+        .map(([path]) => path)
+        .filter((path) => path !== '/docs')
+        .toSorted(),
+    );
+    assert.match(await (await fetch(`${url}/docs/start.js`)).text(), /url: 'openapi\.json'/);
+  });
+
+  it('redirects /docs/ to the page, relative to the prefix', async (t) => {
+    const response = await fetch(`http://127.0.0.1:${await startDocsService(t)}/docs/`, { redirect: 'manual' });
+    assert.deepEqual([response.status, response.headers.get('location')], [308, '../docs']);
+  });
+
+  it('is found with and without the base path', async (t) => {
+    const url = `http://127.0.0.1:${await startDocsService(t, { basePath: '/garden' })}`;
+    for (const [path] of files) {
+      const [without, withPrefix] = await Promise.all(
+        ['', '/garden'].map((prefix) => send(url + prefix + path, 'GET')),
+      );
+      assert.equal((withPrefix as { status: number }).status, 200, path);
+      assert.deepEqual(withPrefix, without);
+    }
+    const redirected = await fetch(`${url}/garden/docs/`);
+    assert.deepEqual([redirected.status, redirected.url], [200, `${url}/garden/docs`]);
+    for (const path of ['/gardendocs', '/garden/garden/docs', '/garden/docs/x', '/lawn/docs']) {
+      assert.equal((await fetch(url + path)).status, 404, path);
+    }
+  });
+
+  it('supports only GET and HEAD', async (t) => {
+    const url = `http://127.0.0.1:${await startDocsService(t)}`;
+    for (const path of ['/docs', '/docs/', '/docs/start.js']) {
+      for (const method of ['OPTIONS', 'POST']) assert.equal((await fetch(url + path, { method })).status, 404);
+    }
+  });
+
+  it('changes no response of the service', async (t) => {
+    const withDocs = `http://127.0.0.1:${await startDocsService(t)}`;
+    const { url: without } = await startService(t);
+    const paths = routes.map(({ path }) => path.replace('{id}', '1'));
+    const others = ['/', '/doc', '/docs2', '/Docs', '/docs/x', '/docs/index.html', '/docs//', '//docs', '/plants/docs'];
+    for (const path of [...paths, ...paths, ...others]) {
+      for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST', 'DELETE', 'PUT']) {
+        const body = method === 'POST' ? '{"id":1,"name":"Fern"}' : undefined;
+        const expected = await send(without + path, method, body);
+        assert.deepEqual(await send(withDocs + path, method, body), expected, `${method} ${path}`);
+      }
+    }
+  });
+
+  it('is subject to the rules for requests', async (t) => {
+    const port = await startDocsService(t);
+    const malformed = await RawConnection.open(t, port);
+    malformed.send('GET /docs HTTP/1.1\r\n\r\n');
+    assert.match(await malformed.untilClosed(), /^HTTP\/1\.1 400 .*"error":40009/s);
+
+    // A request after one that closes the connection must not take effect (RFC 9112 §9.6).
+    const closing = await RawConnection.open(t, port);
+    const body = '{"id":1,"name":"Fern"}';
+    const credentials = 'Host: a\r\nAuthorization: Bearer ada\r\n';
+    const create = `POST /plants HTTP/1.1\r\n${credentials}Content-Type: application/json\r\nContent-Length: 22\r\n\r\n${body}`;
+    closing.send(`GET /docs/start.js HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n${create}`);
+    assert.equal((await closing.untilClosed()).match(/HTTP\/1\.1 /g)?.length, 1);
+    const list = await fetch(`http://127.0.0.1:${port}/plants`, { headers: { authorization: 'Bearer ada' } });
+    assert.equal(await list.text(), '[]');
+  });
+});
+
+describe('plant-store serve --docs', { concurrency: 4 }, () => {
+  it('serves the page and prints its URL', async (t) => {
+    const cwd = await temporaryFolder(t);
+    for (const [args, env] of [
+      [['--docs'], {}],
+      [[], { PLANT_STORE_DOCS: '1' }],
+    ] as const) {
+      const server = await startServer(t, ['--storage', 'memory', ...args], { cwd, env });
+      assert.equal((await fetch(`${server.url}/docs`)).status, 200);
+      assert.ok(server.stdout().includes(`\nTry it in a browser: ${server.url}/docs\n`), server.stdout());
+      assert.equal(await server.stop(), 0);
+    }
+  });
+
+  it('is off by default: /docs is a path like any other', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const server = await startServer(t, ['--storage', 'memory'], { cwd, env: { PLANT_STORE_DOCS: '0' } });
+    const [docs, other] = await Promise.all(['/docs', '/other'].map((path) => send(server.url + path, 'GET')));
+    assert.deepEqual(docs, other);
+    assert.equal((docs as { status: number }).status, 404);
+    assert.doesNotMatch(server.stdout(), /browser/);
+  });
+
+  it('rejects a value of PLANT_STORE_DOCS that is neither 0 nor 1', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const finished = await runCommand(['serve', '--port', '0'], { cwd, env: { PLANT_STORE_DOCS: 'yes' } });
+    const stderr = "plant-store: PLANT_STORE_DOCS must be 0 or 1, not 'yes'.\n";
+    assert.deepEqual(finished, { code: 2, stdout: '', stderr });
+  });
+
+  it('says what to install if the package swagger-ui-dist is missing', async (t) => {
+    // Only the sources, in a folder from which no package can be found.
+    const folder = await temporaryFolder(t);
+    await cp(join(root, 'src'), join(folder, 'src'), { recursive: true });
+    await cp(join(root, 'package.json'), join(folder, 'package.json'));
+    const script = `
+      process.stderr.write = (text) => process.stdout.write(text);
+      const { run } = await import(${JSON.stringify(join(folder, 'src', 'tools', 'cli', 'run.ts'))});
+      console.log(await run(['serve', '--port', '0', '--storage', 'memory', '--docs']));
+    `;
+    const args = ['--disable-warning=ExperimentalWarning', ...evalArgs(script)];
+    const stdout = await runSuccessfully(process.execPath, args, { cwd: folder });
+    assert.equal(stdout, 'plant-store: --docs needs the package swagger-ui-dist: npm install swagger-ui-dist\n2\n');
+    await assert.rejects(readFile(join(folder, 'tokens.json')), { code: 'ENOENT' });
+  });
+});

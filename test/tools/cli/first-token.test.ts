@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import type { TestContext } from 'node:test';
+import { readTokenFile } from '../../../src/tokens/token-file.ts';
+import { callService } from '../../support/call.ts';
+import { runCommand, startServer } from '../../support/command-line.ts';
+import { eventually } from '../../support/eventually.ts';
+import { occupyPort } from '../../support/listen.ts';
+import type { ServerProcess } from '../../support/server-process.ts';
+import { main, tsx } from '../../support/sources.ts';
+import { hasProgram } from '../../support/system-fault.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+function curlLine(server: ServerProcess): string {
+  const line = /^ +(curl .*)$/m.exec(server.stdout())?.[1];
+  assert.ok(line, server.stdout());
+  return line;
+}
+
+/** Runs a line in a shell, and returns its standard output. */
+function paste(t: TestContext, line: string): string {
+  // PATH only, because a proxy in the environment would not reach the addresses of this machine.
+  const env = { PATH: process.env['PATH'] };
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', line], { encoding: 'utf8', env });
+  if (status === 127) t.diagnostic('NOT CHECKED that the printed line works: this machine has no curl');
+  else assert.equal(status, 0, stderr);
+  return status === 127 ? '[]' : stdout;
+}
+
+async function statusOf(url: string, token: string): Promise<number> {
+  return (await callService(url, 'GET', '/plants', { token })).status;
+}
+
+describe('first start of plant-store serve', { concurrency: 4 }, () => {
+  it('writes a token of the user me to a file that only its owner can read, and prints a working curl line', async (t) => {
+    const cwd = join(await temporaryFolder(t), "it's $HOME");
+    await mkdir(cwd);
+    const first = await startServer(t, [], { cwd });
+    assert.match(first.url, /^http:\/\/127\.0\.0\.1:\d+$/);
+    const line = await eventually(() => curlLine(first));
+    assert.equal(paste(t, `${line} --silent`), '[]');
+    const file = join(cwd, 'first-token.txt');
+    assert.match(await readFile(file, 'utf8'), /^pst_[0-9A-Za-z]{36}\n$/);
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+    assert.ok(first.stdout().includes(`It is in ${file}, `));
+    const plants = `Plants are stored in the new file ${join(cwd, 'plants.db')}, and tokens in ${join(cwd, 'tokens.json')}.`;
+    const ending = [
+      `Plant Store listening on ${first.url}`,
+      plants,
+      'To list your plants, run:',
+      '',
+      `  ${line}`,
+      '',
+      '',
+    ];
+    assert.ok(first.stdout().endsWith(`\n\n${ending.join('\n')}`), first.stdout());
+    assert.doesNotMatch(first.stdout(), /pst_/);
+    const token = (await readFile(file, 'utf8')).trimEnd();
+    assert.deepEqual(
+      readTokenFile(join(cwd, 'tokens.json')).map(({ user }) => user),
+      ['me'],
+    );
+    assert.equal((await stat(join(cwd, 'tokens.json'))).mode & 0o777, 0o600);
+    assert.equal((await stat(join(cwd, 'plants.db'))).mode & 0o777, 0o600);
+    assert.equal(await first.stop(), 0);
+    assert.ok(!first.stderr().includes(token));
+    assert.equal(await readFile(join(cwd, 'tokens.json'), 'utf8').then((text) => text.includes(token)), false);
+
+    await rm(file);
+    const second = await startServer(t, [], { cwd });
+    assert.equal(await statusOf(second.url, token), 200);
+    assert.equal(await second.stop(), 0);
+    const same = `Plant Store listening on ${second.url}\n${plants.replace('the new file ', '')}\n`;
+    assert.equal(second.stdout(), same);
+    assert.ok(!existsSync(file));
+  });
+
+  it('shows the token on a terminal with a working curl line, and creates no file for it', async (t) => {
+    if (!hasProgram(t, 'script')) return;
+    const cwd = await temporaryFolder(t);
+    const command = `exec '${process.execPath}' --import '${tsx}' '${main}' serve --port 0 --storage memory`;
+    const args = ['--quiet', '--return', '--command', command, '/dev/null'];
+    const child = spawn('script', args, { cwd, stdio: ['pipe', 'pipe', 'inherit'] });
+    const exited = once(child, 'exit') as Promise<[number | null]>;
+    let stdout = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk.replaceAll('\r', '')));
+    t.after(async () => {
+      child.kill('SIGKILL');
+      await exited;
+    });
+    const line = await eventually(() => /^ +(curl .*)\n/m.exec(stdout)?.[1] ?? assert.fail(stdout), 20_000);
+    assert.equal(paste(t, `${line} --silent`), '[]');
+    const [token = ''] = /pst_[0-9A-Za-z]{36}/.exec(line) ?? [];
+    assert.equal(stdout.split(token).length - 1, 2, 'the token alone and in the curl line');
+    assert.deepEqual((await readdir(cwd)).sort(), ['tokens.json', 'tokens.json.lock']);
+    // The character that Ctrl-C sends.
+    child.stdin.write('\u0003');
+    assert.deepEqual((await exited)[0], 0);
+  });
+
+  it('fails with one sentence if the file for the token exists, and does not change it', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const file = join(cwd, 'first-token.txt');
+    await writeFile(file, 'mine');
+    const { code, stdout, stderr } = await runCommand(['serve', '--port', '0', '--storage', 'memory'], { cwd });
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(
+      stderr,
+      /^plant-store: The first token would be written to .*first-token\.txt, which exists\. Move .*\n$/,
+    );
+    assert.equal(await readFile(file, 'utf8'), 'mine');
+    assert.deepEqual(await readdir(cwd), ['first-token.txt']);
+  });
+
+  it('prints a curl line for localhost when it listens on all addresses', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const server = await startServer(t, ['--host', '0.0.0.0', '--storage', 'memory'], { cwd });
+    assert.match(server.url, /^http:\/\/0\.0\.0\.0:\d+$/);
+    const line = await eventually(() => curlLine(server));
+    assert.match(line, /http:\/\/localhost:\d+\/plants/);
+    assert.equal(paste(t, `${line} --silent`), '[]');
+    assert.equal(await server.stop(), 0);
+  });
+
+  it('writes an IPv6 address in brackets', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const isThere = await occupyPort(t, '::1').catch(() => undefined);
+    if (isThere === undefined) {
+      t.diagnostic('NOT CHECKED: this machine has no IPv6');
+      return;
+    }
+    const server = await startServer(t, ['--host', '::1', '--storage', 'memory'], { cwd });
+    assert.match(server.url, /^http:\/\/\[::1\]:\d+$/);
+    assert.equal(paste(t, `${await eventually(() => curlLine(server))} --silent`), '[]');
+  });
+
+  it('creates no token if the port is in use', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const port = await occupyPort(t);
+    const { code, stdout, stderr } = await runCommand(['serve', '--port', String(port)], { cwd });
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, new RegExp(`^plant-store: .*EADDRINUSE.*127\\.0\\.0\\.1:${port}\\)\n$`));
+    assert.ok(!existsSync(join(cwd, 'tokens.json')));
+  });
+
+  it('fails with one sentence if the folder of the tokens file does not exist, and creates no file', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const { code, stdout, stderr } = await runCommand(['serve', '--port', '0', '--tokens', 'etc/tokens.json'], { cwd });
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.ok(
+      stderr.startsWith(`plant-store: There is no folder ${join(cwd, 'etc')} for the tokens file. Create `),
+      stderr,
+    );
+    assert.deepEqual(await readdir(cwd), []);
+  });
+
+  it('fails with one sentence if the tokens file cannot be created', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await writeFile(join(cwd, 'file'), '');
+    const args = ['serve', '--port', '0', '--storage', 'memory', '--tokens', 'file/tokens.json'];
+    const { code, stdout, stderr } = await runCommand(args, { cwd });
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, /^plant-store: .*file.*\n$/);
+  });
+});

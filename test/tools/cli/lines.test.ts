@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import { describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
+import { readLines } from '../../../src/tools/cli/lines.ts';
+import type { Line } from '../../../src/tools/cli/lines.ts';
+
+async function split(pieces: readonly Uint8Array[], maxBytes: number): Promise<Line[]> {
+  const lines: Line[] = [];
+  for await (const some of readLines(Readable.from(pieces.map((piece) => Buffer.from(piece))), maxBytes)) {
+    lines.push(...some);
+  }
+  return lines;
+}
+
+describe('readLines', () => {
+  it('splits lines independently of how the bytes arrive, and omits the bytes of lines that are too long', async () => {
+    const byte = fc.constantFrom(0x0a, 0x0d, 0x61, 0xff);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.uint8Array({ maxLength: 20 }).chain((all) => fc.array(byte, { maxLength: all.length })),
+          { maxLength: 12 },
+        ),
+        async (arrays) => {
+          const pieces = arrays.map((each) => Uint8Array.from(each));
+          const text = Buffer.concat(pieces).toString('latin1');
+          const lines = text.split('\n');
+          if (lines.at(-1) === '') lines.pop();
+          const expected = lines.map((line, n) => ({ number: n + 1, bytes: line.length > 5 ? undefined : line }));
+          const found = (await split(pieces, 5)).map(({ number, bytes }) => ({
+            number,
+            bytes: bytes?.toString('latin1'),
+          }));
+          assert.deepEqual(found, expected);
+        },
+      ),
+    );
+  });
+
+  it('keeps at most maxBytes of a line that does not end', async () => {
+    async function* endless(): AsyncGenerator<Buffer> {
+      for (let n = 0; n < 512; n++) yield Buffer.alloc(2 ** 20);
+    }
+    const before = process.memoryUsage().arrayBuffers;
+    const lines: Line[] = [];
+    for await (const some of readLines(endless(), 1000)) {
+      lines.push(...some);
+      await nextTurn();
+    }
+    const heldMiB = (process.memoryUsage().arrayBuffers - before) / 2 ** 20;
+    assert.ok(heldMiB < 300, `${heldMiB} of 512 MiB`);
+    assert.deepEqual(lines, [{ number: 1, bytes: undefined }]);
+  });
+});

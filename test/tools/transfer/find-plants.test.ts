@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { MemoryStorage } from '../../../src/index.ts';
+import type { OwnedPlant } from '../../../src/index.ts';
+import { maxInt64, minInt64 } from '../../../src/core/model/int64.ts';
+import { compareOwned } from '../../../src/storage/key-order.ts';
+import { findPlants, keyOf } from '../../../src/tools/transfer/find-plants.ts';
+import { owned, rowOfPlants } from '../../support/stored-plants.ts';
+import { createEach } from '../../support/writes.ts';
+
+const key = fc.record({
+  user: fc.constantFrom('a', 'b', '\uffff', '\u{10000}'),
+  id: fc.oneof(fc.bigInt({ min: 0n, max: 60n }), fc.constantFrom(minInt64, minInt64 + 1n, maxInt64)),
+});
+const keys = fc
+  .uniqueArray(key, { maxLength: 150, selector: ({ user, id }) => `${id} ${user}` })
+  .map((all) => all.map(({ user, id }) => owned(user, { id, name: `${id}` })).sort(compareOwned));
+
+async function storageWith(plants: readonly OwnedPlant[]): Promise<MemoryStorage> {
+  const storage = new MemoryStorage();
+  await storage.commit(createEach(plants));
+  return storage;
+}
+
+describe('findPlants', () => {
+  it('finds the stored plant of each key', async () => {
+    await fc.assert(
+      fc.asyncProperty(keys, keys, async (stored, wanted) => {
+        const found = await findPlants(await storageWith(stored), wanted);
+        for (const each of wanted) {
+          const expected = stored.find((one) => compareOwned(one, each) === 0)?.plant;
+          assert.deepEqual(found.get(keyOf(each)), expected);
+        }
+      }),
+    );
+  });
+
+  it('needs one read for consecutive plants', async () => {
+    const plants = rowOfPlants('ada', 1000);
+    const storage = await storageWith(plants);
+    const scan = storage.scan.bind(storage);
+    let reads = 0;
+    storage.scan = (range) => {
+      reads++;
+      return scan(range);
+    };
+    const found = await findPlants(storage, plants);
+    assert.equal(found.size, 1000);
+    assert.equal(reads, 1);
+  });
+});
