@@ -1,4 +1,4 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** The share of `maxConnections` that may be open. The rest is kept free for new connections. */
@@ -13,7 +13,7 @@ const connectionsOf = new WeakMap<Server, Map<Socket, number>>();
 /**
  * Makes room for new connections. When more than 95 % of `maxConnections` are open, closes the connection that has
  * finished nothing for longest, if that is more than a second. A connection finishes something when it is accepted,
- * when a response has been sent, and when its client has read all buffered data.
+ * when a whole request header has arrived, and when its client has read all buffered data.
  *
  * The rule treats half-sent headers, stalled bodies, unread responses and idle clients alike. The server emits
  * `connectionEvicted` for each connection that is closed.
@@ -48,16 +48,14 @@ export function evictConnections(server: Server): void {
   const onDrain = function (this: Socket): void {
     finished(this);
   };
-  const onSent = function (this: ServerResponse): void {
-    finished(this.req.socket);
-  };
   server.on('connection', (socket) => {
     open.set(socket, performance.now());
     socket.on('drain', onDrain).once('close', () => open.delete(socket));
     makeRoom();
   });
-  // 'close' is emitted only once, so `on` has the same effect as `once` and costs less per request.
-  server.on('request', (_, response) => response.on('close', onSent));
+  server.on('request', ({ socket }) => {
+    finished(socket);
+  });
   // Usually, there is room before node:http refuses a connection. But `maxConnections` may have been lowered.
   server.on('drop', makeRoom);
 }
