@@ -14,6 +14,8 @@ try {
 }
 
 // Constant memory, however many there are.
-for await (const { id, name, tag = 'none' } of store.plants('ada')) console.log(`${id} ${name} (${tag})`);
+for await (const page of store.iteratePages('ada')) {
+  for (const { id, name, tag = 'none' } of page) console.log(`${id} ${name} (${tag})`);
+}
 
 await store.close();

@@ -7,7 +7,7 @@ import { createPlantServer, drainServer } from 'plant-store/http';
 import type { Authenticate } from 'plant-store/http';
 import { SqliteStorage } from 'plant-store/sqlite';
 
-// Instead of this, verify a JWT, or read the tokens file of `plant-store token` with createTokenFileAuthenticator.
+// Instead of this, verify a JWT, or use createTokenFileAuthenticator from plant-store/tokens.
 const authenticate: Authenticate = (token) => (token === process.env['ADAS_TOKEN'] ? { user: 'ada' } : null);
 
 const store = new PlantStore({ storage: new SqliteStorage(process.argv[2] ?? 'plants.db') });

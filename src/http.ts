@@ -11,5 +11,3 @@ export { createPlantServer, drainServer } from './http/node/server.ts';
 export { openApiDocument } from './http/openapi.ts';
 export type { FailedRequest, ServiceOptions } from './http/service-options.ts';
 export type { Authenticate, Caller, Scope } from './core/model/caller.ts';
-export { createTokenFileAuthenticator } from './tokens/authenticator.ts';
-export type { TokenFileOptions } from './tokens/authenticator.ts';

@@ -127,18 +127,6 @@ export class PlantStore {
   }
 
   /**
-   * Iterates over a user's plants in ascending order of id, one at a time, in constant memory. Reads the plants with
-   * {@link iteratePages}, so the same guarantees apply if plants are changed during the iteration.
-   *
-   * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
-   * @example
-   * for await (const { id, name } of store.plants('ada')) console.log(id, name);
-   */
-  async *plants(user: string, options: ListOptions = {}): AsyncGenerator<StoredPlant, void, undefined> {
-    for await (const page of this.iteratePages(user, options)) yield* page;
-  }
-
-  /**
    * Iterates over a user's plants in ascending order of id, page by page, in constant memory. Each page is read on
    * demand. A page contains up to 1000 plants, or fewer if names are very long. Pages are never empty.
    *

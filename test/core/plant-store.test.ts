@@ -105,23 +105,6 @@ describe('PlantStore.listPlants', () => {
   });
 });
 
-describe('PlantStore.plants', () => {
-  it('iterates over plants by ascending id, across pages and within a range', async () => {
-    const store = newStore();
-    await createPlants(store, 1500);
-    const ids: bigint[] = [];
-    for await (const { id } of store.plants('ada')) ids.push(id);
-    assert.deepEqual(
-      ids,
-      Array.from({ length: 1500 }, (_, id) => BigInt(id)),
-    );
-    const some: bigint[] = [];
-    for await (const { id } of store.plants('ada', { after: 997, limit: 3 })) some.push(id);
-    assert.deepEqual(some, [998n, 999n, 1000n]);
-    await assert.rejects(store.plants('ada', { limit: -1 }).next(), { code: 'invalid_limit' });
-  });
-});
-
 describe('PlantStore.iteratePages', () => {
   it('yields all plants in pages of at most 1000', async () => {
     const store = newStore();

@@ -55,22 +55,8 @@ export const entries: readonly Entry[] = [
   {
     subpath: './http',
     needsNodeTypes: true,
-    values: [
-      'createPlantServer',
-      'createRequestListener',
-      'createTokenFileAuthenticator',
-      'drainServer',
-      'openApiDocument',
-    ],
-    types: [
-      'Authenticate',
-      'Caller',
-      'FailedRequest',
-      'Scope',
-      'ServiceListener',
-      'ServiceOptions',
-      'TokenFileOptions',
-    ],
+    values: ['createPlantServer', 'createRequestListener', 'drainServer', 'openApiDocument'],
+    types: ['Authenticate', 'Caller', 'FailedRequest', 'Scope', 'ServiceListener', 'ServiceOptions'],
   },
   {
     subpath: './postgres',
@@ -91,6 +77,12 @@ export const entries: readonly Entry[] = [
       'StorageLocation',
       'TestRunner',
     ],
+  },
+  {
+    subpath: './tokens',
+    needsNodeTypes: false,
+    values: ['createTokenFileAuthenticator'],
+    types: ['Authenticate', 'Caller', 'Scope', 'TokenFileOptions'],
   },
 ];
 

@@ -41,22 +41,8 @@ import type {
   Scope as FetchScope,
   ServiceOptions as FetchOptions,
 } from '../../src/fetch.ts';
-import {
-  createPlantServer,
-  createRequestListener,
-  createTokenFileAuthenticator,
-  drainServer,
-  openApiDocument,
-} from '../../src/http.ts';
-import type {
-  Authenticate,
-  Caller,
-  FailedRequest,
-  Scope,
-  ServiceListener,
-  ServiceOptions,
-  TokenFileOptions,
-} from '../../src/http.ts';
+import { createPlantServer, createRequestListener, drainServer, openApiDocument } from '../../src/http.ts';
+import type { Authenticate, Caller, FailedRequest, Scope, ServiceListener, ServiceOptions } from '../../src/http.ts';
 import { PostgresStorage } from '../../src/postgres.ts';
 import type { PostgresClient, PostgresPool, PostgresStorageOptions } from '../../src/postgres.ts';
 import { SqliteStorage } from '../../src/sqlite.ts';
@@ -70,12 +56,20 @@ import type {
   StorageLocation,
   TestRunner,
 } from '../../src/testing.ts';
+import { createTokenFileAuthenticator } from '../../src/tokens.ts';
+import type {
+  Authenticate as TokenAuthenticate,
+  Caller as TokenCaller,
+  Scope as TokenScope,
+  TokenFileOptions,
+} from '../../src/tokens.ts';
 
 export type Core = [CopyCounts, CopyPlantsOptions, CreateWrite, DeleteWrite, ListRange, OwnedPlant, Plant];
 export type Pages = [PageRequest, PlantPage];
 export type Keys = [PlantConflict, PlantId, PlantKey, PlantStoreOptions, ScanRange, StorageAdapter, Write];
 export type Messages = [CommitMessage, CreateMessage, DeleteMessage, DiagnosticOutcome, RequestMessage];
-export type Http = [Caller, FailedRequest, HttpErrorCode, Scope, TokenFileOptions];
+export type Http = [Caller, FailedRequest, HttpErrorCode, Scope];
+export type Tokens = [TokenAuthenticate, TokenCaller, TokenScope, TokenFileOptions];
 export type Fetch = [FetchAuthenticate, FetchCaller, FetchFailedRequest, FetchScope, FetchOptions];
 export type Testing = [FaultyWrite, LocationContext, RegisterTest, StorageAdapterTestOptions, StorageLocation];
 

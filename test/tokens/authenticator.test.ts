@@ -3,8 +3,8 @@ import { chmod, copyFile, readFile, rename, rm, symlink, writeFile } from 'node:
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createTokenFileAuthenticator } from '../../src/http.ts';
-import type { Authenticate } from '../../src/http.ts';
+import { createTokenFileAuthenticator } from '../../src/tokens.ts';
+import type { Authenticate } from '../../src/tokens.ts';
 import { issueToken, revokeToken } from '../../src/tokens/issue.ts';
 import { tokenDigest } from '../../src/tokens/token.ts';
 import { eventually } from '../support/eventually.ts';

@@ -3,7 +3,7 @@ import { rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/promises';
-import { createTokenFileAuthenticator } from '../../src/http.ts';
+import { createTokenFileAuthenticator } from '../../src/tokens.ts';
 import { readTokenFile, tokenFileText, visitTokenFile } from '../../src/tokens/token-file.ts';
 import type { TokenRecord } from '../../src/tokens/token-file.ts';
 import { issueToken, revokeToken } from '../../src/tokens/issue.ts';

@@ -60,7 +60,7 @@ export function evictConnections(server: Server): void {
   server.on('drop', makeRoom);
 }
 
-/** Returns the open connections of a server, or `undefined` if {@link evictConnections} was not called for it. */
-export function openConnections(server: Server): ReadonlyMap<Socket, unknown> | undefined {
-  return connectionsOf.get(server);
+/** Returns the open connections of a server. They are known only if {@link evictConnections} was called for it. */
+export function openConnections(server: Server): ReadonlyMap<Socket, unknown> {
+  return connectionsOf.get(server) ?? new Map();
 }

@@ -89,11 +89,10 @@ export function createServerFor(listener: RequestListener): Server {
 }
 
 /**
- * Stops a server gracefully: refuses new connections, closes idle ones and finishes requests in progress. After
- * `graceMs` milliseconds, the remaining connections are closed too. Resolves when all connections are closed.
+ * Stops any node:http server gracefully: refuses new connections, closes idle ones and finishes requests in progress.
+ * After `graceMs` milliseconds, the remaining connections are closed too. Resolves when all connections are closed.
  *
- * @throws {TypeError} if the server was not created by {@link createPlantServer}, or if `graceMs` is not an integer
- *   from 0 to 2147483647.
+ * @throws {TypeError} if `graceMs` is not an integer from 0 to 2147483647.
  * @example
  * process.once('SIGTERM', async () => {
  *   await drainServer(server, 8000);
@@ -101,15 +100,10 @@ export function createServerFor(listener: RequestListener): Server {
  * });
  */
 export async function drainServer(server: Server, graceMs: number): Promise<void> {
-  const connections = openConnections(server);
-  if (connections === undefined) {
-    throw new TypeError(
-      'drainServer must be given a server that createPlantServer made; for another server, call its close()',
-    );
-  }
   checkIntegerOption('graceMs', graceMs, 0, 2_147_483_647);
   const closed = new Promise((resolve) => server.close(resolve));
   // Tells clients not to send another request on a connection that will be closed.
+  const connections = openConnections(server);
   for (const socket of connections.keys()) {
     const response = lastResponse(socket);
     if (response?.headersSent === false) response.setHeader('Connection', 'close');
@@ -119,8 +113,9 @@ export async function drainServer(server: Server, graceMs: number): Promise<void
     server.closeIdleConnections();
   }, 20);
   const cut = setTimeout(() => {
-    // Unlike server.closeAllConnections(), this loop also closes connections that have received a CONNECT request.
+    // closeAllConnections() does not close connections that have received a CONNECT request.
     for (const socket of connections.keys()) socket.destroy();
+    server.closeAllConnections();
   }, graceMs);
   await closed;
   clearInterval(sweep);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { createTokenFileAuthenticator, createPlantServer, createRequestListener } from '../../../src/http.ts';
+import { createPlantServer, createRequestListener } from '../../../src/http.ts';
+import { createTokenFileAuthenticator } from '../../../src/tokens.ts';
 import { issueToken } from '../../../src/tokens/issue.ts';
 import { MemoryStorage, PlantStore } from '../../../src/index.ts';
 import type { ListOptions, PlantStoreOptions } from '../../../src/index.ts';

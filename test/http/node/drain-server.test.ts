@@ -4,17 +4,33 @@ import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
-import { drainServer } from '../../../src/http.ts';
+import { createRequestListener, drainServer } from '../../../src/http.ts';
+import { MemoryStorage, PlantStore } from '../../../src/index.ts';
 import { eventually } from '../../support/eventually.ts';
+import { listen } from '../../support/listen.ts';
 import { head, listRequest, post, RawConnection } from '../../support/raw-http.ts';
-import { startService } from '../../support/service.ts';
+import { authenticateByName, startService } from '../../support/service.ts';
 import { createPlants } from '../../support/stored-plants.ts';
 
 describe('drainServer', () => {
-  it('rejects a server that createPlantServer did not make, and an invalid graceMs', async (t) => {
-    const other = createServer();
-    const expected = { name: 'TypeError', message: /createPlantServer made; for another server, call its close\(\)$/ };
-    await assert.rejects(drainServer(other, 0), expected);
+  it('drains a node:http server of the application', async (t) => {
+    const store = new PlantStore({ storage: new MemoryStorage() });
+    t.after(() => store.close());
+    const server = createServer(createRequestListener(store, { authenticate: authenticateByName }));
+    const port = await listen(t, server);
+    const idle = await RawConnection.open(t, port);
+    idle.send(listRequest);
+    await idle.until(/\[\]$/);
+    const unfinished = await RawConnection.open(t, port);
+    const received = once(server, 'request');
+    unfinished.send(post('{"id":1', 100));
+    await received;
+    await drainServer(server, 50);
+    assert.match(await idle.untilClosed(), /\[\]$/);
+    assert.equal(await unfinished.untilClosed(), '');
+  });
+
+  it('rejects an invalid graceMs', async (t) => {
     const { server } = await startService(t);
     for (const graceMs of [-1, 1.5, NaN, 2 ** 31]) {
       await assert.rejects(drainServer(server, graceMs), { name: 'TypeError', message: /^graceMs must be an integer/ });

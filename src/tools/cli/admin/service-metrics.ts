@@ -88,7 +88,7 @@ export function collectServiceMetrics(server: Server, store: PlantStore): () => 
   const collected = [requests, durations, errors, incomplete, rejected, dropped, evicted];
   collected.push(commitWrites, commitDurations, storageErrors);
   return () => {
-    const open = openConnections(server)?.size;
+    const open = openConnections(server).size;
     const most = server.maxConnections;
     return [
       ...collected.map((one) => one.text()),

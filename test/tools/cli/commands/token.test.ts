@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { createTokenFileAuthenticator } from '../../../../src/http.ts';
+import { createTokenFileAuthenticator } from '../../../../src/tokens.ts';
 import type { Caller } from '../../../../src/http.ts';
 import { readTokenFile } from '../../../../src/tokens/token-file.ts';
 import type { TokenRecord } from '../../../../src/tokens/token-file.ts';

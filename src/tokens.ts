@@ -1,0 +1,9 @@
+/**
+ * Bearer tokens from a tokens file, for services without `plant-store serve`.
+ *
+ * @module plant-store/tokens
+ */
+
+export type { Authenticate, Caller, Scope } from './core/model/caller.ts';
+export { createTokenFileAuthenticator } from './tokens/authenticator.ts';
+export type { TokenFileOptions } from './tokens/authenticator.ts';
