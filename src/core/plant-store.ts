@@ -21,13 +21,13 @@ export interface PlantStoreOptions {
    * The maximum number of pending writes, 1 or more; default 10000. A write is pending until its commit completes.
    * Further writes reject with `saturated`.
    */
-  maxQueuedWrites?: number;
+  maxQueuedWrites?: number | undefined;
   /**
    * The maximum size of the page cache, in UTF-16 code units of JSON, 0 or more; default 8388608. The cache contains
    * the first pages of users' lists. It is used only if the adapter has a `dataVersion` method, as SqliteStorage and
    * MemoryStorage do.
    */
-  maxCachedText?: number;
+  maxCachedText?: number | undefined;
 }
 
 const optionNames = {

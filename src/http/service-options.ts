@@ -19,38 +19,38 @@ export interface ServiceOptions {
    * The maximum size of a request body in bytes, 1 or more; default 65536. Larger bodies are refused with
    * `body_too_large`.
    */
-  maxBodyBytes?: number;
+  maxBodyBytes?: number | undefined;
   /**
    * The maximum number of requests in progress, 1 or more; default 1000. A request is in progress from the check of its
    * token until its response has been sent, or the client has disconnected. It can use the memory of one request body
    * and one page of a list (256 KiB). Further requests are refused with `saturated`. A user may begin another request
    * while the user has fewer requests in progress than there are free places, so no user can occupy all of them.
    */
-  maxInFlight?: number;
+  maxInFlight?: number | undefined;
   /**
    * The path prefix under which clients reach the service, such as `/garden`. Paths in `Link` headers and the OpenAPI
    * document begin with it. Default: none. Requests may arrive with or without the prefix, because some proxies and
    * frameworks remove it. If a framework such as Express reports a mount path in `request.baseUrl`, this path is
    * appended to the prefix automatically.
    */
-  basePath?: string;
+  basePath?: string | undefined;
   /**
    * The origins whose web pages may call the service (CORS): `*` for all origins, or one or more origins such as
    * `https://app.example.com`. Default: none.
    */
-  corsOrigin?: string | readonly string[];
+  corsOrigin?: string | readonly string[] | undefined;
   /**
    * The number of proxies in front of this server that append the address of their client to `X-Forwarded-For`, 0 or
    * more; default 0. With N proxies, the client address in messages on the `plant-store:request` channel is the Nth
    * address from the right in this header. With 0, it is the address of the connection.
    */
-  trustedProxies?: number;
+  trustedProxies?: number | undefined;
   /**
    * Called with every error for which the client receives only a generic 500 or 503 response, and with every error that
    * interrupts a list. This function must not throw. The default writes the error, the method and the path to standard
    * error.
    */
-  onError?: (error: unknown, request: FailedRequest) => void;
+  onError?: ((error: unknown, request: FailedRequest) => void) | undefined;
 }
 
 /**
@@ -75,6 +75,9 @@ const optionNames = {
   onError: true,
 } as const satisfies Record<keyof ServiceOptions, true>;
 
+/** The options of a service, with the defaults filled in. */
+type ParsedOptions = { readonly [Name in keyof ServiceOptions]-?: Exclude<ServiceOptions[Name], undefined> };
+
 /**
  * Checks options and fills in the defaults. `owner` is the name of the public function that the application called.
  * Error messages contain this name.
@@ -85,7 +88,7 @@ export function parseServiceOptions(
   owner: string,
   store: unknown,
   options: ServiceOptions,
-): Required<ServiceOptions> & { readonly corsOrigin: readonly string[] } {
+): ParsedOptions & { readonly corsOrigin: readonly string[] } {
   if (!(store instanceof PlantStore)) throw new TypeError('store must be a PlantStore');
   checkOptionNames(owner, options, optionNames);
   const {

@@ -9,7 +9,7 @@ export interface TokenFileOptions {
    * Called with a message if the file cannot be used, or if other users of the machine can access the file; default
    * `console.error`.
    */
-  onWarning?: (message: string) => void;
+  onWarning?: ((message: string) => void) | undefined;
 }
 
 /**

@@ -29,12 +29,12 @@ export interface SqliteStorageOptions {
    * The maximum time that a commit waits for another process's lock, in milliseconds, 0 to 2147483647; default 5000.
    * The wait blocks the event loop for at most 100 ms at a time, and other work can run in between.
    */
-  busyTimeoutMs?: number;
+  busyTimeoutMs?: number | undefined;
   /**
    * Whether commits run in a worker thread; default `false`. With a worker thread, a slow disk does not block the event
    * loop, but each commit uses more CPU time. Plants are still read in the thread that created the storage.
    */
-  commitThread?: boolean;
+  commitThread?: boolean | undefined;
 }
 
 const optionNames = {

@@ -56,6 +56,26 @@ describe('options', () => {
     }
   });
 
+  // The compiler checks that the types permit `undefined`, too.
+  it('may be undefined unless they are required', async (t) => {
+    const path = join(await temporaryFolder(t), 'tokens.json');
+    issueToken(path, { user: 'ada' });
+    new PlantStore({ storage: new MemoryStorage(), maxQueuedWrites: undefined, maxCachedText: undefined });
+    new SqliteStorage('never-created.db', { busyTimeoutMs: undefined, commitThread: undefined });
+    new PostgresStorage({ pool, schema: undefined, table: undefined, createTable: undefined });
+    createTokenFileAuthenticator(path, { onWarning: undefined });
+    createRequestListener(store, {
+      authenticate,
+      maxBodyBytes: undefined,
+      maxInFlight: undefined,
+      basePath: undefined,
+      corsOrigin: undefined,
+      trustedProxies: undefined,
+      onError: undefined,
+    });
+    assert.deepEqual(await store.listPlants('ada', { limit: undefined, after: undefined }), []);
+  });
+
   it('of a list: reject an unknown option with a TypeError that names it', async () => {
     const expected = {
       name: 'TypeError',
