@@ -1,6 +1,7 @@
+import assert from 'node:assert/strict';
 import { readDocument } from '../support/documents.ts';
 
-/** The configuration files and statements of `docs/high-availability.md`, as the page shows them. */
+/** The files in `deploy/high-availability`, and the statements that `docs/high-availability.md` shows. */
 export interface PageConfiguration {
   /** Lines such as `ETCD_NAME=MACHINE`. */
   readonly etcd: string;
@@ -32,26 +33,19 @@ export const machines: readonly { readonly name: string; readonly address: strin
   { name: 'pg3', address: '127.77.0.13' },
 ];
 
-/** Reads the page. Throws if one of the files is not on it. */
+/** Reads the files and the page. Throws if a statement or the connection string is not on the page. */
 export async function readPageConfiguration(): Promise<PageConfiguration> {
   const page = await readDocument('docs/high-availability.md');
-  const blocks = [...page.matchAll(/^```\n(.*?)^```$/gms)].map(([, code = '']) => code);
-
-  function blockWith(start: string): string {
-    const [block, ...others] = blocks.filter((code) => code.startsWith(start));
-    if (block === undefined || others.length > 0) throw new Error(`The page needs exactly one block with ${start}`);
-    return block;
+  const storage = /DATABASE_URL='(.+)'/.exec(page)?.[1];
+  const statements = Array.from(page.matchAll(/^ +(CREATE .+;)$/gm), ([, statement = '']) => statement);
+  if (storage === undefined || statements.length !== 2) {
+    throw new Error('The page must show the connection string and two statements.');
   }
-
-  const storage = /DATABASE_URL='(.+)'/.exec(blockWith('npm install plant-store'))?.[1];
-  if (storage === undefined) throw new Error('The page does not show the connection string.');
-  return {
-    etcd: blockWith('# /etc/default/etcd\n'),
-    patroni: blockWith('# /etc/patroni/config.yml\n'),
-    haproxy: blockWith('# /etc/haproxy/haproxy.cfg\n'),
-    statements: blockWith('CREATE ROLE').trimEnd().split('\n'),
-    storage,
-  };
+  const [etcd, patroni, haproxy] = await Promise.all(
+    ['etcd', 'patroni.yml', 'haproxy.cfg'].map((name) => readDocument(`deploy/high-availability/${name}`)),
+  );
+  assert.ok(etcd && patroni && haproxy);
+  return { etcd, patroni, haproxy, statements, storage };
 }
 
 /**
