@@ -1,5 +1,5 @@
 // The service under a prefix of an existing node:http app.
-// After `npm install plant-store`: node mount.ts
+// With Plant Store installed: node mount.ts
 // In a clone of Plant Store: npm run build && node examples/mount.ts
 import { createServer } from 'node:http';
 import { MemoryStorage, PlantStore } from 'plant-store';

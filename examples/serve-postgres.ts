@@ -1,5 +1,5 @@
 // The service over PostgreSQL. You can start several processes.
-// After `npm install plant-store pg`: DATABASE_URL=postgres://… node serve-postgres.ts
+// With Plant Store and pg installed: DATABASE_URL=postgres://… node serve-postgres.ts
 // In a clone of Plant Store: npm run build && DATABASE_URL=postgres://… node examples/serve-postgres.ts
 import { once } from 'node:events';
 import { Pool } from 'pg';

@@ -2,11 +2,18 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, it } from 'node:test';
+import { pack } from './package/pack.ts';
 import { listDocs, readDocument } from './support/documents.ts';
 import { root } from './support/sources.ts';
 
 const docs = await listDocs();
 const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', ...docs];
+
+/** The pages that the npm package contains. */
+const packedPages = pages.filter((path) => path !== 'CONTRIBUTING.md');
+
+/** The linked files that the npm package does not contain. */
+const onlyInClone = ['CONTRIBUTING.md', 'test/bench/results.json', 'test/failover/README.md'];
 
 interface Page {
   readonly anchors: ReadonlySet<string>;
@@ -37,6 +44,12 @@ function anchorsOf(headings: string[]): Set<string> {
   return anchors;
 }
 
+/** Returns the folders that contain a path. */
+function parentsOf(path: string): string[] {
+  const parent = dirname(path);
+  return parent === '.' ? [] : [parent, ...parentsOf(parent)];
+}
+
 describe('documents', () => {
   for (const path of pages) {
     it(`${path}: has relative links to files and headings that exist`, async () => {
@@ -50,6 +63,25 @@ describe('documents', () => {
       }
     });
   }
+
+  it('link only to files in the npm package, to pictures, and to what only a clone has', async () => {
+    const { files } = await pack('--dry-run');
+    const packed = new Set(files.map(({ path }) => path));
+    const folders = new Set([...packed].flatMap((path) => parentsOf(path)));
+    const absent = new Set<string>();
+    for (const path of packedPages) {
+      for (const link of (await parsePage(path)).links) {
+        const target = normalize(join(dirname(path), link.replace(/#.*/, ''))).replace(/\/$/, '');
+        if (!link.startsWith('#') && !packed.has(target) && !folders.has(target)) absent.add(target);
+      }
+    }
+    const unexpected = [...absent].filter((target) => !/\.(?:png|svg)$/.test(target) && !onlyInClone.includes(target));
+    assert.deepEqual(unexpected, []);
+    assert.deepEqual(
+      onlyInClone.filter((target) => !absent.has(target)),
+      [],
+    );
+  });
 
   it('are all listed in README', async () => {
     const { links } = await parsePage('README.md');

@@ -1,28 +1,50 @@
 import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { describe, it } from 'node:test';
-import { readDocument } from '../support/documents.ts';
+import { listDocs, readDocument } from '../support/documents.ts';
+import { root } from '../support/sources.ts';
 import { pack } from './pack.ts';
 import { manifest } from './manifest.ts';
 
 const { size, files } = await pack('--dry-run');
 const paths = files.map(({ path }) => path);
 
+/** Returns files, what they import, what the imported files import, and so on. */
+async function reachedFrom(files: readonly string[]): Promise<string[]> {
+  const reached = new Set(files);
+  for (const path of reached) {
+    if (isBuiltin(path)) continue;
+    for (const [, specifier = ''] of (await readDocument(path)).matchAll(/\bfrom\s+['"]([^'"]+)['"]/g)) {
+      const imported = specifier.startsWith('.') ? join(dirname(path), specifier) : specifier;
+      // Declarations keep the extension .ts, for which TypeScript reads the .d.ts file.
+      reached.add(path.endsWith('.d.ts') ? imported.replace(/\.[jt]s$/, '.d.ts') : imported);
+    }
+  }
+  return [...reached];
+}
+
 describe('tarball', () => {
-  it('is under 180 000 bytes', () => {
-    assert.ok(size < 180_000, `It has ${size} bytes.`);
+  it('is under 200 000 bytes', () => {
+    assert.ok(size < 200_000, `It has ${size} bytes.`);
   });
 
-  it('contains dist and the documents, and nothing else', () => {
-    const documents = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'];
-    assert.deepEqual(paths.filter((path) => !path.startsWith('dist/')).sort(), documents);
+  it('contains dist, the documents, the files of deploy and the examples, and nothing else', async () => {
+    const expected = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json', ...(await listDocs())];
+    for (const folder of ['deploy', 'examples', 'examples/frameworks']) {
+      const files = await readdir(join(root, folder), { recursive: folder === 'deploy', withFileTypes: true });
+      const travels = (name: string): boolean => (folder === 'deploy' ? !name.endsWith('.tgz') : name.endsWith('.ts'));
+      const found = files.filter((file) => file.isFile() && travels(file.name));
+      expected.push(...found.map((file) => relative(root, join(file.parentPath, file.name))));
+    }
+    assert.deepEqual(paths.filter((path) => !path.startsWith('dist/')).sort(), expected.sort());
     assert.deepEqual(
       paths.filter((path) => path.startsWith('dist/') && !/\.(?:js|d\.ts)$/.test(path)),
       [],
     );
     assert.deepEqual(
-      paths.filter((path) => /\.test\.|tsbuildinfo/.test(path)),
+      paths.filter((path) => /^dist\/.*\.test\.|tsbuildinfo/.test(path)),
       [],
     );
   });
@@ -35,16 +57,20 @@ describe('tarball', () => {
     }
   });
 
-  it('contains a fetch handler that does not load node:http', async () => {
-    const reached = new Set(['dist/fetch.js']);
-    for (const path of reached) {
-      if (isBuiltin(path)) continue;
-      for (const [, specifier = ''] of (await readDocument(path)).matchAll(/\bfrom\s+['"]([^'"]+)['"]/g)) {
-        reached.add(specifier.startsWith('.') ? join(dirname(path), specifier) : specifier);
-      }
-    }
+  it('contains the declarations that those of the exports import, and no others', async () => {
+    const entries = Object.values(manifest.exports).filter((target) => target.endsWith('.js'));
+    const reached = await reachedFrom(entries.map((target) => target.replace('./', '').replace(/\.js$/, '.d.ts')));
     assert.deepEqual(
-      [...reached].filter((path) => path.startsWith('node:http')),
+      paths.filter((path) => path.endsWith('.d.ts')).sort(),
+      reached.filter((path) => !isBuiltin(path)).sort(),
+    );
+  });
+
+  it('contains a fetch handler that does not load node:http', async () => {
+    const reached = await reachedFrom(['dist/fetch.js']);
+    assert.ok(reached.length > 10);
+    assert.deepEqual(
+      reached.filter((path) => path.startsWith('node:http')),
       [],
     );
   });
