@@ -78,7 +78,7 @@ async function runShell(t: HasAfter, { code }: Snippet): Promise<string> {
 }
 
 describe('snippets of README and docs', () => {
-  it('are TypeScript, shell commands or unlabelled', () => {
+  it('are TypeScript, shell commands or unlabeled', () => {
     assert.deepEqual([...new Set(snippets.map(({ language }) => language))].sort(), ['', 'sh', 'ts']);
   });
 

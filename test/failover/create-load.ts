@@ -25,7 +25,7 @@ export interface LoadResult {
   readonly foundTaken: readonly number[];
   /** The number of responses of each status. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** The longest time between two acknowledgements, in seconds. */
+  /** The longest time between two acknowledgments, in seconds. */
   readonly longestGap: number;
   /** The longest time from a request to its response, in seconds. */
   readonly longestRequest: number;

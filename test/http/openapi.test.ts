@@ -87,7 +87,7 @@ describe('the validators of these tests', () => {
       ({ components }) => Reflect.deleteProperty(components.schemas, 'Plant'),
       ({ paths }) => Reflect.set(paths['/plants']?.['get'] ?? {}, 'responses', { 200: {} }),
       ({ paths }) => Reflect.set(paths['/plants/{id}']?.['delete']?.parameters?.[0] ?? {}, 'required', false),
-      ({ info }) => Reflect.set(info.license, 'url', 'https://example.org/licence'),
+      ({ info }) => Reflect.set(info.license, 'url', 'https://example.org/license'),
     ];
     for (const breakIt of breaks) {
       const broken = newDocument();
@@ -102,7 +102,7 @@ describe('the validators of these tests', () => {
 });
 
 describe('openApiDocument', () => {
-  it('has the specified title, version, licence and global bearer authentication', () => {
+  it('has the specified title, version, license and global bearer authentication', () => {
     assert.equal(document.info.title, 'OpenAPI Plant Store');
     assert.equal(document.info.version, '1.0.0');
     assert.deepEqual(document.info.license, { name: 'MIT', identifier: 'MIT' });

@@ -4,7 +4,7 @@ export interface SyncTrace {
   readonly acknowledged: number;
   /** The number of WAL syncs after which more of the WAL was synced. */
   readonly syncs: number;
-  /** The acknowledgements that were sent before their writes were synced. */
+  /** The acknowledgments that were sent before their writes were synced. */
   readonly tooEarly: string[];
 }
 

@@ -13,7 +13,7 @@ import { createResponse } from './response.ts';
  * `request.url`. The function must receive the request before its body is read.
  *
  * The function rejects only if its argument is not a Request. Long lists are streamed with back-pressure. When
- * `request.signal` is aborted or a body stream is cancelled or fails, the service stops reading the request body or the
+ * `request.signal` is aborted or a body stream is canceled or fails, the service stops reading the request body or the
  * list.
  *
  * The function has no access to the connection. Therefore, the server that calls the function must:

@@ -3,7 +3,7 @@ import { HttpError } from '../http-error.ts';
 
 /**
  * Implements `ServiceRequest.readBody` for a WHATWG `Request`. If `Content-Length` exceeds the maximum, the body is not
- * read, and the server that called the fetch handler must discard it. If this function cancelled the body, some servers
+ * read, and the server that called the fetch handler must discard it. If this function canceled the body, some servers
  * would close the connection, and the client would not receive the response. `request.body` is not accessed either:
  * this access makes `@hono/node-server` start reading the body, and it then does not discard the rest.
  *

@@ -9,7 +9,7 @@ import { authenticateByName, startService } from '../../support/service.ts';
 import { createHandler, newRequest } from './requests.ts';
 
 describe('createFetchHandler', () => {
-  it('publishes the message of a list when it has been consumed or cancelled, and of other responses at once', async (t) => {
+  it('publishes the message of a list when it has been consumed or canceled, and of other responses at once', async (t) => {
     const { handler, store } = createHandler(t, { trustedProxies: 1 });
     await Promise.all(Array.from({ length: 1001 }, (_, id) => store.createPlant('ada', { id, name: `${id}` })));
     const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
@@ -17,8 +17,8 @@ describe('createFetchHandler', () => {
     const consumed = await handler(newRequest('GET', '/plants', { headers }));
     assert.equal(messages.length, 0);
     await consumed.text();
-    const cancelled = await handler(newRequest('GET', '/plants', { headers }));
-    await cancelled.body?.cancel();
+    const canceled = await handler(newRequest('GET', '/plants', { headers }));
+    await canceled.body?.cancel();
     await handler(newRequest('HEAD', '/plants', { headers }));
     await handler(newRequest('DELETE', '/plants/1', { headers }));
     assert.deepEqual(

@@ -9,21 +9,21 @@ const fern = '{"id":1,"name":"Fern"}';
 function openBody(): {
   readonly stream: ReadableStream<unknown>;
   readonly controller: ReadableStreamDefaultController<unknown>;
-  /** The reasons for which the stream was cancelled. */
-  readonly cancelled: unknown[];
+  /** The reasons for which the stream was canceled. */
+  readonly canceled: unknown[];
 } {
   let controller: ReadableStreamDefaultController<unknown> | undefined;
-  const cancelled: unknown[] = [];
+  const canceled: unknown[] = [];
   const stream = new ReadableStream<unknown>({
     start: (given) => {
       controller = given;
     },
     cancel: (reason) => {
-      cancelled.push(reason);
+      canceled.push(reason);
     },
   });
   assert.ok(controller);
-  return { stream, controller, cancelled };
+  return { stream, controller, canceled };
 }
 
 const errorOf = async (response: Response): Promise<unknown[]> => [
@@ -54,7 +54,7 @@ describe('fetch request body', () => {
     const body = openBody();
     const request = newPost(body.stream as ReadableStream, { headers: { 'content-length': '101' } });
     assert.deepEqual(await errorOf(await handler(request)), [400, 40008]);
-    assert.deepEqual([request.bodyUsed, body.cancelled.length], [false, 0]);
+    assert.deepEqual([request.bodyUsed, body.canceled.length], [false, 0]);
   });
 
   it('is not accessed if its Content-Length is over maxBodyBytes, or if the method is DELETE', async (t) => {
@@ -91,7 +91,7 @@ describe('fetch request body', () => {
     }
   });
 
-  it('is cancelled when it exceeds maxBodyBytes', async (t) => {
+  it('is canceled when it exceeds maxBodyBytes', async (t) => {
     const { handler } = createHandler(t);
     let [pulls, cancels] = [0, 0];
     const endless = new ReadableStream<Uint8Array>({
@@ -141,7 +141,7 @@ describe('fetch request body', () => {
     body.controller.enqueue(fern);
     assert.deepEqual(await errorOf(await handler(newPost(body.stream as ReadableStream))), [500, 50000]);
     assert.match(String(faults), /TypeError: The body of the request contains chunks that are not bytes/);
-    assert.equal(body.cancelled.length, 1);
+    assert.equal(body.canceled.length, 1);
   });
 
   it('is empty if there is none', async (t) => {
@@ -177,7 +177,7 @@ describe('a client that disconnects while its fetch request is read', () => {
       }
       assert.deepEqual(await errorOf(await response), [400, 40009]);
       // If the signal was aborted before, the body is not read at all.
-      assert.equal(body.cancelled.length, isLate ? 1 : 0);
+      assert.equal(body.canceled.length, isLate ? 1 : 0);
     }
     assert.deepEqual([await store.listPlants('ada'), faults], [[], []]);
   });

@@ -70,7 +70,7 @@ describe('the stream of a long list', () => {
     await reader.cancel();
   });
 
-  it('reads no further page after its reader has cancelled it', async (t) => {
+  it('reads no further page after its reader has canceled it', async (t) => {
     const { handler, reads, faults } = await createCounting(t);
     for (const pages of [0, 1, 2]) {
       const reader = readerOf(await handler(newRequest('GET', '/plants', { headers })));
@@ -131,7 +131,7 @@ describe('the stream of a long list', () => {
     assert.equal(getEventListeners(request.signal, 'abort').length, 0);
   });
 
-  it('does not fail if it is cancelled while a page is being read', async (t) => {
+  it('does not fail if it is canceled while a page is being read', async (t) => {
     const { handler, reads, faults } = await createCounting(t);
     const reader = readerOf(await handler(newRequest('GET', '/plants', { headers })));
     await reader.read();
@@ -190,7 +190,7 @@ describe('the permit of a fetch request', () => {
     }
   });
 
-  it('is held while the stream is not read, until it is cancelled', async (t) => {
+  it('is held while the stream is not read, until it is canceled', async (t) => {
     const created = await createCounting(t, { maxInFlight: 1 });
     const response = await created.handler(newRequest('GET', target, { headers }));
     await someTurns();

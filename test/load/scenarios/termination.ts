@@ -21,7 +21,7 @@ export async function termination(runner: ScenarioRunner): Promise<void> {
       health: `${describeExit(exit)} after ${exit.seconds.toFixed(2)} s`,
       notes: [
         `${lost} of ${stats.created.length} acknowledged plants are lost`,
-        `${effective} of ${notAcknowledged.length} requests without an acknowledgement took effect`,
+        `${effective} of ${notAcknowledged.length} requests without an acknowledgment took effect`,
       ],
     };
   });

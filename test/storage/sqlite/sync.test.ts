@@ -14,7 +14,7 @@ import { attachStrace } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { create } from '../../support/writes.ts';
 
-describe('acknowledgement of a write to SQLite', () => {
+describe('acknowledgment of a write to SQLite', () => {
   for (const [clients, storage] of [
     [1, 'sqlite:plants.db'],
     [16, 'sqlite:plants.db'],

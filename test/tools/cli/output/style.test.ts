@@ -17,19 +17,19 @@ function runOnTerminal(env: Record<string, string>): string {
   return spawnSync('script', args, { encoding: 'utf8', env: { PATH, TERM: 'xterm', ...env } }).stdout;
 }
 
-describe('colours', () => {
-  for (const { name, env, isColoured } of [
-    { name: 'are on by default', env: {}, isColoured: true },
-    { name: 'are on if NO_COLOR is empty', env: { NO_COLOR: '' }, isColoured: true },
-    { name: 'are off if NO_COLOR is not empty', env: { NO_COLOR: '1' }, isColoured: false },
-    { name: 'are off if FORCE_COLOR is 0', env: { FORCE_COLOR: '0' }, isColoured: false },
-    { name: 'are off if the terminal is dumb', env: { TERM: 'dumb' }, isColoured: false },
+describe('colors', () => {
+  for (const { name, env, isColored } of [
+    { name: 'are on by default', env: {}, isColored: true },
+    { name: 'are on if NO_COLOR is empty', env: { NO_COLOR: '' }, isColored: true },
+    { name: 'are off if NO_COLOR is not empty', env: { NO_COLOR: '1' }, isColored: false },
+    { name: 'are off if FORCE_COLOR is 0', env: { FORCE_COLOR: '0' }, isColored: false },
+    { name: 'are off if the terminal is dumb', env: { TERM: 'dumb' }, isColored: false },
   ]) {
     it(`on a terminal ${name}`, (t) => {
       if (!hasProgram(t, 'script')) return;
       const output = runOnTerminal(env);
       assert.match(output, /There is no command 'serv'/);
-      assert.equal(output.includes(red), isColoured, JSON.stringify(output));
+      assert.equal(output.includes(red), isColored, JSON.stringify(output));
     });
   }
 

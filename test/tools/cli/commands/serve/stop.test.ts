@@ -101,10 +101,10 @@ describe('plant-store serve, on a signal', { concurrency: 4 }, () => {
   it('exits with 0 within 10 seconds if a request never ends', async (t) => {
     const started = await start(t, 'memory');
     const connection = await sendHalf(t, started);
-    const signalledAt = performance.now();
+    const signaledAt = performance.now();
     const { exit } = await signal(started, 'SIGTERM');
     assert.equal(await exit, 0);
-    assert.ok(performance.now() - signalledAt < 10_000);
+    assert.ok(performance.now() - signaledAt < 10_000);
     await connection.untilClosed();
   });
 
@@ -117,9 +117,9 @@ describe('plant-store serve, on a signal', { concurrency: 4 }, () => {
       await sendHalf(t, started);
       await signal(started, 'SIGINT');
       await sleep(150);
-      const signalledAt = performance.now();
+      const signaledAt = performance.now();
       assert.equal(await started.server.stop(second), code);
-      assert.ok(performance.now() - signalledAt < 4000, 'long before the end of the grace period');
+      assert.ok(performance.now() - signaledAt < 4000, 'long before the end of the grace period');
     });
   }
 
