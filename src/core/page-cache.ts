@@ -6,7 +6,6 @@ import type { JsonPage, PageRequest } from '../storage/storage-adapter.ts';
  */
 const overhead = 256;
 
-/** Options of a {@link PageCache}. */
 export interface PageCacheOptions {
   /**
    * The maximum total size of all pages and users, in UTF-16 code units. If the total size exceeds this maximum, the

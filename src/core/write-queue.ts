@@ -3,14 +3,12 @@ import { PlantStoreError } from './model/errors.ts';
 import type { Write } from '../storage/storage-adapter.ts';
 import { publishCommit } from './publish-writes.ts';
 
-/** The limits of a {@link WriteQueue}. */
 export interface WriteQueueOptions {
   /**
    * The maximum number of pending writes. A write is pending until its commit completes. Further writes are rejected
    * with `saturated`.
    */
   readonly maxQueuedWrites: number;
-  /** The maximum number of writes in one commit. */
   readonly maxBatchWrites: number;
   /**
    * Returns the time for which the queue waits for more writes after a commit, in milliseconds. `commitMs` is the
@@ -93,7 +91,6 @@ export class WriteQueue {
     this.#returnWaitMs = options.returnWaitMs ?? quarterOf;
   }
 
-  /** The number of pending writes. */
   get length(): number {
     return this.#waiting;
   }

@@ -54,7 +54,6 @@ export function errorAnswer(error: unknown, headers: HeaderList = []): Answer {
   };
 }
 
-/** Returns the JSON body of an error response. */
 export function errorBody({ code, message }: PlantStoreError | HttpError): string {
   return JSON.stringify({ error: errorTable[code].error, message });
 }

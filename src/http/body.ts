@@ -76,7 +76,6 @@ export class BodyBytes {
     return true;
   }
 
-  /** Returns the error for a body that exceeds its maximum size. */
   tooLarge(): HttpError {
     return new HttpError('body_too_large', `The body is over ${this.#maxBytes} bytes.`);
   }

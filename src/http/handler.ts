@@ -30,7 +30,6 @@ export interface Handler {
   refuse(request: ServiceRequest, error: HttpError): FinalAnswer;
 }
 
-/** A request that is being handled. */
 class Call {
   readonly request: ServiceRequest;
   readonly target: ResolvedTarget;

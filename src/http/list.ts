@@ -14,7 +14,6 @@ export interface ListQuery {
   readonly after: PlantId | undefined;
 }
 
-/** A getPlants request. */
 export interface ListRequest extends ListQuery {
   readonly request: Pick<ServiceRequest, 'isOpen'>;
   readonly user: string;

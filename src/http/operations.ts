@@ -12,7 +12,6 @@ import { openApiDocument } from './openapi.ts';
 import type { OperationId } from './routes.ts';
 import type { ServiceRequest } from './service-request.ts';
 
-/** The arguments of an operation. */
 interface Call {
   readonly request: ServiceRequest;
   readonly user: string;
@@ -21,9 +20,7 @@ interface Call {
   readonly idText: string;
 }
 
-/** The service options that the operations use. */
 export interface OperationOptions {
-  /** The maximum size of a request body in bytes. */
   readonly maxBodyBytes: number;
   /** The prefix of every path in a response. */
   readonly basePath: string;

@@ -13,9 +13,7 @@ export class Permits<Holder> {
     this.#max = max;
   }
 
-  /**
-   * Takes a permit. Returns `false` if the holder may not have another permit now.
-   */
+  /** Takes a permit. Returns `false` if the holder may not have another permit now. */
   take(holder: Holder): boolean {
     const held = this.#held.get(holder) ?? 0;
     if (held >= this.#max - this.#all) return false;
@@ -24,7 +22,7 @@ export class Permits<Holder> {
     return true;
   }
 
-  /** Returns a permit that {@link take} has given to the holder. */
+  /** Releases a permit of the holder. */
   release(holder: Holder): void {
     const held = this.#held.get(holder) ?? 0;
     if (held > 1) this.#held.set(holder, held - 1);

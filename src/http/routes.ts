@@ -78,7 +78,6 @@ function allowedMethods(route: Route): string {
 export interface RouteMatch {
   readonly route: Route;
   readonly idText: string;
-  /** The value of the `Allow` header. */
   readonly allow: string;
 }
 

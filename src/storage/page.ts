@@ -19,7 +19,6 @@ export const taggedBytes = 20;
 /** The maximum number of bytes of JSON per UTF-16 code unit. For example, U+0001 becomes the six bytes `\\u0001`. */
 const maxCodeUnitBytes = 6;
 
-/** A page without plants. */
 export const emptyPage: JsonPage = Object.freeze({ json: '[]', count: 0, last: undefined, hasMore: false });
 
 /**
@@ -37,7 +36,6 @@ export function countInPage(plants: readonly Plant[]): number {
   return full === -1 ? plants.length : full + 1;
 }
 
-/** Converts a page of plants to JSON. */
 export function toJsonPage({ plants, hasMore }: PlantPage): JsonPage {
   return { json: plantsJson(plants), count: plants.length, last: plants.at(-1)?.id, hasMore };
 }

@@ -10,7 +10,6 @@ import type { Scope } from '../core/model/caller.ts';
 export interface TokenRecord {
   /** Identifies the token when tokens are listed or revoked. The id is not a secret. */
   readonly id: string;
-  /** The user that the token authenticates. */
   readonly user: string;
   /** The SHA-256 of the token, as 64 hexadecimal digits. */
   readonly sha256: string;
@@ -118,7 +117,6 @@ function nameOf(tokens: readonly unknown[], index: number): string {
   return /^[\w-]{1,64}$/.test(id) ? id : `entry ${index}`;
 }
 
-/** Checks whether a value is a valid record of a tokens file. */
 export function isTokenRecord(value: unknown): value is TokenRecord {
   if (typeof value !== 'object' || value === null) return false;
   const { id, user, sha256, scopes, createdAt, expiresAt } = value as Record<string, unknown>;

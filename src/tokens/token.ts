@@ -17,7 +17,6 @@ export function mintToken(): string {
   return `pst_${secret}${base62(crc32(secret)).padStart(checksumLength, '0')}`;
 }
 
-/** Returns a string of random base62 digits. */
 export function randomBase62(length: number): string {
   return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
 }

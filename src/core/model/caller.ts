@@ -1,7 +1,6 @@
 /** A permission that a token can grant. */
 export type Scope = 'plants:read' | 'plants:write';
 
-/** All scopes. */
 export const scopes: readonly Scope[] = ['plants:read', 'plants:write'];
 
 /** The caller that a bearer token identifies. */

@@ -1,6 +1,4 @@
-/** The smallest int64, −2^63. */
 export const minInt64: bigint = -(2n ** 63n);
-/** The largest int64, 2^63 − 1. */
 export const maxInt64: bigint = 2n ** 63n - 1n;
 
 /**
@@ -9,7 +7,6 @@ export const maxInt64: bigint = 2n ** 63n - 1n;
  */
 const maxDigits = 19;
 
-/** Checks whether `value` is in the int64 range. */
 export function isInt64(value: bigint): boolean {
   return value >= minInt64 && value <= maxInt64;
 }

@@ -6,7 +6,6 @@ import { Permits } from '../permits.ts';
 /** A pipelined request that waits for the end of an earlier response. */
 interface Waiting {
   readonly response: ServerResponse;
-  /** Handles the request. */
   begin: () => void;
 }
 

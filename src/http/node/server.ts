@@ -122,7 +122,6 @@ export async function drainServer(server: Server, graceMs: number): Promise<void
   clearTimeout(cut);
 }
 
-/** Maps the code of a node:http error to an error code of this package. */
 function clientErrorCode({ code }: NodeJS.ErrnoException): HttpErrorCode {
   if (code === 'HPE_HEADER_OVERFLOW') return 'header_too_large';
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';

@@ -2,7 +2,6 @@ import { PlantStoreError } from '../../core/model/errors.ts';
 import { runStatement, sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 
-/** The database table that stores the plants. */
 export interface PostgresTable {
   /** The schema of the table. If `undefined`, the connection's `search_path` determines the schema. */
   readonly schema: string | undefined;
@@ -55,7 +54,6 @@ export function checkTableOptions({ schema, table }: PostgresTable): void {
   }
 }
 
-/** Returns the table's name, quoted for SQL. */
 export function quotedTable({ schema, table }: PostgresTable): string {
   return schema === undefined ? quoted(table) : `${quoted(schema)}.${quoted(table)}`;
 }

@@ -49,7 +49,6 @@ function requireSoundSqlite(): void {
   if (needed !== undefined) throw new Error(`SqliteStorage needs ${needed}.`);
 }
 
-/** The result of {@link openDatabase}. */
 export interface OpenedDatabase {
   readonly database: DatabaseSync;
   /** See `identifyFile`. */

@@ -151,7 +151,6 @@ export class SqliteStorage implements StorageAdapter {
     }
   }
 
-  /** Throws an error if the file is lost. */
   #refuseIfLost(): void {
     if (!this.#isLost && isSameFile(this.#path, this.#identity)) return;
     // Later errors do not repeat what to do, because each of them is logged.

@@ -2,7 +2,6 @@ import { PlantStoreError } from '../../../core/model/errors.ts';
 import type { ErrorCode } from '../../../core/model/errors.ts';
 import type { Write } from '../../storage-adapter.ts';
 
-/** The data with which the worker thread starts. */
 export interface WorkerSettings {
   readonly path: string;
   /** See `identifyFile`. */
@@ -42,7 +41,6 @@ export function toBatch(writes: readonly Write[]): Batch {
   });
 }
 
-/** Converts a batch back to writes. */
 export function fromBatch(batch: Batch): Write[] {
   const writes: Write[] = [];
   for (let at = 0; at < batch.length; at += 4) {
@@ -67,7 +65,6 @@ export function toErrorData(error: unknown): ErrorData {
   };
 }
 
-/** Converts plain data back to an error. */
 export function fromErrorData({ message, stack, properties, plantStoreCode, cause }: ErrorData): Error {
   const options = cause === undefined ? {} : { cause: fromErrorData(cause) };
   const error =
