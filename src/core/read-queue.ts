@@ -125,7 +125,7 @@ export class ReadQueue {
         plants += limit;
       }
       entries.shift();
-      // Deleting a user and setting it again moves it to the end of the map, so this loop visits the user again.
+      // Moves the user to the end of the map, so that this loop visits the user again.
       this.#waiting.delete(user);
       if (entries.length > 0) this.#waiting.set(user, entries);
     }

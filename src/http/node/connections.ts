@@ -4,16 +4,16 @@ import type { Socket } from 'node:net';
 /** The share of `maxConnections` that may be open. The rest is kept free for new connections. */
 const usableShare = 0.95;
 
-/** The time in milliseconds for which a connection is safe after it has finished something. */
+/** The time in milliseconds for which a connection is safe after it has made progress. */
 const safeMs = 1000;
 
-/** The connections of each server, in the order in which they last finished something. The value is the time. */
+/** The connections of each server, in the order of their last progress. The value is the time of this progress. */
 const connectionsOf = new WeakMap<Server, Map<Socket, number>>();
 
 /**
- * Makes room for new connections. When more than 95 % of `maxConnections` are open, closes the connection that has
- * finished nothing for longest, if that is more than a second. A connection finishes something when it is accepted,
- * when a whole request header has arrived, and when its client has read all buffered data.
+ * Makes room for new connections. When more than 95 % of `maxConnections` are open, closes the connection that has made
+ * no progress for the longest time, if that is more than a second. A connection makes progress when it is accepted, when
+ * a whole request header has arrived, and when its client has read all buffered data.
  *
  * The rule treats half-sent headers, stalled bodies, unread responses and idle clients alike. The server emits
  * `connectionEvicted` for each connection that is closed.

@@ -138,7 +138,7 @@ describe('connections, when more than 95 % of maxConnections are open', () => {
     assert.deepEqual([service.evicted, service.drops()], [Array.from({ length: 19 }, (_, n) => n), 0]);
   });
 
-  it('are not evicted within a second after they have finished something', async (t) => {
+  it('are not evicted within a second after they have made progress', async (t) => {
     const { port, evicted, drops } = await start(t, 4);
     const clock = mockClock(t);
     const open = [await finishOne(t, port), await finishOne(t, port), await finishOne(t, port)];
@@ -174,7 +174,7 @@ describe('connections, when more than 95 % of maxConnections are open', () => {
     assert.ok(evicted.includes(0), 'it is evicted after its client has stopped reading');
   });
 
-  it('are evicted a second later if all of them have finished something', async (t) => {
+  it('are evicted a second later if all of them have made progress', async (t) => {
     const { port, evicted } = await start(t, 4);
     for (let n = 0; n < 4; n++) await finishOne(t, port);
     assert.deepEqual(evicted, []);
