@@ -87,9 +87,8 @@ function readRows<Item>(
 }
 
 /**
- * Converts the rows from a statement that reads a page of short plants to items. Returns `undefined` if a plant is not
- * short. Also returns `undefined` if there are no rows, because the statement returns no rows if one of the first
- * plants is not short.
+ * Converts a page of short plants to items. Returns `undefined` if a plant is not short. Also returns `undefined` if
+ * there are no rows, because the statement returns no rows if one of the first plants is not short.
  */
 function mapShort<Item>(rows: readonly ShortRow[], toItem: (row: Row) => Item): Item[] | undefined {
   const items: Item[] = [];

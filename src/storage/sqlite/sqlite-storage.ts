@@ -202,8 +202,7 @@ export class SqliteStorage implements StorageAdapter {
   }
 
   async #release(): Promise<void> {
-    // SQLite checkpoints the WAL when the last connection is closed. If a commit thread exists, its connection is the
-    // last one.
+    // SQLite checkpoints the WAL when the last connection is closed. If a commit thread exists, it closes that connection.
     this.#connection.database.close();
     await this.#thread?.close();
   }
@@ -212,10 +211,9 @@ export class SqliteStorage implements StorageAdapter {
    * Replaces the connection and checkpoints the WAL.
    *
    * The old connection stays open until the new one exists, because SQLite keeps its WAL index only while a connection
-   * is open. This index does not include the failed commit. Without this index, the next process that opens the file
-   * would rebuild it from the WAL and treat the failed commit as committed
-   * (https://www.sqlite.org/walformat.html#recovery). Once the new connection is open, the old one is closed to release
-   * its locks.
+   * is open. This index does not include the failed commit. If SQLite had to rebuild the index from the WAL, the failed
+   * commit would take effect (https://www.sqlite.org/walformat.html#recovery). Once the new connection is open, the old
+   * one is closed to release its locks.
    *
    * @throws {PlantStoreError} `storage_unavailable` if a step fails; plants can still be listed, and the next commit
    *   tries to reopen the file again.
