@@ -3,7 +3,7 @@
 // In a clone of Plant Store: npm run build && node examples/mount.ts
 import { createServer } from 'node:http';
 import { MemoryStorage, PlantStore } from 'plant-store';
-import { createRequestListener } from 'plant-store/http';
+import { createRequestListener, drainServer } from 'plant-store/http';
 
 const store = new PlantStore({ storage: new MemoryStorage() });
 const plants = createRequestListener(store, {
@@ -14,7 +14,7 @@ const prefix = '/garden';
 const server = createServer((request, response) => {
   const { url = '/' } = request;
   if (url.startsWith(`${prefix}/`)) {
-    // As Express does it for `app.use('/garden', plants)`: the prefix comes off the URL, and `Link` gets it back.
+    // Express does the same: it removes the prefix from the URL, and `Link` headers contain it.
     plants(Object.assign(request, { url: url.slice(prefix.length), baseUrl: prefix }), response);
     return;
   }
@@ -24,10 +24,8 @@ const server = createServer((request, response) => {
 server.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1', () => {
   console.log('listening on', server.address());
 });
-const stop = (): void => {
-  server.close(() => void store.close());
-  setTimeout(() => {
-    server.closeAllConnections();
-  }, 8000).unref();
+const stop = async (): Promise<void> => {
+  await drainServer(server, 8000);
+  await store.close();
 };
 process.once('SIGINT', stop).once('SIGTERM', stop);
