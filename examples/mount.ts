@@ -24,8 +24,7 @@ const server = createServer((request, response) => {
 server.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1', () => {
   console.log('listening on', server.address());
 });
-const stop = async (): Promise<void> => {
-  await drainServer(server, 8000);
-  await store.close();
+const stop = (): void => {
+  void drainServer(server, 8000).then(() => store.close());
 };
 process.once('SIGINT', stop).once('SIGTERM', stop);

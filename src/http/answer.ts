@@ -18,9 +18,9 @@ export interface Answer {
   readonly error?: ResponseCode;
 }
 
-/** An answer to a request, with the headers that every response has. */
+/** An answer to a request, with all headers except those that the server adds. */
 export interface FinalAnswer extends Pick<Answer, 'status' | 'body'> {
-  readonly headers: HeaderList;
+  readonly headers: string[];
   /** Must be called once, when the response has been sent, could not be sent, or the client has disconnected. */
   readonly onEnd: (sent: Sent) => void;
 }
@@ -39,8 +39,14 @@ export interface Sent {
  * The headers of every response. Plants are private, so responses must not be cached. Browsers must not guess the media
  * type.
  */
-export const commonHeaders: HeaderList = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff'];
-export const jsonHeaders: HeaderList = ['Content-Type', 'application/json', ...commonHeaders];
+const commonHeaders: HeaderList = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff'];
+const jsonHeaders: HeaderList = ['Content-Type', 'application/json', ...commonHeaders];
+
+/** Returns the headers of a response with the given body, which all responses with such a body have. */
+export function bodyHeaders(body: Answer['body']): string[] {
+  if (body === undefined) return [...commonHeaders];
+  return typeof body === 'string' ? [...jsonHeaders, 'Content-Length', `${Buffer.byteLength(body)}`] : [...jsonHeaders];
+}
 
 /** Returns the `Answer` for an error. An error that is not from this package becomes a generic `internal` error. */
 export function errorAnswer(error: unknown, headers: HeaderList = []): Answer {

@@ -3,7 +3,7 @@ import { requestChannel, startTime } from '../core/model/diagnostics.ts';
 import { PlantStoreError } from '../core/model/errors.ts';
 import { guardHook } from '../core/model/guard-hook.ts';
 import type { PlantStore } from '../core/plant-store.ts';
-import { errorAnswer } from './answer.ts';
+import { bodyHeaders, errorAnswer } from './answer.ts';
 import type { Answer, FinalAnswer, Sent } from './answer.ts';
 import { bearerToken, challenge, checkScope } from './bearer.ts';
 import { CallerLookup } from './caller-lookup.ts';
@@ -118,7 +118,10 @@ export function createHandler(owner: string, store: PlantStore, options: Service
   /** Adds the headers of every response to an answer. */
   function finish(call: Call, decided: Answer): FinalAnswer {
     const { request } = call;
-    const headers = ['X-Request-Id', request.id, ...(decided.headers ?? []), ...(cors?.headers(request) ?? [])];
+    const headers = bodyHeaders(decided.body);
+    headers.push('X-Request-Id', request.id);
+    if (decided.headers !== undefined) headers.push(...decided.headers);
+    if (cors !== undefined) headers.push(...cors.headers(request));
     const onEnd = (sent: Sent): void => {
       if (call.hasPermit && call.caller !== undefined) permits.release(call.caller.user);
       if (sent.error !== undefined) report(sent.error, call);

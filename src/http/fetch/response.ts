@@ -1,21 +1,16 @@
-import { commonHeaders, jsonHeaders } from '../answer.ts';
 import type { FinalAnswer, HeaderList, Sent } from '../answer.ts';
 import { HttpError } from '../http-error.ts';
 
 /** Creates a WHATWG response from an answer. Its headers are the same as those of the response over node:http. */
 export function createResponse(answer: FinalAnswer, request: Request): Response {
-  const { status, headers, body, onEnd } = answer;
+  const { status, headers, body = null, onEnd } = answer;
+  const init = { status, headers: pairs(headers) };
   const isHead = request.method === 'HEAD';
-  if (typeof body === 'object') {
-    const init = { status, headers: pairs([...jsonHeaders, ...headers]) };
-    if (!isHead) return new Response(streamOf(body, request.signal, onEnd), init);
-    onEnd({ isComplete: true });
-    return new Response(null, init);
+  if (typeof body === 'object' && body !== null && !isHead) {
+    return new Response(streamOf(body, request.signal, onEnd), init);
   }
   onEnd({ isComplete: true });
-  if (body === undefined) return new Response(null, { status, headers: pairs([...commonHeaders, ...headers]) });
-  const length = ['Content-Length', `${Buffer.byteLength(body)}`];
-  return new Response(isHead ? null : body, { status, headers: pairs([...jsonHeaders, ...length, ...headers]) });
+  return new Response(isHead || typeof body === 'object' ? null : body, init);
 }
 
 const encoder = new TextEncoder();

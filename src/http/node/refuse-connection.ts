@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { errorTable } from '../../core/model/errors.ts';
 import type { HttpErrorCode } from '../../core/model/errors.ts';
-import { errorBody, jsonHeaders } from '../answer.ts';
+import { bodyHeaders, errorBody } from '../answer.ts';
 import { HttpError } from '../http-error.ts';
 import { lastResponse, replaceWaiting } from './in-order.ts';
 
@@ -73,7 +73,7 @@ export function closeLingering(socket: Duplex, finalResponse?: string): void {
 function rawAnswer(code: HttpErrorCode): string {
   const { status } = errorTable[code];
   const body = errorBody(new HttpError(code));
-  const headers = [...jsonHeaders, 'Content-Length', `${Buffer.byteLength(body)}`, 'Connection', 'close'];
+  const headers = [...bodyHeaders(body), 'Connection', 'close'];
   const lines = headers.map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('');
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}\r\n${body}`;
 }

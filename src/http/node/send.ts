@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { commonHeaders, jsonHeaders } from '../answer.ts';
 import type { FinalAnswer } from '../answer.ts';
 
 /**
@@ -18,8 +17,7 @@ export function sendAnswer(
   isHead: boolean,
 ): Promise<void> | undefined {
   if (response.destroyed) return undefined;
-  const length = typeof body === 'string' ? ['Content-Length', `${Buffer.byteLength(body)}`] : [];
-  response.writeHead(status, [...(body === undefined ? commonHeaders : jsonHeaders), ...length, ...headers]);
+  response.writeHead(status, headers);
   if (typeof body === 'object' && !isHead) return sendPages(response, body);
   if (typeof body === 'string' && body.length > maxPieceLength && !isHead) return sendPages(response, [body]);
   response.end(isHead || typeof body === 'object' ? undefined : body);
