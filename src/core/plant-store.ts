@@ -21,19 +21,19 @@ export interface PlantStoreOptions {
    * The maximum number of pending writes, 1 or more; default 10000. A write is pending until its commit completes.
    * Further writes reject with `saturated`.
    */
-  maxQueuedWrites?: number | undefined;
+  maxPendingWrites?: number | undefined;
   /**
-   * The maximum size of the page cache, in UTF-16 code units of JSON, 0 or more; default 8388608. The cache contains
-   * the first pages of users' lists. It is used only if the adapter has a `dataVersion` method, as SqliteStorage and
-   * MemoryStorage do.
+   * The maximum size of the page cache, in bytes, 0 or more; default 16777216. Each UTF-16 code unit of JSON counts as
+   * two bytes. The cache contains the first pages of users' lists. It is used only if the adapter has a `dataVersion`
+   * method, as SqliteStorage and MemoryStorage do.
    */
-  maxCachedText?: number | undefined;
+  maxCacheBytes?: number | undefined;
 }
 
 const optionNames = {
   storage: true,
-  maxQueuedWrites: true,
-  maxCachedText: true,
+  maxPendingWrites: true,
+  maxCacheBytes: true,
 } as const satisfies Record<keyof PlantStoreOptions, true>;
 
 /** Selects which of a user's plants to list. */
@@ -74,20 +74,20 @@ export class PlantStore {
    */
   constructor(options: PlantStoreOptions) {
     checkOptionNames('PlantStore', options, optionNames);
-    const { storage, maxQueuedWrites = 10_000, maxCachedText = 8_388_608 } = options;
+    const { storage, maxPendingWrites = 10_000, maxCacheBytes = 16_777_216 } = options;
     checkAdapter('storage', storage);
-    checkIntegerOption('maxQueuedWrites', maxQueuedWrites, 1);
-    checkIntegerOption('maxCachedText', maxCachedText, 0);
+    checkIntegerOption('maxPendingWrites', maxPendingWrites, 1);
+    checkIntegerOption('maxCacheBytes', maxCacheBytes, 0);
     this.#storage = storage;
-    this.#writes = new WriteQueue((writes) => this.#commit(writes), { maxQueuedWrites, maxBatchWrites });
-    if (storage.dataVersion !== undefined && maxCachedText > 0) {
-      this.#cache = new PageCache({ maxText: maxCachedText, dataVersion: storage.dataVersion.bind(storage) });
+    this.#writes = new WriteQueue((writes) => this.#commit(writes), { maxPendingWrites, maxBatchWrites });
+    if (storage.dataVersion !== undefined && maxCacheBytes > 0) {
+      this.#cache = new PageCache({ maxText: maxCacheBytes / 2, dataVersion: storage.dataVersion.bind(storage) });
     }
     this.#reads = new ReadQueue(storage, this.#cache);
   }
 
-  /** The number of pending writes, 0 to `maxQueuedWrites`. A write is pending until its commit completes. */
-  get queuedWrites(): number {
+  /** The number of pending writes, 0 to `maxPendingWrites`. A write is pending until its commit completes. */
+  get pendingWrites(): number {
     return this.#writes.length;
   }
 

@@ -8,7 +8,7 @@ export interface WriteQueueOptions {
    * The maximum number of pending writes. A write is pending until its commit completes. Further writes are rejected
    * with `saturated`.
    */
-  readonly maxQueuedWrites: number;
+  readonly maxPendingWrites: number;
   readonly maxBatchWrites: number;
   /**
    * Returns the time for which the queue waits for more writes after a commit, in milliseconds. `commitMs` is the
@@ -104,7 +104,7 @@ export class WriteQueue {
   add(write: Write): Promise<boolean> {
     return new Promise((resolve, reject) => {
       if (this.#closing !== undefined) throw new PlantStoreError('closed');
-      if (this.#waiting >= this.#options.maxQueuedWrites) throw new PlantStoreError('saturated');
+      if (this.#waiting >= this.#options.maxPendingWrites) throw new PlantStoreError('saturated');
       this.#waiting++;
       this.#enqueue({ write, resolve, reject, next: undefined });
       if (this.#returnWait === undefined || this.#waiting >= this.#returnWait.enough) this.#schedule();

@@ -125,12 +125,12 @@ describe('PlantStore.listPage', () => {
     }
   });
 
-  it('caches nothing if maxCachedText is 0 or the storage has no dataVersion', async () => {
+  it('caches nothing if maxCacheBytes is 0 or the storage has no dataVersion', async () => {
     for (const [storage, options] of [
-      [new CountingStorage(), { maxCachedText: 0 }],
+      [new CountingStorage(), { maxCacheBytes: 0 }],
       [new CountingStorage(), {}],
     ] as const) {
-      const lacksVersion = !('maxCachedText' in options);
+      const lacksVersion = !('maxCacheBytes' in options);
       const store = new PlantStore({ storage: lacksVersion ? withoutDataVersion(storage) : storage, ...options });
       await createPlants(store, 3);
       for (let n = 0; n < 3; n++) await store.listPage('ada');

@@ -177,13 +177,13 @@ describe('PlantStore', () => {
   it('counts pending writes, including those that are being committed', async () => {
     const { storage, release, committing } = heldStorage();
     const store = new PlantStore({ storage });
-    assert.equal(store.queuedWrites, 0);
+    assert.equal(store.pendingWrites, 0);
     const created = createPlants(store, 3);
     await committing;
-    assert.equal(store.queuedWrites, 3);
+    assert.equal(store.pendingWrites, 3);
     release();
     await created;
-    assert.equal(store.queuedWrites, 0);
+    assert.equal(store.pendingWrites, 0);
   });
 
   it('rejects invalid options with a TypeError that names them', () => {
@@ -195,13 +195,13 @@ describe('PlantStore', () => {
     const withoutScan = Object.assign(new MemoryStorage(), { scan: undefined }) as unknown as StorageAdapter;
     assert.throws(() => new PlantStore({ storage: withoutScan }), { name: 'TypeError', message: /it has no scan$/ });
     assert.throws(() => new PlantStore({ storage: {} as StorageAdapter }), { name: 'TypeError', message: /storage/ });
-    assert.throws(() => new PlantStore({ storage, maxQueuedWrites: 0 }), {
+    assert.throws(() => new PlantStore({ storage, maxPendingWrites: 0 }), {
       name: 'TypeError',
-      message: /maxQueuedWrites/,
+      message: /maxPendingWrites/,
     });
-    assert.throws(() => new PlantStore({ storage, maxCachedText: 1.5 }), {
+    assert.throws(() => new PlantStore({ storage, maxCacheBytes: 1.5 }), {
       name: 'TypeError',
-      message: /maxCachedText/,
+      message: /maxCacheBytes/,
     });
   });
 

@@ -39,7 +39,7 @@ describe('channel plant-store:create', () => {
 
   it('receives saturated, but no create with an invalid user or plant', async (t) => {
     const messages = messagesOf<CreateMessage>(t, 'plant-store:create');
-    const store = new PlantStore({ storage: new MemoryStorage(), maxQueuedWrites: 1 });
+    const store = new PlantStore({ storage: new MemoryStorage(), maxPendingWrites: 1 });
     await assert.rejects(store.createPlant('', fern), { code: 'invalid_user' });
     await assert.rejects(store.createPlant('ada', { id: 1.5, name: 'Fern' }), { code: 'invalid_plant' });
     const first = store.createPlant('ada', fern);

@@ -6,7 +6,7 @@ import { WriteQueue } from '../../src/core/write-queue.ts';
 import { apply, Commits, turn } from '../support/commits.ts';
 import { create, idOf, remove } from '../support/writes.ts';
 
-const bounds = { maxQueuedWrites: 100, maxBatchWrites: 10 };
+const bounds = { maxPendingWrites: 100, maxBatchWrites: 10 };
 
 // A lost write would never settle.
 describe('WriteQueue, over a storage that cannot hold some plants', { timeout: 30_000 }, () => {
@@ -60,7 +60,7 @@ describe('WriteQueue, over a storage that cannot hold some plants', { timeout: 3
 
   it('frees the room of each part of a batch when it settles, and closes after the last part', async () => {
     const commits = new Commits();
-    const queue = new WriteQueue(commits.commit, { maxQueuedWrites: 4, maxBatchWrites: 10 });
+    const queue = new WriteQueue(commits.commit, { maxPendingWrites: 4, maxBatchWrites: 10 });
     const settled = Promise.allSettled([1, 2, 3, 4].map((id) => queue.add(create(id))));
     await turn();
     commits.fail(new PlantStoreError('invalid_plant'));
@@ -111,7 +111,7 @@ describe('WriteQueue, over a storage that cannot hold some plants', { timeout: 3
               }
               return writes.map((write) => apply(there, write.kind === 'create', String(idOf(write))));
             },
-            { maxQueuedWrites: 100, maxBatchWrites },
+            { maxPendingWrites: 100, maxBatchWrites },
           );
           const outcomes: Promise<boolean | string>[] = [];
           for (const { id, isCreate, isUnstorable, pause } of operations) {

@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.ts';
 import { create, idOf, remove } from '../support/writes.ts';
 
 /** Without a wait after a commit, so that the tests do not depend on its time. */
-const bounds = { maxQueuedWrites: 100, maxBatchWrites: 10, returnWaitMs: () => 0 };
+const bounds = { maxPendingWrites: 100, maxBatchWrites: 10, returnWaitMs: () => 0 };
 
 describe('WriteQueue', () => {
   it('commits the writes of one event loop iteration as one batch', async () => {
@@ -24,7 +24,7 @@ describe('WriteQueue', () => {
 
   it('delays a batch while every iteration adds writes, for at most five iterations', async () => {
     const commits = new Commits();
-    const queue = new WriteQueue(commits.commit, { maxQueuedWrites: 100, maxBatchWrites: 100 });
+    const queue = new WriteQueue(commits.commit, { maxPendingWrites: 100, maxBatchWrites: 100 });
     let added = 0;
     while (commits.batches.length === 0) {
       void queue.add(create(added++));
@@ -209,9 +209,9 @@ describe('WriteQueue', () => {
     assert.equal(await next, true);
   });
 
-  it('rejects writes past maxQueuedWrites with saturated, and accepts writes again when there is room', async () => {
+  it('rejects writes past maxPendingWrites with saturated, and accepts writes again when there is room', async () => {
     const commits = new Commits();
-    const queue = new WriteQueue(commits.commit, { maxQueuedWrites: 3, maxBatchWrites: 10 });
+    const queue = new WriteQueue(commits.commit, { maxPendingWrites: 3, maxBatchWrites: 10 });
     const taken = [queue.add(create(1)), queue.add(create(1)), queue.add(create(2))];
     await assert.rejects(queue.add(create(3)), { code: 'saturated' });
     await turn();
@@ -258,7 +258,7 @@ describe('WriteQueue', () => {
             assert.equal(new Set(ids).size, ids.length);
             return Promise.resolve(writes.map((write, n) => apply(there, write.kind === 'create', ids[n] ?? '')));
           },
-          { maxQueuedWrites: 100, maxBatchWrites: 3 },
+          { maxPendingWrites: 100, maxBatchWrites: 3 },
         );
         const outcomes: Promise<boolean>[] = [];
         for (const { id, isCreate, pause } of operations) {

@@ -45,7 +45,7 @@ describe('errors', () => {
 
   it('saturated and closed become 503 with Retry-After, and are not reported', async (t) => {
     const { storage, release, committing } = heldStorage();
-    const service = await startService(t, { store: new PlantStore({ storage, maxQueuedWrites: 1 }) });
+    const service = await startService(t, { store: new PlantStore({ storage, maxPendingWrites: 1 }) });
     const first = service.call('POST', '/plants', fern);
     await committing;
     const refused = await service.call('POST', '/plants', { body: '{"id":2,"name":"x"}' });

@@ -194,7 +194,7 @@ describe('a long list', () => {
         pages.push(new WeakRef(page));
         return [page];
       };
-      const store = new PlantStore({ storage, maxCachedText: 0 });
+      const store = new PlantStore({ storage, maxCacheBytes: 0 });
       const kept = [];
       for (const limit of [undefined, 4]) {
         const { body } = await listAnswer(store, { user: 'ada', limit, path: '/plants', request: { isOpen: true } });

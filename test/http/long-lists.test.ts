@@ -42,7 +42,7 @@ class ChangingStore {
       for (const id of changes[this.reads++] ?? []) await this.#toggle(id);
       return list(user, { after, limit: Math.min(limit, 3) });
     };
-    this.store = new PlantStore({ storage, maxCachedText: 0 });
+    this.store = new PlantStore({ storage, maxCacheBytes: 0 });
   }
 
   static async open(ids: readonly number[], changes: readonly Toggles[]): Promise<ChangingStore> {
@@ -139,7 +139,7 @@ async function startWithShortPages<Started>(
     await beforeRead(++reads, store);
     return list(user, { after, limit: Math.min(limit, 10) });
   };
-  const store = new PlantStore({ storage, maxCachedText: 0 });
+  const store = new PlantStore({ storage, maxCacheBytes: 0 });
   const ids = Array.from({ length: 50 }, (_, n) => 2 * n);
   await Promise.all(ids.map((id) => store.createPlant('ada', { id, name: `${id}` })));
   return { ...(await start({ store })), reads: () => reads };

@@ -60,7 +60,7 @@ describe('options', () => {
   it('may be undefined unless they are required', async (t) => {
     const path = join(await temporaryFolder(t), 'tokens.json');
     issueToken(path, { user: 'ada' });
-    new PlantStore({ storage: new MemoryStorage(), maxQueuedWrites: undefined, maxCachedText: undefined });
+    new PlantStore({ storage: new MemoryStorage(), maxPendingWrites: undefined, maxCacheBytes: undefined });
     new SqliteStorage('never-created.db', { busyTimeoutMs: undefined, commitThread: undefined });
     new PostgresStorage({ pool, schema: undefined, table: undefined, createTable: undefined });
     createTokenFileAuthenticator(path, { onWarning: undefined });
@@ -92,7 +92,7 @@ describe('options', () => {
     const tokens = join(folder, 'tokens.json');
     issueToken(tokens, { user: 'ada' });
     const storage = new SqliteStorage(join(folder, 'a.db'), { busyTimeoutMs: 1, commitThread: false });
-    const all: Required<PlantStoreOptions> = { storage, maxQueuedWrites: 1, maxCachedText: 0 };
+    const all: Required<PlantStoreOptions> = { storage, maxPendingWrites: 1, maxCacheBytes: 0 };
     await new PlantStore(all).close();
     new PostgresStorage({
       pool: required.pool,

@@ -19,7 +19,7 @@ export function createHandler(
   options: Partial<ServiceOptions> = {},
   storage: StorageAdapter = new MemoryStorage(),
 ): Created {
-  const store = new PlantStore({ storage, maxCachedText: 0 });
+  const store = new PlantStore({ storage, maxCacheBytes: 0 });
   t.after(() => store.close());
   const faults: unknown[] = [];
   const handler = createFetchHandler(store, {

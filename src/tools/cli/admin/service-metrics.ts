@@ -99,7 +99,7 @@ export function collectServiceMetrics(server: Server, store: PlantStore): () => 
         'Maximum number of open connections of the public port.',
         most,
       ),
-      metric('gauge', 'plant_store_queued_writes', 'Pending writes.', store.queuedWrites),
+      metric('gauge', 'plant_store_pending_writes', 'Pending writes.', store.pendingWrites),
     ].join('');
   };
 }

@@ -93,7 +93,7 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
       'plant_store_http_errors_total{code="route_not_found"} 1',
       'plant_store_commit_writes_sum 2',
       'plant_store_commit_duration_seconds_bucket{le="+Inf"} 2',
-      'plant_store_queued_writes 0',
+      'plant_store_pending_writes 0',
       'plant_store_storage_up 1',
       'plant_store_storage_errors_total{operation="commit"} 0',
     ]) {
