@@ -62,7 +62,7 @@ export const entries: readonly Entry[] = [
     subpath: './postgres',
     needsNodeTypes: false,
     values: ['PostgresStorage'],
-    types: ['PostgresClient', 'PostgresPool', 'PostgresStorageOptions'],
+    types: ['PostgresPool', 'PostgresStorageOptions'],
   },
   { subpath: './sqlite', needsNodeTypes: false, values: ['SqliteStorage'], types: ['SqliteStorageOptions'] },
   {

@@ -44,7 +44,7 @@ import type {
 import { createPlantServer, createRequestListener, drainServer, openApiDocument } from '../../src/http.ts';
 import type { Authenticate, Caller, FailedRequest, Scope, ServiceListener, ServiceOptions } from '../../src/http.ts';
 import { PostgresStorage } from '../../src/postgres.ts';
-import type { PostgresClient, PostgresPool, PostgresStorageOptions } from '../../src/postgres.ts';
+import type { PostgresPool, PostgresStorageOptions } from '../../src/postgres.ts';
 import { SqliteStorage } from '../../src/sqlite.ts';
 import type { SqliteStorageOptions } from '../../src/sqlite.ts';
 import { testStorageAdapter } from '../../src/testing.ts';
@@ -145,8 +145,7 @@ async function runSuite(): Promise<number> {
 
 async function queryPostgres(): Promise<string> {
   const fail = (): Promise<never> => Promise.reject(new Error('This program has no database'));
-  const client: PostgresClient = { query: fail, release: () => undefined };
-  const pool: PostgresPool = { query: fail, connect: () => Promise.resolve(client) };
+  const pool: PostgresPool = { query: fail };
   const options: PostgresStorageOptions = { pool };
   const store = new PlantStore({ storage: new PostgresStorage(options) });
   return (await codeOf(store.listPlants('ada'))) ?? '';

@@ -1,7 +1,8 @@
 import { PlantStoreError } from '../../core/model/errors.ts';
 import { checkBooleanOption, checkOptionNames } from '../../core/model/options.ts';
-import { BatchWriter } from './batch.ts';
+import { applyBatch } from './batch.ts';
 import { readJsonPages } from './pages.ts';
+import { sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 import { withPreparedStatements } from './prepared.ts';
 import { listPlants, scanPlants } from './rows.ts';
@@ -32,12 +33,6 @@ export interface PostgresStorageOptions {
   table?: string | undefined;
   /** Whether the first operation creates the table if it is missing; default `true`. */
   createTable?: boolean | undefined;
-  /**
-   * Whether the statements that read plants are kept prepared on each connection; default `false`. Prepared statements
-   * make short lists faster. They require a pool whose `query` accepts an object with `name`, `text` and `values`, such
-   * as a `Pool` from `pg`. If a connection pooler rejects prepared statements, they are no longer used.
-   */
-  preparedStatements?: boolean | undefined;
 }
 
 const optionNames = {
@@ -45,14 +40,7 @@ const optionNames = {
   schema: true,
   table: true,
   createTable: true,
-  preparedStatements: true,
 } as const satisfies Record<keyof PostgresStorageOptions, true>;
-
-/** The objects that operations use after the table has been checked. */
-interface OpenTable {
-  readonly statements: PostgresStatements;
-  readonly writer: BatchWriter;
-}
 
 /**
  * Stores plants in a PostgreSQL database, 14 or newer, through the application's own connection pool. Any number of
@@ -68,10 +56,10 @@ interface OpenTable {
  * const store = new PlantStore({ storage: new PostgresStorage({ pool }) });
  */
 export class PostgresStorage implements StorageAdapter {
-  /** The pool for statements that read plants. */
-  readonly #reads: PostgresPool;
-  readonly #openTable: () => Promise<OpenTable>;
-  #table: Promise<OpenTable> | undefined;
+  readonly #pool: PostgresPool;
+  readonly #openTable: () => Promise<PostgresStatements>;
+  /** The statements for the table, after the table has been checked. */
+  #statements: Promise<PostgresStatements> | undefined;
   #running = 0;
   #closing: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
@@ -79,49 +67,47 @@ export class PostgresStorage implements StorageAdapter {
   /** Checks the options. Does not connect to the database. */
   constructor(options: PostgresStorageOptions) {
     checkOptionNames('PostgresStorage', options, optionNames);
-    const { pool, schema, table = 'plants', createTable = true, preparedStatements = false } = options;
+    const { pool, schema, table = 'plants', createTable = true } = options;
     if (typeof (pool as Partial<PostgresPool> | null | undefined)?.query !== 'function') {
       throw new TypeError('pool must be a pool of connections: it has no query');
     }
     checkBooleanOption('createTable', createTable);
-    checkBooleanOption('preparedStatements', preparedStatements);
     const place = { schema, table };
     checkTableOptions(place);
-    const reads = preparedStatements ? withPreparedStatements(pool) : pool;
-    this.#reads = reads;
+    this.#pool = withPreparedStatements(pool, quotedTable(place));
+    let creation = { table: createTable, schema: createTable };
     this.#openTable = async () => {
-      const userOrder = await prepareTable(pool, place, { table: createTable, schema: createTable });
-      const statements = statementsFor(quotedTable(place), userOrder);
-      return { statements, writer: new BatchWriter(pool, statements) };
+      const userOrder = await prepareTable(pool, place, creation);
+      // A table that is dropped or renamed later is not created again, because this would hide the plants.
+      creation = { table: false, schema: false };
+      return statementsFor(quotedTable(place), userOrder);
     };
   }
 
   /**
-   * See {@link StorageAdapter}. In PostgreSQL, a commit is one statement and needs one round trip. If a database does
-   * not allow a statement to modify a table twice, a commit with both creates and deletes is a transaction of two
-   * statements.
+   * See {@link StorageAdapter}. In PostgreSQL, a commit is one statement and needs one round trip.
    *
-   * @throws {PlantStoreError} `storage_unsupported` if the table is missing or does not have the expected columns, or
-   *   if the database's encoding is not UTF8; `invalid_plant` if PostgreSQL rejects a value of the batch (SQLSTATE
-   *   class 22 or 54), in which case nothing was written.
+   * @throws {PlantStoreError} `storage_unsupported` if the table is missing or cannot store plants, or if the
+   *   database's encoding is not UTF8; `invalid_plant` if PostgreSQL rejects a plant of the batch (SQLSTATE class 22, 23
+   *   or 54), in which case nothing was written.
    */
   commit(writes: readonly Write[]): Promise<boolean[]> {
-    return this.#run(({ writer }) => writer.apply(writes));
+    return this.#run((statements) => applyBatch(this.#pool, statements, writes));
   }
 
   /** See {@link StorageAdapter}. */
   list(user: string, range: ListRange): Promise<PlantPage> {
-    return this.#run(({ statements }) => listPlants(this.#reads, statements.list, user, range));
+    return this.#run(({ list }) => listPlants(this.#pool, list, user, range));
   }
 
   /** See {@link StorageAdapter}. One SQL statement reads all pages, except those with very long names. */
   listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
-    return this.#run(({ statements }) => readJsonPages(this.#reads, statements, requests));
+    return this.#run((statements) => readJsonPages(this.#pool, statements, requests));
   }
 
   /** See {@link StorageAdapter}. */
   scan(range: ScanRange): Promise<OwnedPlant[]> {
-    return this.#run(({ statements }) => scanPlants(this.#reads, statements.scan, range));
+    return this.#run(({ scan }) => scanPlants(this.#pool, scan, range));
   }
 
   /**
@@ -136,16 +122,23 @@ export class PostgresStorage implements StorageAdapter {
     return this.#closing;
   }
 
-  /** Runs an operation. The first operation checks the table. If this check fails, the next operation repeats it. */
-  async #run<T>(operation: (table: OpenTable) => Promise<T>): Promise<T> {
+  /**
+   * Runs an operation. The first operation checks the table. If this check fails, or if a statement fails because the
+   * table has changed, the next operation repeats the check.
+   */
+  async #run<T>(operation: (statements: PostgresStatements) => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) throw new PlantStoreError('closed');
     this.#running++;
     try {
-      this.#table ??= this.#openTable().catch((error: unknown) => {
-        this.#table = undefined;
+      this.#statements ??= this.#openTable().catch((error: unknown) => {
+        this.#statements = undefined;
         throw error;
       });
-      return await operation(await this.#table);
+      return await operation(await this.#statements);
+    } catch (error) {
+      // Class 42: syntax error or access rule violation, for example because the table was dropped or renamed.
+      if (sqlState(error)?.startsWith('42') === true) this.#statements = undefined;
+      throw error;
     } finally {
       if (--this.#running === 0) this.#onIdle?.();
     }

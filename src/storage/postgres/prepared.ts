@@ -2,11 +2,6 @@ import { createHash } from 'node:crypto';
 import { sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 
-/** The form of `query` with which the `pg` package prepares a statement under a name. */
-interface NamedQuery {
-  query(statement: { name: string; text: string; values: unknown[] | undefined }): ReturnType<PostgresPool['query']>;
-}
-
 /**
  * The SQLSTATEs with which a prepared statement can fail although the same statement succeeds without preparation. The
  * statement was not executed.
@@ -17,39 +12,66 @@ const unpreparedStates: ReadonlySet<string | undefined> = new Set([
   '0A000', // feature_not_supported: the type of a column of the table has changed
 ]);
 
+/** How often the size of the table is read, in milliseconds. */
+const sizeIntervalMs = 1000;
+
 /**
- * Returns a pool that sends statements through `pool` and keeps them prepared on each connection. PostgreSQL then
- * parses a statement once per connection instead of once per call, and may also keep its plan. A single client then
- * gets up to 1.2 times as many lists of 20 plants per second.
+ * The size of a large table, in bytes: about 2,500 plants. For a table of this size, PostgreSQL always chooses a plan
+ * that uses the index.
+ */
+const largeTableBytes = 262_144;
+
+/**
+ * Returns a pool that sends statements through `pool` and keeps them prepared on each connection, so that PostgreSQL
+ * parses and plans them once. This saves a third to a half of the CPU time of PostgreSQL per statement.
+ *
+ * PostgreSQL keeps a plan until the table is next analyzed. A plan for an empty table reads the whole table. Therefore,
+ * a large table has its own prepared statements. `quotedTable` is the table whose size is read for this purpose.
  *
  * Some connection poolers in transaction mode do not support prepared statements. If a prepared statement is rejected,
  * this statement and all later statements are sent without preparation.
  */
-export function withPreparedStatements(pool: PostgresPool): PostgresPool {
-  const names = new Map<string, string>();
+export function withPreparedStatements(pool: PostgresPool, quotedTable: string): PostgresPool {
+  const hashes = new Map<string, string>();
   let isSupported = true;
+  let isLarge = false;
+  let nextSizeAt = 0;
 
   function nameOf(text: string): string {
-    let name = names.get(text);
-    if (name === undefined) {
+    let hash = hashes.get(text);
+    if (hash === undefined) {
       // Clients of a pooler may share connections. A name that depends on the text cannot stand for another statement.
-      name = `plant_store_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
-      names.set(text, name);
+      hash = createHash('sha256').update(text).digest('hex').slice(0, 32);
+      hashes.set(text, hash);
     }
-    return name;
+    return `plant_store_${isLarge ? 'large' : 'small'}_${hash}`;
+  }
+
+  async function readSize(): Promise<void> {
+    nextSizeAt = Infinity;
+    const text = `SELECT (pg_relation_size(to_regclass($1)) >= ${largeTableBytes})::text AS "isLarge"`;
+    try {
+      const { rows } = await pool.query({ text, values: [quotedTable] });
+      isLarge = (rows[0] as { isLarge: string | null }).isLarge === 'true';
+    } catch {
+      // The size is read again after the interval.
+    }
+    nextSizeAt = performance.now() + sizeIntervalMs;
   }
 
   return {
-    async query(text, values) {
-      if (isSupported) {
-        try {
-          return await (pool as unknown as NamedQuery).query({ name: nameOf(text), text, values });
-        } catch (error) {
-          if (!unpreparedStates.has(sqlState(error))) throw error;
-          isSupported = false;
-        }
+    async query(statement) {
+      if (!isSupported) return pool.query(statement);
+      try {
+        return await pool.query({ name: nameOf(statement.text), ...statement });
+      } catch (error) {
+        if (!unpreparedStates.has(sqlState(error))) throw error;
+        isSupported = false;
+        return await pool.query(statement);
+      } finally {
+        // The connection of the statement is free now, so that no other connection is opened.
+        if (performance.now() >= nextSizeAt) void readSize();
       }
-      return pool.query(text, values);
     },
   };
 }

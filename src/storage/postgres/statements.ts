@@ -3,8 +3,15 @@ import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../page
 /**
  * The SQL statements for a table, for PostgreSQL 14 and newer. All result columns have the type text, because an
  * application may register its own parsers for other types with the driver.
+ *
+ * PostgreSQL keeps the plan of a prepared statement if it expects the plan to cost no more than plans that are made for
+ * each execution. The statements are written so that it does: see `oneRequest` and `limited`.
  */
 export interface PostgresStatements {
+  /** Creates a plant. Parameters: $1 user, $2 id, $3 name, $4 tag. */
+  readonly insertOne: string;
+  /** Deletes a plant. Parameters: $1 user, $2 id. */
+  readonly removeOne: string;
   /** Creates plants. Parameters: $1 users, $2 ids, $3 names, $4 tags. Returns the keys of the new plants. */
   readonly insert: string;
   /** Deletes plants. Parameters: $1 users, $2 ids. Returns the keys of the deleted plants. */
@@ -15,22 +22,22 @@ export interface PostgresStatements {
    */
   readonly insertAndRemove: string;
   /**
-   * Reads one page for each of several requests. Each parameter is an array with one item per request: $1 users, $2
-   * smallest ids, $3 limits, $4 maximum sizes of a plant in bytes. Returns a {@link PageRow} for each request.
+   * Reads one page. Parameters: $1 user, $2 smallest id, $3 limit, $4 maximum size of a plant in bytes. Returns a
+   * {@link PageRow}.
+   */
+  readonly page: string;
+  /**
+   * Reads one page for each of several requests. The first three parameters are arrays with one item per request. The
+   * parameters have the same meaning as in `page`. Returns a {@link PageRow} with `nth` for each request.
    */
   readonly pages: string;
-  /** Reads a user's plants. Parameters: $1 user, $2 smallest id, $3 limit. */
-  readonly list: RangeStatements;
-  /** Reads the plants of all users. Parameters: $1 user and $2 id of the plant after which to start, $3 limit. */
-  readonly scan: RangeStatements;
-}
-
-/** The two statements that read plants in a range of keys. */
-export interface RangeStatements {
-  /** Returns a {@link PlantRow} for each plant. Names and tags are truncated to $4 characters. */
-  readonly plants: string;
-  /** Returns a row for each plant. Its `size` is the minimum size of the plant's JSON in bytes. */
-  readonly sizes: string;
+  /** Reads a user's plants. Parameters: $1 user, $2 smallest id, $3 limit. Returns a {@link PlantRow} for each plant. */
+  readonly list: string;
+  /**
+   * Reads the plants of all users. Parameters: $1 user and $2 id of the plant after which to start, $3 limit. Returns a
+   * {@link PlantRow} for each plant.
+   */
+  readonly scan: string;
 }
 
 /**
@@ -38,17 +45,14 @@ export interface RangeStatements {
  * the limit.
  */
 export interface PageRow {
-  /** The index of the request in the parameter arrays, starting at 1. */
-  readonly nth: string;
-  /** The number of plants in the page, at most the limit + 1. */
-  readonly count: string;
+  /** The index of the request in the parameter arrays, starting at 1. Only `pages` returns this column. */
+  readonly nth?: string;
+  /** The number of plants in the page, at most the limit + 1; `null` if the page is empty. */
+  readonly count: string | null;
   /** The id of the last plant within the limit; `null` if the page is empty. */
   readonly last: string | null;
-  /**
-   * The JSON of all plants, separated by commas; `null` if the page is empty, if a plant exceeds the maximum size, or
-   * if the JSON is large enough to fill a page.
-   */
-  readonly json: string | null;
+  /** The names and tags, with {@link separators}. Plants that exceed the maximum size are missing. */
+  readonly text: string | null;
 }
 
 /** A row that contains a plant. Only `scan` returns the `user` column. */
@@ -57,64 +61,92 @@ export interface PlantRow {
   readonly id: string;
   readonly name: string;
   readonly tag: string | null;
+  /** The number of plants in the range, at most the limit + 1. It may exceed the number of rows. */
+  readonly found: string;
 }
+
+/**
+ * The separators in the text of a page. They start with U+007F, which JSON does not escape, and which names and tags
+ * rarely contain.
+ */
+export const separators = { plant: '\x7f,', tag: '\x7f:', noTag: '\x7f;' } as const;
 
 /**
  * The SQL expression for the minimum size of a plant's JSON, in bytes. PostgreSQL can compute the minimum size without
  * reading long names and tags. For the exact size, it would have to decompress and escape them.
  */
-const size = `octet_length(name) + coalesce(octet_length(tag) + ${taggedBytes}, ${untaggedBytes})`;
+const size = `octet_length(p.name) + coalesce(octet_length(p.tag) + ${taggedBytes}, ${untaggedBytes})`;
 
-const plantJson = `'{"name":' || to_json(name)::text || coalesce(',"tag":' || to_json(tag)::text, '') || '}'`;
+const item = `p.name || coalesce('${separators.tag}' || p.tag, '${separators.noTag}')`;
+
+/**
+ * An SQL condition that is true for every request. Without it, PostgreSQL expects 10 requests in a kept plan, so it
+ * makes a plan for each smaller group. With it, PostgreSQL always expects one request.
+ */
+const oneRequest = 'request.nth BETWEEN 1 AND 2147483647';
+
+/**
+ * Limits the rows of a subquery. PostgreSQL expects an unknown limit to return a tenth of the rows. Therefore, it would
+ * expect a kept plan to cost more than a plan for a small limit. With two unknown limits and a constant one, it expects
+ * ten rows at most. This also keeps the cost below `jit_above_cost`: with 40,000 plants per user, compiling the
+ * statement took 14 of 18 ms.
+ */
+function limited(subquery: string, limit: string): string {
+  const bounded = `SELECT * FROM (${subquery} LIMIT ${maxPageLength + 1}) AS bounded LIMIT ${limit} + 1`;
+  return `SELECT * FROM (${bounded}) AS limited LIMIT ${limit} + 1`;
+}
 
 /**
  * Returns the statements for a table. `table` is the quoted name of the table. `userOrder` is the SQL expression that
  * sorts users by their bytes.
  */
 export function statementsFor(table: string, userOrder: string): PostgresStatements {
+  const conflict = 'ON CONFLICT ("user", id) DO NOTHING';
   const insert = `INSERT INTO ${table} ("user", id, name, tag)
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[])
-    ON CONFLICT ("user", id) DO NOTHING
-    RETURNING "user", id::text AS id`;
+    ${conflict} RETURNING "user", id::text AS id`;
   const remove = (users: string, ids: string): string => `DELETE FROM ${table} AS p
-    USING unnest(${users}::text[], ${ids}::bigint[]) AS d("user", id)
-    WHERE p."user" = d."user" AND p.id = d.id
+    USING unnest(${users}::text[], ${ids}::bigint[]) WITH ORDINALITY AS request("user", id, nth)
+    WHERE p."user" = request."user" AND p.id = request.id AND ${oneRequest}
     RETURNING p."user", p.id::text AS id`;
-  // These statements are short, because PostgreSQL parses and plans them for each call.
-  const plantColumns = 'p.id::text AS id, left(name, $4::integer) AS name, left(tag, $4::integer) AS tag';
-  const sizeColumn = `(${size})::text AS size`;
-  // ORDER BY must use `p.id`, because `id` would refer to the result column, which has the type text.
-  const inList = `FROM ${table} AS p WHERE "user" = $1 AND p.id >= $2::bigint ORDER BY p.id LIMIT $3::bigint`;
-  const inScan = `FROM ${table} AS p
-    WHERE (${userOrder}, p.id) > ($1, $2::bigint) ORDER BY ${userOrder}, p.id LIMIT $3::bigint`;
+
+  /** The result does not depend on further columns of the table, because all columns are qualified. */
+  const pageOf = (user: string, first: string, limit: string): string => `SELECT
+    cardinality(array_agg(page.id)) AS count,
+    (array_agg(page.id))[least(cardinality(array_agg(page.id)), ${limit})] AS last,
+    string_agg(page.item, '${separators.plant}') AS text
+    FROM (${limited(
+      `SELECT p.id, CASE WHEN ${size} <= $4::integer THEN ${item} END AS item
+      FROM ${table} AS p WHERE p."user" = ${user} AND p.id >= ${first} ORDER BY p.id`,
+      limit,
+    )}) AS page`;
+  const columns = 'page.count::text AS count, page.last::text AS last, page.text';
+
+  // `previous` is the total size of the previous plants. The page ends when this size fills it.
+  const rowsOf = (user: string, order: string, range: string): string => `SELECT ${user} id::text AS id, name, tag,
+      found::text AS found
+    FROM (
+      SELECT p."user", p.id, p.name, p.tag, count(*) OVER () AS found,
+        sum(${size}) OVER (ORDER BY ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS previous
+      FROM (
+        SELECT p."user", p.id, p.name, p.tag FROM ${table} AS p WHERE ${range} ORDER BY ${order} LIMIT $3::bigint + 1
+      ) AS p
+    ) AS p
+    WHERE previous IS NULL OR previous < ${maxPageBytes} ORDER BY ${order} LIMIT $3::bigint`;
   return {
+    insertOne: `INSERT INTO ${table} ("user", id, name, tag) VALUES ($1, $2, $3, $4) ${conflict}`,
+    removeOne: `DELETE FROM ${table} WHERE "user" = $1 AND id = $2`,
     insert,
     remove: remove('$1', '$2'),
     // A single statement is atomic without an explicit transaction, so it can use any connection of the pool.
     insertAndRemove: `WITH created AS (${insert}), removed AS (${remove('$5', '$6')})
       SELECT "user", id FROM created UNION ALL SELECT "user", id FROM removed`,
-    // The planner does not know the value of `most`, and assumes a tenth of the user's plants. The constant limit
-    // bounds this estimate. Without it, the estimated cost exceeds jit_above_cost if users have many plants, and
-    // PostgreSQL compiles the statement each time: with 40,000 plants per user, 47 lists took 18 ms instead of 3.6 ms.
-    //
-    // The columns are qualified, because the table may have further columns with the same names.
-    pages: `SELECT nth::text AS nth, page.count::text AS count,
-        page.ids[least(page.count, request.most)]::text AS last,
-        CASE WHEN page.longest <= request.max_size AND octet_length(page.json) < ${maxPageBytes}
-          THEN page.json END AS json
-      FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])
-        WITH ORDINALITY AS request("user", first, most, max_size, nth)
-      CROSS JOIN LATERAL (
-        SELECT count(*) AS count, array_agg(id ORDER BY id) AS ids, max(size) AS longest,
-          string_agg(CASE WHEN size <= request.max_size THEN ${plantJson} END, ',' ORDER BY id) AS json
-        FROM (
-          SELECT id, name, tag, size FROM (
-            SELECT p.id, p.name, p.tag, ${size} AS size FROM ${table} AS p
-            WHERE p."user" = request."user" AND p.id >= request.first ORDER BY p.id LIMIT ${maxPageLength + 1}
-          ) AS bounded ORDER BY id LIMIT request.most + 1
-        ) AS found
-      ) AS page`,
-    list: { plants: `SELECT ${plantColumns} ${inList}`, sizes: `SELECT ${sizeColumn} ${inList}` },
-    scan: { plants: `SELECT "user", ${plantColumns} ${inScan}`, sizes: `SELECT ${sizeColumn} ${inScan}` },
+    page: `SELECT ${columns} FROM (${pageOf('$1', '$2::bigint', '$3::integer')}) AS page`,
+    pages: `SELECT request.nth::text AS nth, ${columns}
+      FROM unnest($1::text[], $2::bigint[], $3::integer[]) WITH ORDINALITY AS request("user", first, most, nth)
+      CROSS JOIN LATERAL (${pageOf('request."user"', 'request.first', 'request.most')}) AS page
+      WHERE ${oneRequest}`,
+    list: rowsOf('', 'p.id', 'p."user" = $1 AND p.id >= $2::bigint'),
+    scan: rowsOf('p."user",', `${userOrder}, p.id`, `(${userOrder}, p.id) > ($1, $2::bigint)`),
   };
 }

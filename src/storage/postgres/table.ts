@@ -11,8 +11,8 @@ export interface PostgresTable {
 /** The maximum length of a PostgreSQL identifier. PostgreSQL truncates longer identifiers without an error. */
 const maxIdentifierBytes = 63;
 
-/** The types of the columns, as returned by `pg_typeof`. */
-const columnTypes: Readonly<Record<string, string>> = { user: 'text', id: 'bigint', name: 'text', tag: 'text' };
+/** The definition of the table, as {@link readDefinition} returns it. */
+const definition = '"user" text NOT NULL, id bigint NOT NULL, name text NOT NULL, tag text, PRIMARY KEY ("user", id)';
 
 /** The SQLSTATEs with which `CREATE … IF NOT EXISTS` fails if another server creates the same object concurrently. */
 const createdByOtherStates: ReadonlySet<string | undefined> = new Set([
@@ -64,10 +64,9 @@ export function quotedTable({ schema, table }: PostgresTable): string {
  * @throws {PlantStoreError} `storage_unsupported` if the database's encoding is not UTF8.
  */
 async function checkEncoding(pool: PostgresPool): Promise<void> {
-  const [row] = await runStatement(pool, "SELECT current_setting('server_encoding') AS encoding").catch(
-    asConnectionError,
-  );
-  const { encoding } = row as { encoding: string };
+  const text = "SELECT current_setting('server_encoding') AS encoding";
+  const { rows } = await runStatement(pool, text).catch(asConnectionError);
+  const { encoding } = rows[0] as { encoding: string };
   if (encoding !== 'UTF8') {
     throw unsupported(
       'is a database that cannot hold every Unicode text',
@@ -96,14 +95,17 @@ function asConnectionError(error: unknown): never {
  *
  * @returns the SQL expression that sorts users by their UTF-8 bytes.
  * @throws {PlantStoreError} `storage_unsupported` if the table or its schema is missing and must not be created, if the
- *   table does not have the expected columns, or if the database's encoding is not UTF8.
+ *   table does not have the expected definition, or if the database's encoding is not UTF8.
  */
 export async function prepareTable(pool: PostgresPool, place: PostgresTable, creation: TableCreation): Promise<string> {
   const { schema } = place;
   await checkEncoding(pool);
   for (let attempt = 1; ; attempt++) {
-    const userOrder = await inspectTable(pool, place);
-    if (userOrder !== undefined) return userOrder;
+    const found = await readDefinition(pool, place);
+    if (found === definition) return readUserOrder(pool, place);
+    if (found !== null) {
+      throw unsupported('holds no plants', `${quotedTable(place)} has (${found}), and must have (${definition})`);
+    }
     const lacksSchema = schema !== undefined && !(await hasSchema(pool, schema));
     if (lacksSchema && !creation.schema) throw missing(`schema ${quoted(schema)}`, '3F000');
     if (!creation.table) throw missing(`table ${quotedTable(place)}`, '42P01');
@@ -118,35 +120,40 @@ export async function prepareTable(pool: PostgresPool, place: PostgresTable, cre
 }
 
 /**
- * Checks the columns of the table. Returns the SQL expression that sorts users by their UTF-8 bytes, or `undefined` if
- * the table does not exist.
+ * Reads the definition of the table from the catalog. Returns `null` if the table does not exist. Other columns are
+ * included only if a plant cannot be inserted without them.
  */
-async function inspectTable(pool: PostgresPool, place: PostgresTable): Promise<string | undefined> {
-  const table = quotedTable(place);
-  // Returns an SQL expression that has the same type and collation as a column. The expression does not read any rows.
-  // It fails if the column does not exist.
-  const valueOf = (column: string): string => `(SELECT p.${quoted(column)} FROM ${table} AS p LIMIT 0)`;
-  const types = Object.keys(columnTypes).map((column) => `pg_typeof(${valueOf(column)})::text`);
-  const isByteOrdered = byteOrderCheck((text) => `coalesce(${valueOf('user')}::text, ${text})`);
-  try {
-    const [row] = await runStatement(
-      pool,
-      `SELECT concat_ws(', ', ${types.join(', ')}) AS types, (${isByteOrdered})::text AS "isByteOrdered"`,
-    );
-    const { types: found, ...order } = row as { types: string; isByteOrdered: string };
-    const expected = Object.values(columnTypes).join(', ');
-    if (found !== expected) {
-      throw unsupported('holds no plants', `The columns of ${table} are ${found}, not ${expected}`);
-    }
-    return order.isByteOrdered === 'true' ? '"user"' : '"user" COLLATE "C"';
-  } catch (error) {
-    const state = sqlState(error);
-    // undefined_table, invalid_schema_name
-    if (state === '42P01' || state === '3F000') return undefined;
-    // undefined_column
-    if (state === '42703') throw unsupported('holds no plants', `${table} lacks a column`, error);
-    throw error;
-  }
+async function readDefinition(pool: PostgresPool, place: PostgresTable): Promise<string | null> {
+  const own = `array_position(ARRAY['user', 'id', 'name', 'tag'], attname::text)`;
+  const { rows } = await runStatement(
+    pool,
+    `SELECT concat_ws(', ',
+      (SELECT string_agg(quote_ident(attname) || ' ' || format_type(atttypid, atttypmod)
+          || CASE WHEN attnotnull THEN ' NOT NULL' ELSE '' END, ', ' ORDER BY ${own}, attnum)
+        FROM pg_catalog.pg_attribute WHERE attrelid = found.oid AND attnum > 0 AND NOT attisdropped
+          AND (${own} IS NOT NULL OR (attnotnull AND NOT atthasdef AND attidentity = ''))),
+      (SELECT pg_get_constraintdef(oid) FROM pg_catalog.pg_constraint WHERE conrelid = found.oid AND contype = 'p')
+    ) AS definition
+    FROM (SELECT to_regclass($1) AS oid) AS found WHERE found.oid IS NOT NULL`,
+    [quotedTable(place)],
+  );
+  return (rows[0] as { definition: string } | undefined)?.definition ?? null;
+}
+
+/**
+ * Returns the SQL expression that sorts users by their UTF-8 bytes. In this order, 'B' comes before 'a', and 'z' comes
+ * before 'é'. No locale has both of these properties. If the column has this order, the expression must not contain
+ * COLLATE, because PostgreSQL could not use the index.
+ */
+async function readUserOrder(pool: PostgresPool, place: PostgresTable): Promise<string> {
+  // The subquery reads no rows. It gives the text the collation of the column.
+  const collated = (text: string): string =>
+    `coalesce((SELECT p."user" FROM ${quotedTable(place)} AS p LIMIT 0), '${text}')`;
+  const { rows } = await runStatement(
+    pool,
+    `SELECT ('B' < ${collated('a')} AND 'z' < ${collated('é')})::text AS "isByteOrdered"`,
+  );
+  return (rows[0] as { isByteOrdered: string }).isByteOrdered === 'true' ? '"user"' : '"user" COLLATE "C"';
 }
 
 /**
@@ -154,34 +161,21 @@ async function inspectTable(pool: PostgresPool, place: PostgresTable): Promise<s
  * privilege to create schemas even if the schema exists.
  */
 async function hasSchema(pool: PostgresPool, schema: string): Promise<boolean> {
-  const found = await runStatement(pool, 'SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema]);
-  return found.length > 0;
+  const { rows } = await runStatement(pool, 'SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema]);
+  return rows.length > 0;
 }
 
 async function createTable(pool: PostgresPool, place: PostgresTable): Promise<void> {
-  // Users must be sorted by their bytes. If this is the database's default order, COLLATE is omitted, because some
-  // databases do not have the collation "C".
-  const [row] = await runStatement(pool, `SELECT (${byteOrderCheck((text) => text)})::text AS "isByteOrdered"`);
-  const collation = (row as { isByteOrdered: string }).isByteOrdered === 'true' ? '' : 'COLLATE "C"';
   await runStatement(
     pool,
     `CREATE TABLE IF NOT EXISTS ${quotedTable(place)} (
-    "user" text ${collation} NOT NULL,
+    "user" text COLLATE "C" NOT NULL,
     id bigint NOT NULL,
     name text NOT NULL,
     tag text,
     PRIMARY KEY ("user", id)
   )`,
   );
-}
-
-/**
- * Returns an SQL condition that is true if strings are sorted by their UTF-8 bytes. In this order, 'B' comes before
- * 'a', and 'z' comes before 'é'. No locale has both of these properties. `typed` adds the collation to check to the SQL
- * expression of a string.
- */
-function byteOrderCheck(typed: (text: string) => string): string {
-  return `'B' < ${typed("'a'")} AND 'z' < ${typed("'é'")}`;
 }
 
 /** Returns an error whose message may be sent to a client. Only the `cause` names the table. */

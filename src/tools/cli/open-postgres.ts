@@ -1,5 +1,5 @@
 import { PostgresStorage } from '../../storage/postgres/postgres-storage.ts';
-import type { PostgresClient, PostgresPool } from '../../storage/postgres/pool.ts';
+import type { PostgresPool } from '../../storage/postgres/pool.ts';
 import { prepareTable } from '../../storage/postgres/table.ts';
 import type { StorageAdapter } from '../../storage/storage-adapter.ts';
 import { UsageError } from './command.ts';
@@ -15,7 +15,6 @@ interface PgModule {
 }
 
 interface PgPool extends PostgresPool {
-  connect(): Promise<PostgresClient>;
   on(event: 'error', listener: (error: Error) => void): unknown;
   end(): Promise<void>;
 }
@@ -49,7 +48,7 @@ export async function openPostgres(
   { createIfMissing, onNewTable }: OpenOptions,
 ): Promise<StorageAdapter> {
   const { Client, Pool } = await importPg();
-  const { schema, table, preparedStatements, ...connection } = parsePostgresParameters(text, source);
+  const { schema, table, ...connection } = parsePostgresParameters(text, source);
   const config = { ...connection, ...timeouts, keepAlive: true };
   try {
     // This client is created only to validate the connection string. A pool does not parse the connection string until
@@ -65,22 +64,21 @@ export async function openPostgres(
   pool.on('error', () => undefined);
   const creation = { table: createIfMissing, schema: false, onNewTable };
   const checkedPool = checkFirst(pool, () => prepareTable(pool, { schema, table }, creation));
-  return new PoolStorage(pool, { pool: checkedPool, schema, table, preparedStatements, createTable: false });
+  return new PoolStorage(pool, { pool: checkedPool, schema, table, createTable: false });
 }
 
 /** Returns a pool that runs a check before its first statement. If the check fails, the next statement repeats it. */
 function checkFirst(pool: PgPool, check: () => Promise<unknown>): PostgresPool {
   let checked: Promise<unknown> | undefined;
   return {
-    async query(...statement) {
+    async query(statement) {
       checked ??= check().catch((error: unknown) => {
         checked = undefined;
         throw error;
       });
       await checked;
-      return pool.query(...statement);
+      return pool.query(statement);
     },
-    connect: () => pool.connect(),
   };
 }
 

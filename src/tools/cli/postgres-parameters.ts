@@ -16,7 +16,6 @@ const ownRules = {
   max: integer(1, 9999),
   schema: tableName,
   table: tableName,
-  preparedStatements: oneOf('true', 'false'),
   // `pg` supports channel binding, but does not read this setting from a connection string.
   channel_binding: oneOf('disable', 'prefer', 'require'),
 };
@@ -57,8 +56,6 @@ export interface PostgresParameters {
   readonly max: number;
   readonly schema: string | undefined;
   readonly table: string;
-  /** Whether the statements that read plants are kept prepared on each connection. */
-  readonly preparedStatements: boolean;
   /** Whether to use SCRAM channel binding if the database offers it. */
   readonly enableChannelBinding: boolean;
 }
@@ -88,7 +85,6 @@ export function parsePostgresParameters(text: string, source: string): PostgresP
     max: Number(parameters.get('max') ?? 10),
     schema: parameters.get('schema') ?? undefined,
     table: parameters.get('table') ?? 'plants',
-    preparedStatements: parameters.get('preparedStatements') === 'true',
     enableChannelBinding: usesChannelBinding(parameters, source),
   };
   for (const name of Object.keys(ownRules)) parameters.delete(name);

@@ -12,7 +12,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const store = new PlantStore({ storage: new MemoryStorage() });
 const authenticate = (): null => null;
-const pool = { query: () => Promise.resolve({ rows: [] }) };
+const pool = { query: () => Promise.resolve({ rows: [], rowCount: 0 }) };
 
 /** The classes and functions that have an options object. */
 const owners: Readonly<Record<string, (options: never) => unknown>> = {
@@ -99,7 +99,6 @@ describe('options', () => {
       schema: undefined,
       table: 'plants',
       createTable: false,
-      preparedStatements: false,
     });
     createTokenFileAuthenticator(tokens, { onWarning: () => undefined });
     assert.deepEqual(await store.listPlants('ada', { limit: undefined, after: undefined }), []);

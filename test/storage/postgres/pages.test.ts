@@ -18,7 +18,7 @@ after(() => cluster.remove());
 
 /** A statement that reads pages. */
 interface Statement {
-  /** The number of pages if it is the statement for several pages, otherwise `undefined`. */
+  /** The number of pages; `undefined` if the statement reads rows. */
   readonly pages: number | undefined;
   readonly resultBytes: number;
 }
@@ -36,10 +36,13 @@ async function openWatched(
 ): Promise<Watched> {
   const pool = cluster.pool(t, { max: 10 });
   const statements: Statement[] = [];
-  const query: PostgresPool['query'] = async (text, values = []) => {
-    const result = await pool.query<Record<string, string | null>>(text, values);
+  const query: PostgresPool['query'] = async (statement) => {
+    const { text, values } = statement;
+    const result = await pool.query<Record<string, string | null>>(statement);
+    if (text.includes('pg_relation_size')) return result;
+    const isPages = text.includes('LATERAL');
     statements.push({
-      pages: text.includes('LATERAL') ? (values[0] as string[]).length : undefined,
+      pages: isPages ? (values[0] as string[]).length : text.includes('string_agg') ? 1 : undefined,
       resultBytes: Buffer.byteLength(result.rows.flatMap((row) => Object.values(row)).join('')),
     });
     return result;
@@ -69,11 +72,13 @@ describe('listPages of a PostgresStorage', () => {
 
     /** Returns the plan of the statement that reads 64 pages of 15 plants. Each page starts at the id `first`. */
     async function explain(t: TestContext, options: string, first: number): Promise<string> {
-      const requests = Array.from({ length: 64 }, () => ['ada', String(first), 15, 1000]);
-      const { rows } = await cluster.pool(t).query<{ 'QUERY PLAN': unknown }>(
-        `EXPLAIN (FORMAT JSON${options}) ${statementsFor(table, '"user"').pages}`,
-        [0, 1, 2, 3].map((n) => requests.map((each) => each[n])),
-      );
+      const requests = Array.from({ length: 64 }, () => ['ada', String(first), 15]);
+      const { rows } = await cluster
+        .pool(t)
+        .query<{ 'QUERY PLAN': unknown }>(`EXPLAIN (FORMAT JSON${options}) ${statementsFor(table, '"user"').pages}`, [
+          ...[0, 1, 2].map((n) => requests.map((each) => each[n])),
+          1000,
+        ]);
       return JSON.stringify(rows[0]?.['QUERY PLAN']);
     }
 
@@ -153,21 +158,76 @@ describe('listPages of a PostgresStorage', () => {
     for (const { resultBytes } of statements) assert.ok(resultBytes <= 8 * 262_144, `${resultBytes} bytes`);
   });
 
-  it('reads one page of fewer than 100 plants with the statement for rows, and other pages as JSON', async (t) => {
-    const { storage, statements } = await openWatched(t, { ada: 100 });
-    await storage.listPages([request('ada', 99)]);
-    await storage.listPages([request('ada', 100)]);
-    await storage.listPages([request('ada', 5), request('ada', 5)]);
+  it('reads one page with a statement of its own', async (t) => {
+    const { storage, statements } = await openWatched(t, { ada: 1001 });
+    for (const limit of [1, 20, 1000]) {
+      const [page] = await storage.listPages([request('ada', limit)]);
+      assert.deepEqual([page?.count, page?.last, page?.hasMore], [limit, BigInt(limit - 1), true]);
+    }
     assert.deepEqual(
       statements.map(({ pages }) => pages),
-      [undefined, 1, 2],
+      [1, 1, 1],
     );
+  });
+
+  it('is exact with any names and tags, alone and in a group', async (t) => {
+    const special = [
+      '"',
+      '\\',
+      '\x01',
+      '\x02',
+      '\x03',
+      '\t',
+      '\x7f',
+      '\x7f,',
+      '\x7f:',
+      '\x7f;',
+      ',',
+      ':',
+      ';',
+      '\\u007f,',
+    ];
+    const texts = [
+      ...special,
+      '',
+      'Fern',
+      'é',
+      '\u2028',
+      '🌿',
+      'x'.repeat(20_000),
+      ...special.map((text) => `a${text}b${text}`),
+    ];
+    const writes = texts.flatMap((name, n) => [
+      { kind: 'create', user: `user ${n}`, plant: { id: 1n, name } } as const,
+      { kind: 'create', user: `user ${n}`, plant: { id: 2n, name: 'Moss', tag: name } } as const,
+      { kind: 'create', user: `user ${n}`, plant: { id: 3n, name, tag: texts[n + 1] ?? '' } } as const,
+    ]);
+    const { storage, statements } = await openWatched(t, {});
+    await storage.commit(writes);
+    statements.length = 0;
+    for (const limit of [1, 2, 3, 4]) {
+      const requests = texts.map((_, n) => request(`user ${n}`, limit));
+      const alone = (await Promise.all(requests.map((each) => storage.listPages([each])))).flat();
+      const together = await storage.listPages(requests);
+      for (const [n, { user }] of requests.entries()) {
+        const plants = writes
+          .filter((write) => write.user === user)
+          .map(({ plant: { name, tag } }: { plant: { name: string; tag?: string } }) => ({ name, tag }));
+        const json = JSON.stringify(plants.slice(0, limit));
+        const last = BigInt(Math.min(limit, 3));
+        const expected = { json, count: Number(last), last, hasMore: limit < 3 };
+        assert.deepEqual(alone[n], expected);
+        assert.deepEqual(together[n], expected);
+      }
+    }
+    // Only names with separators were read row by row.
+    assert.ok(statements.filter(({ pages }) => pages === undefined).length <= 4 * 2 * 10);
   });
 
   it('rejects if the statement fails', async (t) => {
     const pool = cluster.pool(t);
-    const query: PostgresPool['query'] = (text, values) =>
-      text.includes('LATERAL') ? Promise.reject(failure('57014')) : pool.query(text, values);
+    const query: PostgresPool['query'] = (statement) =>
+      statement.text.includes('LATERAL') ? Promise.reject(failure('57014')) : pool.query(statement);
     const storage = new PostgresStorage({ pool: { query }, schema: cluster.newSchemaName() });
     await assert.rejects(storage.listPages([request('ada', 5), request('bob', 5)]), { code: '57014' });
   });

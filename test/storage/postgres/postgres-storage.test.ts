@@ -90,7 +90,7 @@ describe('PostgresStorage', () => {
     await cluster.query(`ALTER TABLE "${schema}".plants ADD CHECK (name <> 'weed')`);
     pool.texts.length = 0;
     await assert.rejects(storage.commit([create(2n), remove(1n), create(3n, 'ada', 'weed')]), {
-      code: '23514',
+      code: 'invalid_plant',
     });
     assert.equal(pool.texts.length, 1);
     assert.deepEqual(
@@ -100,7 +100,7 @@ describe('PostgresStorage', () => {
     // Now the delete fails.
     await cluster.query(`CREATE TABLE "${schema}".pots AS SELECT "user", id FROM "${schema}".plants`);
     await cluster.query(`ALTER TABLE "${schema}".pots ADD FOREIGN KEY ("user", id) REFERENCES "${schema}".plants`);
-    await assert.rejects(storage.commit([create(2n), remove(1n)]), { code: '23503' });
+    await assert.rejects(storage.commit([create(2n), remove(1n)]), { code: 'invalid_plant' });
     assert.deepEqual(
       (await storage.list('ada', everything)).plants.map(({ id }) => id),
       [1n],
@@ -110,9 +110,9 @@ describe('PostgresStorage', () => {
   it('sorts the writes of a batch, so that two servers do not deadlock', async (t) => {
     const pool = cluster.pool(t);
     const values: unknown[][] = [];
-    const query: PostgresPool['query'] = (text, given = []) => {
-      values.push(given);
-      return pool.query(text, given);
+    const query: PostgresPool['query'] = (statement) => {
+      if (statement.name !== undefined) values.push(statement.values);
+      return pool.query(statement);
     };
     const storage = new PostgresStorage({ pool: { query }, schema: cluster.newSchemaName() });
     await storage.commit([]);

@@ -12,7 +12,6 @@ describe('parsePostgresParameters', () => {
       max: 2,
       schema: 'my garden',
       table: 'the plants',
-      preparedStatements: false,
       enableChannelBinding: false,
     });
   });
@@ -38,13 +37,6 @@ describe('parsePostgresParameters', () => {
     }
   });
 
-  it('prepares statements only if preparedStatements is true, and does not pass the parameter to pg', () => {
-    const url = 'postgres://localhost/plants';
-    assert.equal(parse(`${url}?preparedStatements=false`).preparedStatements, false);
-    const { connectionString, preparedStatements } = parse(`${url}?preparedStatements=true`);
-    assert.deepEqual([connectionString, preparedStatements], [url, true]);
-  });
-
   const wrong: [string, RegExp][] = [
     ['postgres://ada:sesame@localhost/plants?max=many', /^max in --storage must be 1 to 9999\.$/],
     ['postgres://ada:sesame@localhost/plants?max=0', /^max in --storage must be 1 to 9999\.$/],
@@ -52,7 +44,7 @@ describe('parsePostgresParameters', () => {
     ['postgres://ada:sesame@localhost/plants?max=5&max=6', /^max must not be given twice in --storage\.$/],
     [
       'postgres://ada:sesame@localhost/plants?max=5&pool=5',
-      /^--storage has the parameter 'pool' that is not one of max, schema, table, preparedStatements, channel_binding, user, /,
+      /^--storage has the parameter 'pool' that is not one of max, schema, table, channel_binding, user, /,
     ],
     ['postgres://ada:sesame@localhost/plants?port=0', /^port in --storage must be 1 to 65535\.$/],
     [
@@ -68,10 +60,6 @@ describe('parsePostgresParameters', () => {
     [
       'postgres://ada:sesame@localhost/plants?sslmode=verify_full',
       /^sslmode in --storage must be one of disable, .*, verify-full, no-verify\.$/,
-    ],
-    [
-      'postgres://ada:sesame@localhost/plants?preparedStatements=1',
-      /^preparedStatements in --storage must be one of true, false\.$/,
     ],
     [
       'postgres://ada:sesame@localhost/plants?channel_binding=on',
