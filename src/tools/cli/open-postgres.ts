@@ -14,6 +14,11 @@ interface PgModule {
   readonly Pool: new (config: object) => PgPool;
 }
 
+interface PgClient extends PostgresPool {
+  /** The process id of the backend, as the server reported it when the client connected. */
+  readonly processID: number;
+}
+
 interface PgPool extends PostgresPool {
   on(event: 'error', listener: (error: Error) => void): unknown;
   end(): Promise<void>;
@@ -35,6 +40,20 @@ export interface OpenOptions {
 const timeouts = { connectionTimeoutMillis: 5000, query_timeout: 10_000 };
 
 /**
+ * Limits how long a backend continues after `query_timeout`. `pg` then closes the connection, but PostgreSQL does not
+ * notice this while a statement runs or waits for a lock. Without these settings, each timeout leaves a backend behind.
+ *
+ * The settings apply only to direct connections: a connection pooler in transaction mode would apply them to its other
+ * clients. A pooler reports another process id than that of the backend.
+ */
+const limitBackend = `SELECT set_config('client_connection_check_interval', '1000', false),
+    set_config('lock_timeout', CASE current_setting('lock_timeout') WHEN '0' THEN $2 ELSE current_setting('lock_timeout') END, false)
+  WHERE pg_backend_pid() = $1::integer`;
+
+/** The part of `query_timeout` after which a statement stops waiting for a lock. Its connection then stays usable. */
+const lockShare = 0.8;
+
+/**
  * Opens a storage adapter for the database of a `pg` connection string. The adapter has its own connection pool, and
  * closing the adapter also closes the pool. In the connection string, the `max` parameter sets the pool size, and the
  * `schema` and `table` parameters select the table. Does not connect to the database yet. The first operation creates a
@@ -48,8 +67,20 @@ export async function openPostgres(
   { createIfMissing, onNewTable }: OpenOptions,
 ): Promise<StorageAdapter> {
   const { Client, Pool } = await importPg();
-  const { schema, table, ...connection } = parsePostgresParameters(text, source);
-  const config = { ...connection, ...timeouts, keepAlive: true };
+  const { schema, table, queryTimeoutMs, ...connection } = parsePostgresParameters(text, source);
+  const lockTimeoutMs = Math.ceil(lockShare * (queryTimeoutMs ?? timeouts.query_timeout));
+  // Called for each new connection. If the statement fails, the connection is used without the limits.
+  const verify = (client: PgClient, callback: () => void): void => {
+    client.query({ text: limitBackend, values: [client.processID, lockTimeoutMs] }).then(
+      () => {
+        callback();
+      },
+      () => {
+        callback();
+      },
+    );
+  };
+  const config = { ...connection, ...timeouts, keepAlive: true, verify };
   try {
     // This client is created only to validate the connection string. A pool does not parse the connection string until
     // the pool connects.

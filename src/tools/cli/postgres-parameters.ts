@@ -56,6 +56,8 @@ export interface PostgresParameters {
   readonly max: number;
   readonly schema: string | undefined;
   readonly table: string;
+  /** The `query_timeout`, in milliseconds. */
+  readonly queryTimeoutMs: number | undefined;
   /** Whether to use SCRAM channel binding if the database offers it. */
   readonly enableChannelBinding: boolean;
 }
@@ -85,6 +87,7 @@ export function parsePostgresParameters(text: string, source: string): PostgresP
     max: Number(parameters.get('max') ?? 10),
     schema: parameters.get('schema') ?? undefined,
     table: parameters.get('table') ?? 'plants',
+    queryTimeoutMs: parameters.has('query_timeout') ? Number(parameters.get('query_timeout')) : undefined,
     enableChannelBinding: usesChannelBinding(parameters, source),
   };
   for (const name of Object.keys(ownRules)) parameters.delete(name);

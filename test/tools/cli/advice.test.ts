@@ -20,6 +20,9 @@ describe('adviceFor', () => {
     ['a missing schema', { code: '3F000' }, /^Create the schema/],
     ['a missing table', { code: '42P01' }, /^Check the database, the schema and the table/],
     ['a missing right', { code: '42501' }, /^Give the user .* the right/],
+    ['a database that accepts only reads', { code: '25006' }, /^Connect to the primary/],
+    ['a locked table', { code: '55P03' }, /^End the transaction that locks the table/],
+    ['a canceled statement', { code: '57014' }, /^Check statement_timeout/],
     ['a locked SQLite file', { code: 'ERR_SQLITE_ERROR', errcode: 261 }, /^Try again/],
     ['a read-only SQLite file', { code: 'ERR_SQLITE_ERROR', errcode: 8 }, /^Check the owner and the permissions/],
   ];

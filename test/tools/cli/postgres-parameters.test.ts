@@ -12,6 +12,7 @@ describe('parsePostgresParameters', () => {
       max: 2,
       schema: 'my garden',
       table: 'the plants',
+      queryTimeoutMs: undefined,
       enableChannelBinding: false,
     });
   });
