@@ -34,6 +34,8 @@ interface Member {
 }
 
 const setUpMs = 120_000;
+/** How long Patroni may take to apply a setting. Its `loop_wait` on the page is 10 seconds. */
+const reloadMs = 30_000;
 /** The pause before each request for the state of the cluster. */
 const pollMs = 300;
 const proxyCount = 2;
@@ -111,6 +113,22 @@ export class Cluster {
     }, withinMs);
   }
 
+  /** Sets `synchronous_commit` on all machines, or restores the default if the value is `null`. */
+  async setSynchronousCommit(value: 'local' | null): Promise<void> {
+    const { api, database } = await this.leader();
+    const response = await fetch(`${api}/config`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json', authorization: `Basic ${btoa('patroni:api-secret')}` },
+      body: JSON.stringify({ postgresql: { parameters: { synchronous_commit: value } } }),
+    });
+    if (response.status !== 200) throw new Error(`PATCH /config: ${response.status} ${await response.text()}`);
+    const superuser = `postgres://postgres:superuser-secret@${database}/postgres`;
+    await eventually(async () => {
+      const [row] = await runStatements(superuser, ["SELECT current_setting('synchronous_commit') AS value"]);
+      if (row?.['value'] !== (value ?? 'on')) throw new Error('synchronous_commit has not changed.');
+    }, reloadMs);
+  }
+
   /** Kills every process of the cluster. */
   async kill(): Promise<void> {
     await Promise.all([
@@ -130,12 +148,18 @@ export class Cluster {
   }
 }
 
-async function runStatements(connectionString: string, statements: readonly string[]): Promise<void> {
+/** Returns the rows of the last statement. */
+async function runStatements(
+  connectionString: string,
+  statements: readonly string[],
+): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString, connectionTimeoutMillis: 5000 });
   client.on('error', () => undefined);
   await client.connect();
   try {
-    for (const statement of statements) await client.query(statement);
+    let rows: Record<string, unknown>[] = [];
+    for (const statement of statements) ({ rows } = await client.query<Record<string, unknown>>(statement));
+    return rows;
   } finally {
     await client.end();
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startCreateLoad } from './create-load.ts';
-import type { LoadResult } from './create-load.ts';
+import { expectedStatuses, startWriteLoad } from './write-load.ts';
+import type { LoadResult } from './write-load.ts';
 import { listAll } from '../support/model-clients.ts';
 import type { Cluster } from './cluster.ts';
 import type { Scenario } from './scenarios.ts';
@@ -15,10 +15,19 @@ export interface ScenarioContext {
 
 /** What the clients of a scenario received, compared with the plants that exist afterwards. */
 export interface ScenarioResult extends LoadResult {
-  /** Plants that were acknowledged, or reported as taken, and that do not exist. */
+  /** Plants whose create was acknowledged, or reported as taken, and that do not exist. */
   readonly lost: number;
+  /** Plants whose delete was acknowledged, or reported as already deleted, and that exist. */
+  readonly resurrected: number;
   /** Plants that exist although no request for them succeeded. */
   readonly phantom: number;
+  /** Responses that no client should receive, such as 500. */
+  readonly unexpected: number;
+}
+
+/** Returns whether no write was lost, and no response was unexpected. */
+export function isCorrect({ lost, resurrected, phantom, unexpected }: ScenarioResult): boolean {
+  return lost + resurrected + phantom + unexpected === 0;
 }
 
 const clientCount = 16;
@@ -28,12 +37,12 @@ const quietMs = 3000;
 /** How long the cluster may take to have a leader and two standbys again. */
 const recoveryMs = 120_000;
 
-/** Runs a scenario while clients create plants. Lists the plants when the cluster has all three members again. */
+/** Runs a scenario while clients create and delete plants. Lists the plants when the cluster has all three members again. */
 export async function runScenario(
   scenario: Scenario,
   { cluster, urls, token }: ScenarioContext,
 ): Promise<ScenarioResult> {
-  const load = startCreateLoad({ urls, token, clients: clientCount, pauseMs });
+  const load = startWriteLoad({ urls, token, clients: clientCount, pauseMs });
   await sleep(quietMs);
   await scenario(cluster, load);
   // Under load, so that plants are acknowledged while a machine joins the cluster again.
@@ -42,11 +51,17 @@ export async function runScenario(
   const result = await load.stop();
   const listed = await listAll(urls[0] ?? '', token);
   const existing = new Set(listed.map(({ name }) => Number(name.replace('plant ', ''))));
-  const expected = new Set([...result.acknowledged, ...result.foundTaken]);
-  return { ...result, lost: countMissing(expected, existing), phantom: countMissing(existing, expected) };
+  const { created, deleted, statuses } = result;
+  const unexpected = Object.entries(statuses).filter(([status]) => !expectedStatuses.includes(status));
+  return {
+    ...result,
+    lost: countWhere(created, (id) => !existing.has(id)),
+    resurrected: countWhere(deleted, (id) => existing.has(id)),
+    phantom: countWhere(existing, (id) => !created.has(id) && !deleted.has(id)),
+    unexpected: unexpected.reduce((sum, [, count]) => sum + count, 0),
+  };
 }
 
-/** Returns how many of the wanted ids are not present. */
-function countMissing(wanted: ReadonlySet<number>, present: ReadonlySet<number>): number {
-  return [...wanted].filter((id) => !present.has(id)).length;
+function countWhere(ids: ReadonlySet<number>, isCounted: (id: number) => boolean): number {
+  return [...ids].filter(isCounted).length;
 }

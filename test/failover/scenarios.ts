@@ -1,25 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Load } from './create-load.ts';
+import type { Load } from './write-load.ts';
 import type { Cluster } from './cluster.ts';
 
-/** Makes a part of the cluster fail, then restores it. Resolves when the servers can create plants again. */
+/** Makes a part of the cluster fail, then restores it. Resolves when the servers can write plants again. */
 export type Scenario = (cluster: Cluster, load: Load) => Promise<void>;
 
 /** How long a failover may take. Patroni's `ttl` on the page is 30 seconds. */
 const failoverMs = 90_000;
-/** The number of plants that show that the service is available again. */
-const enoughPlants = 200;
+/** The number of writes that show that the service is available again. */
+const enoughWrites = 200;
 const freezeMs = 12_000;
 /** Longer than Patroni's `ttl`, so that another machine becomes the primary. */
 const longFreezeMs = 60_000;
 const proxyOutageMs = 5000;
 const etcdOutageMs = 60_000;
+const standbyOutageMs = 2000;
 
 export const scenarios = {
   kill: async (cluster, load) => {
     const primary = await cluster.leader();
     await primary.killDatabase();
-    await load.acknowledgedMore(enoughPlants, failoverMs);
+    await load.acknowledgedMore(enoughWrites, failoverMs);
     primary.patroni.start();
   },
   switchover: async (cluster, load) => {
@@ -32,7 +33,7 @@ export const scenarios = {
       signal: AbortSignal.timeout(failoverMs),
     });
     if (response.status !== 200) throw new Error(`Switchover: ${response.status} ${await response.text()}`);
-    await load.acknowledgedMore(enoughPlants, failoverMs);
+    await load.acknowledgedMore(enoughWrites, failoverMs);
   },
   freeze: (cluster, load) => freezePrimary(cluster, load, freezeMs),
   'long-freeze': (cluster, load) => freezePrimary(cluster, load, longFreezeMs),
@@ -40,17 +41,26 @@ export const scenarios = {
     await Promise.all(cluster.proxies.map(({ process: proxy }) => proxy.kill()));
     await sleep(proxyOutageMs);
     for (const { process: proxy } of cluster.proxies) proxy.start();
-    await load.acknowledgedMore(enoughPlants, failoverMs);
+    await load.acknowledgedMore(enoughWrites, failoverMs);
   },
   etcd: async (cluster, load) => {
     await Promise.all(cluster.machines.map(({ etcd }) => etcd.kill()));
     await sleep(etcdOutageMs);
     for (const { etcd } of cluster.machines) etcd.start();
-    await load.acknowledgedMore(enoughPlants, failoverMs);
+    await load.acknowledgedMore(enoughWrites, failoverMs);
+  },
+  standbys: killStandbysThenPrimary,
+  control: async (cluster, load) => {
+    await cluster.setSynchronousCommit('local');
+    await killStandbysThenPrimary(cluster, load);
+    await cluster.setSynchronousCommit(null);
   },
 } as const satisfies Record<string, Scenario>;
 
 export type ScenarioName = keyof typeof scenarios;
+
+/** The scenario that must lose plants, which shows that the others would notice a loss. */
+export const control: ScenarioName = 'control';
 
 /** The oldest version of Patroni with which a scenario is run. Older versions may lose plants in it. */
 export const oldestPatroni: Readonly<Partial<Record<ScenarioName, string>>> = { 'long-freeze': '3.1.0' };
@@ -63,12 +73,30 @@ export const descriptions: Readonly<Record<ScenarioName, string>> = {
   'long-freeze': `primary and its Patroni frozen for ${longFreezeMs / 1000} s`,
   haproxy: `all HAProxy processes killed, restarted after ${proxyOutageMs / 1000} s`,
   etcd: `all etcd processes killed, restarted after ${etcdOutageMs / 1000} s`,
+  standbys: `\`kill -9\` of both standbys, and of the primary after ${standbyOutageMs / 1000} s`,
+  control: 'the same with `synchronous_commit: local`, which must lose plants',
 };
+
+/**
+ * On one machine, each commit reaches the standbys immediately. Only while they are down can the primary be ahead. If
+ * Patroni noticed that they are down, it would not promote them afterwards.
+ */
+async function killStandbysThenPrimary(cluster: Cluster, load: Load): Promise<void> {
+  const primary = await cluster.leader();
+  const standbys = cluster.machines.filter((machine) => machine !== primary);
+  await primary.whenChecked();
+  await Promise.all(standbys.map((machine) => machine.killDatabase()));
+  await sleep(standbyOutageMs);
+  await primary.killDatabase();
+  for (const { patroni } of standbys) patroni.start();
+  await load.acknowledgedMore(enoughWrites, failoverMs);
+  primary.patroni.start();
+}
 
 async function freezePrimary(cluster: Cluster, load: Load, ms: number): Promise<void> {
   const primary = await cluster.leader();
   primary.freezeDatabase();
   await sleep(ms);
   primary.resumeDatabase();
-  await load.acknowledgedMore(enoughPlants, failoverMs);
+  await load.acknowledgedMore(enoughWrites, failoverMs);
 }

@@ -4,9 +4,10 @@ const titles = [
   'Failure',
   'Acknowledged',
   'Lost',
+  'Resurrected',
   'Phantom',
   'Responses',
-  'Seconds without a 200',
+  'Seconds without a success',
   'Longest request, seconds',
 ];
 
@@ -14,8 +15,9 @@ const titles = [
 export function tableOf(results: ReadonlyMap<string, ScenarioResult>): string {
   const rows = [...results].map(([description, result]) => [
     description,
-    result.acknowledged.length.toLocaleString('en-US'),
+    result.acknowledged.toLocaleString('en-US'),
     String(result.lost),
+    String(result.resurrected),
     String(result.phantom),
     Object.entries(result.statuses)
       .map(([status, count]) => `${count.toLocaleString('en-US')} × ${status}`)
