@@ -10,6 +10,9 @@ import type { PageRow, PostgresStatements } from './statements.ts';
 /** The maximum total size of the plants that a statement reads, in bytes. */
 const maxStatementBytes = 8 * maxPageBytes;
 
+/** The first character of all separators. */
+const separator = '\x7f';
+
 /** The maximum number of bytes of UTF-8 per UTF-16 code unit. */
 const maxCodeUnitBytes = 3;
 
@@ -63,18 +66,43 @@ function pageOf({ count, last, text }: PageRow, limit: number): JsonPage | undef
   if (last === null || text === null) return undefined;
   const hasMore = Number(count) > limit;
   const length = hasMore ? limit : Number(count);
-  const plants = JSON.stringify(hasMore ? text.slice(0, text.lastIndexOf(separators.plant)) : text);
-  const separated = replaceAll(plants, separators.plant, '"},{"name":"');
-  const tagged = replaceAll(separated.text, separators.tag, '","tag":"');
-  const untagged = replaceAll(tagged.text, separators.noTag, '');
-  if (separated.count !== length - 1 || tagged.count + untagged.count !== length) return undefined;
-  const json = `[{"name":${untagged.text}}]`;
+  const json = toJson(hasMore ? text.slice(0, text.lastIndexOf(separators.plant)) : text, length);
+  if (json === undefined) return undefined;
   const mayBeFull = json.length * maxCodeUnitBytes >= maxPageBytes && Buffer.byteLength(json) >= maxPageBytes;
   return mayBeFull ? undefined : { json, count: length, last: BigInt(last), hasMore };
 }
 
-/** Also returns the number of replacements. `to` must not have the length of `from`. */
-function replaceAll(text: string, from: string, to: string): { text: string; count: number } {
-  const replaced = text.replaceAll(from, to);
-  return { text: replaced, count: (replaced.length - text.length) / (to.length - from.length) };
+/**
+ * Replaces the separators of plants and tags by JSON. One pass takes half the time of three calls of `replaceAll`.
+ * Returns `undefined` if a name or tag contains a separator: there are then more separators than `length` plants have.
+ */
+function toJson(text: string, length: number): string | undefined {
+  const plants = JSON.stringify(text);
+  let json = '[{"name":';
+  let start = 0;
+  let tagEnds = 0;
+  let plantEnds = 0;
+  for (let end = plants.indexOf(separator); end !== -1; end = plants.indexOf(separator, end + 1)) {
+    let replacement = '';
+    // The second character of the separator.
+    switch (plants[end + 1]) {
+      case ',':
+        replacement = '"},{"name":"';
+        plantEnds++;
+        break;
+      case ':':
+        replacement = '","tag":"';
+        tagEnds++;
+        break;
+      case ';':
+        tagEnds++;
+        break;
+      default:
+        continue;
+    }
+    json += plants.slice(start, end) + replacement;
+    start = end + 2;
+  }
+  const isExact = tagEnds === length && plantEnds === length - 1;
+  return isExact ? `${json}${plants.slice(start)}}]` : undefined;
 }
