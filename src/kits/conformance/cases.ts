@@ -1,22 +1,13 @@
 import type { CheckCase } from './check-case.ts';
-import { authenticationCases } from './cases/authentication.ts';
-import { createCases } from './cases/create.ts';
-import { deleteCases } from './cases/delete.ts';
+import { authenticationCases, scopeCases } from './cases/access.ts';
+import { createCases, takenIdCases } from './cases/create.ts';
+import { deleteCases, isolationCases } from './cases/delete.ts';
 import { errorCodeCases } from './cases/error-codes.ts';
-import { errorCases } from './cases/errors.ts';
-import { headerCases } from './cases/headers.ts';
-import { int64Cases } from './cases/int64.ts';
-import { invalidBodyCases } from './cases/invalid-bodies.ts';
-import { invalidPlantCases } from './cases/invalid-plants.ts';
-import { isolationCases } from './cases/isolation.ts';
-import { listCases } from './cases/list.ts';
-import { methodCases } from './cases/methods.ts';
+import { errorCases, invalidBodyCases, invalidPlantCases, orderCases } from './cases/invalid.ts';
+import { listCases, pagingCases } from './cases/list.ts';
 import { openApiCases } from './cases/openapi.ts';
-import { orderCases } from './cases/order.ts';
-import { pagingCases } from './cases/paging.ts';
-import { scopeCases } from './cases/scopes.ts';
-import { stringCases } from './cases/strings.ts';
-import { takenIdCases } from './cases/taken-id.ts';
+import { headerCases, methodCases } from './cases/protocol.ts';
+import { int64Cases, stringCases } from './cases/values.ts';
 
 /** All checks, in the order in which they run. */
 export const checkCases: readonly CheckCase[] = [

@@ -1,9 +1,9 @@
-import { CheckUser } from './check-user.ts';
-import { NotRun } from './not-run.ts';
+import { CheckUser, newPlantJson } from './check-user.ts';
 import type { CheckPlant } from './check-user.ts';
-import type { CheckRequest, CheckResponse, Send } from './exchange.ts';
-import { expectError, expectSuccess } from './expect.ts';
-import { tokenPattern } from './token-pattern.ts';
+import type { Exchange, Send } from './exchange.ts';
+import { expect, expectError, expectList, expectPlant, expectSuccess, isSuccess, NotRun } from './expect.ts';
+import type { ListedPlant } from './expect.ts';
+import { redactor } from './redact.ts';
 
 /** The distance between two consecutive doubles in the range from 2^60 to 2^61. */
 const doubleSpacing = 256;
@@ -47,6 +47,7 @@ export interface Observed {
  */
 export class CheckClient {
   readonly baseUrl: string;
+  readonly tokens: CheckTokens;
   /** Sends requests as user A. */
   readonly a: CheckUser;
   /** Sends requests as user B. */
@@ -55,12 +56,16 @@ export class CheckClient {
   readonly anonymous: CheckUser;
   /** The requests and response statuses of this run so far. */
   readonly observed: Observed[] = [];
-  /** The prefix of all names in this run. */
-  readonly runMarker: string;
+  /**
+   * Returns `text` with each token replaced by the result of `replacement`. The argument of `replacement` is the name
+   * of the token, such as `TOKEN_A`. By default, a token is replaced by `$` and its name.
+   */
+  readonly redact: (text: string, replacement?: (name: string) => string) => string;
   readonly #reader: CheckUser | undefined;
   readonly #send: Send;
-  readonly #tokens: CheckTokens;
   readonly #inFlight = new Set<Promise<unknown>>();
+  /** The prefix of all names in this run. */
+  readonly #runMarker: string;
   #nextId: bigint;
   #nextLargeId: bigint;
   #caseNumber = 0;
@@ -71,28 +76,27 @@ export class CheckClient {
       signal?.throwIfAborted();
       const sent = send(request);
       this.#inFlight.add(sent);
-      try {
-        return this.#observe(request, await sent);
-      } finally {
-        this.#inFlight.delete(sent);
-      }
+      const response = await sent.finally(() => this.#inFlight.delete(sent));
+      this.observed.push({ method: request.method, target: request.target, status: response.status });
+      return response;
     };
     this.#send = send;
-    this.#tokens = tokens;
     this.baseUrl = baseUrl;
+    this.tokens = tokens;
     this.a = new CheckUser(observedSend, tokens.a);
     this.b = new CheckUser(observedSend, tokens.b);
-    this.anonymous = new CheckUser(observedSend, undefined);
+    this.anonymous = new CheckUser(observedSend);
     this.#reader = tokens.readOnly === undefined ? undefined : new CheckUser(observedSend, tokens.readOnly);
+    this.redact = redactor({ TOKEN_A: tokens.a, TOKEN_B: tokens.b, READ_ONLY_TOKEN: tokens.readOnly });
     const random = BigInt.asUintN(64, crypto.getRandomValues(new BigUint64Array(1))[0] ?? 0n);
-    this.runMarker = `check-${random.toString(36)}-`;
+    this.#runMarker = `check-${random.toString(36)}-`;
     this.#nextId = 2n ** 44n + (random % 2n ** 51n);
     this.#nextLargeId = 2n ** 60n + (random % 2n ** 51n) * BigInt(doubleSpacing) + 1n;
   }
 
   /** The prefix of all names in the current check. */
   get marker(): string {
-    return `${this.runMarker}${this.#caseNumber}-`;
+    return `${this.#runMarker}${this.#caseNumber}-`;
   }
 
   /**
@@ -100,11 +104,6 @@ export class CheckClient {
    */
   beginCase(): void {
     this.#caseNumber++;
-  }
-
-  /** Whether there is a read-only token. */
-  get hasReadOnly(): boolean {
-    return this.#reader !== undefined;
   }
 
   /** Returns an object that sends requests with the read-only token. Throws a NotRun if there is no such token. */
@@ -124,11 +123,10 @@ export class CheckClient {
   }
 
   /**
-   * Returns an unused id greater than 2^60, and reserves the next `span - 1` ids. A double cannot represent any of
-   * these ids exactly: each of them would be rounded to another number. `span` is at most 255.
+   * Returns an unused id greater than 2^60. A double cannot represent this id or one of the next 254 ids, which are
+   * reserved, too: each of them would be rounded to another number.
    */
-  newLargeId(span = 1): bigint {
-    if (span >= doubleSpacing) throw new RangeError(`span must be less than ${doubleSpacing}`);
+  newLargeId(): bigint {
     const first = this.#nextLargeId;
     this.#nextLargeId += BigInt(doubleSpacing);
     return first;
@@ -144,9 +142,23 @@ export class CheckClient {
     return { id: this.newId(), name: this.newName(), ...(tag !== undefined && { tag }) };
   }
 
-  /** Returns plants with consecutive new ids, in ascending order. */
+  /** Returns plants with new ids and names. The ids are consecutive and in ascending order. */
   newPlants(count: number): NewPlant[] {
     return Array.from({ length: count }, () => this.newPlant());
+  }
+
+  /** Creates a plant that a check requires, with a new id and a new name. */
+  async createPlant(user: CheckUser = this.a, tag?: string): Promise<NewPlant> {
+    const plant = this.newPlant(tag);
+    await user.mustCreate(plant);
+    return plant;
+  }
+
+  /** Creates plants of user A that a check requires, with these ids and with new names. */
+  async createAt(...ids: readonly bigint[]): Promise<NewPlant[]> {
+    const plants = ids.map((id) => ({ id, name: this.newName() }));
+    await this.a.mustCreate(...plants);
+    return plants;
   }
 
   /**
@@ -155,15 +167,31 @@ export class CheckClient {
    */
   async createAtFixedId(id: bigint): Promise<CheckPlant> {
     const plant = { id, name: this.newName() };
-    const created = await this.a.send('POST', '/plants', { body: `{"id":${id},"name":${JSON.stringify(plant.name)}}` });
-    const { status } = created.response;
+    const created = await this.a.send('POST /plants', { body: newPlantJson(plant) });
     // The plant may be deleted only if this request has created it.
-    if (status >= 200 && status < 300) this.a.track([id]);
-    else if (status === 400 && expectError(created, 400).error === (await this.#idTakenError())) {
+    if (isSuccess(created)) this.a.track(id);
+    else if (created.response.status === 400 && (await this.#isTaken(created))) {
       throw new NotRun(`User A already has a plant with the id ${id}.`);
     }
-    expectSuccess(created);
+    await expectSuccess(created);
     return plant;
+  }
+
+  /** Checks that the response to the creation of a plant contains this plant. */
+  async expectCreated(plant: CheckPlant, user: CheckUser = this.a): Promise<void> {
+    await expectPlant(user.create(plant), plant);
+  }
+
+  /** Lists plants of a user. Returns the plants of the current check, and the exchange. */
+  async listMine(user: CheckUser = this.a, query = ''): Promise<{ plants: ListedPlant[]; exchange: Exchange }> {
+    const exchange = await user.list(query);
+    return { plants: (await expectList(exchange)).filter(({ name }) => name.startsWith(this.marker)), exchange };
+  }
+
+  /** Checks that the plants of the current check in a list have exactly these names, in this order. */
+  async expectMine(names: readonly string[], expected: string, user?: CheckUser, query?: string): Promise<void> {
+    const { plants, exchange } = await this.listMine(user, query);
+    expect(plants.map(({ name }) => name).join() === names.join(), exchange, expected);
   }
 
   /**
@@ -171,58 +199,31 @@ export class CheckClient {
    * Returns the target of the reference, or `undefined` if the resolved URL does not begin with the base URL.
    */
   resolve(reference: string, target: string): string | undefined {
-    const url = URL.canParse(reference, this.baseUrl + target) ? new URL(reference, this.baseUrl + target).href : '';
+    const url = URL.parse(reference, this.baseUrl + target)?.href ?? '';
     return url.startsWith(`${this.baseUrl}/`) ? url.slice(this.baseUrl.length) : undefined;
-  }
-
-  /**
-   * Returns `text` with each token replaced by the result of `replacement`. The argument of `replacement` is the name
-   * of the token, such as `TOKEN_A`. By default, a token is replaced by `$` and its name.
-   */
-  redact(text: string, replacement = (name: string): string => `$${name}`): string {
-    const { a, b, readOnly } = this.#tokens;
-    const tokens = Object.entries({
-      TOKEN_A: a,
-      TOKEN_B: b,
-      ...(readOnly !== undefined && { READ_ONLY_TOKEN: readOnly }),
-    });
-    // The longest token is searched first, because a shorter token may be the beginning of a longer one.
-    const sorted = tokens.toSorted(([, one], [, other]) => other.length - one.length);
-    const pattern = new RegExp(sorted.map(([name, token]) => `(?<${name}>${tokenPattern(token)})`).join('|'), 'g');
-    return text.replaceAll(pattern, (...match) => {
-      const groups = match.at(-1) as Readonly<Record<string, string | undefined>>;
-      return replacement(sorted.find(([name]) => groups[name] !== undefined)?.[0] ?? '');
-    });
   }
 
   /** Deletes all plants that the checks may have created. Also works after `signal` is aborted. */
   async cleanUp(): Promise<void> {
     // A create that is still in flight could take effect after its plant has been deleted.
     await Promise.allSettled(this.#inFlight);
-    for (const user of this.#users()) await user.cleanUp(this.#send);
+    for (const user of [this.a, this.b, this.#reader]) await user?.cleanUp(this.#send);
   }
 
   /** Returns the names of the plants that were created in this run and still exist. */
   async findLeftovers(): Promise<string[]> {
     const found: string[] = [];
-    for (const { token } of [this.a, this.b]) {
-      found.push(...(await new CheckUser(this.#send, token).listMarked(this.runMarker)).plants.map(({ name }) => name));
+    for (const token of [this.tokens.a, this.tokens.b]) {
+      const plants = await expectList(new CheckUser(this.#send, token).list());
+      found.push(...plants.map(({ name }) => name).filter((name) => name.startsWith(this.#runMarker)));
     }
     return found;
   }
 
-  async #idTakenError(): Promise<number> {
-    const plant = this.newPlant();
-    await this.a.mustCreate(plant);
-    return expectError(await this.a.create(plant), 400).error;
-  }
-
-  #users(): CheckUser[] {
-    return [this.a, this.b, ...(this.#reader === undefined ? [] : [this.#reader])];
-  }
-
-  #observe(request: CheckRequest, response: CheckResponse): CheckResponse {
-    this.observed.push({ method: request.method, target: request.target, status: response.status });
-    return response;
+  /** Checks whether the error in the response is the one that the server sends if an id is taken. */
+  async #isTaken(refused: Exchange): Promise<boolean> {
+    const { error } = await expectError(refused, 400);
+    const plant = await this.createPlant();
+    return error === (await expectError(this.a.create(plant), 400)).error;
   }
 }

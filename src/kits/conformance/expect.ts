@@ -16,23 +16,39 @@ export class CheckFailure extends Error {
   }
 }
 
+/** Thrown by a check that cannot be run on this server. The message states the reason. */
+export class NotRun extends Error {
+  override readonly name = 'NotRun';
+}
+
+/** An exchange that may still be in progress. */
+type Sent = Exchange | Promise<Exchange>;
+
 /** Throws a CheckFailure unless the condition is true. `expected` completes the sentence "The check expects …". */
 export function expect(condition: boolean, exchange: Exchange, expected: string): asserts condition {
   if (!condition) throw new CheckFailure(expected, exchange);
 }
 
 /** Checks that the response has one of these statuses. */
-export function expectStatus(exchange: Exchange, ...statuses: readonly number[]): void {
+export async function expectStatus(sent: Sent, ...statuses: readonly number[]): Promise<Exchange> {
+  const exchange = await sent;
   expect(statuses.includes(exchange.response.status), exchange, `status ${statuses.join(' or ')}`);
+  return exchange;
+}
+
+/** Returns whether the response has a 2xx status. */
+export function isSuccess({ response }: Exchange): boolean {
+  return response.status >= 200 && response.status < 300;
 }
 
 /**
  * Checks that a request has succeeded, with any 2xx status. Used for requests that prepare a check; other checks test
  * the exact status.
  */
-export function expectSuccess(exchange: Exchange): void {
-  const { status } = exchange.response;
-  expect(status >= 200 && status < 300, exchange, 'a successful status, which this check needs to continue');
+export async function expectSuccess(sent: Sent): Promise<Exchange> {
+  const exchange = await sent;
+  expect(isSuccess(exchange), exchange, 'a successful status, which this check needs to continue');
+  return exchange;
 }
 
 /** Returns the media type of a response in lower case, without parameters. Returns an empty string if there is none. */
@@ -40,13 +56,26 @@ export function mediaType({ response }: Exchange): string {
   return (response.headers.get('content-type') ?? '').replace(/;.*/s, '').trim().toLowerCase();
 }
 
+/** Checks that the response is declared as JSON. */
+export async function expectJsonType(sent: Sent): Promise<Exchange> {
+  const exchange = await sent;
+  expect(mediaType(exchange) === 'application/json', exchange, 'the media type application/json');
+  return exchange;
+}
+
 /** Checks that the body is JSON, and returns its value. */
 export function expectJson(exchange: Exchange): unknown {
   try {
     return JSON.parse(exchange.response.text) as unknown;
   } catch {
-    return fail(exchange, 'a JSON body');
+    throw new CheckFailure('a JSON body', exchange);
   }
+}
+
+/** Checks that a response has no body. */
+export async function expectNoBody(sent: Sent): Promise<void> {
+  const exchange = await sent;
+  expect(exchange.response.text === '', exchange, 'no body');
 }
 
 /** A plant in a response. */
@@ -55,29 +84,34 @@ export interface ListedPlant {
   readonly tag?: string;
 }
 
-/** Checks that the body is exactly this plant, without other fields. */
-export function expectPlant(exchange: Exchange, plant: ListedPlant): void {
-  expectStatus(exchange, 200);
-  const isEqual = isDeepStrictEqual(expectJson(exchange), { ...plant });
-  expect(isEqual, exchange, `the Plant ${JSON.stringify(plant)}`);
+/** Returns a plant as a response contains it: without its id. */
+function listed({ name, tag }: ListedPlant): ListedPlant {
+  return { name, ...(tag !== undefined && { tag }) };
+}
+
+/** Checks that the body is exactly this plant without its id. */
+export async function expectPlant(sent: Sent, plant: ListedPlant): Promise<void> {
+  const exchange = await expectStatus(sent, 200);
+  const expected = listed(plant);
+  const isEqual = isDeepStrictEqual(expectJson(exchange), expected);
+  expect(isEqual, exchange, `the Plant ${JSON.stringify(expected)}`);
 }
 
 /** Checks that the body of a response is a list: a JSON array of objects that have a name. Returns the list. */
-export function expectList(exchange: Exchange): ListedPlant[] {
-  expectSuccess(exchange);
+export async function expectList(sent: Sent): Promise<ListedPlant[]> {
+  const exchange = await expectSuccess(sent);
   const list = expectJson(exchange);
   const isList = Array.isArray(list) && list.every((item) => typeof fieldsOf(item)['name'] === 'string');
   expect(isList, exchange, 'a JSON array of Plant');
   return list as ListedPlant[];
 }
 
-/** Checks that a list consists of exactly these plants, in this order. */
-export function expectPlants(exchange: Exchange, plants: readonly ListedPlant[]): void {
-  const isEqual = isDeepStrictEqual(
-    expectList(exchange),
-    plants.map((plant) => ({ ...plant })),
-  );
-  expect(isEqual, exchange, `the list ${JSON.stringify(plants)}`);
+/** Checks that a list consists of exactly these plants without their ids, in this order. */
+export async function expectPlants(sent: Sent, plants: readonly ListedPlant[]): Promise<Exchange> {
+  const exchange = await sent;
+  const expected = plants.map(listed);
+  expect(isDeepStrictEqual(await expectList(exchange), expected), exchange, `the list ${JSON.stringify(expected)}`);
+  return exchange;
 }
 
 /** The fields of an Error. */
@@ -90,20 +124,33 @@ interface ErrorBody {
 const maxInt32 = 2_147_483_647;
 
 /** Checks that a response has this status and that its body is an Error. Returns the Error. */
-export function expectError(exchange: Exchange, status: number): ErrorBody {
-  expectStatus(exchange, status);
-  expect(mediaType(exchange) === 'application/json', exchange, 'the media type application/json');
+export async function expectError(sent: Sent, status: number): Promise<ErrorBody> {
+  const exchange = await expectJsonType(expectStatus(sent, status));
   const { error, message } = fieldsOf(expectJson(exchange));
   const isInt32 = typeof error === 'number' && Number.isInteger(error) && Math.abs(error) <= maxInt32;
   expect(isInt32 && typeof message === 'string', exchange, 'an Error: {"error": int32, "message": string}');
   return { error, message };
 }
 
+/**
+ * Checks the first challenge of the `WWW-Authenticate` header (RFC 9110 §11.6.1): its scheme is Bearer, and it has these
+ * parameters. A parameter that is `undefined` must be absent.
+ */
+export async function expectChallenge(sent: Sent, parameters: Record<string, string | undefined>): Promise<void> {
+  const exchange = await sent;
+  const header = exchange.response.headers.get('www-authenticate') ?? '';
+  const [, scheme = '', rest = ''] = /^\s*([\w-]+)(.*)$/s.exec(header) ?? [];
+  const pairs = [...rest.matchAll(/([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g)];
+  const received = new Map(
+    pairs.map(([, name = '', quoted, token]) => [name.toLowerCase(), quoted?.replaceAll(/\\(.)/g, '$1') ?? token]),
+  );
+  const isEqual = Object.entries(parameters).every(([name, value]) => received.get(name) === value);
+  const present = Object.entries(parameters).filter(([, value]) => value !== undefined);
+  const expected = present.map(([name, value]) => `${name}="${value ?? ''}"`).join(', ');
+  expect(scheme.toLowerCase() === 'bearer' && isEqual, exchange, `WWW-Authenticate: Bearer ${expected}`);
+}
+
 /** Returns the fields of a JSON object. Returns an empty object if the value is not an object. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-function fail(exchange: Exchange, expected: string): never {
-  throw new CheckFailure(expected, exchange);
 }

@@ -1,7 +1,6 @@
 import type { CheckClient } from './check-client.ts';
 import type { CheckPlant, CheckUser } from './check-user.ts';
 import { NoResponseError } from './exchange.ts';
-import type { Exchange } from './exchange.ts';
 
 /**
  * The maximum number of plants that each user may have before the checks run. The number is limited because many checks
@@ -23,7 +22,7 @@ export class CannotRunError extends Error {
 export async function preflight(client: CheckClient): Promise<void> {
   await checkToken(client, client.a, 'token A');
   await checkToken(client, client.b, 'token B');
-  if (client.hasReadOnly) await checkToken(client, client.readOnly(), 'the read-only token');
+  if (client.tokens.readOnly !== undefined) await checkToken(client, client.readOnly(), 'the read-only token');
   try {
     if (await isOneUser(client)) {
       throw new CannotRunError('Both tokens are of the same user: use the tokens of two users.');
@@ -33,27 +32,21 @@ export async function preflight(client: CheckClient): Promise<void> {
   }
 }
 
-async function checkToken(client: CheckClient, user: CheckUser, title: string): Promise<void> {
-  const { response } = await firstResponse(client, user);
-  const { status } = response;
+async function checkToken({ baseUrl }: CheckClient, user: CheckUser, title: string): Promise<void> {
+  const { response } = await user.list(`limit=${maxPlants + 1}`).catch((error: unknown) => {
+    if (!(error instanceof NoResponseError)) throw error;
+    throw new CannotRunError(`No Plant Store responds at ${baseUrl}: ${error.message}`, { cause: error });
+  });
+  const { status, text } = response;
   if (status === 401 || status === 403) {
     throw new CannotRunError(`The server refuses ${title}: it responded with ${status}.`);
   }
   if (status !== 200) {
     const hint = status === 404 ? ' Is the path of the base URL right?' : '';
-    throw new CannotRunError(`GET ${client.baseUrl}/plants responded with ${status} instead of 200.${hint}`);
+    throw new CannotRunError(`GET ${baseUrl}/plants responded with ${status} instead of 200.${hint}`);
   }
-  if (countOf(response.text) > maxPlants) {
+  if (countOf(text) > maxPlants) {
     throw new CannotRunError(`The user of ${title} has more than ${maxPlants} plants: use a user with fewer plants.`);
-  }
-}
-
-async function firstResponse(client: CheckClient, user: CheckUser): Promise<Exchange> {
-  try {
-    return await user.list(`limit=${maxPlants + 1}`);
-  } catch (error) {
-    if (!(error instanceof NoResponseError)) throw error;
-    throw new CannotRunError(`No Plant Store responds at ${client.baseUrl}: ${error.message}`, { cause: error });
   }
 }
 

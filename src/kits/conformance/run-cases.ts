@@ -2,8 +2,7 @@ import type { CheckCase } from './check-case.ts';
 import type { CheckClient } from './check-client.ts';
 import { NoResponseError } from './exchange.ts';
 import type { Exchange } from './exchange.ts';
-import { CheckFailure } from './expect.ts';
-import { NotRun } from './not-run.ts';
+import { CheckFailure, NotRun } from './expect.ts';
 
 /**
  * After this many consecutive checks without a response, the remaining checks are not run. Otherwise, each of them

@@ -1,4 +1,3 @@
-import { plantStore } from '../check-case.ts';
 import type { CheckClient } from '../check-client.ts';
 import { expectList } from '../expect.ts';
 import { failureOf } from '../run-cases.ts';
@@ -18,7 +17,7 @@ const check: CheckResult['check'] = {
   id: 'concurrent-linearizable',
   level: 'MUST',
   name: 'MUST process concurrent requests as if they were sent one after another',
-  source: plantStore('consistency'),
+  source: 'Plant Store interface: consistency',
 };
 
 /** Options of {@link checkConcurrent}. */
@@ -40,7 +39,7 @@ export async function checkConcurrent(
   const rounds = Math.ceil(operations / (clients * operationsPerClient));
   let undecided = 0;
   try {
-    const listsAll = expectList(await client.a.list(`limit=${maxAtomicPlants + 1}`)).length <= maxAtomicPlants;
+    const listsAll = (await expectList(client.a.list(`limit=${maxAtomicPlants + 1}`))).length <= maxAtomicPlants;
     for (let number = 0; number < rounds; number++) {
       const round = await recordRound(client, clients, listsAll);
       const verdict = checkLinearizable(round.operations);

@@ -47,7 +47,7 @@ export async function recordRound(client: CheckClient, clients: number, listsAll
     const invokedMs = performance.now();
     const exchange = await answered(send);
     const responseMs = performance.now();
-    const action = exchange === undefined ? undefined : toAction(exchange, kind, key, name, keyOfName);
+    const action = exchange === undefined ? undefined : await toAction(exchange, kind, key, name, keyOfName);
     const unknown = { kind, key, name, outcome: undefined } as Action;
     const respondedMs = action === undefined ? Infinity : responseMs;
     operations.push({ ...(action ?? unknown), client: number, invokedMs, respondedMs });
@@ -76,13 +76,13 @@ async function answered(send: () => Promise<Exchange>): Promise<Exchange | undef
   }
 }
 
-function toAction(
+async function toAction(
   exchange: Exchange,
   kind: Action['kind'],
   key: number,
   name: string,
   keyOfName: ReadonlyMap<string, number>,
-): Action {
+): Promise<Action> {
   const { status } = exchange.response;
   switch (kind) {
     case 'create':
@@ -94,13 +94,16 @@ function toAction(
       if (status === 404) return { kind, key, outcome: 'absent' };
       throw new CheckFailure('status 204 or 404', exchange);
     case 'list':
-      return { kind, outcome: contentsOf(exchange, keyOfName) };
+      return { kind, outcome: await contentsOf(exchange, keyOfName) };
   }
 }
 
 /** Returns the content of every key, as reported by the response to a list request. */
-function contentsOf(exchange: Exchange, keyOfName: ReadonlyMap<string, number>): ReadonlyMap<number, Content> {
-  const names = expectList(exchange).map(({ name }) => name);
+async function contentsOf(
+  exchange: Exchange,
+  keyOfName: ReadonlyMap<string, number>,
+): Promise<ReadonlyMap<number, Content>> {
+  const names = (await expectList(exchange)).map(({ name }) => name);
   const contents = new Map<number, Content>(Array.from({ length: keyCount }, (_, key) => [key, undefined]));
   let last = -1;
   for (const name of names) {

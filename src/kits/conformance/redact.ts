@@ -12,7 +12,7 @@ const wordEnd = '(?![A-Za-z0-9])';
  * Returns the source of a regular expression that finds a bearer token in a text. The expression also matches the token
  * if its punctuation is percent-encoded, or escaped as in JSON.
  */
-export function tokenPattern(token: string): string {
+function tokenPattern(token: string): string {
   const pattern = token.replaceAll(/[^A-Za-z0-9]/g, (character) => {
     const hex = character.charCodeAt(0).toString(16);
     return `(?:\\\\?\\${character}|(?:%|\\\\u00)(?:${hex}|${hex.toUpperCase()}))`;
@@ -23,4 +23,22 @@ export function tokenPattern(token: string): string {
 /** Checks whether a text contains a bearer token. */
 export function containsToken(text: string, token: string): boolean {
   return new RegExp(tokenPattern(token)).test(text);
+}
+
+/**
+ * Returns a function that replaces these bearer tokens in a text. Its argument `replacement` returns the text that
+ * replaces a token, given the name of the token; by default `$` and the name.
+ */
+export function redactor(
+  tokens: Readonly<Record<string, string | undefined>>,
+): (text: string, replacement?: (name: string) => string) => string {
+  const entries = Object.entries(tokens).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  // The longest token is searched first, because a shorter token may be the beginning of a longer one.
+  const sorted = entries.toSorted(([, one], [, other]) => other.length - one.length);
+  const pattern = new RegExp(sorted.map(([name, token]) => `(?<${name}>${tokenPattern(token)})`).join('|'), 'g');
+  return (text, replacement = (name) => `$${name}`) =>
+    text.replaceAll(pattern, (...match) => {
+      const groups = match.at(-1) as Readonly<Record<string, string | undefined>>;
+      return replacement(sorted.find(([name]) => groups[name] !== undefined)?.[0] ?? '');
+    });
 }
