@@ -2,8 +2,7 @@ import type { CheckClient } from '../check-client.ts';
 import { expectList } from '../expect.ts';
 import { failureOf } from '../run-cases.ts';
 import type { CheckResult } from '../run-cases.ts';
-import { findContradiction } from './contradiction.ts';
-import { describeContradiction } from './describe.ts';
+import { describeContradiction, findContradiction } from './contradiction.ts';
 import { checkLinearizable } from './linearizable.ts';
 import { operationsPerClient, recordRound } from './record-round.ts';
 

@@ -1,5 +1,5 @@
-import { historyOf, historyUntil, isRead } from './history.ts';
-import type { Content, Operation } from './history.ts';
+import { historyOf, historyUntil, isRead, noPlant } from './history.ts';
+import type { Operation, Outcome } from './history.ts';
 import { checkLinearizable } from './linearizable.ts';
 
 /** A short history that is not linearizable, taken from a longer one. */
@@ -9,7 +9,7 @@ export interface Contradiction {
   /** The operation whose response no order of the operations can explain. */
   readonly culprit: Operation;
   /** The outcomes that would have been possible instead; empty if the operation lists several ids. */
-  readonly possible: readonly string[];
+  readonly possible: readonly Outcome[];
 }
 
 /**
@@ -18,22 +18,21 @@ export interface Contradiction {
  * contradiction does not depend on.
  */
 export function findContradiction(operations: readonly Operation[]): Contradiction {
-  const culprit = firstUnexplained(operations);
-  let history = historyUntil(operations, culprit.respondedMs);
-  const keys = new Set(operations.flatMap((operation) => (operation.kind === 'list' ? [] : [operation.key])));
-  const projected = [...keys].map((key) => historyOf(history, key)).find(isContradictory);
-  history = projected ?? history;
+  const first = firstUnexplained(operations);
+  const isCulprit = ({ invokedMs, client }: Operation): boolean =>
+    invokedMs === first.invokedMs && client === first.client;
+  const known = historyUntil(operations, first.respondedMs);
+  const keys = new Set(operations.flatMap((operation) => operation.keys));
+  let history = [...keys].map((key) => historyOf(known, key)).find(isContradictory) ?? known;
   for (const operation of history) {
-    if (!isRead(operation) || operation.invokedMs === culprit.invokedMs) continue;
     const shorter = history.filter((other) => other !== operation);
-    if (isContradictory(shorter)) history = shorter;
+    if (isRead(operation) && !isCulprit(operation) && isContradictory(shorter)) history = shorter;
   }
-  const reduced = history.find(({ invokedMs, client }) => invokedMs === culprit.invokedMs && client === culprit.client);
-  const last = reduced ?? culprit;
+  const culprit = history.find(isCulprit) ?? first;
   return {
     operations: history.toSorted((one, other) => one.invokedMs - other.invokedMs),
-    culprit: last,
-    possible: possibleOutcomes(history, last),
+    culprit,
+    possible: possibleOutcomes(history, culprit),
   };
 }
 
@@ -53,32 +52,38 @@ function firstUnexplained(operations: readonly Operation[]): Operation {
   return found;
 }
 
-/**
- * Describes each outcome of the operation `culprit` that would make the history linearizable. Returns an empty array if
- * `culprit` is a list of several keys.
- */
-function possibleOutcomes(history: readonly Operation[], culprit: Operation): string[] {
-  return otherOutcomes(history, culprit).flatMap(({ operation, text }) => {
-    const changed = history.map((other) => (other === culprit ? operation : other));
-    return checkLinearizable(changed) === 'linearizable' ? [text] : [];
+/** Returns each outcome of the operation `culprit` that would make the history linearizable. */
+function possibleOutcomes(history: readonly Operation[], culprit: Operation): Outcome[] {
+  if (culprit.keys.length > 1) return [];
+  const names = history.filter(({ kind }) => kind === 'create').map(({ name }) => name);
+  const outcomes = { create: ['created', 'taken'], delete: ['deleted', 'absent'], list: [noPlant, ...names] };
+  return outcomes[culprit.kind].filter((outcome) => {
+    const changed = history.map((other) => (other === culprit ? { ...culprit, outcome: [outcome] } : other));
+    return checkLinearizable(changed) === 'linearizable';
   });
 }
 
-function otherOutcomes(history: readonly Operation[], culprit: Operation): { operation: Operation; text: string }[] {
-  switch (culprit.kind) {
-    case 'create':
-      return (['created', 'taken'] as const).map((outcome) => ({ operation: { ...culprit, outcome }, text: outcome }));
-    case 'delete':
-      return (['deleted', 'absent'] as const).map((outcome) => ({ operation: { ...culprit, outcome }, text: outcome }));
-    case 'list': {
-      const [key, ...others] = [...(culprit.outcome?.keys() ?? [])];
-      if (key === undefined || others.length > 0) return [];
-      const names = history.flatMap((operation) => (operation.kind === 'create' ? [operation.name] : []));
-      const contents: Content[] = [undefined, ...names];
-      return contents.map((content) => ({
-        operation: { ...culprit, outcome: new Map([[key, content]]) },
-        text: content ?? 'no plant',
-      }));
-    }
-  }
+/**
+ * Returns lines of text that describe a contradiction: the operations with their times, and the response that cannot be
+ * explained. `ids` are the ids for which the keys stand.
+ */
+export function describeContradiction(contradiction: Contradiction, ids: readonly bigint[]): string[] {
+  const { operations, culprit, possible } = contradiction;
+  const startMs = Math.min(...operations.map(({ invokedMs }) => invokedMs));
+  const time = (ms: number): string =>
+    ms === Infinity ? 'no response' : `${(ms - startMs).toFixed(2).padStart(8)} ms`;
+  const lines = operations.map((operation) => {
+    const { client, invokedMs, respondedMs } = operation;
+    const mark = operation === culprit ? '→' : ' ';
+    return `${mark} ${time(invokedMs)} to ${time(respondedMs)}  client ${client}  ${describe(operation, ids)}`;
+  });
+  const alternatives = possible.length === 0 ? '' : ` Possible would be: ${possible.join(', ')}.`;
+  return [...lines, `No order of these requests explains the response marked with an arrow.${alternatives}`];
+}
+
+function describe({ kind, keys, name, outcome = ['unknown'] }: Operation, ids: readonly bigint[]): string {
+  const id = (key = 0): string => `id ${ids[key] ?? ''}`;
+  if (kind === 'list') return `GET: ${keys.map((key, index) => `${id(key)} ${outcome[index] ?? ''}`).join(', ')}`;
+  const request = kind === 'create' ? `POST ${id(keys[0])} name ${name}` : `DELETE ${id(keys[0])}`;
+  return `${request}: ${outcome.join()}`;
 }

@@ -1,56 +1,69 @@
 /**
- * The state of one key: the name of the stored plant, or `undefined` if no plant is stored. A key is a small number
- * that stands for an id.
- */
-export type Content = string | undefined;
-
-/** A request and the outcome that its response reports. The outcome is `undefined` if it is unknown. */
-export type Action =
-  | {
-      readonly kind: 'create';
-      readonly key: number;
-      readonly name: string;
-      readonly outcome: 'created' | 'taken' | undefined;
-    }
-  | { readonly kind: 'delete'; readonly key: number; readonly outcome: 'deleted' | 'absent' | undefined }
-  | { readonly kind: 'list'; readonly outcome: ReadonlyMap<number, Content> | undefined };
-
-/**
  * An operation that a client has requested. If the operation took effect, it did so at one moment between `invokedMs`
  * and `respondedMs`. If the outcome is unknown, `respondedMs` is Infinity, because the operation may take effect at any
  * later time.
  */
-export type Operation = Action & {
+export interface Operation {
+  readonly kind: 'create' | 'delete' | 'list';
+  /** The keys of the plants that the operation accesses: several for a list. A key stands for an id. */
+  readonly keys: readonly number[];
+  /** The name of the plant that a create stores. */
+  readonly name: string;
+  /** What the response reports for each key; `undefined` if it is unknown. */
+  readonly outcome: readonly Outcome[] | undefined;
   readonly client: number;
   readonly invokedMs: number;
   readonly respondedMs: number;
-};
+}
 
-/**
- * Returns the operation as it was before its response arrived: the outcome is unknown, and the operation may or may not
- * take effect.
- */
-function pending(operation: Operation): Operation {
-  return { ...operation, outcome: undefined, respondedMs: Infinity };
+/** `created`, `taken`, `deleted` or `absent`; or the name that a list contains, or {@link noPlant}. */
+export type Outcome = string;
+
+/** The outcome of a list that does not contain a plant. */
+export const noPlant = 'no plant';
+
+/** The names of the stored plants by key. */
+export type State = ReadonlyMap<number, string>;
+
+/** Returns the outcome of an operation for one of its keys. */
+function outcomeAt(state: State, { kind }: Operation, key: number): Outcome {
+  if (kind === 'list') return state.get(key) ?? noPlant;
+  if (kind === 'create') return state.has(key) ? 'taken' : 'created';
+  return state.has(key) ? 'deleted' : 'absent';
+}
+
+/** Returns the state after an operation, or `undefined` if the outcome of the operation is impossible in `state`. */
+export function stateAfter(state: State, operation: Operation): State | undefined {
+  const { kind, keys, name, outcome } = operation;
+  const outcomes = keys.map((key) => outcomeAt(state, operation, key));
+  if (outcome !== undefined && outcome.join('\n') !== outcomes.join('\n')) return undefined;
+  const next = new Map(state);
+  for (const [index, key] of keys.entries()) {
+    if (outcomes[index] === 'created') next.set(key, name);
+    if (kind === 'delete') next.delete(key);
+  }
+  return next;
 }
 
 /**
  * Returns what was known of a history at the given time. Operations that began later are omitted. Operations whose
- * responses arrived later have an unknown outcome.
+ * responses arrived later have an unknown outcome: they may or may not take effect.
  */
 export function historyUntil(operations: readonly Operation[], timeMs: number): Operation[] {
   const begun = operations.filter(({ invokedMs }) => invokedMs <= timeMs);
-  return begun.map((operation) => (operation.respondedMs <= timeMs ? operation : pending(operation)));
+  return begun.map((operation) =>
+    operation.respondedMs <= timeMs ? operation : { ...operation, outcome: undefined, respondedMs: Infinity },
+  );
 }
 
 /**
  * Returns the history of one key. A history is linearizable only if the history of each of its keys is linearizable.
  */
 export function historyOf(operations: readonly Operation[], key: number): Operation[] {
-  return operations.flatMap((operation): Operation[] => {
-    if (operation.kind !== 'list') return operation.key === key ? [operation] : [];
-    if (operation.outcome === undefined) return [];
-    return [{ ...operation, outcome: new Map([[key, operation.outcome.get(key)]]) }];
+  const concerned = operations.filter(({ keys }) => keys.includes(key));
+  return concerned.map((operation) => {
+    const { keys, outcome } = operation;
+    return { ...operation, keys: [key], outcome: outcome?.filter((_, index) => keys[index] === key) };
   });
 }
 
@@ -59,5 +72,5 @@ export function historyOf(operations: readonly Operation[], key: number): Operat
  * is removed from it.
  */
 export function isRead({ kind, outcome }: Operation): boolean {
-  return kind === 'list' || outcome === 'taken' || outcome === 'absent';
+  return kind === 'list' || outcome?.[0] === 'taken' || outcome?.[0] === 'absent';
 }

@@ -1,13 +1,15 @@
 import type { CheckClient } from '../check-client.ts';
 import { NoResponseError } from '../exchange.ts';
 import type { Exchange } from '../exchange.ts';
-import { CheckFailure, expectList } from '../expect.ts';
-import type { Action, Content, Operation } from './history.ts';
+import { expect, expectList } from '../expect.ts';
+import { noPlant } from './history.ts';
+import type { Operation, Outcome } from './history.ts';
 
 /**
- * The number of ids that the clients of a round use. The number is small, so that requests often affect the same plant.
+ * The keys of the ids that the clients of a round use. The number is small, so that requests often affect the same
+ * plant.
  */
-const keyCount = 3;
+const keys = [0, 1, 2];
 
 /** The number of requests that each client sends in a round. */
 export const operationsPerClient = 6;
@@ -29,39 +31,45 @@ export interface Round {
  */
 export async function recordRound(client: CheckClient, clients: number, listsAll: boolean): Promise<Round> {
   client.beginCase();
-  const first = client.newId(keyCount);
-  const ids = Array.from({ length: keyCount }, (_, key) => first + BigInt(key));
-  const queries = [`after=${first - 1n}&limit=${keyCount}`, ...(listsAll ? ['', 'limit=1000'] : [])];
+  const first = client.newId(keys.length);
+  const queries = [`after=${first - 1n}&limit=${keys.length}`, ...(listsAll ? ['', 'limit=1000'] : [])];
   const keyOfName = new Map<string, number>();
   const operations: Operation[] = [];
 
-  async function perform(number: number, kind: Action['kind'], key: number): Promise<void> {
-    const id = ids[key] ?? first;
-    const name = client.newName();
+  async function perform(number: number, kind: Operation['kind']): Promise<void> {
+    const [key, name] = [pick(keys), client.newName()];
+    const id = first + BigInt(key);
     if (kind === 'create') keyOfName.set(name, key);
-    const send = {
-      create: () => client.a.create({ id, name }),
-      delete: () => client.a.remove(id),
-      list: () => client.a.list(pick(queries)),
-    }[kind];
     const invokedMs = performance.now();
-    const exchange = await answered(send);
-    const responseMs = performance.now();
-    const action = exchange === undefined ? undefined : await toAction(exchange, kind, key, name, keyOfName);
-    const unknown = { kind, key, name, outcome: undefined } as Action;
-    const respondedMs = action === undefined ? Infinity : responseMs;
-    operations.push({ ...(action ?? unknown), client: number, invokedMs, respondedMs });
+    const exchange = await answered(
+      {
+        create: () => client.a.create({ id, name }),
+        delete: () => client.a.remove(id),
+        list: () => client.a.list(pick(queries)),
+      }[kind],
+    );
+    const respondedMs = exchange === undefined ? Infinity : performance.now();
+    const outcome = exchange && (await outcomeOf(exchange, kind, keyOfName));
+    operations.push({
+      kind,
+      keys: kind === 'list' ? keys : [key],
+      name,
+      outcome,
+      client: number,
+      invokedMs,
+      respondedMs,
+    });
   }
 
   async function runClient(number: number): Promise<void> {
     for (let count = 0; count < operationsPerClient; count++) {
-      await perform(number, pick(['create', 'create', 'delete', 'list']), Math.floor(Math.random() * keyCount));
+      await perform(number, pick(['create', 'create', 'delete', 'list']));
     }
   }
 
   await Promise.all(Array.from({ length: clients }, (_, number) => runClient(number)));
-  await perform(0, 'list', 0);
-  return { operations, ids };
+  await perform(0, 'list');
+  return { operations, ids: keys.map((key) => first + BigInt(key)) };
 }
 
 /** Sends a request. Returns the exchange, or `undefined` if the outcome of the request is unknown. */
@@ -76,46 +84,30 @@ async function answered(send: () => Promise<Exchange>): Promise<Exchange | undef
   }
 }
 
-async function toAction(
+/** The outcomes that the statuses of writes report. */
+const outcomes: Readonly<Record<'create' | 'delete', Readonly<Record<number, Outcome>>>> = {
+  create: { 200: 'created', 400: 'taken' },
+  delete: { 204: 'deleted', 404: 'absent' },
+};
+
+/** Returns the outcome that a response reports for each key of the operation. */
+async function outcomeOf(
   exchange: Exchange,
-  kind: Action['kind'],
-  key: number,
-  name: string,
+  kind: Operation['kind'],
   keyOfName: ReadonlyMap<string, number>,
-): Promise<Action> {
-  const { status } = exchange.response;
-  switch (kind) {
-    case 'create':
-      if (status === 200) return { kind, key, name, outcome: 'created' };
-      if (status === 400) return { kind, key, name, outcome: 'taken' };
-      throw new CheckFailure('status 200 or 400', exchange);
-    case 'delete':
-      if (status === 204) return { kind, key, outcome: 'deleted' };
-      if (status === 404) return { kind, key, outcome: 'absent' };
-      throw new CheckFailure('status 204 or 404', exchange);
-    case 'list':
-      return { kind, outcome: await contentsOf(exchange, keyOfName) };
+): Promise<Outcome[]> {
+  if (kind !== 'list') {
+    const outcome = outcomes[kind][exchange.response.status];
+    expect(outcome !== undefined, exchange, `status ${Object.keys(outcomes[kind]).join(' or ')}`);
+    return [outcome];
   }
+  const names = (await expectList(exchange)).map(({ name }) => name).filter((name) => keyOfName.has(name));
+  const listed = names.map((name) => keyOfName.get(name));
+  const isSorted = listed.join() === [...new Set(listed)].toSorted().join();
+  expect(isSorted, exchange, 'each plant once, in ascending order of id');
+  return keys.map((key) => names[listed.indexOf(key)] ?? noPlant);
 }
 
-/** Returns the content of every key, as reported by the response to a list request. */
-async function contentsOf(
-  exchange: Exchange,
-  keyOfName: ReadonlyMap<string, number>,
-): Promise<ReadonlyMap<number, Content>> {
-  const names = (await expectList(exchange)).map(({ name }) => name);
-  const contents = new Map<number, Content>(Array.from({ length: keyCount }, (_, key) => [key, undefined]));
-  let last = -1;
-  for (const name of names) {
-    const key = keyOfName.get(name);
-    if (key === undefined) continue;
-    if (key <= last) throw new CheckFailure('each plant once, in ascending order of id', exchange);
-    contents.set(key, name);
-    last = key;
-  }
-  return contents;
-}
-
-function pick<T>(from: readonly [T, ...T[]] | readonly T[]): T {
+function pick<T>(from: readonly T[]): T {
   return from[Math.floor(Math.random() * from.length)] as T;
 }

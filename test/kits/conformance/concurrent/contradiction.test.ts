@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { findContradiction } from '../../../../src/kits/conformance/concurrent/contradiction.ts';
-import { describeContradiction } from '../../../../src/kits/conformance/concurrent/describe.ts';
+import { describeContradiction, findContradiction } from '../../../../src/kits/conformance/concurrent/contradiction.ts';
 import { create, list, remove } from './histories.ts';
 
 describe('findContradiction', () => {
@@ -30,7 +29,7 @@ describe('findContradiction', () => {
     ]);
     assert.deepEqual(operations, [
       create([0, 1], 'a', 'created'),
-      remove([2, Infinity], undefined),
+      remove([2, Infinity]),
       create([3, 10], 'b', 'created'),
       list([11, 12], 'a'),
     ]);
@@ -46,7 +45,7 @@ describe('describeContradiction', () => {
   it('shows the operations with their times, and the response that cannot be explained', () => {
     const contradiction = findContradiction([
       create([100, 101.5], 'a', 'created'),
-      create([102, Infinity], 'b', undefined),
+      create([102, Infinity], 'b'),
       remove([103, 104], 'absent'),
     ]);
     assert.deepEqual(describeContradiction(contradiction, [7n]), [
