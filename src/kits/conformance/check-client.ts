@@ -33,14 +33,6 @@ export interface NewPlant extends CheckPlant {
   readonly id: bigint;
 }
 
-/** The method and target of a request, and the status of the response. They are compared with the OpenAPI document. */
-export interface Observed {
-  readonly method: string;
-  /** The path and query after the base URL. */
-  readonly target: string;
-  readonly status: number;
-}
-
 /**
  * Sends the requests of one run of the checks. Each run uses ids from randomly chosen ranges, and names that begin with
  * a marker, so it does not conflict with plants that the users already have.
@@ -54,8 +46,11 @@ export class CheckClient {
   readonly b: CheckUser;
   /** Sends requests without credentials. */
   readonly anonymous: CheckUser;
-  /** The requests and response statuses of this run so far. */
-  readonly observed: Observed[] = [];
+  /**
+   * The responses of this run so far, as the OpenAPI document names them: the method, the path and the status, such as
+   * `delete /plants/{id} 204`.
+   */
+  readonly observed: Set<string> = new Set<string>();
   /**
    * Returns `text` with each token replaced by the result of `replacement`. The argument of `replacement` is the name
    * of the token, such as `TOKEN_A`. By default, a token is replaced by `$` and its name.
@@ -77,7 +72,8 @@ export class CheckClient {
       const sent = send(request);
       this.#inFlight.add(sent);
       const response = await sent.finally(() => this.#inFlight.delete(sent));
-      this.observed.push({ method: request.method, target: request.target, status: response.status });
+      const path = request.target.replace(/\?.*/s, '').replace(/^\/plants\/[^/]+$/, '/plants/{id}');
+      this.observed.add(`${request.method.toLowerCase()} ${path} ${response.status}`);
       return response;
     };
     this.#send = send;
@@ -192,15 +188,6 @@ export class CheckClient {
   async expectMine(names: readonly string[], expected: string, user?: CheckUser, query?: string): Promise<void> {
     const { plants, exchange } = await this.listMine(user, query);
     expect(plants.map(({ name }) => name).join() === names.join(), exchange, expected);
-  }
-
-  /**
-   * Resolves a URI reference from a response to `target`, such as the reference in a `Link` header (RFC 8288 §3.2).
-   * Returns the target of the reference, or `undefined` if the resolved URL does not begin with the base URL.
-   */
-  resolve(reference: string, target: string): string | undefined {
-    const url = URL.parse(reference, this.baseUrl + target)?.href ?? '';
-    return url.startsWith(`${this.baseUrl}/`) ? url.slice(this.baseUrl.length) : undefined;
   }
 
   /** Deletes all plants that the checks may have created. Also works after `signal` is aborted. */

@@ -1,12 +1,6 @@
 import { NoResponseError } from './exchange.ts';
 import type { CheckRequest, CheckResponse, Send } from './exchange.ts';
 
-/** The timeout for a complete response, in milliseconds. */
-const defaultTimeoutMs = 10_000;
-
-/** The maximum size of a response body in bytes. */
-const defaultMaxBodyBytes = 33_554_432;
-
 /** The settings of {@link sendByFetch}. */
 export interface SendByFetchOptions {
   /**
@@ -24,13 +18,16 @@ export interface SendByFetchOptions {
  * the redirect response itself. A request that the server has certainly not processed is sent once more.
  */
 export function sendByFetch(baseUrl: string, options: SendByFetchOptions = {}): Send {
-  const { fetch: perform = (request: Request) => fetch(request) } = options;
-  const { timeoutMs = defaultTimeoutMs, maxBodyBytes = defaultMaxBodyBytes } = options;
+  const { fetch: perform = (request: Request) => fetch(request), timeoutMs = 10_000 } = options;
   return async (request) => {
     const timeout = AbortSignal.timeout(timeoutMs);
     const attempt = async (): Promise<CheckResponse> => {
       const response = await perform(toRequest(baseUrl, request, timeout));
-      return { status: response.status, headers: response.headers, text: await readText(response, maxBodyBytes) };
+      return {
+        status: response.status,
+        headers: response.headers,
+        text: await readText(response, options.maxBodyBytes),
+      };
     };
     try {
       return await attempt().catch((error: unknown) => {
@@ -52,23 +49,18 @@ function toRequest(baseUrl: string, { method, target, headers, body }: CheckRequ
   return new Request(baseUrl + target, { method, headers, redirect: 'manual', signal, ...content });
 }
 
-async function readText(response: Response, maxBytes: number): Promise<CheckResponse['text']> {
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  let text = '';
+/** Reads a body as UTF-8, which RFC 8259 §8.1 requires. */
+async function readText(response: Response, maxBytes = 33_554_432): Promise<string> {
+  const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body ?? []) {
     const bytes = chunk as Uint8Array;
+    chunks.push(bytes);
     size += bytes.length;
     if (size > maxBytes) throw new NoResponseError(`The response body is longer than ${maxBytes} bytes.`);
-    text += decode(decoder, bytes);
   }
-  return text + decode(decoder);
-}
-
-/** Decodes UTF-8, which RFC 8259 §8.1 requires. Throws a NoResponseError if the bytes are not valid UTF-8. */
-function decode(decoder: InstanceType<typeof TextDecoder>, bytes?: Uint8Array): string {
   try {
-    return decoder.decode(bytes, { stream: bytes !== undefined });
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
   } catch (cause) {
     throw new NoResponseError('The response body is not valid UTF-8.', { cause });
   }

@@ -89,15 +89,18 @@ export const listCases: readonly CheckCase[] = checksOf('Get Plants', {
 });
 
 /**
- * Returns the target of the `rel="next"` link in the `Link` header (RFC 8288), or `undefined` if there is no such link.
+ * Returns the target of the `rel="next"` link in the `Link` header (RFC 8288), or `undefined` if there is no such link
+ * or if its URL does not begin with the base URL.
  */
-function nextTarget(client: CheckClient, { request, response }: Exchange): string | undefined {
+function nextTarget({ baseUrl }: CheckClient, { request, response }: Exchange): string | undefined {
   const links = (response.headers.get('link') ?? '').matchAll(
     /<([^>]*)>((?:\s*;\s*[^,;=]+(?:=(?:"[^"]*"|[^,;]*))?)*)/g,
   );
   for (const [, reference = '', parameters = ''] of links) {
     const relations = /;\s*rel\s*=\s*"?([^";]*)/i.exec(parameters)?.[1] ?? '';
-    if (relations.toLowerCase().split(' ').includes('next')) return client.resolve(reference, request.target);
+    if (!relations.toLowerCase().split(' ').includes('next')) continue;
+    const url = URL.parse(reference, baseUrl + request.target)?.href ?? '';
+    return url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : undefined;
   }
   return undefined;
 }
