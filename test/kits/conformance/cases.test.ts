@@ -10,22 +10,26 @@ import { sendByFetch } from '../../../src/kits/conformance/send-by-fetch.ts';
 import { startService } from '../../support/service.ts';
 import type { Service } from '../../support/service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { brokenCreates } from './broken-servers/create.ts';
-import { brokenDeletes } from './broken-servers/delete.ts';
-import { brokenInt64s } from './broken-servers/int64.ts';
 import { brokenIsolations } from './broken-servers/isolation.ts';
-import { brokenLists } from './broken-servers/list.ts';
-import { brokenProtocols } from './broken-servers/protocol.ts';
+import { brokenLists } from './broken-servers/lists.ts';
+import { brokenAuthentications, brokenDocuments, brokenErrors, brokenHeaders } from './broken-servers/protocol.ts';
+import { brokenCreates, brokenDeletes, brokenInt64s } from './broken-servers/writes.ts';
 import { idsOf, runChecks, tokens } from './run-checks.ts';
 
 const brokenServers = [
-  ...brokenCreates,
-  ...brokenInt64s,
-  ...brokenLists,
-  ...brokenDeletes,
-  ...brokenIsolations,
-  ...brokenProtocols,
-];
+  brokenCreates,
+  brokenInt64s,
+  brokenLists,
+  brokenDeletes,
+  brokenIsolations,
+  brokenAuthentications,
+  brokenErrors,
+  brokenHeaders,
+  brokenDocuments,
+].flatMap((servers) => Object.entries(servers));
+
+/** The broken servers that cannot delete all plants of the checks. */
+const leavingPlants = ['delete-gone does not delete', 'int64-delete-exact rounds ids in paths'];
 
 /** Creates plants that the checks must not touch. */
 async function plantSome({ store }: Service): Promise<void> {
@@ -71,19 +75,19 @@ describe('the checks', () => {
   });
 });
 
-describe('a broken server', { concurrency: 4 }, () => {
-  for (const { name, fails, break: breakServer, leavesPlants } of brokenServers) {
-    it(`that ${name} fails ${fails}`, async (t) => {
+describe('a broken server fails', { concurrency: 4 }, () => {
+  for (const [name, breakServer] of brokenServers) {
+    it(name, async (t) => {
+      const [fails = ''] = name.split(' ');
       const service = await startService(t);
       if (fails !== 'link-absent-last-page') await plantSome(service);
       const before = await contents(service);
       const send = breakServer(sendByFetch(service.url), service);
-      const group = /^[^-]+-/.exec(fails)?.[0] ?? '';
-      // The truth of the document can only be judged by the responses to other checks.
-      const { client, results } = await runChecks(send, service.url, [group, 'auth-missing-']);
-      const failed = idsOf(results, 'failed');
-      assert.ok(failed.includes(fails), `${fails} has not failed, but ${failed.join(', ')}`);
-      if (leavesPlants) assert.notDeepEqual(await client.findLeftovers(), []);
+      // The statuses in the document can only be judged by the responses to other checks.
+      const ids = fails === 'openapi-statuses' ? ['auth-missing-get', fails] : [fails];
+      const { client, results } = await runChecks(send, service.url, ids);
+      assert.ok(idsOf(results, 'failed').includes(fails), JSON.stringify(results));
+      if (leavingPlants.includes(name)) assert.notDeepEqual(await client.findLeftovers(), []);
       else assert.deepEqual(await contents(service), before);
     });
   }
@@ -107,7 +111,7 @@ describe('each check', () => {
         if (outcome === 'failed') failed.add(check.id);
       }
     }
-    const others = brokenServers.map(({ fails }) => fails);
+    const others = brokenServers.map(([name]) => name.split(' ')[0]);
     assert.deepEqual(
       checkCases.map(({ id }) => id).filter((id) => !failed.has(id) && !others.includes(id)),
       [],

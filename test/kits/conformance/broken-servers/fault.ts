@@ -4,21 +4,29 @@ import type { Service } from '../../../support/service.ts';
 /** Breaks a server: returns a function that sends requests to it, but alters them or the responses. */
 export type Break = (send: Send, service: Service) => Send;
 
-/** A server with a deliberate fault. */
-export interface BrokenServer {
-  readonly name: string;
-  /** The check that must fail. Others may fail as well. */
-  readonly fails: string;
-  readonly break: Break;
-  /** The server cannot delete all plants of the checks. */
-  readonly leavesPlants?: true;
-}
+/**
+ * Servers with a deliberate fault. A key consists of the check that must fail and a description of the fault, such as
+ * `create-200 responds with 201`. Other checks may fail as well.
+ */
+export type BrokenServers = Readonly<Record<string, Break>>;
 
 /** The parts of a response that a fault changes. A header that is `null` is removed. */
 interface Change {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string | null>>;
   readonly text?: string;
+}
+
+/** What a fault looks for in a text, and what it replaces it with. */
+type Replacement = [from: string | RegExp, to: string | ((found: string) => string)];
+
+function replace(text: string, [from, to]: Replacement): string {
+  return text.replace(from, to as string);
+}
+
+/** Returns the body of an Error. */
+export function error(integer: number): string {
+  return JSON.stringify({ error: integer, message: 'No.' });
 }
 
 /** Returns a changed copy of a response. */
@@ -32,15 +40,42 @@ export function changed(response: CheckResponse, { status, headers = {}, text }:
 }
 
 /** Alters requests before the server receives them. */
-export function onRequest(alter: (request: CheckRequest) => CheckRequest): Break {
-  return (send) => (request) => send(alter(request));
+export function onRequest(alter: (request: CheckRequest) => Partial<CheckRequest>): Break {
+  return (send) => (request) => send({ ...request, ...alter(request) });
 }
 
 /** Alters bodies of POST /plants that are text. */
-export function onBody(alter: (body: string) => string): Break {
-  return onRequest((request) =>
-    typeof request.body === 'string' ? { ...request, body: alter(request.body) } : request,
-  );
+export function onBody(...replacement: Replacement): Break {
+  return onRequest(({ body }) => (typeof body === 'string' ? { body: replace(body, replacement) } : {}));
+}
+
+/** Alters the targets of requests. */
+export function onTarget(...replacement: Replacement): Break {
+  return onRequest(({ target }) => ({ target: replace(target, replacement) }));
+}
+
+/** Alters the query of GET /plants. */
+export function onQuery(alter: (query: URLSearchParams) => void): Break {
+  return onRequest(({ target }) => {
+    const [path = '', text] = target.split('?');
+    if (text === undefined || path !== '/plants') return {};
+    const query = new URLSearchParams(text);
+    alter(query);
+    return { target: `${path}?${query.toString()}` };
+  });
+}
+
+/** Alters the `Authorization` header. */
+export function onCredentials(...replacement: Replacement): Break {
+  return onRequest(({ headers }) => {
+    if (headers['authorization'] === undefined) return {};
+    return { headers: { ...headers, authorization: replace(headers['authorization'], replacement) } };
+  });
+}
+
+/** Makes requests invalid: the server receives an empty object as the body instead. */
+export function onInvalid(isInvalid: (request: CheckRequest) => boolean): Break {
+  return onRequest((request) => (isInvalid(request) ? { body: '{}' } : {}));
 }
 
 /** Alters responses. */
@@ -51,17 +86,42 @@ export function onResponse(alter: (response: CheckResponse, request: CheckReques
   };
 }
 
+/** Alters the headers of all responses. */
+export function onHeaders(headers: Change['headers'] & object): Break {
+  return onResponse(() => ({ headers }));
+}
+
 /** Alters the responses that have this status. */
 export function onStatus(status: number, change: Change): Break {
   return onResponse((response) => (response.status === status ? change : {}));
 }
 
-/** Alters each plant of the responses to GET /plants and POST /plants, if the filter accepts the method. */
-export function onPlants(alter: (plant: Record<string, unknown>) => unknown, method?: 'GET' | 'POST'): Break {
-  return onResponse((response, request) => {
-    const isOther = method !== undefined && request.method !== method;
-    if (isOther || response.status !== 200 || request.target === '/openapi.json' || response.text === '') return {};
-    const body = JSON.parse(response.text) as Record<string, unknown> | Record<string, unknown>[];
-    return { text: JSON.stringify(Array.isArray(body) ? body.map(alter) : alter(body)) };
+/** Alters the responses to requests with this method. */
+export function onMethod(method: string, change: Change): Break {
+  return onResponse((_, request) => (request.method === method ? change : {}));
+}
+
+/** Alters the responses that contain the Error with this integer. */
+export function onError(integer: number, change: Change): Break {
+  return onResponse(({ text }) => (text.includes(`"error":${integer}`) ? change : {}));
+}
+
+/** Alters the bodies of responses. */
+export function onText(...replacement: Replacement): Break {
+  return onResponse(({ text }) => ({ text: replace(text, replacement) }));
+}
+
+/** Alters the lists in the responses to GET /plants. */
+export function onList(alter: (list: { name: string }[]) => unknown): Break {
+  return onResponse(({ status, text }, { method, target }) => {
+    if (status !== 200 || method !== 'GET' || !target.startsWith('/plants')) return {};
+    return { text: JSON.stringify(alter(JSON.parse(text) as { name: string }[])) };
   });
+}
+
+/** Alters the plants in the responses to POST /plants. */
+export function onCreated(alter: (plant: object) => object): Break {
+  return onResponse(({ status, text }, { method }) =>
+    method === 'POST' && status === 200 ? { text: JSON.stringify(alter(JSON.parse(text) as object)) } : {},
+  );
 }

@@ -1,0 +1,55 @@
+import { changed, onHeaders, onList, onQuery, onResponse, onTarget } from './fault.ts';
+import type { BrokenServers } from './fault.ts';
+
+/** Servers that list plants wrongly. */
+export const brokenLists: BrokenServers = {
+  'limit-bounds ignores limit': onTarget(/limit=[1-9]\d*/, 'limit=2147483647'),
+  'limit-zero takes limit=0 for no limit': onTarget(/limit=0(?!\d|x)/, ''),
+  'limit-repeated takes the first of several limits': onTarget(/(limit=\d+)&limit=\d+/, '$1'),
+  'limit-invalid takes an invalid limit for none': onQuery((query) => {
+    if (!/^\d{1,9}$/.test(query.get('limit') ?? '1')) query.delete('limit');
+  }),
+  'list-all returns at most 1000 plants': onList((list) => list.slice(0, 1000)),
+  'after-exclusive includes after in the list': onTarget(/(?<=after=)\d+/, (digits) => String(BigInt(digits) - 1n)),
+  'after-exclusive ignores after': onTarget(/after=[^&]*/, ''),
+  'after-invalid ignores an invalid after': onQuery((query) => {
+    if (!/^-?\d{1,18}$/.test(query.get('after') ?? '1')) query.delete('after');
+  }),
+  'list-unknown-parameter refuses unknown parameters': onTarget('page=7', 'limit=x'),
+  'list-order lists plants in the order of their creation': (send, service) => {
+    const names: string[] = [];
+    const sorting = onList((list) =>
+      list.toSorted((one, other) => names.indexOf(one.name) - names.indexOf(other.name)),
+    );
+    return (request) => {
+      if (request.method === 'POST') names.push(/"name":"([^"]*)"/.exec(String(request.body))?.[1] ?? '');
+      return sorting(send, service)(request);
+    };
+  },
+  'list-shape lists plants with an id': onList((list) => list.map((plant) => ({ ...plant, id: 1 }))),
+  'list-shape lists an absent tag as null': onList((list) => list.map((plant) => ({ tag: null, ...plant }))),
+  'list-200 wraps lists in an object': onList((items) => ({ items })),
+  'link-next sends no Link': onHeaders({ link: null }),
+  'link-absent always sends a Link': onResponse(({ headers }) =>
+    headers.has('link') ? {} : { headers: { link: '</plants?limit=1&after=1>; rel="next"' } },
+  ),
+  'link-absent-last-page sends a Link with every full page': onResponse(({ headers, text }, { target }) => {
+    const limit = Number(/limit=(\d+)/.exec(target)?.[1] ?? NaN);
+    const isFull = text.startsWith('[{') && (JSON.parse(text) as unknown[]).length === limit;
+    const link = '</plants?limit=1&after=9223372036854775807>; rel="next"';
+    return isFull && !headers.has('link') ? { headers: { link } } : {};
+  }),
+  'link-parameters forgets the limit in Link': onResponse(({ headers }) => ({
+    headers: { link: headers.get('link')?.replace(/limit=\d+&/, '') ?? null },
+  })),
+  'create-visible serves an old list': (send) => {
+    let old: Awaited<ReturnType<typeof send>> | undefined;
+    return async (request) => {
+      const response = await send(request);
+      if (request.target !== '/plants' || request.method !== 'GET') return response;
+      const served = old?.status === 200 ? old : response;
+      old = response;
+      return changed(served, {});
+    };
+  },
+};

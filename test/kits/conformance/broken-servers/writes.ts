@@ -1,0 +1,112 @@
+import { maxInt64 } from '../../../../src/core/model/int64.ts';
+import {
+  error,
+  onBody,
+  onCreated,
+  onError,
+  onInvalid,
+  onList,
+  onRequest,
+  onResponse,
+  onStatus,
+  onTarget,
+} from './fault.ts';
+import type { Break, BrokenServers } from './fault.ts';
+
+/** Alters the strings of plants in responses. */
+function onStrings(alter: (text: string) => string): Break {
+  const alterPlant = (plant: object): object =>
+    Object.fromEntries(Object.entries(plant).map(([key, text]) => [key, alter(text as string)]));
+  const [inLists, inPlants] = [onList((list) => list.map(alterPlant)), onCreated(alterPlant)];
+  return (send, service) => inLists(inPlants(send, service), service);
+}
+
+const isCreate = ({ method }: { method: string }): boolean => method === 'POST';
+const rounded = (digits: string): string => BigInt(Number(digits)).toString();
+const clamped = (digits: string): string => (BigInt(digits) > maxInt64 ? maxInt64.toString() : digits);
+
+/** Servers that create plants wrongly. */
+export const brokenCreates: BrokenServers = {
+  'create-200 responds with 201': onResponse(({ status }, request) =>
+    isCreate(request) && status === 200 ? { status: 201 } : {},
+  ),
+  'create-response returns an id with a new plant': onCreated((plant) => ({ id: 1, ...plant })),
+  'create-without-tag returns the tag null for a new plant': onCreated((plant) => ({ tag: null, ...plant })),
+  'create-media-type declares JSON as text': onStatus(200, { headers: { 'content-type': 'text/plain' } }),
+  'create-unknown-fields refuses unknown fields': onInvalid(({ body }) => String(body).includes('"colour"')),
+  'create-without-tag requires a tag': onInvalid(
+    (request) => isCreate(request) && !String(request.body).includes('"tag"'),
+  ),
+  'invalid-id-type accepts an id in quotation marks': onBody(/"id":"(\d+)"/, '"id":$1'),
+  'invalid-id-fraction truncates fractional ids': onBody(/("id":\d+)\.\d+/, '$1'),
+  'invalid-name-type accepts null as a name': onBody('"name":null', '"name":"null"'),
+  'invalid-tag-type takes a tag that is null for an absent one': onBody(',"tag":null', ''),
+  'invalid-text removes U+0000': onBody(/\\u0000/g, ''),
+  'taken-id-unchanged overwrites a plant whose id is taken': (send) => async (request) => {
+    const id = /^\{"id":(-?\d+),/.exec(String(request.body))?.[1];
+    if (isCreate(request) && id !== undefined) await send({ ...request, method: 'DELETE', target: `/plants/${id}` });
+    return send(request);
+  },
+  'taken-id-400 responds with 409 if an id is taken': onError(40003, { status: 409, text: error(40901) }),
+  'invalid-missing-name responds with 422 to an invalid plant': onError(40002, { status: 422, text: error(42201) }),
+  'body-media-type responds with 415 to another media type': onError(40007, { status: 415, text: error(41501) }),
+  'body-too-large responds with 413 to a large body': onError(40008, { status: 413, text: error(41301) }),
+  'body-malformed fails on malformed JSON': onError(40001, { status: 500, text: error(50000) }),
+  'body-not-utf-8 decodes every body with replacement characters': onRequest(({ body }) =>
+    body instanceof Uint8Array ? { body: new TextDecoder().decode(body) } : {},
+  ),
+  'body-media-type-missing does not require a media type': onRequest(({ headers, ...request }) =>
+    isCreate(request) ? { headers: { 'content-type': 'application/json', ...headers } } : {},
+  ),
+  'string-white-space trims strings': onStrings((text) => text.trim()),
+  'string-normalization normalizes strings': onStrings((text) => text.normalize('NFC')),
+  'string-beyond-bmp loses characters beyond U+FFFF': onStrings((text) => text.replace(/[^\0-\uFFFF]/gu, '?')),
+  'string-markup escapes HTML': onStrings((text) => text.replaceAll('<', '&lt;')),
+};
+
+/** Servers that do not keep int64 ids exact. */
+export const brokenInt64s: BrokenServers = {
+  'int64-neighbours rounds ids in bodies': onBody(/(?<=^\{"id":)-?\d{1,19}(?=,)/, rounded),
+  'int64-delete-exact rounds ids in paths': onTarget(/(?<=^\/plants\/)\d{16,19}$/, rounded),
+  'int64-after-exact rounds after': onTarget(/(?<=after=)\d{16,19}/, rounded),
+  'link-exact rounds ids in Link': onResponse(({ headers }) => {
+    const link = headers.get('link')?.replace(/(?<=after=)\d+/, rounded);
+    return link === undefined ? {} : { headers: { link } };
+  }),
+  'int64-out-of-range stores an id beyond int64 under the largest one': onBody(/(?<="id":)\d{19,31}(?=,)/, clamped),
+  'delete-out-of-range deletes the largest id instead of one beyond int64': onTarget(
+    /(?<=^\/plants\/)\d{19}$/,
+    clamped,
+  ),
+  'int64-integral-fraction refuses integral ids with a fraction part': onBody(/(?<="id":\d+)\.0(?=,)/, '.5'),
+  'int64-exponent refuses exponents': onBody(/"id":(\d+)e3/, '"id":"$1"'),
+  'int64-negative refuses negative ids': onBody(/"id":-\d+/, '"id":null'),
+  'int64-zero refuses the id 0': onBody('"id":0,', '"id":null,'),
+};
+
+/** Servers that delete plants wrongly. */
+export const brokenDeletes: BrokenServers = {
+  'delete-204 responds to DELETE with 200 and null': onStatus(204, {
+    status: 200,
+    text: 'null',
+    headers: { 'content-type': 'application/json' },
+  }),
+  'delete-gone does not delete': (send) => async (request) =>
+    request.method === 'DELETE' && /^\/plants\/-?\d{1,18}$/.test(request.target)
+      ? { status: 204, headers: new Headers(), text: '' }
+      : send(request),
+  'delete-absent responds with 204 to the DELETE of an absent plant': onError(40402, {
+    status: 204,
+    text: '',
+    headers: { 'content-type': null },
+  }),
+  'delete-absent sends an HTML page with a 404': onStatus(404, {
+    text: '<h1>Not found</h1>',
+    headers: { 'content-type': 'text/html' },
+  }),
+  'delete-invalid-id responds with 404 to an invalid id': onError(40004, { status: 404, text: error(40402) }),
+  'delete-invalid-id accepts ids such as 7x': onTarget(/(?<=^\/plants\/\d+)x$/, ''),
+  'delete-with-content refuses the content of a DELETE': onRequest(({ method, body }) =>
+    method === 'DELETE' && body !== undefined ? { target: '/plants/x' } : {},
+  ),
+};
