@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import type { OwnedPlant, StorageAdapter, Write } from '../../../../src/index.ts';
+import type { OwnedPlant, Write } from '../../../../src/index.ts';
 import { brokenLists } from './broken-lists.ts';
 import { MapStorage, ShortPagesStorage } from './map-storage.ts';
-import type { Faults } from './map-storage.ts';
+import type { AdapterClass, Faults } from './map-storage.ts';
 
 /** Has no transaction around a batch. */
 class CommitsEachWrite extends MapStorage {
@@ -13,10 +13,9 @@ class CommitsEachWrite extends MapStorage {
 }
 
 /** Reads the whole batch first, and then has no transaction around it. */
-class CommitsEachStatement extends MapStorage {
-  override async commit(writes: readonly Write[]): Promise<boolean[]> {
-    this.refuseIfClosed();
-    return structuredClone(writes).map((write) => this.apply(this.plants, write));
+class CommitsEachStatement extends CommitsEachWrite {
+  override commit(writes: readonly Write[]): Promise<boolean[]> {
+    return super.commit(structuredClone(writes));
   }
 }
 
@@ -53,13 +52,11 @@ class LosesEmptyTag extends MapStorage {
 /** Resolves before the writes are visible. */
 class AcknowledgesEarly extends MapStorage {
   override async commit(writes: readonly Write[]): Promise<boolean[]> {
-    this.refuseIfClosed();
-    const copies = structuredClone(writes);
-    const plants = new Map(this.plants);
-    const outcomes = copies.map((write) => this.apply(plants, write));
-    setTimeout(() => {
-      for (const write of copies) this.apply(this.plants, write);
-    }, 20);
+    const before = this.plants;
+    const outcomes = await super.commit(writes);
+    const after = this.plants;
+    this.plants = before;
+    setTimeout(() => (this.plants = after), 20);
     return outcomes;
   }
 }
@@ -109,20 +106,15 @@ class LocksLocation extends MapStorage {
 }
 
 /** Shares its plants with the other adapters on its location. */
-class SharesPlants extends MapStorage {
+class SharesPlants extends CommitsEachStatement {
   constructor(faults: Faults) {
     super(faults);
     this.plants = faults.shared;
   }
-
-  override async commit(writes: readonly Write[]): Promise<boolean[]> {
-    this.refuseIfClosed();
-    return structuredClone(writes).map((write) => this.apply(this.plants, write));
-  }
 }
 
 /** The adapters, by the name in the variable ADAPTER. */
-export const adapters: Readonly<Record<string, new (faults: Faults) => StorageAdapter>> = {
+export const adapters: Readonly<Record<string, AdapterClass>> = {
   MapStorage,
   FaultyMapStorage: MapStorage,
   PlainRunner: MapStorage,

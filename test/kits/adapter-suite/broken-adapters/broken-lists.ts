@@ -1,57 +1,63 @@
-import type {
-  JsonPage,
-  ListRange,
-  PageRequest,
-  PlantPage,
-  StorageAdapter,
-  StoredPlant,
-} from '../../../../src/index.ts';
+import type { JsonPage, ListRange, PageRequest, PlantPage, StoredPlant } from '../../../../src/index.ts';
 import { MapStorage, ShortPagesStorage } from './map-storage.ts';
-import type { Faults } from './map-storage.ts';
+import type { AdapterClass } from './map-storage.ts';
 
-/** Starts a page with the plant at `after` instead of the one after it. */
-class RepeatsAfter extends MapStorage {
-  override list(user: string, { after, limit }: ListRange): Promise<PlantPage> {
-    return super.list(user, { after: after === undefined ? undefined : after - 1n, limit });
-  }
+/** Returns an adapter that lists another range. */
+function altersRange(alter: (range: ListRange) => ListRange): AdapterClass {
+  return class extends MapStorage {
+    override list(user: string, range: ListRange): Promise<PlantPage> {
+      return super.list(user, alter(range));
+    }
+  };
 }
 
-/** Does not filter by user. */
-class MixesUsers extends MapStorage {
-  protected override plantsOf(): StoredPlant[] {
-    return this.sorted()
-      .map(({ plant }) => plant)
-      .sort((a, b) => (a.id < b.id ? -1 : Number(a.id > b.id)));
-  }
+/** Returns an adapter that alters the pages of lists. */
+function altersPage(alter: (page: PlantPage, range: ListRange) => unknown): AdapterClass {
+  return class extends MapStorage {
+    override async list(user: string, range: ListRange): Promise<PlantPage> {
+      return alter(await super.list(user, range), range) as PlantPage;
+    }
+  };
 }
 
-/** Lists every user whose name begins with the given name. */
-class ListsPrefix extends MapStorage {
-  protected override plantsOf(user: string): StoredPlant[] {
-    return this.sorted()
-      .filter((owned) => owned.user.startsWith(user))
-      .map(({ plant }) => plant);
-  }
+/** Returns an adapter that alters the plants in lists. */
+function altersPlant(alter: (plant: StoredPlant) => object): AdapterClass {
+  return class extends MapStorage {
+    protected override plantsOf(user: string): StoredPlant[] {
+      return super.plantsOf(user).map((plant) => alter(plant) as StoredPlant);
+    }
+  };
 }
 
-/** Returns ids that are rounded to doubles. */
-class RoundsIds extends MapStorage {
-  protected override plantsOf(user: string): StoredPlant[] {
-    return super.plantsOf(user).map((plant) => ({ ...plant, id: BigInt(Number(plant.id)) }));
-  }
+/** Returns an adapter that lists the plants of several users as if they were those of one user. */
+function mixesUsers(isListed: (owner: string, user: string) => boolean): AdapterClass {
+  return class extends MapStorage {
+    protected override plantsOf(user: string): StoredPlant[] {
+      const owned = this.sorted().filter(({ user: owner }) => isListed(owner, user));
+      return owned.map(({ plant }) => plant).sort((a, b) => (a.id < b.id ? -1 : Number(a.id > b.id)));
+    }
+  };
 }
 
-/** Returns the tag `null`, as a database does. */
-class ReturnsNullTag extends MapStorage {
-  protected override plantsOf(user: string): StoredPlant[] {
-    return super.plantsOf(user).map((plant) => ({ ...plant, tag: plant.tag ?? null }) as StoredPlant);
-  }
+/** Returns an adapter that alters the requests to `listPages`. */
+function altersRequests(alter: (requests: readonly PageRequest[]) => PageRequest[]): AdapterClass {
+  return class extends ShortPagesStorage {
+    override listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
+      return super.listPages(alter(requests));
+    }
+  };
 }
 
-class IgnoresLimit extends MapStorage {
-  override list(user: string, { after }: ListRange): Promise<PlantPage> {
-    return super.list(user, { after, limit: Infinity });
-  }
+/** Returns an adapter that alters the pages that `listPages` returns. */
+function altersJson(
+  alter: (page: JsonPage, pages: readonly JsonPage[], request: PageRequest | undefined) => Partial<JsonPage>,
+): AdapterClass {
+  return class extends ShortPagesStorage {
+    override async listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
+      const pages = await super.listPages(requests);
+      return pages.map((page, index) => ({ ...page, ...alter(page, pages, requests[index]) }));
+    }
+  };
 }
 
 /** Sorts ids as text. */
@@ -64,37 +70,6 @@ class SortsIdsAsText extends MapStorage {
   }
 }
 
-/** Starts a list at the wrong id. */
-class MissesSmallIds extends MapStorage {
-  override list(user: string, { after = 2n, limit }: ListRange): Promise<PlantPage> {
-    return super.list(user, { after, limit });
-  }
-}
-
-/** Returns invented plants at the end of a list. */
-class ListsForever extends MapStorage {
-  override async list(user: string, { after, limit }: ListRange): Promise<PlantPage> {
-    const page = await super.list(user, { after, limit });
-    if (page.plants.length > 0 || after === undefined) return { ...page, hasMore: true };
-    const count = Math.min(limit, 1000);
-    const plants = Array.from({ length: count }, (_, n) => ({ id: after + BigInt(n) + 1n, name: 'invented' }));
-    return { plants, hasMore: true };
-  }
-}
-
-class ListsUndefined extends MapStorage {
-  override async list(): Promise<PlantPage> {
-    return undefined as unknown as PlantPage;
-  }
-}
-
-/** Returns the plants without `hasMore`. */
-class ListsArray extends MapStorage {
-  override async list(user: string, range: ListRange): Promise<PlantPage> {
-    return (await super.list(user, range)).plants as unknown as PlantPage;
-  }
-}
-
 /** Throws errors instead of rejecting. */
 class ThrowsAtOnce extends MapStorage {
   override list(user: string, range: ListRange): Promise<PlantPage> {
@@ -103,120 +78,40 @@ class ThrowsAtOnce extends MapStorage {
   }
 }
 
-/** Sets `hasMore` if the page has as many plants as the limit allows, even if no plant follows. */
-class GuessesHasMore extends MapStorage {
-  override async list(user: string, range: ListRange): Promise<PlantPage> {
-    const { plants } = await super.list(user, range);
-    return { plants, hasMore: plants.length === range.limit };
-  }
+/** Returns invented plants after the end of a list. */
+function inventPlants(page: PlantPage, { after, limit }: ListRange): PlantPage {
+  if (page.plants.length > 0 || after === undefined) return { ...page, hasMore: true };
+  const count = Math.min(limit, 1000);
+  const plants = Array.from({ length: count }, (_, n) => ({ id: after + BigInt(n) + 1n, name: 'invented' }));
+  return { plants, hasMore: true };
 }
 
-/** Ends pages early without setting `hasMore`. */
-class HidesMore extends MapStorage {
-  override async list(user: string, { after, limit }: ListRange): Promise<PlantPage> {
-    const { plants } = await super.list(user, { after, limit: Math.min(limit, 100) });
-    return { plants, hasMore: false };
-  }
-}
-
-/** Ends every list with an empty page, and sets `hasMore` in all others. */
-class EndsWithEmptyPage extends MapStorage {
-  override async list(user: string, range: ListRange): Promise<PlantPage> {
-    const { plants } = await super.list(user, range);
-    return { plants, hasMore: plants.length > 0 };
-  }
-}
-
-/** Returns an empty page in the middle of a list. */
-class PausesList extends MapStorage {
-  override async list(user: string, range: ListRange): Promise<PlantPage> {
-    return range.after === 10n ? { plants: [], hasMore: true } : super.list(user, range);
-  }
-}
-
-/** Returns one plant more than the limit. */
-class IgnoresPageLimit extends ShortPagesStorage {
-  override async listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
-    return super.listPages(requests.map((request) => ({ ...request, limit: 2 * request.limit + 2 })));
-  }
-}
-
-/** Returns the pages in the order of the users. */
-class SortsPages extends ShortPagesStorage {
-  override listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
-    return super.listPages(requests.toSorted((a, b) => this.compareUsers(a.user, b.user)));
-  }
-}
-
-/** Returns one page for identical requests. */
-class MergesRequests extends ShortPagesStorage {
-  override listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
-    const keyOf = ({ user, after, limit }: PageRequest): string => `${user} ${after ?? ''} ${limit}`;
-    return super.listPages([...new Map(requests.map((request) => [keyOf(request), request])).values()]);
-  }
-}
-
-/** Returns a list of plants that are not JSON-escaped. */
-class ForgetsEscapes extends ShortPagesStorage {
-  override async listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
-    return (await super.listPages(requests)).map((page) => ({ ...page, json: page.json.replaceAll('\\', '') }));
-  }
-}
-
-/** Builds JSON with white space. */
-class SpacesJson extends ShortPagesStorage {
-  override async listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
-    return (await super.listPages(requests)).map((page) => ({ ...page, json: page.json.replaceAll(',', ', ') }));
-  }
-}
-
-/** Counts the plants of the whole batch. */
-class CountsBatch extends ShortPagesStorage {
-  override async listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
-    const pages = await super.listPages(requests);
-    return pages.map((page) => ({ ...page, count: pages.reduce((sum, { count }) => sum + count, 0) }));
-  }
-}
-
-/** Returns the start of the page as its end. */
-class RepeatsLast extends ShortPagesStorage {
-  override async listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
-    return (await super.listPages(requests)).map((page, n) => ({ ...page, last: requests[n]?.after }));
-  }
-}
-
-/** Sets `hasMore` of all pages as in the last one. */
-class SharesHasMore extends ShortPagesStorage {
-  override async listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
-    const pages = await super.listPages(requests);
-    return pages.map((page) => ({ ...page, hasMore: pages.at(-1)?.hasMore === true && page.count > 0 }));
-  }
-}
+const keyOf = ({ user, after, limit }: PageRequest): string => `${user} ${after ?? ''} ${limit}`;
 
 /** The adapters whose lists are wrong, by the name in the variable ADAPTER. */
-export const brokenLists: Readonly<Record<string, new (faults: Faults) => StorageAdapter>> = {
-  RepeatsAfter,
-  MixesUsers,
-  ListsPrefix,
-  RoundsIds,
-  ReturnsNullTag,
-  IgnoresLimit,
+export const brokenLists: Readonly<Record<string, AdapterClass>> = {
+  RepeatsAfter: altersRange(({ after, limit }) => ({ after: after === undefined ? undefined : after - 1n, limit })),
+  IgnoresLimit: altersRange(({ after }) => ({ after, limit: Infinity })),
+  MissesSmallIds: altersRange(({ after = 2n, limit }) => ({ after, limit })),
+  MixesUsers: mixesUsers(() => true),
+  ListsPrefix: mixesUsers((owner, user) => owner.startsWith(user)),
+  RoundsIds: altersPlant((plant) => ({ ...plant, id: BigInt(Number(plant.id)) })),
+  ReturnsNullTag: altersPlant((plant) => ({ ...plant, tag: plant.tag ?? null })),
   SortsIdsAsText,
-  MissesSmallIds,
-  ListsForever,
-  ListsUndefined,
-  ListsArray,
   ThrowsAtOnce,
-  GuessesHasMore,
-  HidesMore,
-  EndsWithEmptyPage,
-  PausesList,
-  IgnoresPageLimit,
-  SortsPages,
-  MergesRequests,
-  ForgetsEscapes,
-  SpacesJson,
-  CountsBatch,
-  RepeatsLast,
-  SharesHasMore,
+  ListsForever: altersPage(inventPlants),
+  ListsUndefined: altersPage(() => undefined),
+  ListsArray: altersPage(({ plants }) => plants),
+  GuessesHasMore: altersPage(({ plants }, { limit }) => ({ plants, hasMore: plants.length === limit })),
+  HidesMore: altersPage(({ plants }) => ({ plants: plants.slice(0, 100), hasMore: false })),
+  EndsWithEmptyPage: altersPage(({ plants }) => ({ plants, hasMore: plants.length > 0 })),
+  PausesList: altersPage((page, { after }) => (after === 10n ? { plants: [], hasMore: true } : page)),
+  IgnoresPageLimit: altersRequests((requests) => requests.map((each) => ({ ...each, limit: 2 * each.limit + 2 }))),
+  SortsPages: altersRequests((requests) => requests.toSorted((a, b) => (a.user < b.user ? -1 : 1))),
+  MergesRequests: altersRequests((requests) => [...new Map(requests.map((each) => [keyOf(each), each])).values()]),
+  ForgetsEscapes: altersJson(({ json }) => ({ json: json.replaceAll('\\', '') })),
+  SpacesJson: altersJson(({ json }) => ({ json: json.replaceAll(',', ', ') })),
+  CountsBatch: altersJson((_, pages) => ({ count: pages.reduce((sum, { count }) => sum + count, 0) })),
+  RepeatsLast: altersJson((_, __, request) => ({ last: request?.after })),
+  SharesHasMore: altersJson(({ count }, pages) => ({ hasMore: pages.at(-1)?.hasMore === true && count > 0 })),
 };

@@ -34,6 +34,9 @@ export class Faults {
   }
 }
 
+/** A class of adapters that the suite tests. */
+export type AdapterClass = new (faults: Faults) => StorageAdapter;
+
 /** A short, correct adapter from which the broken ones derive. A commit is all or nothing, because it works on a copy. */
 export class MapStorage implements StorageAdapter {
   protected plants = new Map<string, OwnedPlant>();
