@@ -17,9 +17,9 @@ interface SuiteRun {
   readonly failures: ReadonlyMap<string, string>;
 }
 
-/** Runs the suite with `node --test` on an adapter. */
+/** Runs the suite with node:test on an adapter, in a process of its own. */
 async function runSuite(adapter: string): Promise<SuiteRun> {
-  const args = ['--import', tsx, '--test', '--test-reporter=spec', program];
+  const args = ['--import', tsx, '--test-reporter=spec', program];
   const env = { ...plainEnvironment(), ADAPTER: adapter };
   const { code, stdout: output } = await runProgram(process.execPath, args, { env, timeoutMs: boundMs });
   const [, details = ''] = output.split('✖ failing tests:\n');
@@ -126,6 +126,31 @@ const broken: readonly [adapter: string, test: string, sentence: string][] = [
   ['KeepsVersion', 'dataVersion changes with a commit of another adapter', 'It must have changed.'],
 ];
 
+const noListPages = 'The adapter does not have the optional method listPages\\.';
+const noDataVersion = 'The adapter does not have the optional method dataVersion\\.';
+const noReopen = /^.* reopen if .* # The location does not have the optional method reopen\.$/m;
+
+/** A correct adapter, the number of its tests that are skipped, and what the output must contain. */
+const correct: readonly [adapter: string, skipped: number, ...reports: RegExp[]][] = [
+  [
+    'MapStorage', // without the options that make writes fail
+    9,
+    /if .* at a create .*: not tested, because the option makeWriteFail is missing/,
+    new RegExp(`listPages .* # ${noListPages}$`, 'm'),
+    new RegExp(`dataVersion .* # ${noDataVersion}$`, 'm'),
+  ],
+  ['FaultyMapStorage', 5],
+  ['ShortPagesStorage', 0], // whose pages are shorter than the limit
+  ['LogStorage', 5, /^ℹ pass 39$/m],
+  ['LogStorageWithoutReopen', 15, new RegExp(`(?:${noReopen.source}[^]*?){10}`, 'm')],
+  // The runner of this adapter cannot skip tests.
+  [
+    'PlainRunner',
+    0,
+    ...[noListPages, noDataVersion].map((notice) => new RegExp(`^PlainRunner has .*: ${notice}$`, 'm')),
+  ],
+];
+
 describe('testStorageAdapter', { concurrency: 2 }, () => {
   for (const [adapter, test, sentence] of broken) {
     it(`fails on ${adapter} in "${test}"`, async () => {
@@ -140,57 +165,13 @@ describe('testStorageAdapter', { concurrency: 2 }, () => {
     });
   }
 
-  it('passes on a correct adapter, and reports what it does not prove because of missing options', async () => {
-    const { code, output } = await runSuite('MapStorage');
-    assert.equal(code, 0, output);
-    assert.match(output, /^ℹ pass \d\d$/m);
-    assert.match(output, /^ℹ skipped 9$/m);
-    assert.match(
-      output,
-      /a batch is all or nothing if .* at a create .*: not tested, because the option makeWriteFail is missing/,
-    );
-    assert.match(output, /listPages .* # The adapter does not have the optional method listPages\.$/m);
-    assert.match(output, /dataVersion .* # The adapter does not have the optional method dataVersion\.$/m);
-  });
-
-  it('prints which optional methods are missing, if the test runner cannot skip tests', async () => {
-    const { code, output } = await runSuite('PlainRunner');
-    assert.equal(code, 0, output);
-    assert.match(output, /^ℹ skipped 0$/m);
-    const notices = output.split('\n').filter((line) => line.startsWith('PlainRunner has tests that pass without'));
-    assert.deepEqual(notices.map((notice) => notice.split(': ')[1]).sort(), [
-      'The adapter does not have the optional method dataVersion.',
-      'The adapter does not have the optional method listPages.',
-    ]);
-  });
-
-  it('passes on a correct adapter with both fault options, and skips only tests of optional methods', async () => {
-    const { code, output } = await runSuite('FaultyMapStorage');
-    assert.equal(code, 0, output);
-    assert.match(output, /^ℹ skipped 5$/m);
-    assert.doesNotMatch(output, /not tested/);
-  });
-
-  it('passes on a correct adapter whose pages are shorter than the limit, and skips nothing', async () => {
-    const { code, output } = await runSuite('ShortPagesStorage');
-    assert.equal(code, 0, output);
-    assert.match(output, /^ℹ skipped 0$/m);
-  });
-
-  it('passes on a correct file adapter, and skips only tests of optional methods', async () => {
-    const { code, output } = await runSuite('LogStorage');
-    assert.equal(code, 0, output);
-    assert.match(output, /^ℹ pass 39$/m);
-    assert.match(output, /^ℹ skipped 5$/m);
-  });
-
-  it('reports the tests that need reopen as skipped, if a persistent location does not have it', async () => {
-    const { code, output } = await runSuite('LogStorageWithoutReopen');
-    assert.equal(code, 0, output);
-    assert.match(output, /^ℹ skipped 15$/m);
-    assert.equal(
-      output.match(/ reopen if .* # The location does not have the optional method reopen\.$/gm)?.length,
-      10,
-    );
-  });
+  for (const [adapter, skipped, ...reports] of correct) {
+    it(`passes on ${adapter}, which is correct, and reports the ${skipped} tests that it skips`, async () => {
+      const { code, output } = await runSuite(adapter);
+      assert.equal(code, 0, output);
+      assert.equal(/^ℹ skipped (\d+)$/m.exec(output)?.[1], String(skipped));
+      for (const report of reports) assert.match(output, report);
+      assert.equal(output.includes('not tested'), adapter === 'MapStorage');
+    });
+  }
 });

@@ -7,67 +7,42 @@ import { sendByFetch } from '../../../src/kits/conformance/send-by-fetch.ts';
 import { runSuccessfully } from '../../support/run-program.ts';
 import { startService } from '../../support/service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { tokens } from './run-checks.ts';
 
-const json = { authorization: 'Bearer ada', 'content-type': 'application/json' };
+const authorized = { authorization: 'Bearer ada' };
+const list: CheckRequest = { method: 'GET', target: '/plants', headers: authorized };
+const post = { method: 'POST', target: '/plants', headers: { ...authorized, 'content-type': 'application/json' } };
+
 const requests: Record<string, CheckRequest> = {
-  'a list': { method: 'GET', target: '/plants?limit=2&after=1', headers: { authorization: 'Bearer ada' } },
-  'a list without a token': { method: 'GET', target: '/plants', headers: {} },
-  'a HEAD': { method: 'HEAD', target: '/plants', headers: { authorization: 'Bearer ada' } },
-  'a plant with quotation marks': {
-    method: 'POST',
-    target: '/plants',
-    headers: json,
-    body: `{"id":1,"name":"'\\"$HOME"}`,
-  },
-  'a plant with other characters': {
-    method: 'POST',
-    target: '/plants',
-    headers: json,
-    body: '{"id":2,"name":"%s é\u{1F33F}"}',
-  },
-  'bytes that are not UTF-8': {
-    method: 'POST',
-    target: '/plants',
-    headers: json,
-    body: Uint8Array.of(0x22, 0xfc, 0x22),
-  },
-  'a body without a media type': {
-    method: 'POST',
-    target: '/plants',
-    headers: { authorization: 'Bearer ada' },
-    body: '{}',
-  },
+  'a list': { ...list, target: '/plants?limit=2&after=1' },
+  'a list without a token': { ...list, headers: {} },
+  'a HEAD': { ...list, method: 'HEAD' },
+  'a plant with quotation marks': { ...post, body: `{"id":1,"name":"'\\"$HOME"}` },
+  'a plant with other characters': { ...post, body: '{"id":2,"name":"%s é\u{1F33F}"}' },
+  'bytes that are not UTF-8': { ...post, body: Uint8Array.of(0x22, 0xfc, 0x22) },
+  'a body without a media type': { ...post, headers: authorized, body: '{}' },
 };
+
+function curl(baseUrl: string, request: CheckRequest): string {
+  return curlCommand(new CheckClient({ send: sendByFetch(baseUrl), baseUrl, tokens }), request);
+}
 
 describe('curlCommand', () => {
   for (const [name, request] of Object.entries(requests)) {
     it(`repeats ${name}`, async (t) => {
-      const cwd = await temporaryFolder(t);
-      const first = await startService(t);
-      const second = await startService(t);
+      const [first, second] = [await startService(t), await startService(t)];
       const { status, text } = await sendByFetch(first.url)(request);
-
-      const client = new CheckClient({
-        send: sendByFetch(second.url),
-        baseUrl: second.url,
-        tokens: { a: 'ada', b: 'bob' },
-      });
-      const command = curlCommand(client, request);
+      const command = curl(second.url, request);
       assert.doesNotMatch(command, /Bearer ada/);
-      const script = `${command} -s`;
-      const output = await runSuccessfully('sh', ['-ec', script], { cwd, env: { ...process.env, TOKEN_A: 'ada' } });
+      const options = { cwd: await temporaryFolder(t), env: { ...process.env, TOKEN_A: 'ada' } };
+      const output = await runSuccessfully('sh', ['-ec', `${command} -s`], options);
       const [head = '', body] = output.split('\r\n\r\n');
       assert.deepEqual([/^HTTP\/1\.1 (\d+)/.exec(head)?.[1], body], [String(status), text], command);
     });
   }
 
   it('does not contain a long body', () => {
-    const client = new CheckClient({
-      send: sendByFetch('http://plants.example'),
-      baseUrl: 'http://plants.example',
-      tokens: { a: 'ada', b: 'bob' },
-    });
-    const command = curlCommand(client, { method: 'POST', target: '/plants', headers: json, body: 'x'.repeat(501) });
+    const command = curl('http://plants.example', { ...post, body: 'x'.repeat(501) });
     assert.match(command, / --data-binary @body \(501 bytes\)$/);
   });
 });
