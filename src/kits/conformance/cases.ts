@@ -1,11 +1,9 @@
 import type { CheckCase } from './check-case.ts';
 import { authenticationCases, scopeCases } from './cases/access.ts';
-import { createCases, takenIdCases } from './cases/create.ts';
-import { deleteCases, isolationCases } from './cases/delete.ts';
-import { errorCodeCases } from './cases/error-codes.ts';
-import { errorCases, invalidBodyCases, invalidPlantCases, orderCases } from './cases/invalid.ts';
+import { errorCases, errorCodeCases, invalidBodyCases, invalidPlantCases, orderCases } from './cases/invalid.ts';
 import { listCases, pagingCases } from './cases/list.ts';
 import { openApiCases } from './cases/openapi.ts';
+import { createCases, deleteCases, isolationCases, takenIdCases } from './cases/plants.ts';
 import { headerCases, methodCases } from './cases/protocol.ts';
 import { int64Cases, stringCases } from './cases/values.ts';
 

@@ -1,7 +1,16 @@
 import { CheckUser, newPlantJson } from './check-user.ts';
 import type { CheckPlant } from './check-user.ts';
 import type { Exchange, Send } from './exchange.ts';
-import { expect, expectError, expectList, expectPlant, expectSuccess, isSuccess, NotRun } from './expect.ts';
+import {
+  expect,
+  expectError,
+  expectList,
+  expectPlant,
+  expectPlants,
+  expectSuccess,
+  isSuccess,
+  NotRun,
+} from './expect.ts';
 import type { ListedPlant } from './expect.ts';
 import { redactor } from './redact.ts';
 
@@ -176,6 +185,11 @@ export class CheckClient {
   /** Checks that the response to the creation of a plant contains this plant. */
   async expectCreated(plant: CheckPlant, user: CheckUser = this.a): Promise<void> {
     await expectPlant(user.create(plant), plant);
+  }
+
+  /** Checks that a plant of user A is stored with its id, its name and its tag. */
+  async expectStored(plant: NewPlant): Promise<void> {
+    await expectPlants(this.a.list(`after=${plant.id - 1n}&limit=1`), [plant]);
   }
 
   /** Lists plants of a user. Returns the plants of the current check, and the exchange. */

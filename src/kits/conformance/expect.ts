@@ -114,22 +114,29 @@ export async function expectPlants(sent: Sent, plants: readonly ListedPlant[]): 
   return exchange;
 }
 
-/** The fields of an Error. */
+/** The fields of an Error, and the exchange with the Error. */
 interface ErrorBody {
   readonly error: number;
   readonly message: string;
+  readonly exchange: Exchange;
 }
 
 /** The largest int32. */
 const maxInt32 = 2_147_483_647;
 
-/** Checks that a response has this status and that its body is an Error. Returns the Error. */
+/** Checks that a response has this status and that its body is an Error. Returns the Error and the exchange. */
 export async function expectError(sent: Sent, status: number): Promise<ErrorBody> {
   const exchange = await expectJsonType(expectStatus(sent, status));
   const { error, message } = fieldsOf(expectJson(exchange));
   const isInt32 = typeof error === 'number' && Number.isInteger(error) && Math.abs(error) <= maxInt32;
   expect(isInt32 && typeof message === 'string', exchange, 'an Error: {"error": int32, "message": string}');
-  return { error, message };
+  return { error, message, exchange };
+}
+
+/** Checks that the body is an Error with this integer, and that the status is the one from which it is derived. */
+export async function expectCode(sent: Sent, integer: number): Promise<void> {
+  const { error, exchange } = await expectError(sent, Math.floor(integer / 100));
+  expect(error === integer, exchange, `the error ${integer}`);
 }
 
 /**

@@ -3,39 +3,89 @@ import type { Check, CheckCase } from '../check-case.ts';
 import type { CheckClient } from '../check-client.ts';
 import { newPlantJson } from '../check-user.ts';
 import type { Exchange } from '../exchange.ts';
-import { expect, expectError, expectJson, expectStatus, fieldsOf } from '../expect.ts';
+import { expect, expectCode, expectError, expectJson, expectStatus, fieldsOf } from '../expect.ts';
 import { containsToken } from '../redact.ts';
-import { latin1Plant, malformedJson, otherMediaTypes, postInvalid } from './bad-input.ts';
-import type { Defect } from './bad-input.ts';
+import {
+  invalidAfters,
+  invalidIds,
+  invalidLimits,
+  latin1Plant,
+  malformedJson,
+  otherMediaTypes,
+  unknownToken,
+} from './bad-input.ts';
 
-/** Returns a check that the server refuses plants with this defect and stores nothing. */
-function refuses(defect: Defect): Check {
+/** A request body that is neither JSON nor declared as JSON. */
+const garbage = { body: 'x', headers: { 'content-type': 'text/plain' } };
+
+/**
+ * Returns bodies that are JSON but not a valid NewPlant. `id` must be an id that only this check uses. `name` must not
+ * contain characters that JSON escapes.
+ */
+type InvalidPlants = (id: bigint, name: string) => string[];
+
+/** Returns a text for each of the values, in which the value replaces `?`. */
+function fill(template: string, values: readonly string[]): string[] {
+  return values.map((value) => template.replace('?', () => value));
+}
+
+/**
+ * The ways in which a NewPlant can be invalid. A key contains the id of a check, what is wrong and, in brackets, the
+ * source of the rule if it is not the default.
+ */
+const invalidPlants: Readonly<Record<string, InvalidPlants>> = {
+  'invalid-not-an-object a body that is not a JSON object': (_, name) => [
+    'null',
+    '[]',
+    `"${name}"`,
+    '1',
+    'true',
+    `["id","name"]`,
+  ],
+  'invalid-missing-id a NewPlant without an id [NewPlant]': (_, name) =>
+    fill('{?}', [`"name":"${name}"`, '', `"ID":1,"name":"${name}"`, '"__proto__":{"id":1,"name":"x"}']),
+  'invalid-missing-name a NewPlant without a name [NewPlant]': (id) =>
+    fill(`{"id":${id}?}`, ['', ',"tag":"x"', ',"Name":"x"']),
+  'invalid-id-type a NewPlant whose id is not a number [int64]': (id, name) =>
+    fill(`{"id":?,"name":"${name}"}`, [`"${id}"`, 'null', 'true', `[${id}]`, `{"id":${id}}`, '""']),
+  'invalid-id-fraction a NewPlant whose id is not integral [int64]': (id, name) =>
+    fill(`{"id":?,"name":"${name}"}`, [`${id}.5`, `${id}.00000000000000000001`, `${id}5e-1`, `-${id}.25`]),
+  'invalid-name-type a NewPlant whose name is not a string': (id) =>
+    fill(`{"id":${id},"name":?}`, ['null', '2', 'true', '["x"]', '{"name":"x"}']),
+  'invalid-tag-type a NewPlant whose tag is not a string': (id, name) =>
+    fill(`{"id":${id},"name":"${name}","tag":?}`, ['null', '2', 'false', '["x"]', '{}']),
+  'invalid-text U+0000 and unpaired surrogates in strings [name, tag]': (id, name) =>
+    fill(`{"id":${id},"name":"${name}?"}`, [
+      '\\u0000b',
+      '","tag":"\\u0000',
+      '\\ud800',
+      '\\udc00x',
+      '","tag":"\\udc00\\ud800',
+    ]),
+};
+
+/**
+ * Sends invalid plants, and yields the exchanges. A faulty server may store a plant with an id near `id`, so plants
+ * with these ids are deleted after the check.
+ */
+async function* postAll(client: CheckClient, id: bigint, plants: InvalidPlants): AsyncGenerator<Exchange> {
+  for (const body of plants(id, client.newName())) yield client.a.post(body, id, id + 1n, -id, -id - 1n);
+}
+
+/** Returns a check that the server refuses these plants and stores nothing. */
+function refuses(plants: InvalidPlants): Check {
   return async (c) => {
     const id = c.newId(2);
-    for await (const sent of postInvalid(c, id, defect)) await expectError(sent, 400);
+    for await (const sent of postAll(c, id, plants)) await expectError(sent, 400);
     await c.expectMine([], 'no plant of a refused request');
     await expectStatus(c.a.remove(id), 404);
   };
 }
 
 /** Checks of POST /plants with a body that is JSON but not a valid NewPlant. */
-export const invalidPlantCases: readonly CheckCase[] = checksOf('create failures', {
-  'invalid-not-an-object MUST respond with 400 to a body that is not a JSON object, and store nothing':
-    refuses('notAnObject'),
-  'invalid-missing-id MUST respond with 400 to a NewPlant without an id, and store nothing [NewPlant]':
-    refuses('missingId'),
-  'invalid-missing-name MUST respond with 400 to a NewPlant without a name, and store nothing [NewPlant]':
-    refuses('missingName'),
-  'invalid-id-type MUST respond with 400 to a NewPlant whose id is not a number, and store nothing [int64]':
-    refuses('idType'),
-  'invalid-id-fraction MUST respond with 400 to a NewPlant whose id is not integral, and store nothing [int64]':
-    refuses('idFraction'),
-  'invalid-name-type MUST respond with 400 to a NewPlant whose name is not a string, and store nothing':
-    refuses('nameType'),
-  'invalid-tag-type MUST respond with 400 to a NewPlant whose tag is not a string, and store nothing':
-    refuses('tagType'),
-  'invalid-text MUST respond with 400 to U+0000 and unpaired surrogates in strings, and store nothing [name, tag]':
-    refuses('text'),
+export const invalidPlantCases: readonly CheckCase[] = Object.entries(invalidPlants).flatMap(([key, plants]) => {
+  const row = key.replace(/^(\S+) ([^[]+?)( \[.*)?$/, '$1 MUST respond with 400 to $2, and store nothing$3');
+  return checksOf('create failures', { [row]: refuses(plants) });
 });
 
 /**
@@ -122,7 +172,64 @@ export const errorCases: readonly CheckCase[] = checksOf('Error', {
   },
 });
 
-const garbage = { body: 'x', headers: { 'content-type': 'text/plain' } };
+/** Checks of the `error` field in error responses, for every error that a client can cause. */
+export const errorCodeCases: readonly CheckCase[] = checksOf('error integer', {
+  'code-invalid-json SHOULD respond with the error 40001 to a body that is not JSON': async (c) => {
+    const plant = c.newPlant();
+    for (const body of [...malformedJson(newPlantJson(plant)), latin1Plant(plant.id), '']) {
+      await expectCode(c.a.post(body, plant.id), 40001);
+    }
+  },
+  'code-invalid-plant SHOULD respond with the error 40002 to a body that is not a NewPlant': async (c) => {
+    const id = c.newId(2);
+    for (const plants of Object.values(invalidPlants)) {
+      for await (const sent of postAll(c, id, plants)) await expectCode(sent, 40002);
+    }
+  },
+  'code-id-taken SHOULD respond with the error 40003 to an id that the user already has': async (c) => {
+    await expectCode(c.a.create(await c.createPlant()), 40003);
+  },
+  'code-invalid-id SHOULD respond with the error 40004 to a path whose id is not an int64': each(
+    // '%zz' makes the request malformed (RFC 3986 §2.1). A proxy may therefore refuse it with another error.
+    (c) => invalidIds(c.newId()).filter((id) => id !== '%zz'),
+    ({ a }, id) => expectCode(a.remove(id), 40004),
+  ),
+  'code-invalid-limit SHOULD respond with the error 40005 to an invalid limit': each(
+    [...invalidLimits, '1&limit=1'],
+    ({ a }, limit) => expectCode(a.list(`limit=${limit}`), 40005),
+  ),
+  'code-invalid-after SHOULD respond with the error 40006 to an invalid after': each(
+    [...invalidAfters, '1&after=1'],
+    ({ a }, after) => expectCode(a.list(`after=${after}`), 40006),
+  ),
+  'code-invalid-media-type SHOULD respond with the error 40007 to a body of another media type': async ({ a }) => {
+    for (const type of [...otherMediaTypes, undefined]) {
+      await expectCode(a.send('POST /plants', { body: '{}', headers: { 'content-type': type } }), 40007);
+    }
+    // This body is not JSON either, but the media type must be checked first.
+    await expectCode(a.send('POST /plants', garbage), 40007);
+  },
+  'code-missing-credentials SHOULD respond with the error 40101 to a request without a bearer token': each(
+    [undefined, 'Basic YTpi'],
+    (c, authorization) => expectCode(c.anonymous.send('GET /plants', { headers: { authorization } }), 40101),
+  ),
+  'code-invalid-token SHOULD respond with the error 40102 to an unknown or malformed token': each(
+    [unknownToken, 'Bearer', 'Bearer a b'],
+    (c, authorization) => expectCode(c.anonymous.send('GET /plants', { headers: { authorization } }), 40102),
+  ),
+  'code-insufficient-scope SHOULD respond with the error 40300 to a read-only token that writes': (c) =>
+    expectCode(c.readOnly().remove(c.newId()), 40300),
+  'code-route-not-found SHOULD respond with the error 40401 to an unknown path': ({ a }) =>
+    expectCode(a.send('GET /no-such-path'), 40401),
+  'code-plant-not-found SHOULD respond with the error 40402 to the DELETE of an absent plant': (c) =>
+    expectCode(c.a.remove(c.newId()), 40402),
+  'code-method-not-allowed SHOULD respond with the error 40500 to an unsupported method': ({ a }) =>
+    expectCode(a.send('PATCH /plants'), 40500),
+  'code-shape-before-state SHOULD respond with the error 40002 to an invalid NewPlant whose id is taken': async (c) => {
+    const { id } = await c.createPlant();
+    await expectCode(c.a.post(`{"id":${id}}`, id), 40002);
+  },
+});
 
 /** Checks that the server reports the right error if a request contains two errors. */
 export const orderCases: readonly CheckCase[] = checksOf('order of checks', {

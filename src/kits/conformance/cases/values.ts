@@ -3,7 +3,6 @@ import { checksOf } from '../check-case.ts';
 import type { Check, CheckCase } from '../check-case.ts';
 import type { CheckClient } from '../check-client.ts';
 import { expectError, expectPlant, expectPlants, expectStatus } from '../expect.ts';
-import { expectStored } from './stored.ts';
 
 /** Returns a check that a plant with this id can be created, listed and deleted. */
 function accepts(id: bigint): Check {
@@ -109,7 +108,7 @@ function keeps(texts: readonly string[], encode: (text: string) => string = JSON
       const plant = { id: c.newId(), name: text, tag: text };
       const json = encode(text);
       await expectPlant(c.a.post(`{"id":${plant.id},"name":${json},"tag":${json}}`, plant.id), plant);
-      await expectStored(c.a, plant);
+      await c.expectStored(plant);
     }
   };
 }
