@@ -97,18 +97,15 @@ export function parsePostgresParameters(text: string, source: string): PostgresP
 /**
  * Returns whether to use channel binding if the database offers it. `pg` cannot require channel binding: it also
  * connects to databases that do not offer it. `channel_binding=require` is therefore accepted only if `pg` verifies the
- * certificate and the host name of the database. This verification also prevents another server from relaying the
- * authentication.
+ * certificate and the host name of the database, which also prevents another server from relaying the authentication.
  */
 function usesChannelBinding(parameters: URLSearchParams, source: string): boolean {
   const binding = parameters.get('channel_binding') ?? 'disable';
-  if (binding === 'require') {
-    const mode = parameters.get('sslmode');
-    // Without `uselibpqcompat`, `pg` treats these modes like `verify-full`.
-    const verifiesName = parameters.get('uselibpqcompat') !== 'true' && (mode === 'require' || mode === 'verify-ca');
-    if (mode !== 'verify-full' && !verifiesName) {
-      throw new UsageError(`channel_binding=require in ${source} needs sslmode=verify-full.`);
-    }
+  // Without `uselibpqcompat`, `pg` treats the modes `require` and `verify-ca` like `verify-full`.
+  const isCompatible = parameters.get('uselibpqcompat') === 'true';
+  const verifyingModes = isCompatible ? ['verify-full'] : ['verify-full', 'require', 'verify-ca'];
+  if (binding === 'require' && !verifyingModes.includes(parameters.get('sslmode') ?? '')) {
+    throw new UsageError(`channel_binding=require in ${source} needs sslmode=verify-full.`);
   }
   return binding !== 'disable';
 }

@@ -86,17 +86,18 @@ export function parseServeConfig(args: string[]): ServeConfig {
     log: { type: 'string' },
     docs: { type: 'boolean' },
   });
-  const docs = values.docs === true ? '1' : undefined;
+  type Flag = Exclude<keyof typeof values, 'docs'>;
+  const given = (flag: Flag, fallback: string): Setting => setting(`--${flag}`, values[flag], fallback);
   return {
-    address: parseAddress(setting('--host', values.host, '127.0.0.1'), setting('--port', values.port, '3000')),
+    address: parseAddress(given('host', '127.0.0.1'), given('port', '3000')),
     storage: storageSetting(values.storage),
     tokens: tokensSetting(values.tokens),
-    basePath: parseBasePath(setting('--base-path', values['base-path'], '')),
-    corsOrigin: parseCorsOrigins(setting('--cors-origin', values['cors-origin'], '')),
-    trustedProxies: parseInteger(setting('--trusted-proxies', values['trusted-proxies'], '0'), 99),
-    admin: parseAdmin(values['admin-host'], values['admin-port']),
-    log: parseLogFormat(setting('--log', values.log, process.stderr.isTTY ? 'pretty' : 'json')),
-    docs: parseSwitch(setting('--docs', docs, '0')),
+    basePath: parseBasePath(given('base-path', '')),
+    corsOrigin: parseCorsOrigins(given('cors-origin', '')),
+    trustedProxies: parseInteger(given('trusted-proxies', '0'), 99),
+    admin: parseAdmin(given('admin-host', '127.0.0.1'), given('admin-port', ''), values['admin-host'] !== undefined),
+    log: parseLogFormat(given('log', process.stderr.isTTY ? 'pretty' : 'json')),
+    docs: parseSwitch(setting('--docs', values.docs === true ? '1' : undefined, '0')),
   };
 }
 
@@ -104,11 +105,9 @@ function parseAddress(host: Setting, port: Setting): ListenAddress {
   return { host: host.text, port: parseInteger(port, 65_535) };
 }
 
-function parseAdmin(hostFlag: string | undefined, portFlag: string | undefined): ListenAddress | undefined {
-  const host = setting('--admin-host', hostFlag, '127.0.0.1');
-  const port = setting('--admin-port', portFlag, '');
+function parseAdmin(host: Setting, port: Setting, isHostGiven: boolean): ListenAddress | undefined {
   if (port.text !== '') return parseAddress(host, port);
-  if (hostFlag !== undefined) throw new UsageError('--admin-host has no effect without --admin-port.');
+  if (isHostGiven) throw new UsageError('--admin-host has no effect without --admin-port.');
   return undefined;
 }
 

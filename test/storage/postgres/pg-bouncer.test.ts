@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { openStorage } from '../../../src/tools/cli/open-storage.ts';
+import { openStorage } from '../../../src/tools/cli/storage.ts';
 import { PlantStoreError } from '../../../src/index.ts';
 import { sqlState } from '../../../src/storage/postgres/pool.ts';
 import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { evictConnections } from '../../../http/node/connections.ts';
 import type { PlantStore } from '../../../core/plant-store.ts';
-import { metric, metricsType } from './metrics.ts';
+import { formatMetrics, metricsType } from './metrics.ts';
 import { collectProcessMetrics } from './process-metrics.ts';
 import { collectServiceMetrics } from './service-metrics.ts';
 import type { StorageProbe } from './storage-probe.ts';
@@ -25,8 +25,8 @@ export function createAdminServer(publicServer: Server, store: PlantStore, probe
   async function metrics(): Promise<string> {
     const works = await probe.works();
     const isUp = works === undefined ? undefined : Number(works);
-    const help = 'Whether the storage works, 1 or 0.';
-    return serviceMetrics() + metric('gauge', 'plant_store_storage_up', help, isUp) + processMetrics();
+    const storageUp = ['gauge', 'plant_store_storage_up', 'Whether the storage works, 1 or 0.', isUp] as const;
+    return formatMetrics([...serviceMetrics(), storageUp, ...processMetrics()]);
   }
 
   async function ready(): Promise<[status: number, text: string]> {

@@ -7,88 +7,74 @@ export const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
  */
 type Labels = Readonly<Record<string, string>>;
 
-/** Formats a metric without its samples in the Prometheus text format 0.0.4. */
-function header(type: 'counter' | 'gauge' | 'histogram', name: string, help: string): string {
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+/** A measured value. Only the samples of a histogram have a suffix, which follows the name of the metric. */
+interface Sample {
+  readonly value: number;
+  readonly labels?: Labels;
+  readonly suffix?: '_bucket' | '_sum' | '_count';
 }
 
-function sample(name: string, labels: Labels, value: number): string {
-  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${text}"`);
-  return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}\n`;
-}
-
-/** Formats a metric that has one sample. Returns an empty string if the value is unknown. */
-export function metric(
-  type: 'counter' | 'gauge',
+/** A metric: its type, its name, its help text, and its samples or its only value. */
+export type Metric = readonly [
+  type: 'counter' | 'gauge' | 'histogram',
   name: string,
   help: string,
-  value: number | undefined,
-  labels: Labels = {},
-): string {
-  return value === undefined ? '' : header(type, name, help) + sample(name, labels, value);
+  samples: readonly Sample[] | number | undefined,
+];
+
+/** Formats metrics in the Prometheus text format 0.0.4. Omits metrics without samples or with an unknown value. */
+export function formatMetrics(metrics: readonly Metric[]): string {
+  let text = '';
+  for (const [type, name, help, measured = []] of metrics) {
+    const samples = typeof measured === 'number' ? [{ value: measured }] : measured;
+    if (samples.length > 0) text += `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+    for (const { value, labels = {}, suffix = '' } of samples) {
+      const pairs = Object.entries(labels).map(([label, content]) => `${label}="${content}"`);
+      text += `${name}${suffix}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}\n`;
+    }
+  }
+  return text;
 }
 
-/** Counts events, separately for each combination of labels. */
-export class Counter {
-  readonly #name: string;
-  readonly #help: string;
-  readonly #counts = new Map<string, { readonly labels: Labels; count: number }>();
-
-  /** `known` are combinations of labels whose samples exist even before the first event. */
-  constructor(name: string, help: string, known: readonly Labels[] = []) {
-    this.#name = name;
-    this.#help = help;
-    for (const labels of known) this.increment(labels, 0);
-  }
-
-  increment(labels: Labels = {}, by = 1): void {
-    const key = Object.values(labels).join(' ');
-    const { count } = this.#counts.get(key) ?? { count: 0 };
-    this.#counts.set(key, { labels, count: count + by });
-  }
-
-  /** Formats the metric. Returns an empty string if there are no samples. */
-  text(): string {
-    const samples = [...this.#counts.values()].map(({ labels, count }) => sample(this.#name, labels, count));
-    return samples.length === 0 ? '' : header('counter', this.#name, this.#help) + samples.join('');
-  }
-}
-
-/** Counts observed values in cumulative buckets, separately for each combination of labels. */
-export class Histogram {
-  readonly #name: string;
-  readonly #help: string;
+/** Counts events and the values that they have, separately for each combination of labels. */
+export class Tally {
   readonly #bounds: readonly number[];
   readonly #series = new Map<string, { readonly labels: Labels; readonly counts: number[]; sum: number }>();
 
-  /** `bounds` are the upper bounds of the buckets in ascending order, without +Inf. */
-  constructor(name: string, help: string, bounds: readonly number[]) {
-    this.#name = name;
-    this.#help = help;
+  /** `bounds` are the upper bounds of the buckets of a histogram in ascending order, without +Inf. */
+  constructor(bounds: readonly number[] = []) {
     this.#bounds = [...bounds, Infinity];
   }
 
-  observe(value: number, labels: Labels = {}): void {
+  /** Counts `by` events with these labels and this value. If `by` is 0, their samples exist before the first event. */
+  add(labels: Labels = {}, value = 0, by = 1): void {
     const key = Object.values(labels).join(' ');
     const series = this.#series.get(key) ?? { labels, counts: this.#bounds.map(() => 0), sum: 0 };
     this.#series.set(key, series);
     const bucket = this.#bounds.findIndex((bound) => value <= bound);
-    series.counts[bucket] = (series.counts[bucket] ?? 0) + 1;
+    series.counts[bucket] = (series.counts[bucket] ?? 0) + by;
     series.sum += value;
   }
 
-  /** Formats the metric. Returns an empty string if there are no samples. */
-  text(): string {
-    if (this.#series.size === 0) return '';
-    let text = header('histogram', this.#name, this.#help);
-    for (const { labels, counts, sum } of this.#series.values()) {
-      let total = 0;
-      for (const [index, bound] of this.#bounds.entries()) {
-        total += counts[index] ?? 0;
-        text += sample(`${this.#name}_bucket`, { ...labels, le: bound === Infinity ? '+Inf' : String(bound) }, total);
-      }
-      text += sample(`${this.#name}_sum`, labels, sum) + sample(`${this.#name}_count`, labels, total);
-    }
-    return text;
+  /** Returns the samples of a counter: the number of events. */
+  count(): Sample[] {
+    return [...this.#series.values()].map(({ labels, counts }) => ({ labels, value: sumOf(counts) }));
   }
+
+  /** Returns the samples of a histogram: the cumulative buckets, the sum of the values, and the number of events. */
+  distribution(): Sample[] {
+    return [...this.#series.values()].flatMap(({ labels, counts, sum }) => [
+      ...this.#bounds.map((bound, index) => ({
+        suffix: '_bucket' as const,
+        labels: { ...labels, le: bound === Infinity ? '+Inf' : String(bound) },
+        value: sumOf(counts.slice(0, index + 1)),
+      })),
+      { suffix: '_sum', labels, value: sum },
+      { suffix: '_count', labels, value: sumOf(counts) },
+    ]);
+  }
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0);
 }

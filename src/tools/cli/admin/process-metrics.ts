@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { openFileLimit } from '../../../http/node/connection-limit.ts';
 import { version } from '../version.ts';
-import { metric } from './metrics.ts';
+import type { Metric } from './metrics.ts';
 
 /**
  * The interval between measurements of the event loop delay, in milliseconds. The measured delays include this
@@ -11,16 +11,16 @@ import { metric } from './metrics.ts';
 const resolutionMs = 20;
 
 /**
- * Collects the metrics of this process, until the process ends. Returns a function that formats them, under the same
+ * Collects the metrics of this process, until the process ends. Returns a function that returns them, under the same
  * names as other Prometheus client libraries. Each call starts a new interval for the delays of the event loop.
  */
-export function collectProcessMetrics(): () => string {
+export function collectProcessMetrics(): () => Metric[] {
   const delays = monitorEventLoopDelay({ resolution: resolutionMs });
   delays.enable();
   const [major = '', minor = '', patch = ''] = process.versions.node.split('.');
-  const node = { version: process.version, major, minor, patch };
+  const node = [{ value: 1, labels: { version: process.version, major, minor, patch } }];
+  const plantStore = [{ value: 1, labels: { version: version() } }];
   const fileLimit = openFileLimit();
-  const plantStore = { version: version() };
   const maxFiles = Number.isFinite(fileLimit) ? fileLimit : undefined;
 
   return () => {
@@ -29,20 +29,20 @@ export function collectProcessMetrics(): () => string {
     const startTime = performance.timeOrigin / 1000;
     const quantities = { mean: delays.mean, p50: delays.percentile(50), p99: delays.percentile(99), max: delays.max };
     delays.reset();
-    const lags = Object.entries(quantities).map(([name, nanoseconds]) => {
+    const lags = Object.entries(quantities).map(([name, nanoseconds]): Metric => {
       const help = `Delay of the event loop since the previous request for metrics, ${name}.`;
-      return metric('gauge', `nodejs_eventloop_lag_${name}_seconds`, help, delaySeconds(nanoseconds));
+      return ['gauge', `nodejs_eventloop_lag_${name}_seconds`, help, delaySeconds(nanoseconds)];
     });
     return [
       ...lags,
-      metric('counter', 'process_cpu_seconds_total', 'CPU time, user and system.', (user + system) / 1e6),
-      metric('gauge', 'process_resident_memory_bytes', 'Resident memory.', rss),
-      metric('gauge', 'process_open_fds', 'Open file descriptors.', openFiles()),
-      metric('gauge', 'process_max_fds', 'Maximum number of open file descriptors.', maxFiles),
-      metric('gauge', 'process_start_time_seconds', 'Start of the process, in seconds since 1970.', startTime),
-      metric('gauge', 'nodejs_version_info', 'The version of Node.js.', 1, node),
-      metric('gauge', 'plant_store_build_info', 'The version of Plant Store.', 1, plantStore),
-    ].join('');
+      ['counter', 'process_cpu_seconds_total', 'CPU time, user and system.', (user + system) / 1e6],
+      ['gauge', 'process_resident_memory_bytes', 'Resident memory.', rss],
+      ['gauge', 'process_open_fds', 'Open file descriptors.', openFiles()],
+      ['gauge', 'process_max_fds', 'Maximum number of open file descriptors.', maxFiles],
+      ['gauge', 'process_start_time_seconds', 'Start of the process, in seconds since 1970.', startTime],
+      ['gauge', 'nodejs_version_info', 'The version of Node.js.', node],
+      ['gauge', 'plant_store_build_info', 'The version of Plant Store.', plantStore],
+    ];
   };
 }
 

@@ -12,12 +12,6 @@ const timeoutMs = 1000;
 /** For how long the result of a check is reused. It must not be longer than `firstRetryMs`. */
 const reuseMs = 1000;
 
-/** The result of a check. `error` is the error if the storage does not work. */
-interface Result {
-  readonly works: boolean;
-  readonly error?: unknown;
-}
-
 /** Checks whether the storage can be read and written. */
 export class StorageProbe {
   readonly #storage: StorageAdapter;
@@ -26,10 +20,9 @@ export class StorageProbe {
    * The latest check, until `reuseMs` after its end. At most one check runs at a time, because checks would accumulate
    * if the storage hung.
    */
-  #latest: Promise<Result> | undefined;
+  #latest: Promise<PromiseSettledResult<void>> | undefined;
   #isReported = false;
   #isStopped = false;
-  #retry: NodeJS.Timeout | undefined;
 
   constructor(storage: StorageAdapter, log: Log) {
     this.#storage = storage;
@@ -40,17 +33,19 @@ export class StorageProbe {
    * Checks the storage immediately. If it does not work, logs the reason and retries until it does. Does not detect
    * later failures; they are logged when requests fail.
    */
-  async start(retryMs: number = firstRetryMs): Promise<void> {
-    const { works, error } = await this.#check();
-    // A running check fails when the storage is closed. This failure is not logged.
-    if (this.#isStopped) return;
-    if (works) {
-      if (retryMs > firstRetryMs) this.#log.info('The storage works now.');
-      return;
+  async start(): Promise<void> {
+    for (let retryMs = firstRetryMs; ; retryMs = Math.min(retryMs * 2, maxRetryMs)) {
+      const result = await this.#check();
+      // A running check fails when the storage is closed. This failure is not logged.
+      if (this.#isStopped) return;
+      if (result.status === 'fulfilled') {
+        if (retryMs > firstRetryMs) this.#log.info('The storage works now.');
+        return;
+      }
+      const reason = withAdvice(errorSummary(result.reason), result.reason);
+      this.#log.error(`The storage does not work: ${reason} (next try in ${retryMs / 1000} s)`);
+      await sleep(retryMs, undefined, { ref: false });
     }
-    const reason = withAdvice(errorSummary(error), error);
-    this.#log.error(`The storage does not work: ${reason} (next try in ${retryMs / 1000} s)`);
-    this.#retry = setTimeout(() => void this.start(Math.min(retryMs * 2, maxRetryMs)), retryMs).unref();
   }
 
   /**
@@ -60,8 +55,12 @@ export class StorageProbe {
   async works(): Promise<boolean | undefined> {
     if (this.#isStopped) return undefined;
     const works = this.#check().then((result) => {
-      this.#reportHealth(result);
-      return result.works;
+      const isWorking = result.status === 'fulfilled';
+      if (!isWorking && !this.#isReported && !this.#isStopped) {
+        this.#log.error('The health check found that the storage does not work', result.reason);
+      }
+      this.#isReported = !isWorking;
+      return isWorking;
     });
     return Promise.race([works, sleep(timeoutMs, false, { ref: false })]);
   }
@@ -69,28 +68,14 @@ export class StorageProbe {
   /** Stops the probe. Nothing is logged afterwards. */
   stop(): void {
     this.#isStopped = true;
-    clearTimeout(this.#retry);
   }
 
-  #check(): Promise<Result> {
-    this.#latest ??= readAndWrite(this.#storage)
-      .then(
-        () => ({ works: true }),
-        (error: unknown) => ({ works: false, error }),
-      )
-      .finally(() => {
-        setTimeout(() => {
-          this.#latest = undefined;
-        }, reuseMs).unref();
-      });
+  #check(): Promise<PromiseSettledResult<void>> {
+    this.#latest ??= Promise.allSettled([readAndWrite(this.#storage)]).then(([result]) => {
+      setTimeout(() => (this.#latest = undefined), reuseMs).unref();
+      return result;
+    });
     return this.#latest;
-  }
-
-  #reportHealth({ works, error }: Result): void {
-    if (!works && !this.#isReported && !this.#isStopped) {
-      this.#log.error('The health check found that the storage does not work', error);
-    }
-    this.#isReported = !works;
   }
 }
 

@@ -4,9 +4,7 @@ import { hasResultCode } from '../../../storage/sqlite/result-code.ts';
 import { parseCommandLine, storageSetting, UsageError } from '../command.ts';
 import type { Command } from '../command.ts';
 import { Progress } from '../output/progress.ts';
-import { requireFile } from '../open-storage.ts';
-import { withFileName } from '../sqlite-error.ts';
-import { sqliteLocation } from '../sqlite-location.ts';
+import { requireFile, sqliteLocation, withFileName } from '../sqlite-file.ts';
 
 const help = `Usage: plant-store backup [--storage sqlite:FILE] TARGET
 

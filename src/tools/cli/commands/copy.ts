@@ -1,7 +1,7 @@
 import { copyPlants } from '../../transfer/copy-plants.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
 import type { Command, Setting } from '../command.ts';
-import { countToShow, isSameStorage, withStorage } from '../data-storage.ts';
+import { countToShow, isSameStorage, withStorage } from '../storage.ts';
 import { Progress } from '../output/progress.ts';
 import { TransferReport } from '../output/transfer-report.ts';
 

@@ -1,7 +1,7 @@
 import type { OwnedPlant } from '../../../storage/storage-adapter.ts';
 import { parseCommandLine, storageSetting } from '../command.ts';
 import type { Command } from '../command.ts';
-import { countToShow, withStorage } from '../data-storage.ts';
+import { countToShow, withStorage } from '../storage.ts';
 import { forEachOverlapped } from '../../transfer/overlapped.ts';
 import { Progress } from '../output/progress.ts';
 import { scanPages } from '../../transfer/scan-pages.ts';

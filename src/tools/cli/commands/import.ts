@@ -4,10 +4,9 @@ import type { OwnedPlant, StorageAdapter } from '../../../storage/storage-adapte
 import { addPlants } from '../../transfer/add-plants.ts';
 import { parseCommandLine, storageSetting } from '../command.ts';
 import type { Command } from '../command.ts';
-import { withStorage } from '../data-storage.ts';
-import { readLines } from '../lines.ts';
+import { withStorage } from '../storage.ts';
 import { keyOf } from '../../transfer/find-plants.ts';
-import { maxLineBytes, parsePlantLine } from '../plant-line.ts';
+import { maxLineBytes, parsePlantLine, readLines } from '../plant-lines.ts';
 import { Progress } from '../output/progress.ts';
 import { TransferReport } from '../output/transfer-report.ts';
 

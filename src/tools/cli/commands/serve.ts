@@ -16,7 +16,7 @@ import { createDocs } from '../docs/find-page.ts';
 import { prepareFirstToken } from '../first-token.ts';
 import type { FirstToken } from '../first-token.ts';
 import { listen, reachableUrl } from '../listen.ts';
-import { openStorage, storagePlace } from '../open-storage.ts';
+import { openStorage, storagePlace } from '../storage.ts';
 import { Log } from '../output/log.ts';
 import { isRejectedInput } from '../rejected-input.ts';
 import { parseServeConfig, serveHelp } from '../serve-config.ts';

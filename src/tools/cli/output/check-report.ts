@@ -23,35 +23,23 @@ export interface CheckCounts {
 
 /** Counts the results by outcome. */
 export function countResults(results: readonly CheckResult[]): CheckCounts {
-  const count = (isCounted: (result: CheckResult) => boolean): number => results.filter(isCounted).length;
-  return {
-    passed: count(({ outcome }) => outcome === 'passed'),
-    failed: count(({ outcome, check }) => outcome === 'failed' && check.level === 'MUST'),
-    warnings: count(({ outcome, check }) => outcome === 'failed' && check.level === 'SHOULD'),
-    notRun: count(({ outcome }) => outcome === 'not run'),
-  };
-}
-
-/** The response that made a check fail, in the form in which the report contains it. */
-interface ReceivedResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  /** The body, truncated if it is long. */
-  readonly body: string;
+  const counts = { passed: 0, failed: 0, warnings: 0, notRun: 0 };
+  for (const { outcome, check } of results) {
+    if (outcome === 'failed') counts[check.level === 'MUST' ? 'failed' : 'warnings']++;
+    else counts[outcome === 'passed' ? 'passed' : 'notRun']++;
+  }
+  return counts;
 }
 
 /** One result in the JSON report. */
-interface ReportedResult {
-  readonly id: string;
-  readonly level: string;
-  readonly name: string;
-  readonly source: string;
+interface ReportedResult extends Pick<CheckResult['check'], 'id' | 'level' | 'name' | 'source'> {
   readonly outcome: CheckResult['outcome'];
   /** Why the check was not run. */
   readonly reason?: string;
   readonly expected?: string;
   /** The response, or a phrase that describes the result if no single response caused the failure. */
-  readonly received?: ReceivedResponse | string;
+  readonly received?:
+    { readonly status: number; readonly headers: Record<string, string>; readonly body: string } | string;
   readonly details?: readonly string[];
   /** A sentence about the response. */
   readonly note?: string;

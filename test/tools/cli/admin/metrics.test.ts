@@ -1,33 +1,44 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Counter, Histogram, metric } from '../../../../src/tools/cli/admin/metrics.ts';
+import { formatMetrics, Tally } from '../../../../src/tools/cli/admin/metrics.ts';
 
 describe('metrics in the Prometheus text format', () => {
   it('contain a line for each combination of labels of a counter', () => {
-    const counter = new Counter('plants_total', 'Plants.', [{ kind: 'fern' }]);
-    counter.increment({ kind: 'moss' });
-    counter.increment({ kind: 'moss' });
-    const lines = ['# HELP plants_total Plants.', '# TYPE plants_total counter'];
-    lines.push('plants_total{kind="fern"} 0', 'plants_total{kind="moss"} 2', '');
-    assert.equal(counter.text(), lines.join('\n'));
+    const tally = new Tally();
+    tally.add({ kind: 'fern' }, 0, 0);
+    tally.add({ kind: 'moss' });
+    tally.add({ kind: 'moss' });
+    assert.deepEqual(formatMetrics([['counter', 'plants_total', 'Plants.', tally.count()]]).split('\n'), [
+      '# HELP plants_total Plants.',
+      '# TYPE plants_total counter',
+      'plants_total{kind="fern"} 0',
+      'plants_total{kind="moss"} 2',
+      '',
+    ]);
   });
 
   it('contain the cumulative buckets of a histogram, which include their upper bounds', () => {
-    const histogram = new Histogram('height', 'Height.', [1, 10]);
-    for (const value of [0, 1, 1.5, 10, 11]) histogram.observe(value);
-    const lines = ['# HELP height Height.', '# TYPE height histogram'];
-    lines.push('height_bucket{le="1"} 2', 'height_bucket{le="10"} 4', 'height_bucket{le="+Inf"} 5');
-    assert.equal(histogram.text(), [...lines, 'height_sum 23.5', 'height_count 5', ''].join('\n'));
+    const tally = new Tally([1, 10]);
+    for (const value of [0, 1, 1.5, 10, 11]) tally.add({}, value);
+    assert.deepEqual(formatMetrics([['histogram', 'height', 'Height.', tally.distribution()]]).split('\n'), [
+      '# HELP height Height.',
+      '# TYPE height histogram',
+      'height_bucket{le="1"} 2',
+      'height_bucket{le="10"} 4',
+      'height_bucket{le="+Inf"} 5',
+      'height_sum 23.5',
+      'height_count 5',
+      '',
+    ]);
   });
 
-  it('contain a single value with its labels', () => {
-    const lines = ['# HELP a A.', '# TYPE a gauge', 'a{version="1"} 0.5', ''];
-    assert.equal(metric('gauge', 'a', 'A.', 0.5, { version: '1' }), lines.join('\n'));
-  });
-
-  it('do not contain metrics without samples', () => {
-    assert.equal(new Counter('a_total', 'A.').text(), '');
-    assert.equal(new Histogram('a', 'A.', [1]).text(), '');
-    assert.equal(metric('gauge', 'files', 'Files.', undefined), '');
+  it('contain a single value, but no metrics without samples', () => {
+    const text = formatMetrics([
+      ['gauge', 'a', 'A.', 0.5],
+      ['gauge', 'files', 'Files.', undefined],
+      ['counter', 'none_total', 'None.', new Tally().count()],
+      ['histogram', 'none', 'None.', new Tally([1]).distribution()],
+    ]);
+    assert.equal(text, '# HELP a A.\n# TYPE a gauge\na 0.5\n');
   });
 });

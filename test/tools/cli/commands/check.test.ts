@@ -5,20 +5,22 @@ import { buffer, text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { checkCases } from '../../../../src/kits/conformance/cases.ts';
 import type { Caller } from '../../../../src/http.ts';
-import { runCommand, spawnCommand } from '../../../support/command-line.ts';
-import type { CommandContext } from '../../../support/command-line.ts';
+import { MemoryStorage } from '../../../../src/index.ts';
+import { callCommand } from '../../../support/call-command.ts';
+import { spawnCommand } from '../../../support/command-line.ts';
 import { listenUrl } from '../../../support/listen.ts';
 import type { Finished } from '../../../support/run-program.ts';
-import { startService } from '../../../support/service.ts';
+import { authenticateByName, startService } from '../../../support/service.ts';
+import { rowOfPlants } from '../../../support/stored-plants.ts';
 import type { Service } from '../../../support/service.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import type { HasAfter } from '../../../support/temporary-folder.ts';
+import { createEach } from '../../../support/writes.ts';
 
 const twoTokens = ['--token', 'ada', '--token', 'bob'];
-const withinMs = 120_000;
 
-async function runCheck(t: HasAfter, args: string[], env: Record<string, string> = {}): Promise<Finished> {
-  return runCommand(['check', ...args], { cwd: await temporaryFolder(t), env }, withinMs);
+function check(args: string[], env: Record<string, string> = {}): Promise<Finished> {
+  return callCommand(['check', ...args], { cwd: '/', env });
 }
 
 /** Starts a proxy in front of a service that replaces texts in the responses. */
@@ -36,19 +38,11 @@ function startBrokenProxy(t: HasAfter, { url }: Service, from: string, to: strin
   return listenUrl(t, server);
 }
 
-describe('plant-store check', { concurrency: 2 }, () => {
+describe('plant-store check', () => {
   it('prints a line for each check and a summary, and exits with 0', async (t) => {
     const service = await startService(t);
-    const args = [
-      `${service.url}/`,
-      ...twoTokens,
-      '--read-only-token',
-      'ada-reads',
-      '--concurrent',
-      '--operations',
-      '100',
-    ];
-    const { code, stdout, stderr } = await runCheck(t, args);
+    const options = '--read-only-token ada-reads --concurrent --operations 100'.split(' ');
+    const { code, stdout, stderr } = await check([`${service.url}/`, ...twoTokens, ...options]);
     assert.deepEqual([code, stderr], [0, '']);
     const lines = stdout.trimEnd().split('\n');
     assert.equal(lines[0], '✓ MUST respond to a valid POST /plants with 200 (create-200)');
@@ -64,7 +58,7 @@ describe('plant-store check', { concurrency: 2 }, () => {
 
   it('reads the tokens from the environment, prints JSON, and counts the checks that were not run', async (t) => {
     const { url } = await startService(t);
-    const { code, stdout, stderr } = await runCheck(t, [url, '--json'], { PLANT_STORE_CHECK_TOKENS: ' ada  bob\n' });
+    const { code, stdout, stderr } = await check([url, '--json'], { PLANT_STORE_CHECK_TOKENS: ' ada  bob\n' });
     assert.deepEqual([code, stderr], [0, '']);
     const { checks, ...counts } = JSON.parse(stdout) as { checks: Record<string, unknown>[] };
     const notRun = checks.filter(({ outcome }) => outcome === 'not run');
@@ -89,14 +83,14 @@ describe('plant-store check', { concurrency: 2 }, () => {
     };
     const service = await startService(t, { authenticate: (token) => users[token] ?? null });
     const args = ['--token', 'a', '--token', 'b', '--read-only-token', 'r'];
-    const { code, stdout, stderr } = await runCheck(t, [service.url, ...args]);
+    const { code, stdout, stderr } = await check([service.url, ...args]);
     assert.deepEqual([code, stderr], [0, ''], stdout);
     assert.match(stdout, / passed, 0 failed, 0 warnings, 0 not run\.\n$/);
   });
 
   it('exits with 1 if a MUST fails, and shows what was expected and received, without the tokens', async (t) => {
     const url = await startBrokenProxy(t, await startService(t), '"error":40402', '"error":"not found: ada"');
-    const { code, stdout, stderr } = await runCheck(t, [url, ...twoTokens]);
+    const { code, stdout, stderr } = await check([url, ...twoTokens]);
     assert.deepEqual([code, stderr], [1, '']);
     const [report = ''] = /^✗ .*\(delete-absent\)\n(?: .*\n)+/m.exec(stdout) ?? [];
     assert.match(
@@ -124,7 +118,7 @@ describe('plant-store check', { concurrency: 2 }, () => {
 
   it('exits with 0 if only a SHOULD fails', async (t) => {
     const url = await startBrokenProxy(t, await startService(t), '"error":40402', '"error":40499');
-    const { code, stdout } = await runCheck(t, [url, ...twoTokens, '--json']);
+    const { code, stdout } = await check([url, ...twoTokens, '--json']);
     const { failed, warnings, checks } = JSON.parse(stdout) as Record<string, unknown> & {
       checks: Record<string, unknown>[];
     };
@@ -165,68 +159,60 @@ describe('plant-store check', { concurrency: 2 }, () => {
   });
 });
 
-describe('plant-store check, if the checks cannot be run,', { concurrency: 4 }, () => {
-  const context = async (t: HasAfter): Promise<CommandContext> => ({ cwd: await temporaryFolder(t) });
+describe('plant-store check, if the checks cannot be run,', () => {
   const url = 'http://127.0.0.1:9';
-  const misuses: [string[], string | RegExp][] = [
+  const needsTwo = 'check needs two tokens: --token A --token B, or PLANT_STORE_CHECK_TOKENS.';
+  const invalid = 'must be a bearer token, without spaces and quotes.';
+  const notAnAddress = 'BASE_URL must be an address such as https://example.com/garden, not';
+  const misuses: [args: string[], message: string][] = [
     [[], 'check needs the BASE_URL of a server.'],
     [['', ...twoTokens], 'check needs the BASE_URL of a server.'],
-    [['localhost:3000', ...twoTokens], /^BASE_URL must be an address such as .*, not 'localhost:3000'\.$/],
-    [['ftp://x', ...twoTokens], /^BASE_URL must be an address/],
-    [['http://ada:x@127.0.0.1', ...twoTokens], /^BASE_URL must be an address/],
-    [['http://127.0.0.1/?x=1', ...twoTokens], /^BASE_URL must be an address/],
+    ...['localhost:3000', 'ftp://x', 'http://ada:x@127.0.0.1', 'http://127.0.0.1/?x=1'].map(
+      (text): [string[], string] => [[text, ...twoTokens], `${notAnAddress} '${text}'.`],
+    ),
     [[url, 'again', ...twoTokens], "Unexpected argument 'again'. See plant-store check --help."],
-    [[url], 'check needs two tokens: --token A --token B, or PLANT_STORE_CHECK_TOKENS.'],
-    [[url, '--token', 'ada'], 'check needs two tokens: --token A --token B, or PLANT_STORE_CHECK_TOKENS.'],
-    [[url, ...twoTokens, '--token', 'eve'], /^check needs two tokens/],
+    [[url], needsTwo],
+    [[url, '--token', 'ada'], needsTwo],
+    [[url, ...twoTokens, '--token', 'eve'], needsTwo],
     [[url, '--token', 'ada', '--token', 'ada'], 'Both tokens are the same: use the tokens of two users.'],
-    [[url, '--token', 'a b', '--token', 'bob'], '--token must be a bearer token, without spaces and quotes.'],
-    [
-      [url, ...twoTokens, '--read-only-token', ''],
-      '--read-only-token must be a bearer token, without spaces and quotes.',
-    ],
+    [[url, '--token', 'a b', '--token', 'bob'], `--token ${invalid}`],
+    [[url, ...twoTokens, '--read-only-token', ''], `--read-only-token ${invalid}`],
     [[url, ...twoTokens, '--clients', '8'], '--clients needs --concurrent.'],
     [[url, ...twoTokens, '--operations', '8'], '--operations needs --concurrent.'],
     [[url, ...twoTokens, '--concurrent', '--clients', '65'], "--clients must be 1 to 64, not '65'."],
     [[url, ...twoTokens, '--concurrent', '--operations', '1e3'], "--operations must be 1 to 1000000, not '1e3'."],
   ];
   for (const [args, message] of misuses) {
-    it(`exits with 2 and one sentence: ${JSON.stringify(args.join(' '))}`, async (t) => {
-      const { code, stdout, stderr } = await runCommand(['check', ...args], await context(t));
-      assert.deepEqual([code, stdout], [2, '']);
-      const [, sentence = ''] = /^plant-store: (.*)\n$/.exec(stderr) ?? [];
-      if (typeof message === 'string') assert.equal(sentence, message);
-      else assert.match(sentence, message);
+    it(`exits with 2 and one sentence: ${JSON.stringify(args.join(' '))}`, async () => {
+      assert.deepEqual(await check(args), { code: 2, stdout: '', stderr: `plant-store: ${message}\n` });
     });
   }
 
   it('exits with 2 and says why', async (t) => {
     const service = await startService(t, {
-      authenticate: (token) => {
-        if (token === 'ada-writes') return { user: 'ada', scopes: ['plants:write'] };
-        if (token === 'ada-reads') return { user: 'ada', scopes: ['plants:read'] };
-        return ['ada', 'bob', 'ada2'].includes(token) ? { user: token.replace('2', '') } : null;
-      },
+      authenticate: (token) => (token === 'ada2' ? { user: 'ada' } : authenticateByName(token)),
     });
-    const cases: [string[], string][] = [
-      [['http://127.0.0.1:1', ...twoTokens], 'No Plant Store responds at http://127.0.0.1:1: fetch blocks this port'],
-      [['http://plants.invalid', ...twoTokens], 'No Plant Store responds at http://plants.invalid: getaddrinfo '],
-      [[`${service.url}/garden`, ...twoTokens], `GET ${service.url}/garden/plants responded with 404 instead of 200. `],
-      [[service.url, '--token', 'eve', '--token', 'bob'], 'The server refuses token A: it responded with 401.\n'],
-      [[service.url, '--token', 'ada', '--token', 'eve'], 'The server refuses token B: it responded with 401.\n'],
+    const refused = (a: string, b: string, ...others: string[]): Promise<Finished> =>
+      check([service.url, '--token', a, '--token', b, ...others]);
+    const cases: [finished: Promise<Finished>, message: string][] = [
       [
-        [service.url, '--token', 'ada-writes', '--token', 'bob'],
-        'The server refuses token A: it responded with 403.\n',
+        check(['http://127.0.0.1:1', ...twoTokens]),
+        'No Plant Store responds at http://127.0.0.1:1: fetch blocks this port',
       ],
-      [[service.url, '--token', 'bob', '--token', 'ada-reads'], 'The server does not allow token B to create plants: '],
       [
-        [service.url, '--token', 'ada', '--token', 'ada2'],
-        'Both tokens are of the same user: use the tokens of two users.\n',
+        check(['http://plants.invalid', ...twoTokens]),
+        'No Plant Store responds at http://plants.invalid: getaddrinfo ',
       ],
-      [[service.url, ...twoTokens, '--read-only-token', 'eve'], 'The server refuses the read-only token: '],
+      [check([`${service.url}/x`, ...twoTokens]), `GET ${service.url}/x/plants responded with 404 instead of 200. `],
+      [refused('joe', 'bob'), 'The server refuses token A: it responded with 401.\n'],
+      [refused('ada', 'joe'), 'The server refuses token B: it responded with 401.\n'],
+      [refused('ada-writes', 'bob'), 'The server refuses token A: it responded with 403.\n'],
+      [refused('bob', 'ada-reads'), 'The server does not allow token B to create plants: '],
+      [refused('ada', 'ada2'), 'Both tokens are of the same user: use the tokens of two users.\n'],
+      [refused('ada', 'bob', '--read-only-token', 'joe'), 'The server refuses the read-only token: '],
     ];
-    for (const [args, message] of cases) {
-      const { code, stdout, stderr } = await runCommand(['check', ...args], await context(t));
+    for (const [finished, message] of cases) {
+      const { code, stdout, stderr } = await finished;
       assert.deepEqual([code, stdout], [2, ''], stderr);
       assert.ok(stderr.startsWith(`plant-store: ${message}`) && stderr.trimEnd().split('\n').length === 1, stderr);
     }
@@ -234,16 +220,10 @@ describe('plant-store check, if the checks cannot be run,', { concurrency: 4 }, 
   });
 
   it('refuses a user with more than 10,000 plants', async (t) => {
-    const service = await startService(t);
-    for (let at = 0; at < 10_001; at += 1000) {
-      const ids = Array.from({ length: Math.min(1000, 10_001 - at) }, (_, index) => at + index);
-      await Promise.all(ids.map((id) => service.store.createPlant('bob', { id, name: '' })));
-    }
-    const { code, stderr } = await runCommand(['check', service.url, ...twoTokens], await context(t));
-    assert.equal(code, 2);
-    assert.match(
-      stderr,
-      /^plant-store: The user of token B has more than 10000 plants: use a user with fewer plants\.\n$/,
-    );
+    const storage = new MemoryStorage();
+    await storage.commit(createEach(rowOfPlants('bob', 10_001)));
+    const service = await startService(t, { storage });
+    const stderr = 'plant-store: The user of token B has more than 10000 plants: use a user with fewer plants.\n';
+    assert.deepEqual(await check([service.url, ...twoTokens]), { code: 2, stdout: '', stderr });
   });
 });

@@ -1,38 +1,46 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { evalArgs, runProgram } from '../../../support/run-program.ts';
-import { sourceUrl } from '../../../support/sources.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RequestMessage } from '../../../../src/core/model/diagnostics.ts';
+import { Log } from '../../../../src/tools/cli/output/log.ts';
+import type { LogFormat } from '../../../../src/tools/cli/output/log.ts';
+import { captureStream } from '../../../support/call-command.ts';
 
-type Line = Record<string, string | number>;
+/** Returns what a log writes to standard error. */
+async function written(format: LogFormat, work: (log: Log) => Promise<void> | void): Promise<string> {
+  const stderr = captureStream(process.stderr);
+  try {
+    const log = new Log(format);
+    await work(log);
+    log.flush();
+    return stderr.text();
+  } finally {
+    stderr.release();
+  }
+}
 
-/** Runs code that uses `Log`, and returns what it wrote to standard error. */
-async function runLog(code: string): Promise<string> {
-  const script = `import { Log } from '${sourceUrl('tools/cli/output/log.ts')}'; ${code}`;
-  const { code: exitCode, stderr } = await runProgram(process.execPath, evalArgs(script));
-  assert.equal(exitCode, 0, stderr);
-  return stderr;
+/** Returns the messages that a log writes. */
+async function messages(work: (log: Log) => Promise<void> | void): Promise<unknown[]> {
+  const lines = (await written('json', work)).trimEnd().split('\n');
+  return lines.map((line) => (JSON.parse(line) as { message: unknown }).message);
 }
 
 describe('Log', () => {
-  const failing = "const error = new Error('outer', { cause: new TypeError('inner', { cause: 'no error' }) });";
-
-  it('writes an error with its causes as one line of JSON', async () => {
-    const stderr = await runLog(`${failing} new Log('json').error('It failed', error);`);
-    const line = JSON.parse(stderr.trimEnd()) as Line;
-    assert.deepEqual([line['level'], line['message']], ['error', 'It failed']);
+  it('writes an error with its causes as one line of JSON or as readable lines', async () => {
+    const error = new Error('outer', { cause: new TypeError('inner', { cause: 'no error' }) });
     const stacks = /^Error: outer\n +at .*Caused by TypeError: inner\n +at .*Caused by no error/s;
-    assert.match(String(line['error']), stacks);
-  });
-
-  it('writes an error with its causes as readable lines', async () => {
-    const stderr = await runLog(`${failing} new Log('pretty').error('It failed', error);`);
-    const stacks =
-      /^[\d:]{8} ERROR It failed\nError: outer\n +at .*Caused by TypeError: inner\n +at .*Caused by no error/s;
-    assert.match(stderr, stacks);
+    const fail = (log: Log): void => {
+      log.error('It failed', error);
+    };
+    const line = JSON.parse(await written('json', fail)) as Record<string, string>;
+    assert.deepEqual([line['level'], line['message']], ['error', 'It failed']);
+    assert.match(line['error'] ?? '', stacks);
+    const [, text = ''] = /^[\d:]{8} ERROR It failed\n(.*)$/s.exec(await written('pretty', fail)) ?? [];
+    assert.match(text, stacks);
   });
 
   it('escapes control characters of a user', async () => {
-    const message = {
+    const request = {
       user: 'ada\u001b[2J',
       method: 'GET',
       path: '/plants',
@@ -40,26 +48,28 @@ describe('Log', () => {
       durationMs: 1,
       isComplete: true,
     };
-    const code = (format: string): string => `new Log('${format}').request(${JSON.stringify(message)});`;
-    assert.match(await runLog(code('pretty')), /^[\d:]{8} GET \/plants 200 1\.0 ms ada\\u001b\[2J\n$/);
-    assert.match(await runLog(code('json')), /"user":"ada\\u001b\[2J"/);
-  });
-
-  it('writes nothing when it is off', async () => {
-    assert.equal(await runLog(`const log = new Log('off'); log.info('a'); log.error('b', 1); log.flush();`), '');
+    const tell = (log: Log): void => {
+      log.request(request as RequestMessage);
+    };
+    assert.match(await written('pretty', tell), /^[\d:]{8} GET \/plants 200 1\.0 ms ada\\u001b\[2J\n$/);
+    assert.match(await written('json', tell), /"user":"ada\\u001b\[2J"/);
+    assert.equal(await written('off', tell), '');
   });
 
   it('counts an error that is repeated within a second', async () => {
-    const code = `
-      const log = new Log('json');
-      const fail = (cause) => log.error('It failed', new Error('outer', { cause: new Error(cause) }));
-      for (let n = 0; n < 1000; n++) { fail('inner'); fail('other'); log.error('Without more'); }
-      setTimeout(() => { fail('inner'); log.flush(); }, 1500);`;
-    const lines = (await runLog(code))
-      .trimEnd()
-      .split('\n')
-      .map((line) => (JSON.parse(line) as Line)['message']);
-    assert.deepEqual(lines, [
+    const found = await messages(async (log) => {
+      const fail = (cause: string): void => {
+        log.error('It failed', new Error('outer', { cause: new Error(cause) }));
+      };
+      for (let n = 0; n < 1000; n++) {
+        fail('inner');
+        fail('other');
+        log.error('Without more');
+      }
+      await sleep(1500);
+      fail('inner');
+    });
+    assert.deepEqual(found, [
       'It failed',
       'It failed',
       'Without more',
@@ -70,28 +80,27 @@ describe('Log', () => {
     ]);
   });
 
-  it('drops and counts lines if standard error is not read', async () => {
-    const code = `
-      const log = new Log('json');
-      let unread = 2 ** 20 + 1;
-      Object.defineProperty(process.stderr, 'writableLength', { get: () => unread });
-      log.info('a'); log.info('b'); log.flush();
+  it('drops and counts lines if standard error is not read', async (t) => {
+    let unread = 2 ** 20 + 1;
+    Object.defineProperty(process.stderr, 'writableLength', { get: () => unread, configurable: true });
+    t.after(() => Reflect.deleteProperty(process.stderr, 'writableLength'));
+    const found = await messages(async (log) => {
+      log.info('a');
+      log.info('b');
+      log.flush();
       unread = 0;
-      log.info('c'); log.flush();`;
-    const lines = (await runLog(code)).trimEnd().split('\n');
-    assert.deepEqual(
-      lines.map((line) => (JSON.parse(line) as Line)['message']),
-      ['c', '2 lines were dropped because standard error was not read'],
-    );
+      log.info('c');
+      await sleep(10);
+    });
+    assert.deepEqual(found, ['c', '2 lines were dropped because standard error was not read']);
   });
 
-  it('writes pending lines on flush', async () => {
-    const code =
-      "const log = new Log('json'); log.info('a'); log.error('b'); log.error('b'); log.flush(); process.exit();";
-    const lines = (await runLog(code)).trimEnd().split('\n');
-    assert.deepEqual(
-      lines.map((line) => (JSON.parse(line) as Line)['message']),
-      ['a', 'b', '1 times more: b'],
-    );
+  it('writes pending lines and repetitions on flush', async () => {
+    const found = await messages((log) => {
+      log.info('a');
+      log.error('b');
+      log.error('b');
+    });
+    assert.deepEqual(found, ['a', 'b', '1 times more: b']);
   });
 });

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { Client } from 'pg';
 import { UsageError } from '../../../src/tools/cli/command.ts';
 import type { Setting } from '../../../src/tools/cli/command.ts';
-import { openStorage } from '../../../src/tools/cli/open-storage.ts';
+import { openStorage } from '../../../src/tools/cli/storage.ts';
 import { PlantStore } from '../../../src/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { PostgresCluster } from '../../support/postgres.ts';

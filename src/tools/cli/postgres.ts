@@ -95,7 +95,10 @@ export async function openPostgres(
   pool.on('error', () => undefined);
   const creation = { table: createIfMissing, schema: false, onNewTable };
   const checkedPool = checkFirst(pool, () => prepareTable(pool, { schema, table }, creation));
-  return new PoolStorage(pool, { pool: checkedPool, schema, table, createTable: false });
+  const storage = new PostgresStorage({ pool: checkedPool, schema, table, createTable: false });
+  const closeStorage = storage.close.bind(storage);
+  let closed: Promise<void> | undefined;
+  return Object.assign(storage, { close: () => (closed ??= closeStorage().then(() => pool.end())) });
 }
 
 /** Returns a pool that runs a check before its first statement. If the check fails, the next statement repeats it. */
@@ -111,23 +114,6 @@ function checkFirst(pool: PgPool, check: () => Promise<unknown>): PostgresPool {
       return pool.query(statement);
     },
   };
-}
-
-/** A PostgreSQL storage adapter whose `close` also closes the connection pool. */
-class PoolStorage extends PostgresStorage {
-  readonly #pool: PgPool;
-  #ended: Promise<void> | undefined;
-
-  constructor(pool: PgPool, options: ConstructorParameters<typeof PostgresStorage>[0]) {
-    super(options);
-    this.#pool = pool;
-  }
-
-  override async close(): Promise<void> {
-    await super.close();
-    this.#ended ??= this.#pool.end();
-    await this.#ended;
-  }
 }
 
 async function importPg(): Promise<PgModule> {

@@ -1,0 +1,56 @@
+import { run } from '../../src/tools/cli/run.ts';
+import type { CommandContext } from './command-line.ts';
+import type { Finished } from './run-program.ts';
+
+let previous: Promise<unknown> = Promise.resolve();
+
+/**
+ * Runs `plant-store` in this process, which saves the start of another one. Commands run one after another, each with
+ * its own folder and environment. Tests of signals, of standard input and of servers need a process: see `runCommand`.
+ */
+export function callCommand(args: string[], context: Pick<CommandContext, 'cwd' | 'env'>): Promise<Finished> {
+  const finished = previous.then(() => callNow(args, context));
+  previous = finished.catch(() => undefined);
+  return finished;
+}
+
+async function callNow(args: string[], { cwd, env }: Pick<CommandContext, 'cwd' | 'env'>): Promise<Finished> {
+  const before = { cwd: process.cwd(), env: process.env, title: process.title };
+  const { PATH = '', NODE_V8_COVERAGE } = process.env;
+  process.env = { PATH, ...(NODE_V8_COVERAGE !== undefined && { NODE_V8_COVERAGE }), ...env };
+  process.chdir(cwd);
+  const [stdout, stderr] = [captureStream(process.stdout), captureStream(process.stderr)];
+  try {
+    const code = await run(args);
+    return { code, stdout: stdout.text(), stderr: stderr.text() };
+  } finally {
+    stdout.release();
+    stderr.release();
+    process.chdir(before.cwd);
+    process.env = before.env;
+    process.title = before.title;
+  }
+}
+
+/** Captures the strings that are written to a stream. The reports of node:test are bytes, and are not captured. */
+export function captureStream(stream: NodeJS.WriteStream): { text: () => string; release: () => void } {
+  const listeners = stream.listeners('error');
+  const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
+  let text = '';
+  stream.write = (chunk: unknown, ...args: unknown[]): boolean => {
+    if (typeof chunk !== 'string') return write(chunk, ...args);
+    text += chunk;
+    const callback = args.at(-1);
+    if (typeof callback === 'function') callback();
+    return true;
+  };
+  return {
+    text: () => text,
+    release: () => {
+      stream.write = write;
+      for (const added of stream.listeners('error').filter((one) => !listeners.includes(one))) {
+        stream.off('error', added as () => void);
+      }
+    },
+  };
+}

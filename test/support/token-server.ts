@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { issueToken } from '../../src/tokens/issue.ts';
+import { callService } from './call.ts';
+import type { Answered, Call } from './call.ts';
+import { startServer } from './command-line.ts';
+import type { CommandContext } from './command-line.ts';
+import { eventually } from './eventually.ts';
+import type { ServerProcess } from './server-process.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+import type { HasAfter } from './temporary-folder.ts';
+
+/** A folder with the tokens file `tokens.json`, which contains one token. */
+export interface TokenFolder {
+  readonly cwd: string;
+  readonly tokens: string;
+  readonly token: string;
+  readonly tokenId: string;
+}
+
+/** Creates a folder with a token. It is removed after the test. */
+export async function folderWithToken(t: HasAfter, user = 'ada'): Promise<TokenFolder> {
+  const cwd = await temporaryFolder(t);
+  const tokens = join(cwd, 'tokens.json');
+  const { token, record } = issueToken(tokens, { user });
+  return { cwd, tokens, token, tokenId: record.id };
+}
+
+/** A `plant-store serve` in a process of its own, which accepts the token of its folder. */
+export interface TokenServer extends TokenFolder {
+  readonly server: ServerProcess;
+  /** Sends a request with the token. */
+  readonly call: (method: string, target: string, call?: Call) => Promise<Answered>;
+  /** Creates a plant, and returns the response. */
+  readonly create: (id: number) => Promise<Answered>;
+  /** Returns the entries of the JSON log so far. */
+  readonly log: () => Record<string, string | number>[];
+}
+
+/** Starts `plant-store serve` in a folder with a token, by default in a new one. */
+export async function startTokenServer(
+  t: HasAfter,
+  args: string[],
+  { folder, ...context }: Partial<CommandContext> & { folder?: TokenFolder } = {},
+): Promise<TokenServer> {
+  const given = folder ?? (await folderWithToken(t));
+  const server = await startServer(t, args, { cwd: given.cwd, ...context });
+  const call: TokenServer['call'] = (method, target, options) =>
+    callService(server.url, method, target, { token: given.token, ...options });
+  return {
+    ...given,
+    server,
+    call,
+    create: (id) => call('POST', '/plants', { body: `{"id":${id},"name":"plant ${id}"}` }),
+    log: () => {
+      const lines = server.stderr().split('\n').slice(0, -1);
+      return lines.map((line) => JSON.parse(line) as Record<string, string | number>);
+    },
+  };
+}
+
+/** Returns the URL of the admin port, which the server prints after that of the public port. */
+export function adminUrlOf(server: ServerProcess): Promise<string> {
+  return eventually(() => {
+    const url = /^Health and metrics: (\S+)$/m.exec(server.stdout())?.[1];
+    assert.ok(url !== undefined, server.stdout());
+    return url;
+  });
+}
