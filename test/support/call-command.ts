@@ -40,8 +40,8 @@ export function captureStream(stream: NodeJS.WriteStream): { text: () => string;
   stream.write = (chunk: unknown, ...args: unknown[]): boolean => {
     if (typeof chunk !== 'string') return write(chunk, ...args);
     text += chunk;
-    const callback = args.at(-1);
-    if (typeof callback === 'function') callback();
+    const callback = args.at(-1) as (() => void) | undefined;
+    callback?.();
     return true;
   };
   return {
