@@ -1,40 +1,27 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { request } from 'node:http';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { issueToken } from '../../../../../src/tokens/issue.ts';
-import { callService } from '../../../../support/call.ts';
-import { runCommand, startServer } from '../../../../support/command-line.ts';
+import type { CommandContext } from '../../../../support/command-line.ts';
 import { eventually } from '../../../../support/eventually.ts';
-import { listen, occupyPort } from '../../../../support/listen.ts';
+import { listen } from '../../../../support/listen.ts';
 import { RawConnection } from '../../../../support/raw-http.ts';
-import type { ServerProcess } from '../../../../support/server-process.ts';
 import { hasProgram } from '../../../../support/system-fault.ts';
-import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 import type { HasAfter } from '../../../../support/temporary-folder.ts';
+import { adminUrlOf, folderWithToken, startTokenServer } from '../../../../support/token-server.ts';
+import type { TokenServer } from '../../../../support/token-server.ts';
 
-interface Started {
-  readonly cwd: string;
-  readonly server: ServerProcess;
-  readonly token: string;
-  readonly adminUrl: string;
-}
-
-async function start(t: HasAfter, args: string[] = [], maxOpenFiles?: number): Promise<Started> {
-  const cwd = await temporaryFolder(t);
-  const { token } = issueToken(join(cwd, 'tokens.json'), { user: 'ada-secret' });
-  const limits = maxOpenFiles === undefined ? {} : { maxOpenFiles };
-  const server = await startServer(t, ['--admin-port', '0', ...args], { cwd, ...limits });
-  const adminUrl = await eventually(() => {
-    const url = /^Health and metrics: (\S+)$/m.exec(server.stdout())?.[1];
-    assert.ok(url !== undefined);
-    return url;
-  });
-  return { cwd, server, token, adminUrl };
+async function start(
+  t: HasAfter,
+  args: string[] = [],
+  context: Partial<CommandContext> = {},
+): Promise<TokenServer & { adminUrl: string }> {
+  const folder = await folderWithToken(t, 'ada-secret');
+  const started = await startTokenServer(t, ['--admin-port', '0', ...args], { folder, ...context });
+  return { ...started, adminUrl: await adminUrlOf(started.server) };
 }
 
 async function get(url: string, method = 'GET'): Promise<[status: number, text: string]> {
@@ -65,16 +52,15 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     assert.deepEqual([refused.status, refused.headers.get('allow')], [405, 'GET, HEAD']);
     const metrics = await fetch(`${adminUrl}/metrics`);
     assert.equal(metrics.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
+    // A connection is closed after its response, so that idle clients do not block the port.
+    assert.equal(metrics.headers.get('connection'), 'close');
     await metrics.text();
   });
 
   it('counts requests, errors, commits and connections, and shows no user, token or path', async (t) => {
-    const { server, token, adminUrl } = await start(t);
-    for (const body of ['{"id":1,"name":"Fern"}', '{"id":1,"name":"Fern"}']) {
-      await callService(server.url, 'POST', '/plants', { token, body });
-    }
-    await callService(server.url, 'GET', '/plants', { token });
-    await callService(server.url, 'GET', '/secret-path', { token });
+    const { server, token, call, create, adminUrl } = await start(t);
+    for (const id of [1, 1]) await create(id);
+    for (const target of ['/plants', '/secret-path']) await call('GET', target);
     const garbage = await RawConnection.open(t, server.port);
     garbage.send('garbage\r\n\r\n');
     await garbage.untilClosed();
@@ -150,7 +136,7 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
 
   it('works when the public port has as many connections as it may have', async (t) => {
     if (!hasProgram(t, 'prlimit')) return;
-    const { server, adminUrl } = await start(t, [], 128);
+    const { server, adminUrl } = await start(t, [], { maxOpenFiles: 128 });
     // Each connection is busy with an incomplete body or header, so that none is closed because it is idle.
     for (let n = 0; n < 200; n++) {
       const connection = await RawConnection.open(t, server.port);
@@ -162,38 +148,5 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     assert.match(metrics, /^plant_store_http_open_connections 6\d$/m);
     assert.match(metrics, /^process_open_fds \d+$/m);
     assert.deepEqual(await get(`${adminUrl}/ready`), [200, 'ok\n']);
-  });
-
-  it('closes each connection after its response, so that idle clients do not block it', async (t) => {
-    const { adminUrl } = await start(t, ['--storage', 'memory']);
-    for (let n = 0; n < 20; n++) {
-      const [response] = (await once(request(`${adminUrl}/live`).end(), 'response')) as [NodeJS.ReadableStream];
-      response.resume();
-      await once(response, 'end');
-    }
-    assert.deepEqual(await get(`${adminUrl}/live`), [200, 'ok\n']);
-  });
-
-  it('ends the command with exit code 1 if its port is in use', async (t) => {
-    const cwd = await temporaryFolder(t);
-    const port = await occupyPort(t);
-    const args = ['serve', '--port', '0', '--storage', 'memory'];
-    const finished = await runCommand(args, { cwd, env: { PLANT_STORE_ADMIN_PORT: String(port) } });
-    const hint = 'Choose another port with --admin-port or PLANT_STORE_ADMIN_PORT.';
-    assert.deepEqual([finished.code, finished.stdout], [1, '']);
-    assert.ok(finished.stderr.includes(`Port ${port} of 127.0.0.1 is in use. ${hint}`), finished.stderr);
-  });
-
-  it('does not keep the process alive if the public port is in use', async (t) => {
-    const cwd = await temporaryFolder(t);
-    const port = await occupyPort(t);
-    const args = ['serve', '--port', String(port), '--admin-port', '0', '--storage', 'memory'];
-    const { code, stderr } = await runCommand(args, { cwd });
-    assert.deepEqual([code, stderr.includes(`Port ${port} of 127.0.0.1 is in use`)], [1, true]);
-  });
-
-  it('needs --admin-port if --admin-host is set', async (t) => {
-    const { code, stderr } = await runCommand(['serve', '--admin-host', '::1'], { cwd: await temporaryFolder(t) });
-    assert.deepEqual([code, stderr.includes('--admin-host has no effect without --admin-port.')], [2, true]);
   });
 });

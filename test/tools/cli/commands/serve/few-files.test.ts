@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { issueToken, revokeToken } from '../../../../../src/tokens/issue.ts';
-import { startServer } from '../../../../support/command-line.ts';
+import { revokeToken } from '../../../../../src/tokens/issue.ts';
 import { eventually } from '../../../../support/eventually.ts';
 import { parseRawAnswer, RawConnection } from '../../../../support/raw-http.ts';
 import { hasProgram } from '../../../../support/system-fault.ts';
-import { temporaryFolder } from '../../../../support/temporary-folder.ts';
+import { startTokenServer } from '../../../../support/token-server.ts';
 
 const body = '{"id":1,"name":"Fern"}';
 
@@ -17,10 +15,7 @@ describe('plant-store serve with few open files', () => {
   ]) {
     it(`serves new clients, rejects a revoked token and logs that it closes connections (limit ${maxOpenFiles})`, async (t) => {
       if (!hasProgram(t, 'prlimit')) return;
-      const cwd = await temporaryFolder(t);
-      const tokens = join(cwd, 'tokens.json');
-      const { token, record } = issueToken(tokens, { user: 'ada' });
-      const server = await startServer(t, [], { cwd, maxOpenFiles });
+      const { tokens, token, tokenId, server } = await startTokenServer(t, [], { maxOpenFiles });
       const statusOf = async (text: string): Promise<number> => {
         const connection = await RawConnection.open(t, server.port);
         connection.send(text);
@@ -37,7 +32,7 @@ describe('plant-store serve with few open files', () => {
       assert.equal(await retried(create), 200);
       const list = `GET /plants HTTP/1.1\r\n${authorized}\r\n`;
       assert.equal(await retried(list), 200);
-      assert.ok(revokeToken(tokens, record.id));
+      assert.ok(revokeToken(tokens, tokenId));
       await eventually(async () => {
         assert.equal(await statusOf(list), 401);
       });

@@ -1,36 +1,21 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { issueToken } from '../../../../../src/tokens/issue.ts';
-import { callService } from '../../../../support/call.ts';
-import { startServer } from '../../../../support/command-line.ts';
 import { eventually } from '../../../../support/eventually.ts';
 import { parseRawAnswer, RawConnection } from '../../../../support/raw-http.ts';
-import type { ServerProcess } from '../../../../support/server-process.ts';
-import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 import type { HasAfter } from '../../../../support/temporary-folder.ts';
+import { startTokenServer } from '../../../../support/token-server.ts';
+import type { TokenFolder, TokenServer } from '../../../../support/token-server.ts';
 
 const plant = '{"id":1,"name":"Basil"}';
 
-interface Started {
-  readonly server: ServerProcess;
-  readonly token: string;
-  readonly again: () => Promise<ServerProcess>;
-}
-
-async function start(t: HasAfter, storage: string): Promise<Started> {
-  const cwd = await temporaryFolder(t);
-  const { token } = issueToken(join(cwd, 'tokens.json'), { user: 'ada' });
-  const again = (): Promise<ServerProcess> => startServer(t, ['--storage', storage, '--log', 'json'], { cwd });
-  const server = await again();
-  return { server, token, again };
-}
+const start = (t: HasAfter, storage: string, folder?: TokenFolder): Promise<TokenServer> =>
+  startTokenServer(t, ['--storage', storage, '--log', 'json'], folder && { folder });
 
 /** Sends half the body of a POST, after the server has begun to read it. */
-async function sendHalf(t: HasAfter, { server, token }: Started): Promise<RawConnection> {
+async function sendHalf(t: HasAfter, { server, token }: TokenServer): Promise<RawConnection> {
   const connection = await RawConnection.open(t, server.port);
   const head = [
     'POST /plants HTTP/1.1',
@@ -48,7 +33,7 @@ async function sendHalf(t: HasAfter, { server, token }: Started): Promise<RawCon
 }
 
 /** Sends a signal and waits until the server has logged it. `exit` resolves with the exit code. */
-async function signal({ server }: Started, name: NodeJS.Signals): Promise<{ exit: Promise<number | null> }> {
+async function signal({ server }: TokenServer, name: NodeJS.Signals): Promise<{ exit: Promise<number | null> }> {
   const exit = server.stop(name);
   await eventually(() => {
     assert.match(server.stderr(), new RegExp(`"${name}: stopping"`));
@@ -61,13 +46,10 @@ async function assertRefuses(port: number): Promise<void> {
   assert.equal(error.code, 'ECONNREFUSED');
 }
 
-async function plantsOf({ token }: Started, server: ServerProcess): Promise<unknown> {
-  return (await callService(server.url, 'GET', '/plants', { token })).json;
-}
-
-async function create({ server, token }: Started, id: number): Promise<number> {
-  const body = JSON.stringify({ id, name: `plant ${id}` });
-  return (await callService(server.url, 'POST', '/plants', { token, body })).status;
+/** Starts the server again, and returns the plants that it lists. */
+async function plantsAfterRestart(t: HasAfter, started: TokenServer): Promise<unknown> {
+  const again = await start(t, 'sqlite:plants.db', started);
+  return (await again.call('GET', '/plants')).json;
 }
 
 describe('plant-store serve, on a signal', { concurrency: 4 }, () => {
@@ -84,7 +66,7 @@ describe('plant-store serve, on a signal', { concurrency: 4 }, () => {
       assert.deepEqual([status, json], [200, { name: 'Basil' }]);
       assert.match(head, /^connection: close$/im);
       assert.equal(await exit, 0);
-      assert.deepEqual(await plantsOf(started, await started.again()), [{ name: 'Basil' }]);
+      assert.deepEqual(await plantsAfterRestart(t, started), [{ name: 'Basil' }]);
     });
   }
 
@@ -143,13 +125,10 @@ describe('plant-store serve, restarted', { concurrency: 4 }, () => {
     it(`lists every plant that was acknowledged before ${name}`, async (t) => {
       const started = await start(t, 'sqlite:plants.db');
       const ids = Array.from({ length: 20 }, (_, id) => id);
-      assert.deepEqual(
-        await Promise.all(ids.map((id) => create(started, id))),
-        ids.map(() => 200),
-      );
+      for (const { status } of await Promise.all(ids.map(started.create))) assert.equal(status, 200);
       await started.server.stop(name);
       assert.deepEqual(
-        await plantsOf(started, await started.again()),
+        await plantsAfterRestart(t, started),
         ids.map((id) => ({ name: `plant ${id}` })),
       );
     });
