@@ -8,7 +8,8 @@ import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { readTokenFile } from '../../../src/tokens/token-file.ts';
 import { callService } from '../../support/call.ts';
-import { runCommand, startServer } from '../../support/command-line.ts';
+import { callCommand } from '../../support/call-command.ts';
+import { startServer } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
 import { occupyPort } from '../../support/listen.ts';
 import type { ServerProcess } from '../../support/server-process.ts';
@@ -32,10 +33,6 @@ function paste(t: TestContext, line: string): string {
   return status === 127 ? '[]' : stdout;
 }
 
-async function statusOf(url: string, token: string): Promise<number> {
-  return (await callService(url, 'GET', '/plants', { token })).status;
-}
-
 describe('first start of plant-store serve', { concurrency: 4 }, () => {
   it('writes a token of the user me to a file that only its owner can read, and prints a working curl line', async (t) => {
     const cwd = join(await temporaryFolder(t), "it's $HOME");
@@ -49,31 +46,19 @@ describe('first start of plant-store serve', { concurrency: 4 }, () => {
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     assert.ok(first.stdout().includes(`It is in ${file}, `));
     const plants = `Plants are stored in the new file ${join(cwd, 'plants.db')}, and tokens in ${join(cwd, 'tokens.json')}.`;
-    const ending = [
-      `Plant Store listening on ${first.url}`,
-      plants,
-      'To list your plants, run:',
-      '',
-      `  ${line}`,
-      '',
-      '',
-    ];
-    assert.ok(first.stdout().endsWith(`\n\n${ending.join('\n')}`), first.stdout());
+    const ending = `Plant Store listening on ${first.url}\n${plants}\nTo list your plants, run:\n\n  ${line}\n\n`;
+    assert.ok(first.stdout().endsWith(`\n\n${ending}`), first.stdout());
     assert.doesNotMatch(first.stdout(), /pst_/);
     const token = (await readFile(file, 'utf8')).trimEnd();
-    assert.deepEqual(
-      readTokenFile(join(cwd, 'tokens.json')).map(({ user }) => user),
-      ['me'],
-    );
-    assert.equal((await stat(join(cwd, 'tokens.json'))).mode & 0o777, 0o600);
-    assert.equal((await stat(join(cwd, 'plants.db'))).mode & 0o777, 0o600);
+    assert.equal(readTokenFile(join(cwd, 'tokens.json'))[0]?.user, 'me');
+    for (const name of ['tokens.json', 'plants.db']) assert.equal((await stat(join(cwd, name))).mode & 0o777, 0o600);
     assert.equal(await first.stop(), 0);
     assert.ok(!first.stderr().includes(token));
     assert.equal(await readFile(join(cwd, 'tokens.json'), 'utf8').then((text) => text.includes(token)), false);
 
     await rm(file);
     const second = await startServer(t, [], { cwd });
-    assert.equal(await statusOf(second.url, token), 200);
+    assert.equal((await callService(second.url, 'GET', '/plants', { token })).status, 200);
     assert.equal(await second.stop(), 0);
     const same = `Plant Store listening on ${second.url}\n${plants.replace('the new file ', '')}\n`;
     assert.equal(second.stdout(), same);
@@ -103,68 +88,54 @@ describe('first start of plant-store serve', { concurrency: 4 }, () => {
     assert.deepEqual((await exited)[0], 0);
   });
 
-  it('fails with one sentence if the file for the token exists, and does not change it', async (t) => {
-    const cwd = await temporaryFolder(t);
-    const file = join(cwd, 'first-token.txt');
-    await writeFile(file, 'mine');
-    const { code, stdout, stderr } = await runCommand(['serve', '--port', '0', '--storage', 'memory'], { cwd });
-    assert.deepEqual([code, stdout], [1, '']);
-    assert.match(
-      stderr,
-      /^plant-store: The first token would be written to .*first-token\.txt, which exists\. Move .*\n$/,
-    );
-    assert.equal(await readFile(file, 'utf8'), 'mine');
-    assert.deepEqual(await readdir(cwd), ['first-token.txt']);
-  });
-
   it('prints a curl line for localhost when it listens on all addresses', async (t) => {
-    const cwd = await temporaryFolder(t);
-    const server = await startServer(t, ['--host', '0.0.0.0', '--storage', 'memory'], { cwd });
+    const server = await startServer(t, ['--host', '0.0.0.0', '--storage', 'memory'], {
+      cwd: await temporaryFolder(t),
+    });
     assert.match(server.url, /^http:\/\/0\.0\.0\.0:\d+$/);
     const line = await eventually(() => curlLine(server));
     assert.match(line, /http:\/\/localhost:\d+\/plants/);
     assert.equal(paste(t, `${line} --silent`), '[]');
-    assert.equal(await server.stop(), 0);
   });
 
   it('writes an IPv6 address in brackets', async (t) => {
-    const cwd = await temporaryFolder(t);
-    const isThere = await occupyPort(t, '::1').catch(() => undefined);
-    if (isThere === undefined) {
+    if ((await occupyPort(t, '::1').catch(() => undefined)) === undefined) {
       t.diagnostic('NOT CHECKED: this machine has no IPv6');
       return;
     }
-    const server = await startServer(t, ['--host', '::1', '--storage', 'memory'], { cwd });
+    const server = await startServer(t, ['--host', '::1', '--storage', 'memory'], { cwd: await temporaryFolder(t) });
     assert.match(server.url, /^http:\/\/\[::1\]:\d+$/);
     assert.equal(paste(t, `${await eventually(() => curlLine(server))} --silent`), '[]');
   });
 
-  it('creates no token if the port is in use', async (t) => {
-    const cwd = await temporaryFolder(t);
-    const port = await occupyPort(t);
-    const { code, stdout, stderr } = await runCommand(['serve', '--port', String(port)], { cwd });
-    assert.deepEqual([code, stdout], [1, '']);
-    assert.match(stderr, new RegExp(`^plant-store: .*EADDRINUSE.*127\\.0\\.0\\.1:${port}\\)\n$`));
-    assert.ok(!existsSync(join(cwd, 'tokens.json')));
-  });
-
-  it('fails with one sentence if the folder of the tokens file does not exist, and creates no file', async (t) => {
-    const cwd = await temporaryFolder(t);
-    const { code, stdout, stderr } = await runCommand(['serve', '--port', '0', '--tokens', 'etc/tokens.json'], { cwd });
-    assert.deepEqual([code, stdout], [1, '']);
-    assert.ok(
-      stderr.startsWith(`plant-store: There is no folder ${join(cwd, 'etc')} for the tokens file. Create `),
-      stderr,
-    );
-    assert.deepEqual(await readdir(cwd), []);
-  });
-
-  it('fails with one sentence if the tokens file cannot be created', async (t) => {
-    const cwd = await temporaryFolder(t);
-    await writeFile(join(cwd, 'file'), '');
-    const args = ['serve', '--port', '0', '--storage', 'memory', '--tokens', 'file/tokens.json'];
-    const { code, stdout, stderr } = await runCommand(args, { cwd });
-    assert.deepEqual([code, stdout], [1, '']);
-    assert.match(stderr, /^plant-store: .*file.*\n$/);
-  });
+  const failures: [what: string, args: string[], reason: RegExp][] = [
+    [
+      'the file for the token exists',
+      [],
+      /^The first token would be written to .*first-token\.txt, which exists\. Move /,
+    ],
+    [
+      'the folder of the tokens file does not exist',
+      ['--tokens=etc/tokens.json'],
+      /^There is no folder .*\/etc for the/,
+    ],
+    [
+      'the folder of the tokens file is a file',
+      ['--tokens=first-token.txt/tokens.json'],
+      /^There is no folder .*first-token/,
+    ],
+  ];
+  for (const [what, args, reason] of failures) {
+    it(`fails with one sentence if ${what}, and changes nothing`, async (t) => {
+      const cwd = await temporaryFolder(t);
+      const file = join(cwd, 'first-token.txt');
+      await writeFile(file, 'mine');
+      const finished = await callCommand(['serve', '--port', '0', '--storage', 'memory', ...args], { cwd });
+      assert.deepEqual([finished.code, finished.stdout], [1, '']);
+      const [, sentence = ''] = /^plant-store: (.*)\n$/.exec(finished.stderr) ?? [];
+      assert.match(sentence, reason);
+      assert.equal(await readFile(file, 'utf8'), 'mine');
+      assert.deepEqual(await readdir(cwd), ['first-token.txt']);
+    });
+  }
 });

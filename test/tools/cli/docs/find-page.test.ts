@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
-import { cp, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { routes } from '../../../../src/http/routes.ts';
-import { runCommand, startServer } from '../../../support/command-line.ts';
+import { callCommand } from '../../../support/call-command.ts';
+import { startServer } from '../../../support/command-line.ts';
 import { startDocsService } from '../../../support/docs-service.ts';
 import { RawConnection } from '../../../support/raw-http.ts';
-import { evalArgs, runSuccessfully } from '../../../support/run-program.ts';
 import { startService } from '../../../support/service.ts';
-import { root } from '../../../support/sources.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { runWithoutPackages } from '../../../support/without-packages.ts';
 
 const files: [path: string, mediaType: string][] = [
   ['/docs', 'text/html; charset=utf-8'],
@@ -47,23 +45,18 @@ describe('the page of serve --docs', () => {
     }
   });
 
-  it('contains only relative URLs, so that it works under any prefix', async (t) => {
+  it('works under any prefix: its URLs and the redirect of /docs/ are relative', async (t) => {
     const url = `http://127.0.0.1:${await startDocsService(t)}`;
     const html = await (await fetch(`${url}/docs`)).text();
     const linked = [...html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, link = '']) => `/${link}`);
-    assert.deepEqual(
-      linked.toSorted(),
-      files
-        .map(([path]) => path)
-        .filter((path) => path !== '/docs')
-        .toSorted(),
-    );
+    const others = files.map(([path]) => path).filter((path) => path !== '/docs');
+    assert.deepEqual(linked.toSorted(), others.toSorted());
     assert.match(await (await fetch(`${url}/docs/start.js`)).text(), /url: 'openapi\.json'/);
-  });
-
-  it('redirects /docs/ to the page, relative to the prefix', async (t) => {
-    const response = await fetch(`http://127.0.0.1:${await startDocsService(t)}/docs/`, { redirect: 'manual' });
+    const response = await fetch(`${url}/docs/`, { redirect: 'manual' });
     assert.deepEqual([response.status, response.headers.get('location')], [308, '../docs']);
+    for (const path of ['/docs', '/docs/', '/docs/start.js']) {
+      for (const method of ['OPTIONS', 'POST']) assert.equal((await fetch(url + path, { method })).status, 404);
+    }
   });
 
   it('is found with and without the base path', async (t) => {
@@ -79,13 +72,6 @@ describe('the page of serve --docs', () => {
     assert.deepEqual([redirected.status, redirected.url], [200, `${url}/garden/docs`]);
     for (const path of ['/gardendocs', '/garden/garden/docs', '/garden/docs/x', '/lawn/docs']) {
       assert.equal((await fetch(url + path)).status, 404, path);
-    }
-  });
-
-  it('supports only GET and HEAD', async (t) => {
-    const url = `http://127.0.0.1:${await startDocsService(t)}`;
-    for (const path of ['/docs', '/docs/', '/docs/start.js']) {
-      for (const method of ['OPTIONS', 'POST']) assert.equal((await fetch(url + path, { method })).status, 404);
     }
   });
 
@@ -122,48 +108,29 @@ describe('the page of serve --docs', () => {
 });
 
 describe('plant-store serve --docs', { concurrency: 4 }, () => {
-  it('serves the page and prints its URL', async (t) => {
-    const cwd = await temporaryFolder(t);
-    for (const [args, env] of [
-      [['--docs'], {}],
-      [[], { PLANT_STORE_DOCS: '1' }],
-    ] as const) {
-      const server = await startServer(t, ['--storage', 'memory', ...args], { cwd, env });
+  for (const [name, args, env] of [
+    ['--docs', ['--docs'], {}],
+    ['PLANT_STORE_DOCS', [], { PLANT_STORE_DOCS: '1' }],
+  ] as const) {
+    it(`serves the page and prints its URL, set by ${name}`, async (t) => {
+      const server = await startServer(t, ['--storage', 'memory', ...args], { cwd: await temporaryFolder(t), env });
       assert.equal((await fetch(`${server.url}/docs`)).status, 200);
       assert.ok(server.stdout().includes(`\nTry it in a browser: ${server.url}/docs\n`), server.stdout());
-      assert.equal(await server.stop(), 0);
-    }
-  });
+    });
+  }
 
   it('is off by default: /docs is a path like any other', async (t) => {
-    const cwd = await temporaryFolder(t);
-    const server = await startServer(t, ['--storage', 'memory'], { cwd, env: { PLANT_STORE_DOCS: '0' } });
-    const [docs, other] = await Promise.all(['/docs', '/other'].map((path) => send(server.url + path, 'GET')));
-    assert.deepEqual(docs, other);
-    assert.equal((docs as { status: number }).status, 404);
+    const context = { cwd: await temporaryFolder(t), env: { PLANT_STORE_DOCS: '0' } };
+    const server = await startServer(t, ['--storage', 'memory'], context);
+    assert.equal((await fetch(`${server.url}/docs`)).status, 404);
     assert.doesNotMatch(server.stdout(), /browser/);
-  });
-
-  it('rejects a value of PLANT_STORE_DOCS that is neither 0 nor 1', async (t) => {
-    const cwd = await temporaryFolder(t);
-    const finished = await runCommand(['serve', '--port', '0'], { cwd, env: { PLANT_STORE_DOCS: 'yes' } });
     const stderr = "plant-store: PLANT_STORE_DOCS must be 0 or 1, not 'yes'.\n";
-    assert.deepEqual(finished, { code: 2, stdout: '', stderr });
+    const wrong = await callCommand(['serve'], { ...context, env: { PLANT_STORE_DOCS: 'yes' } });
+    assert.deepEqual(wrong, { code: 2, stdout: '', stderr });
   });
 
   it('says what to install if the package swagger-ui-dist is missing', async (t) => {
-    // Only the sources, in a folder from which no package can be found.
-    const folder = await temporaryFolder(t);
-    await cp(join(root, 'src'), join(folder, 'src'), { recursive: true });
-    await cp(join(root, 'package.json'), join(folder, 'package.json'));
-    const script = `
-      process.stderr.write = (text) => process.stdout.write(text);
-      const { run } = await import(${JSON.stringify(join(folder, 'src', 'tools', 'cli', 'run.ts'))});
-      console.log(await run(['serve', '--port', '0', '--storage', 'memory', '--docs']));
-    `;
-    const args = ['--disable-warning=ExperimentalWarning', ...evalArgs(script)];
-    const stdout = await runSuccessfully(process.execPath, args, { cwd: folder });
-    assert.equal(stdout, 'plant-store: --docs needs the package swagger-ui-dist: npm install swagger-ui-dist\n2\n');
-    await assert.rejects(readFile(join(folder, 'tokens.json')), { code: 'ENOENT' });
+    const output = await runWithoutPackages(t, ['serve', '--port', '0', '--storage', 'memory', '--docs']);
+    assert.equal(output, 'plant-store: --docs needs the package swagger-ui-dist: npm install swagger-ui-dist\n2\n');
   });
 });

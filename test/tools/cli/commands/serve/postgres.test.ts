@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
-import { cp } from 'node:fs/promises';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { eventually } from '../../../../support/eventually.ts';
 import { PostgresCluster } from '../../../../support/postgres.ts';
-import { evalArgs, runSuccessfully } from '../../../../support/run-program.ts';
-import { root } from '../../../../support/sources.ts';
-import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 import { folderWithToken, startTokenServer } from '../../../../support/token-server.ts';
+import { runWithoutPackages } from '../../../../support/without-packages.ts';
 
 let cluster: PostgresCluster;
 
@@ -91,20 +87,8 @@ describe('plant-store serve over PostgreSQL', { concurrency: 4 }, () => {
   });
 
   it('names the package to install if pg is missing', async (t) => {
-    // A copy of the source code in a folder from which no package can be resolved.
-    const folder = await temporaryFolder(t);
-    await cp(join(root, 'src'), join(folder, 'src'), { recursive: true });
-    await cp(join(root, 'package.json'), join(folder, 'package.json'));
-    const program = `
-      const { run } = await import(${JSON.stringify(join(folder, 'src', 'tools', 'cli', 'run.ts'))});
-      console.log(await run(['serve', '--port', '0', '--storage', 'postgres://ada:sesame@localhost/plants']));
-    `;
-    const script = `process.stderr.write = (text) => process.stdout.write(text);${program}`;
-    const stdout = await runSuccessfully(
-      process.execPath,
-      ['--disable-warning=ExperimentalWarning', ...evalArgs(script)],
-      { cwd: folder },
-    );
-    assert.equal(stdout, 'plant-store: postgres:// storage needs the package pg: npm install pg\n2\n');
+    const args = ['serve', '--port', '0', '--storage', 'postgres://ada:sesame@localhost/plants'];
+    const expected = 'plant-store: postgres:// storage needs the package pg: npm install pg\n2\n';
+    assert.equal(await runWithoutPackages(t, args), expected);
   });
 });
