@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { openStorage } from '../../../src/tools/cli/open-storage.ts';
+import { openStorage } from '../../../src/tools/cli/storage.ts';
 import { PlantStore } from '../../../src/index.ts';
 import { hasPgBouncer, startPgBouncer } from '../../support/pg-bouncer.ts';
 import { PostgresCluster } from '../../support/postgres.ts';

@@ -2,89 +2,72 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { UsageError } from '../../../src/tools/cli/command.ts';
 import { parsePostgresParameters } from '../../../src/tools/cli/postgres-parameters.ts';
+import type { PostgresParameters } from '../../../src/tools/cli/postgres-parameters.ts';
 
-const parse = (text: string): ReturnType<typeof parsePostgresParameters> => parsePostgresParameters(text, '--storage');
+const url = 'postgres://ada@localhost/plants';
+const parse = (query: string): PostgresParameters => parsePostgresParameters(url + query, '--storage');
+const defaults: PostgresParameters = {
+  connectionString: url,
+  max: 10,
+  schema: undefined,
+  table: 'plants',
+  queryTimeoutMs: undefined,
+  enableChannelBinding: false,
+};
 
 describe('parsePostgresParameters', () => {
-  it('returns max, schema and table, and removes them from the connection string', () => {
-    assert.deepEqual(parse('postgres://ada@localhost/plants?max=2&schema=my%20garden&ssl=0&table=the+plants'), {
-      connectionString: 'postgres://ada@localhost/plants?ssl=0',
-      max: 2,
-      schema: 'my garden',
-      table: 'the plants',
-      queryTimeoutMs: undefined,
-      enableChannelBinding: false,
-    });
-  });
-
-  it('uses a pool of 10 connections by default', () => {
-    const connectionString = 'postgres://ada@localhost/plants';
-    assert.equal(parse(connectionString).max, 10);
-    assert.equal(parse(connectionString).connectionString, connectionString);
-  });
-
-  it('removes the fragment', () => {
-    assert.equal(parse('postgres://localhost/plants?max=2#sesame').connectionString, 'postgres://localhost/plants');
-  });
-
-  it('uses channel binding if channel_binding allows it, and does not pass the parameter to pg', () => {
-    const url = 'postgres://localhost/plants';
-    assert.equal(parse(url).enableChannelBinding, false);
-    assert.equal(parse(`${url}?channel_binding=disable`).enableChannelBinding, false);
-    assert.equal(parse(`${url}?channel_binding=prefer`).enableChannelBinding, true);
-    for (const mode of ['verify-full', 'require']) {
-      const { connectionString, enableChannelBinding } = parse(`${url}?sslmode=${mode}&channel_binding=require`);
-      assert.deepEqual([connectionString, enableChannelBinding], [`${url}?sslmode=${mode}`, true]);
-    }
-  });
-
-  const wrong: [string, RegExp][] = [
-    ['postgres://ada:sesame@localhost/plants?max=many', /^max in --storage must be 1 to 9999\.$/],
-    ['postgres://ada:sesame@localhost/plants?max=0', /^max in --storage must be 1 to 9999\.$/],
-    ['postgres://ada:sesame@localhost/plants?max=', /^max in --storage must be 1 to 9999\.$/],
-    ['postgres://ada:sesame@localhost/plants?max=5&max=6', /^max must not be given twice in --storage\.$/],
+  const right: [query: string, parsed: Partial<PostgresParameters>][] = [
+    ['', {}],
+    ['?max=2#sesame', { max: 2 }],
     [
-      'postgres://ada:sesame@localhost/plants?max=5&pool=5',
+      '?max=2&schema=my%20garden&ssl=0&table=the+plants',
+      { connectionString: `${url}?ssl=0`, max: 2, schema: 'my garden', table: 'the plants' },
+    ],
+    ['?channel_binding=disable', {}],
+    ['?channel_binding=prefer', { enableChannelBinding: true }],
+    ...['verify-full', 'verify-ca', 'require'].map((mode): [string, Partial<PostgresParameters>] => [
+      `?sslmode=${mode}&channel_binding=require`,
+      { connectionString: `${url}?sslmode=${mode}`, enableChannelBinding: true },
+    ]),
+  ];
+  for (const [query, parsed] of right) {
+    it(`extracts the parameters of Plant Store from ${query}, and passes only the others to pg`, () => {
+      assert.deepEqual(parse(query), { ...defaults, ...parsed });
+    });
+  }
+
+  const unverified = ['', '&sslmode=disable', '&sslmode=no-verify', '&sslmode=require&uselibpqcompat=true'];
+  const wrong: [query: string, message: RegExp][] = [
+    ['max=many', /^max in --storage must be 1 to 9999\.$/],
+    ['max=0', /^max in --storage must be 1 to 9999\.$/],
+    ['max=', /^max in --storage must be 1 to 9999\.$/],
+    ['max=5&max=6', /^max must not be given twice in --storage\.$/],
+    [
+      'max=5&pool=5',
       /^--storage has the parameter 'pool' that is not one of max, schema, table, channel_binding, user, /,
     ],
-    ['postgres://ada:sesame@localhost/plants?port=0', /^port in --storage must be 1 to 65535\.$/],
-    [
-      'postgres://ada:sesame@localhost/plants?statement_timeout=10s',
-      /^statement_timeout in --storage must be 0 to 2147483647\.$/,
-    ],
-    ['postgres://ada:sesame@localhost/plants?port=65536', /^port in --storage must be 1 to 65535\.$/],
-    [
-      'postgres://ada:sesame@localhost/plants?query_timeout=0',
-      /^query_timeout in --storage must be 1 to 2147483647\.$/,
-    ],
-    ['postgres://ada:sesame@localhost/plants?ssl=false', /^ssl in --storage must be one of true, 1, 0, no-verify\.$/],
-    [
-      'postgres://ada:sesame@localhost/plants?sslmode=verify_full',
-      /^sslmode in --storage must be one of disable, .*, verify-full, no-verify\.$/,
-    ],
-    [
-      'postgres://ada:sesame@localhost/plants?channel_binding=on',
-      /^channel_binding in --storage must be one of disable, prefer, require\.$/,
-    ],
-    ...['', '&sslmode=disable', '&sslmode=no-verify', '&sslmode=require&uselibpqcompat=true'].map(
-      (mode): [string, RegExp] => [
-        `postgres://ada:sesame@localhost/plants?channel_binding=require${mode}`,
-        /^channel_binding=require in --storage needs sslmode=verify-full\.$/,
-      ],
-    ),
-    ['postgres://ada:sesame@localhost/plants?connect_timeout=5', /the parameter 'connect_timeout' that is not one of/],
-    ['postgres://ada:sesame@localhost/plants?schema=', /^schema in --storage must be a name of 1 to 63 bytes\.$/],
-    [
-      `postgres://ada:sesame@localhost/plants?table=${'x'.repeat(64)}`,
-      /^table in --storage must be a name of 1 to 63 bytes\.$/,
-    ],
-    ['postgres://ada:1?sesame@localhost/plants', /^--storage has a parameter that is not one of/],
-    ['postgres://ada:1?x&sesame=@localhost/plants', /^--storage has a parameter that is not one of/],
+    ['connect_timeout=5', /the parameter 'connect_timeout' that is not one of/],
+    ['port=0', /^port in --storage must be 1 to 65535\.$/],
+    ['port=65536', /^port in --storage must be 1 to 65535\.$/],
+    ['statement_timeout=10s', /^statement_timeout in --storage must be 0 to 2147483647\.$/],
+    ['query_timeout=0', /^query_timeout in --storage must be 1 to 2147483647\.$/],
+    ['ssl=false', /^ssl in --storage must be one of true, 1, 0, no-verify\.$/],
+    ['sslmode=verify_full', /^sslmode in --storage must be one of disable, .*, verify-full, no-verify\.$/],
+    ['channel_binding=on', /^channel_binding in --storage must be one of disable, prefer, require\.$/],
+    ...unverified.map((mode): [string, RegExp] => [
+      `channel_binding=require${mode}`,
+      /^channel_binding=require in --storage needs sslmode=verify-full\.$/,
+    ]),
+    ['schema=', /^schema in --storage must be a name of 1 to 63 bytes\.$/],
+    [`table=${'x'.repeat(64)}`, /^table in --storage must be a name of 1 to 63 bytes\.$/],
+    // The '?' is part of a password.
+    ['sesame@localhost/plants', /^--storage has a parameter that is not one of/],
+    ['x&sesame=@localhost/plants', /^--storage has a parameter that is not one of/],
   ];
-  for (const [text, message] of wrong) {
-    it(`rejects ${text} in one sentence without the password`, () => {
+  for (const [query, message] of wrong) {
+    it(`rejects ${query} in one sentence without a password`, () => {
       assert.throws(
-        () => parse(text),
+        () => parse(`?${query}`),
         (error) => {
           assert.ok(error instanceof UsageError);
           assert.match(error.message, message);

@@ -5,13 +5,11 @@ import { sourceUrl } from '../../support/sources.ts';
 
 describe('silence-sqlite-warning', () => {
   it('suppresses only the warning about SQLite', async () => {
-    const code = `const type = 'ExperimentalWarning';
-      process.emitWarning('SQLite is an experimental feature and might change at any time', type);
-      process.emitWarning('Watch out', type);`;
-    const { stderr } = await runProgram(
-      process.execPath,
-      evalArgs(code, [], [sourceUrl('tools/cli/silence-sqlite-warning.ts')]),
-    );
+    const code = `for (const text of ['SQLite is an experimental feature and might change at any time', 'Watch out']) {
+      process.emitWarning(text, 'ExperimentalWarning');
+    }`;
+    const args = evalArgs(code, [], [sourceUrl('tools/cli/silence-sqlite-warning.ts')]);
+    const { stderr } = await runProgram(process.execPath, args);
     assert.match(stderr, /ExperimentalWarning: Watch out/);
     assert.doesNotMatch(stderr, /SQLite/);
   });

@@ -59,25 +59,21 @@ describe('the report of plant-store check', () => {
     assert.match(report, / -H 'content-type: application\/json' /);
   });
 
-  it('notes that a proxy probably sent an HTML page', async () => {
-    const html = { 'content-type': 'text/html; charset=utf-8' };
-    const tokens = { a: 'ada', b: 'bob' };
-    for (const [headers, note] of [
-      [
-        { ...html, server: 'nginx/1.22.1' },
-        'A proxy or a web framework (Server: nginx/1.22.1) probably sent this HTML page.',
-      ],
-      [html, 'A proxy or a web framework probably sent this HTML page.'],
-    ] as const) {
-      const report = await reportOf(
-        async () => ({ status: 400, headers: new Headers(headers), text: '<h1>400' }),
-        tokens,
-      );
-      assert.ok(report.includes(`\n              <h1>400\n    note:     ${note}\n    source: `), report);
-      assert.ok(report.includes(`"note":"${note}"`));
-    }
-    const json = { 'content-type': 'application/json', server: 'nginx/1.22.1' };
-    const send: Send = async () => ({ status: 400, headers: new Headers(json), text: '{}' });
-    assert.doesNotMatch(await reportOf(send, tokens), /"?note/);
-  });
+  for (const [type, server, note] of [
+    [
+      'text/html; charset=utf-8',
+      'nginx/1.22.1',
+      'A proxy or a web framework (Server: nginx/1.22.1) probably sent this HTML page.',
+    ],
+    ['text/html; charset=utf-8', undefined, 'A proxy or a web framework probably sent this HTML page.'],
+    ['application/json', 'nginx/1.22.1', undefined],
+  ] as const) {
+    it(`${note === undefined ? 'has no note' : 'notes that a proxy probably sent the page'} if it is ${type}`, async () => {
+      const headers = new Headers({ 'content-type': type, ...(server !== undefined && { server }) });
+      const report = await reportOf(async () => ({ status: 400, headers, text: '<h1>400' }), { a: 'ada', b: 'bob' });
+      if (note === undefined) assert.doesNotMatch(report, /"?note/);
+      else assert.ok(report.includes(`\n              <h1>400\n    note:     ${note}\n    source: `), report);
+      assert.equal(report.includes(`"note":"${note ?? ''}"`), note !== undefined);
+    });
+  }
 });

@@ -51,17 +51,24 @@ describe('Progress', () => {
     assert.ok(written.length >= 3 && written.length <= 5, `${written.length} times`);
   });
 
-  it('shows only count and rate if the total is not known', () => {
-    const { progress, written } = progressOn({ isTTY: true, columns: 80 }, { unit: 'pages' });
-    progress.update(1_000_000);
-    assert.match(written[0] ?? '', /^\r1,000,000 pages {2}[\d,]+ a second<clear>$/);
-  });
-
-  it('accepts the finished fraction instead of a total', () => {
-    const { progress, written } = progressOn({ isTTY: true, columns: 80 });
-    progress.update(10, 0.5);
-    assert.match(written[0] ?? '', / 50 % {2}10 plants /);
-  });
+  const lines: [what: string, options: ProgressOptions, update: [count: number, part?: number], line: RegExp][] = [
+    [
+      'only count and rate if the total is not known',
+      { unit: 'pages' },
+      [1e6],
+      /^\r1,000,000 pages {2}[\d,]+ a second<clear>$/,
+    ],
+    ['the finished fraction instead of a total', {}, [10, 0.5], / 50 % {2}10 plants /],
+    ['the remaining hours', {}, [1, 1e-6], /\d:\d\d:\d\d left/],
+  ];
+  for (const [what, options, [count, part], line] of lines) {
+    it(`shows ${what}`, async () => {
+      const { progress, written } = progressOn({ isTTY: true, columns: 100 }, options);
+      await sleep(5);
+      progress.update(count, part);
+      assert.match(written[0] ?? '', line);
+    });
+  }
 
   for (const columns of [1, 20, 40, 45, 60, 80, 200]) {
     it(`fits on one line of ${columns} columns, even if the total is exceeded`, () => {
@@ -91,13 +98,6 @@ describe('Progress', () => {
     const { progress, written } = progressOn({ isTTY: true }, { isShown: false });
     progress.update(1);
     assert.deepEqual(written, []);
-  });
-
-  it('shows the remaining hours', async () => {
-    const { progress, written } = progressOn({ isTTY: true, columns: 100 });
-    await sleep(5);
-    progress.update(1, 1e-6);
-    assert.match(written[0] ?? '', /\d:\d\d:\d\d left/);
   });
 });
 

@@ -21,6 +21,15 @@ async function startTwo(t: TestContext): Promise<{ urls: string[]; pids: number[
   return { urls: servers.map(({ url }) => url), pids: servers.map(({ pid }) => pid), tokens };
 }
 
+/** Asserts that both servers list the plants of the model. */
+async function assertAgree(model: PlantModel, urls: string[], tokens: Map<string, string>): Promise<void> {
+  for (const url of urls) {
+    for (const [user, token] of tokens) {
+      assert.deepEqual(model.check(user, await listAll(url, token)), { lost: [], resurrected: [], phantom: [] });
+    }
+  }
+}
+
 describe('two servers over one SQLite file', () => {
   it('show every write that either of them acknowledged, under load', async (t) => {
     const { urls, tokens } = await startTwo(t);
@@ -34,11 +43,7 @@ describe('two servers over one SQLite file', () => {
     await load.stop();
     assert.deepEqual(load.problems, []);
     assert.deepEqual([...load.statuses.keys()].sort(), [200, 204, 400, 404]);
-    for (const url of urls) {
-      for (const [user, token] of tokens) {
-        assert.deepEqual(model.check(user, await listAll(url, token)), { lost: [], resurrected: [], phantom: [] });
-      }
-    }
+    await assertAgree(model, urls, tokens);
   });
 
   it('recover without a restart after the disk failed for one of them under load', async (t) => {
@@ -67,11 +72,7 @@ describe('two servers over one SQLite file', () => {
     await load.stop();
     t.diagnostic(`responses by status: ${JSON.stringify(Object.fromEntries(load.statuses))}`);
     assert.deepEqual(load.problems, []);
-    for (const url of urls) {
-      for (const [user, token] of tokens) {
-        assert.deepEqual(model.check(user, await listAll(url, token)), { lost: [], resurrected: [], phantom: [] });
-      }
-    }
+    await assertAgree(model, urls, tokens);
   });
 
   it('list the writes of the other server immediately, although both cache pages', async (t) => {
