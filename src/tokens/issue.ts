@@ -95,8 +95,9 @@ function changeTokenFile(given: string, change: (records: TokenRecord[]) => Toke
 }
 
 /**
- * Runs `work` while holding an exclusive SQLite lock on an empty file. The operating system releases this lock when the
- * process ends. If the existence of a file served as the lock, the lock would remain after a crash.
+ * Runs `work` while holding an exclusive SQLite lock on an empty file, because Node.js has no function that locks a
+ * file. The operating system releases this lock when the process ends. If the existence of a file served as the lock,
+ * the lock would remain after a crash.
  *
  * `work` is synchronous, so no other code of this process runs while the lock is held.
  */

@@ -1,5 +1,5 @@
 import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
-import { scanPages } from '../../src/tools/transfer/scan-pages.ts';
+import { scanPages } from '../../src/tools/transfer/pages.ts';
 import type { OwnedPlant, StoredPlant } from '../../src/index.ts';
 import { PlantStore } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';

@@ -2,7 +2,7 @@ import type { StoredPlant } from '../../core/model/plant.ts';
 import { compareOwned } from '../../storage/key-order.ts';
 import type { OwnedPlant, StorageAdapter } from '../../storage/storage-adapter.ts';
 import { findPlants, keyOf } from './find-plants.ts';
-import { forEachOverlapped } from './overlapped.ts';
+import { forEachPage } from './pages.ts';
 
 /** A plant that was not added, because the user already has a different plant with the same id. */
 export interface PlantConflict {
@@ -20,9 +20,7 @@ export interface CopyCounts {
   readonly added: number;
   /** The number of plants that the target already contained, with the same name and tag. */
   readonly present: number;
-  /**
-   * The number of plants that were not copied, because the target contains a different plant with the same user and id.
-   */
+  /** The number of plants that were not copied, because the target has a different plant with the same user and id. */
   readonly conflicts: number;
 }
 
@@ -78,7 +76,7 @@ export async function addPlants(
   }
 
   let areTaken = false;
-  await forEachOverlapped(pages, async (page) => {
+  await forEachPage(pages, async (page) => {
     const addedBefore = counts.added;
     // If all ids of one page were taken, those of the next page probably are too. Then a read is faster than a commit.
     let pending = areTaken ? await withoutTaken(page) : page;

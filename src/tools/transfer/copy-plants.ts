@@ -3,7 +3,7 @@ import { checkAdapter } from '../../storage/check-adapter.ts';
 import type { StorageAdapter } from '../../storage/storage-adapter.ts';
 import { addPlants } from './add-plants.ts';
 import type { CopyCounts, CopyPlantsOptions } from './add-plants.ts';
-import { scanPages } from './scan-pages.ts';
+import { scanPages } from './pages.ts';
 
 const optionNames = { onProgress: true, onConflict: true } as const satisfies Record<keyof CopyPlantsOptions, true>;
 

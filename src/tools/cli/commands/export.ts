@@ -2,9 +2,8 @@ import type { OwnedPlant } from '../../../storage/storage-adapter.ts';
 import { parseCommandLine, storageSetting } from '../command.ts';
 import type { Command } from '../command.ts';
 import { countToShow, withStorage } from '../storage.ts';
-import { forEachOverlapped } from '../../transfer/overlapped.ts';
 import { Progress } from '../output/progress.ts';
-import { scanPages } from '../../transfer/scan-pages.ts';
+import { forEachPage, scanPages } from '../../transfer/pages.ts';
 
 const help = `Usage: plant-store export [--storage STORAGE] > plants.ndjson
 
@@ -31,7 +30,7 @@ async function runExport(args: string[]): Promise<number> {
     // No progress bar is shown if the plants are printed on the terminal, because the bar would appear between them.
     const progress = new Progress({ total: countToShow(storage), isShown: !process.stdout.isTTY });
     let count = 0;
-    await forEachOverlapped(scanPages(source), async (page) => {
+    await forEachPage(scanPages(source), async (page) => {
       await print(page.map(toLine).join(''));
       progress.update((count += page.length));
     });

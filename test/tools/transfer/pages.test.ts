@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, it } from 'node:test';
-import { forEachOverlapped } from '../../../src/tools/transfer/overlapped.ts';
+import { forEachPage } from '../../../src/tools/transfer/pages.ts';
 
 async function* oneTo(count: number): AsyncGenerator<number, void, undefined> {
   for (let n = 1; n <= count; n++) yield n;
 }
 
-describe('forEachOverlapped', () => {
-  it('processes one item at a time, in order, and resolves after the last', async () => {
+describe('forEachPage', () => {
+  it('processes one page at a time, in order, and resolves after the last', async () => {
     const steps: string[] = [];
-    await forEachOverlapped(oneTo(3), async (n) => {
+    await forEachPage(oneTo(3), async (n) => {
       steps.push(`begin ${n}`);
       await sleep(5);
       steps.push(`end ${n}`);
@@ -18,10 +18,10 @@ describe('forEachOverlapped', () => {
     assert.deepEqual(steps, ['begin 1', 'end 1', 'begin 2', 'end 2', 'begin 3', 'end 3']);
   });
 
-  it('rejects if the work on any item fails, and processes no further item', async () => {
+  it('rejects if the work on any page fails, and processes no further page', async () => {
     for (const bad of [1, 3]) {
       const worked: number[] = [];
-      const working = forEachOverlapped(oneTo(3), async (n) => {
+      const working = forEachPage(oneTo(3), async (n) => {
         await sleep(5);
         worked.push(n);
         if (n === bad) throw new Error('bad');

@@ -1,0 +1,30 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { maxPageLength } from '../../storage/page.ts';
+import type { OwnedPlant, PlantKey, StorageAdapter } from '../../storage/storage-adapter.ts';
+
+/** Yields all plants in a storage adapter, page by page, ordered by user and then by id. */
+export async function* scanPages(storage: StorageAdapter): AsyncGenerator<OwnedPlant[], void, undefined> {
+  for (let after: PlantKey | undefined; ;) {
+    const page = await storage.scan({ after, limit: maxPageLength });
+    const last = page.at(-1);
+    if (last === undefined) return;
+    after = { user: last.user, id: last.plant.id };
+    yield page;
+  }
+}
+
+/** Processes pages in order, one at a time. Reads the next page while the current one is being processed. */
+export async function forEachPage<Page>(
+  pages: AsyncIterable<Page>,
+  work: (page: Page) => Promise<void>,
+): Promise<void> {
+  const iterator = pages[Symbol.asyncIterator]();
+  let next = await iterator.next();
+  while (next.done !== true) {
+    const processing = work(next.value);
+    // The next page is read one event loop iteration later, so that `work` sends its request first. Reading may be
+    // synchronous, and would then block the event loop before the request is sent.
+    const reading = nextTurn().then(() => iterator.next());
+    [next] = await Promise.all([reading, processing]);
+  }
+}
