@@ -90,7 +90,7 @@ async function runServer(config: ServeConfig): Promise<number> {
     const stopped = stopOnSignal(server, log, () => {
       probe.stop();
     });
-    process.stdout.write(readyText({ config, place, url, adminUrl, first }));
+    process.stdout.write(readyText(config, place, url, adminUrl, first));
     void probe.start();
     await stopped;
     setTimeout(() => {
@@ -148,20 +148,18 @@ function stopOnSignal(server: Server, log: Log, onStop: () => void): Promise<voi
   });
 }
 
-interface ReadyServer {
-  readonly config: ServeConfig;
-  /** Completes the sentence "Plants are stored …". */
-  readonly place: string;
-  readonly url: string;
-  readonly adminUrl: string | undefined;
-  readonly first: FirstToken | undefined;
-}
-
 /**
  * Returns the output of a server that is ready. Supervisors and scripts wait for the line with the URL. If the server
- * has issued the first token, the output ends with a command that a new user can run next.
+ * has issued the first token, the output ends with a command that a new user can run next. `place` completes the sentence
+ * "Plants are stored …".
  */
-function readyText({ config, place, url, adminUrl, first }: ReadyServer): string {
+function readyText(
+  config: ServeConfig,
+  place: string,
+  url: string,
+  adminUrl: string | undefined,
+  first: FirstToken | undefined,
+): string {
   const lines = [
     `Plant Store listening on ${url}`,
     `Plants are stored ${place}, and tokens in ${absolutePath(config.tokens)}.`,

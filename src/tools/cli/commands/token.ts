@@ -34,7 +34,6 @@ Options of create:
 An environment variable in parentheses sets the default of its option.
 `;
 
-const actions = ['create', 'list', 'revoke'];
 const tokensOption = { tokens: { type: 'string' } } as const;
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 /** The latest time that an ECMAScript Date can represent, in milliseconds since 1970. */
@@ -43,21 +42,20 @@ const maxTimeMs = 8.64e15;
 /** The `plant-store token` command. */
 export const token: Command = { help, run: runToken };
 
+const actions: ReadonlyMap<string, (args: string[]) => number> = new Map([
+  ['create', create],
+  ['list', list],
+  ['revoke', revoke],
+]);
+
 async function runToken([action = '', ...args]: string[]): Promise<number> {
-  switch (action) {
-    case 'create':
-      return create(args);
-    case 'list':
-      return list(args);
-    case 'revoke':
-      return revoke(args);
-    default:
-      throw new UsageError(
-        action === ''
-          ? 'token must be followed by create, list or revoke. See plant-store token --help.'
-          : `token has no command '${action}'.${suggestion(action, actions) || ' See plant-store token --help.'}`,
-      );
+  const run = actions.get(action);
+  if (run !== undefined) return run(args);
+  if (action === '') {
+    throw new UsageError('token must be followed by create, list or revoke. See plant-store token --help.');
   }
+  const advice = suggestion(action, [...actions.keys()]) || ' See plant-store token --help.';
+  throw new UsageError(`token has no command '${action}'.${advice}`);
 }
 
 function create(args: string[]): number {

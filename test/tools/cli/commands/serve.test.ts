@@ -184,7 +184,7 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     const becomes = (of: string, status: number): Promise<void> =>
       eventually(async () => {
         assert.equal((await callService(server.url, 'GET', '/plants', { token: of })).status, status);
-      }, 1000);
+      }, 2000);
     await becomes(token, 200);
 
     const expiresAt = new Date(Date.now() + 3000).toISOString();

@@ -89,6 +89,7 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
       assert.match(text, new RegExp(`^${name} [\\d.e-]+$`, 'm'));
     }
     for (const secret of ['ada-secret', 'secret-path', 'pst_', token]) assert.ok(!text.includes(secret));
+    assert.equal(await server.stop(), 0);
     if (hasProgram(t, 'promtool')) assert.equal(await checkMetrics(text), '');
   });
 
@@ -148,5 +149,6 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     assert.match(metrics, /^plant_store_http_open_connections 6\d$/m);
     assert.match(metrics, /^process_open_fds \d+$/m);
     assert.deepEqual(await get(`${adminUrl}/ready`), [200, 'ok\n']);
+    assert.equal(await server.stop(), 0);
   });
 });

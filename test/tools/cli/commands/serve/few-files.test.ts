@@ -36,6 +36,7 @@ describe('plant-store serve with few open files', () => {
       await eventually(async () => {
         assert.equal(await statusOf(list), 401);
       });
+      assert.equal(await server.stop(), 0);
       assert.match(
         server.stderr(),
         /The least active connection was closed to make room: at most (8|960) connections may be open\./,
