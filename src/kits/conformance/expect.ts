@@ -140,8 +140,8 @@ export async function expectCode(sent: Sent, integer: number): Promise<void> {
 }
 
 /**
- * Checks the first challenge of the `WWW-Authenticate` header (RFC 9110 §11.6.1): its scheme is Bearer, and it has these
- * parameters. A parameter that is `undefined` must be absent.
+ * Checks the first challenge of the `WWW-Authenticate` header (RFC 9110 §11.6.1). The scheme must be Bearer, with
+ * these parameters. A parameter that is `undefined` must be absent.
  */
 export async function expectChallenge(sent: Sent, parameters: Record<string, string | undefined>): Promise<void> {
   const exchange = await sent;

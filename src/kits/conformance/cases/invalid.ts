@@ -121,7 +121,7 @@ export const invalidBodyCases: readonly CheckCase[] = checksOf('create failures'
   },
 });
 
-/** Sends one request for each kind of error that a token with full access can cause. `user` is the user of the token. */
+/** Sends one request for each kind of error that a token with full access can cause, with the token of `user`. */
 async function failAll({ anonymous, a }: CheckClient, user = a): Promise<Exchange[]> {
   return [
     await user.send('POST /plants', { body: '{' }),
