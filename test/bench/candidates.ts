@@ -24,6 +24,8 @@ export interface Candidate {
   readonly twin?: Twin | undefined;
   readonly dialect: Dialect;
   readonly server: ServerProcess;
+  /** Whether it stores plants in PostgreSQL. */
+  readonly usesPostgres: boolean;
 }
 
 /** Another build of Plant Store that is compared with this one. */
@@ -114,12 +116,6 @@ export async function startCandidates(options: CandidateOptions): Promise<Candid
     ['Express + better-sqlite3', plantStoreDialect, () => startSqlitePeer('express-better-sqlite3')],
     ['Hono + node:sqlite', plantStoreDialect, () => startSqlitePeer('hono-node-sqlite')],
     ...ownStarts('Plant Store, PostgreSQL', plantStoreDialect, createPostgresDatabase),
-    ...ownStarts(
-      'Plant Store, PostgreSQL, preparedStatements',
-      plantStoreDialect,
-      createPostgresDatabase,
-      'preparedStatements',
-    ),
     ['Fastify + pg', plantStoreDialect, async () => startPeer('fastify-pg', await createPostgresDatabase())],
     [
       'json-server, 2000 plants, no sync',
@@ -133,7 +129,7 @@ export async function startCandidates(options: CandidateOptions): Promise<Candid
     if (!isSelected(twin?.of ?? name) || (isPeer && against.length > 0)) continue;
     const server = await start();
     if (server === undefined) console.log(`${name}: NOT RUN. This build does not support this storage.`);
-    else candidates.push({ name, twin, dialect, server });
+    else candidates.push({ name, twin, dialect, server, usesPostgres: /PostgreSQL|pg$/.test(twin?.of ?? name) });
   }
   return candidates;
 }

@@ -5,6 +5,8 @@ import { bareName, ownName } from './candidates.ts';
 export interface Sample {
   /** User and system time of the server process per request. */
   readonly cpuMicros: number;
+  /** User and system time of all processes of PostgreSQL per request; 0 without PostgreSQL. */
+  readonly databaseMicros: number;
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -30,9 +32,11 @@ export function tableOf(measurements: readonly Measurement[]): string {
   if (first === undefined) return '';
   const bare = measurements.find(({ candidate }) => candidate === bareName);
   const own = measurements.find(({ candidate }) => candidate === ownName);
+  const hasDatabase = measurements.some(({ databaseMicros }) => databaseMicros > 0);
   const header = [
     '',
     'CPU µs/request',
+    ...(hasDatabase ? ['database', 'total'] : []),
     '× bare',
     '× ours',
     'requests/s',
@@ -45,6 +49,7 @@ export function tableOf(measurements: readonly Measurement[]): string {
   const rows = measurements.map((each) => [
     each.candidate,
     each.cpuMicros.toFixed(1),
+    ...(hasDatabase ? [each.databaseMicros.toFixed(1), (each.cpuMicros + each.databaseMicros).toFixed(1)] : []),
     ratio(each.cpuMicros, bare?.cpuMicros),
     ratio(each.cpuMicros, own?.cpuMicros),
     each.requestsPerSecond.toFixed(0) + (each.generatorLoad > maxGeneratorLoad ? ' *' : ''),

