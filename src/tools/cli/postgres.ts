@@ -69,14 +69,15 @@ export async function openPostgres(
   const { Client, Pool } = await importPg();
   const { schema, table, queryTimeoutMs, ...connection } = parsePostgresParameters(text, source);
   const lockTimeoutMs = Math.ceil(lockShare * (queryTimeoutMs ?? timeouts.query_timeout));
-  // Called for each new connection. If the statement fails, the connection is used without the limits.
-  const verify = (client: PgClient, callback: () => void): void => {
+  // `pg` calls this function for each new connection, and closes the connection if there is an error. If the database
+  // rejects the settings, the connection is used without them.
+  const verify = (client: PgClient, callback: (error?: unknown) => void): void => {
     client.query({ text: limitBackend, values: [client.processID, lockTimeoutMs] }).then(
       () => {
         callback();
       },
-      () => {
-        callback();
+      (error: unknown) => {
+        callback(isDatabaseError(error) ? undefined : error);
       },
     );
   };
@@ -99,6 +100,11 @@ export async function openPostgres(
   const closeStorage = storage.close.bind(storage);
   let closed: Promise<void> | undefined;
   return Object.assign(storage, { close: () => (closed ??= closeStorage().then(() => pool.end())) });
+}
+
+/** Checks whether the database sent this error. Otherwise, the connection failed or timed out. */
+function isDatabaseError(error: unknown): boolean {
+  return error instanceof Error && 'severity' in error;
 }
 
 /** Returns a pool that runs a check before its first statement. If the check fails, the next statement repeats it. */
