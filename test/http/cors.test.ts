@@ -1,34 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import type { ServiceOptions } from '../../src/http.ts';
 import { parseCorsOrigin } from '../../src/http/cors.ts';
-import { startService } from '../support/service.ts';
+import { describeOnBothFronts } from '../support/service.ts';
+import type { StartOptions } from '../support/service.ts';
 import type { HasAfter } from '../support/temporary-folder.ts';
-import { createHandler, newRequest } from './fetch/requests.ts';
 
 type Send = (method: string, target: string, headers?: Record<string, string>) => Promise<Response>;
 
 const app = 'https://app.example.com';
 const local = 'http://localhost:5173';
 const token = { authorization: 'Bearer ada' };
-
-const fronts: { name: string; start: (t: HasAfter, options: Partial<ServiceOptions>) => Promise<Send> }[] = [
-  {
-    name: 'node:http',
-    start: async (t, options) => {
-      const { url } = await startService(t, options);
-      return (method, target, headers = {}) => fetch(url + target, { method, headers });
-    },
-  },
-  {
-    name: 'fetch',
-    start: async (t, options) => {
-      const { handler } = createHandler(t, options);
-      return (method, target, headers = {}) => handler(newRequest(method, target, { headers }));
-    },
-  },
-];
 
 /** The headers of CORS in a response, and the origin that a cache must regard. */
 function corsOf({ headers }: Response): Record<string, string> {
@@ -53,141 +35,113 @@ const calls: [method: string, target: string, headers: Record<string, string>, s
   ['GET', '/openapi.json', {}, 200],
 ];
 
-for (const { name, start } of fronts) {
-  describe(`corsOrigin over ${name}`, () => {
-    it('adds no header by default', async (t) => {
-      for (const options of [{}, { corsOrigin: [] }]) {
-        const send = await start(t, options);
-        for (const [method, target, headers] of calls) {
-          assert.deepEqual(corsOf(await send(method, target, { ...headers, origin: app })), {});
-        }
-        assert.deepEqual(corsOf(await send('OPTIONS', '/plants', { origin: app })), {});
-      }
-    });
+describeOnBothFronts('corsOrigin', (startService) => {
+  const start = async (t: HasAfter, options: StartOptions): Promise<Send> => {
+    const { url, send } = await startService(t, options);
+    return (method, target, headers = {}) => send(new Request(url + target, { method, headers }));
+  };
 
-    it('lets the pages of an origin read every response, errors too', async (t) => {
-      for (const corsOrigin of [app, [app], [local, app]]) {
-        const send = await start(t, { corsOrigin });
-        for (const [method, target, headers, status] of calls) {
-          const response = await send(method, target, { ...headers, origin: app });
-          assert.equal(response.status, status, `${method} ${target}`);
-          assert.deepEqual(corsOf(response), { vary: 'Origin', ...readable(app) }, `${method} ${target}`);
-        }
-      }
-    });
-
-    it('names no other origin, and varies by origin for caches', async (t) => {
-      const send = await start(t, { corsOrigin: [app, local] });
-      for (const origin of [
-        'https://evil.example',
-        `${app}.evil.example`,
-        'http://app.example.com',
-        'null',
-        undefined,
-      ]) {
-        for (const method of ['GET', 'OPTIONS']) {
-          const response = await send(method, '/plants', { ...token, ...(origin !== undefined && { origin }) });
-          assert.deepEqual(corsOf(response), { vary: 'Origin' }, `${method} from ${origin}`);
-        }
-      }
-      assert.deepEqual(corsOf(await send('GET', '/plants', { origin: local })), { vary: 'Origin', ...readable(local) });
-    });
-
-    it('lets all pages read with *, without Vary', async (t) => {
-      const send = await start(t, { corsOrigin: '*' });
+  it('adds no header by default', async (t) => {
+    for (const options of [{}, { corsOrigin: [] }]) {
+      const send = await start(t, options);
       for (const [method, target, headers] of calls) {
-        assert.deepEqual(corsOf(await send(method, target, { ...headers, origin: app })), readable('*'));
+        assert.deepEqual(corsOf(await send(method, target, { ...headers, origin: app })), {});
       }
-      assert.deepEqual(corsOf(await send('GET', '/plants')), readable('*'));
-    });
-
-    it('responds to a preflight with 204, without a token', async (t) => {
-      const preflight = {
-        origin: app,
-        'access-control-request-method': 'DELETE',
-        'access-control-request-headers': 'authorization,content-type',
-      };
-      for (const [corsOrigin, expected] of [
-        ['*', readable('*')],
-        [app, { vary: 'Origin', ...readable(app) }],
-      ] as const) {
-        const send = await start(t, { corsOrigin });
-        const response = await send('OPTIONS', '/plants/1', preflight);
-        assert.deepEqual([response.status, response.headers.get('allow')], [204, 'DELETE, OPTIONS']);
-        assert.deepEqual(corsOf(response), {
-          ...expected,
-          'access-control-allow-methods': 'DELETE, OPTIONS',
-          'access-control-allow-headers': 'Authorization, Content-Type, X-Request-Id, traceparent',
-          'access-control-max-age': '7200',
-        });
-        assert.equal((await send('OPTIONS', '/elsewhere', preflight)).status, 404);
-      }
-    });
-
-    it('is described by the OpenAPI document that is served', async (t) => {
-      const send = await start(t, { corsOrigin: app });
-      const document = (await (await send('GET', '/openapi.json')).json()) as {
-        paths: Record<string, Record<string, { responses: Record<string, { $ref?: string; headers?: object }> }>>;
-        components: { responses: Record<string, { headers?: object }> };
-      };
-      assert.ok((await new Validator().validate(document)).valid);
-      const ofResponses = ['content-type', 'content-length', 'date', 'connection', 'keep-alive'];
-      for (const [method, target, headers, status] of [...calls, ['OPTIONS', '/plants', {}, 204] as const]) {
-        const described = document.paths[target.replace(/\?.*/, '').replace('/1', '/{id}')]?.[method.toLowerCase()];
-        const title = { 404: 'RouteNotFound', 405: 'MethodNotAllowed' }[status] ?? '';
-        const inline = described?.responses[String(status)] ?? document.components.responses[title];
-        const reference = inline !== undefined && '$ref' in inline ? String(inline.$ref).split('/').at(-1) : undefined;
-        const response = reference === undefined ? inline : document.components.responses[reference];
-        const known = Object.keys(response?.headers ?? {}).map((each) => each.toLowerCase());
-        const sent = [...(await send(method, target, { ...headers, origin: app })).headers.keys()];
-        assert.deepEqual(
-          sent.filter((each) => ![...known, ...ofResponses].includes(each)),
-          [],
-          `${method} ${target}`,
-        );
-      }
-    });
+      assert.deepEqual(corsOf(await send('OPTIONS', '/plants', { origin: app })), {});
+    }
   });
-}
+
+  it('lets the pages of an origin read every response, errors too', async (t) => {
+    for (const corsOrigin of [app, [app], [local, app]]) {
+      const send = await start(t, { corsOrigin });
+      for (const [method, target, headers, status] of calls) {
+        const response = await send(method, target, { ...headers, origin: app });
+        assert.equal(response.status, status, `${method} ${target}`);
+        assert.deepEqual(corsOf(response), { vary: 'Origin', ...readable(app) }, `${method} ${target}`);
+      }
+    }
+  });
+
+  it('names no other origin, and varies by origin for caches', async (t) => {
+    const send = await start(t, { corsOrigin: [app, local] });
+    for (const origin of ['https://evil.example', `${app}.evil.example`, 'http://app.example.com', 'null', undefined]) {
+      for (const method of ['GET', 'OPTIONS']) {
+        const response = await send(method, '/plants', { ...token, ...(origin !== undefined && { origin }) });
+        assert.deepEqual(corsOf(response), { vary: 'Origin' }, `${method} from ${origin}`);
+      }
+    }
+    assert.deepEqual(corsOf(await send('GET', '/plants', { origin: local })), { vary: 'Origin', ...readable(local) });
+  });
+
+  it('lets all pages read with *, without Vary', async (t) => {
+    const send = await start(t, { corsOrigin: '*' });
+    for (const [method, target, headers] of calls) {
+      assert.deepEqual(corsOf(await send(method, target, { ...headers, origin: app })), readable('*'));
+    }
+    assert.deepEqual(corsOf(await send('GET', '/plants')), readable('*'));
+  });
+
+  it('responds to a preflight with 204, without a token', async (t) => {
+    const preflight = {
+      origin: app,
+      'access-control-request-method': 'DELETE',
+      'access-control-request-headers': 'authorization,content-type',
+    };
+    for (const [corsOrigin, expected] of [
+      ['*', readable('*')],
+      [app, { vary: 'Origin', ...readable(app) }],
+    ] as const) {
+      const send = await start(t, { corsOrigin });
+      const response = await send('OPTIONS', '/plants/1', preflight);
+      assert.deepEqual([response.status, response.headers.get('allow')], [204, 'DELETE, OPTIONS']);
+      assert.deepEqual(corsOf(response), {
+        ...expected,
+        'access-control-allow-methods': 'DELETE, OPTIONS',
+        'access-control-allow-headers': 'Authorization, Content-Type, X-Request-Id, traceparent',
+        'access-control-max-age': '7200',
+      });
+      assert.equal((await send('OPTIONS', '/elsewhere', preflight)).status, 404);
+    }
+  });
+
+  it('is described by the OpenAPI document that is served', async (t) => {
+    const send = await start(t, { corsOrigin: app });
+    const document = (await (await send('GET', '/openapi.json')).json()) as {
+      paths: Record<string, Record<string, { responses: Record<string, { $ref?: string; headers?: object }> }>>;
+      components: { responses: Record<string, { headers?: object }> };
+    };
+    assert.ok((await new Validator().validate(document)).valid);
+    const ofResponses = ['content-type', 'content-length', 'date', 'connection', 'keep-alive'];
+    for (const [method, target, headers, status] of [...calls, ['OPTIONS', '/plants', {}, 204] as const]) {
+      const described = document.paths[target.replace(/\?.*/, '').replace('/1', '/{id}')]?.[method.toLowerCase()];
+      const title = { 404: 'RouteNotFound', 405: 'MethodNotAllowed' }[status] ?? '';
+      const inline = described?.responses[String(status)] ?? document.components.responses[title];
+      const reference = inline !== undefined && '$ref' in inline ? String(inline.$ref).split('/').at(-1) : undefined;
+      const response = reference === undefined ? inline : document.components.responses[reference];
+      const known = Object.keys(response?.headers ?? {}).map((each) => each.toLowerCase());
+      const sent = [...(await send(method, target, { ...headers, origin: app })).headers.keys()];
+      assert.deepEqual(
+        sent.filter((each) => ![...known, ...ofResponses].includes(each)),
+        [],
+        `${method} ${target}`,
+      );
+    }
+  });
+});
 
 describe('parseCorsOrigin', () => {
   it('accepts * alone, and the origins that browsers send', () => {
-    const origins = [
-      app,
-      local,
-      'https://[::1]:8443',
-      'http://192.0.2.1',
-      'capacitor://localhost',
-      'https://xn--bcher-kva.example',
-    ];
+    const others = ['https://[::1]:8443', 'http://192.0.2.1', 'capacitor://localhost', 'https://xn--bcher-kva.example'];
+    const origins = [app, local, ...others];
     for (const origin of ['*', ...origins]) assert.deepEqual(parseCorsOrigin(origin), [origin]);
     assert.deepEqual(parseCorsOrigin(origins), origins);
   });
 
   it('refuses what no browser sends, and says what an origin looks like', () => {
-    for (const value of [
-      'app.example.com',
-      `${app}/`,
-      `${app}/path`,
-      `${app}:443`,
-      'http://localhost:80',
-      'HTTPS://app.example.com',
-      'https://App.example.com',
-      'https://*.example.com',
-      'https://user@app.example.com',
-      `${app},${local}`,
-      ' ',
-      '',
-      'null',
-      'https://',
-      'http://a:99999',
-      ['*', app],
-      [app, ''],
-      [[app]],
-      7,
-      null,
-      true,
-    ]) {
+    const wrong = ['app.example.com', 'HTTPS://app.example.com', 'https://App.example.com', 'https://*.example.com'];
+    const more = ['https://user@app.example.com', 'http://localhost:80', 'http://a:99999', 'https://', ' ', '', 'null'];
+    const lists = [`${app},${local}`, ['*', app], [app, ''], [[app]], 7, null, true];
+    for (const value of [...wrong, ...more, ...['/', '/path', ':443'].map((end) => app + end), ...lists]) {
       assert.throws(
         () => parseCorsOrigin(value),
         {

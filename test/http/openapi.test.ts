@@ -23,14 +23,12 @@ interface Operation {
 
 interface Document {
   openapi: string;
-  info: { title: string; version: string; license: object };
-  security: object[];
+  info: { license: object };
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, ObjectSchema>; securitySchemes: Record<string, object> };
+  components: { schemas: Record<string, ObjectSchema> };
 }
 
-const newDocument = (): Document => structuredClone(openApiDocument()) as unknown as Document;
-const document = newDocument();
+const document = openApiDocument() as unknown as Document;
 
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation })),
@@ -45,29 +43,16 @@ function valuesOf(key: string, value: unknown): unknown[] {
   ]);
 }
 
-const isValid = async (candidate: object): Promise<boolean> =>
-  (await new Validator().validate(candidate as JsonObject)).valid;
-
 describe('GET /openapi.json', () => {
   it('serves the document without a token, and supports HEAD and OPTIONS', async (t) => {
     const service = await startService(t);
     const got = await service.call('GET', '/openapi.json', { token: null });
-    assert.equal(got.status, 200);
-    assert.equal(got.headers.get('content-type'), 'application/json');
+    assert.deepEqual([got.status, got.headers.get('content-type')], [200, 'application/json']);
     assert.deepEqual(got.json, JSON.parse(JSON.stringify(openApiDocument())));
-
-    const head = await service.call('HEAD', '/openapi.json', { token: null });
-    assert.equal(head.status, 200);
-    assert.equal(head.headers.get('content-length'), String(Buffer.byteLength(got.text)));
-
+    const head = await service.call('HEAD', '/openapi.json', { token: 'nobody' });
+    assert.deepEqual([head.status, head.headers.get('content-length')], [200, String(Buffer.byteLength(got.text))]);
     const options = await service.call('OPTIONS', '/openapi.json', { token: null });
-    assert.equal(options.status, 204);
-    assert.equal(options.headers.get('allow'), 'GET, HEAD, OPTIONS');
-  });
-
-  it('ignores an invalid token', async (t) => {
-    const service = await startService(t);
-    assert.equal((await service.call('GET', '/openapi.json', { token: 'nobody' })).status, 200);
+    assert.deepEqual([options.status, options.headers.get('allow')], [204, 'GET, HEAD, OPTIONS']);
   });
 
   it('serves a valid OpenAPI 3.1.0 document', async (t) => {
@@ -75,42 +60,12 @@ describe('GET /openapi.json', () => {
     const validator = new Validator();
     const { valid, errors } = await validator.validate((await service.call('GET', '/openapi.json')).json as JsonObject);
     assert.ok(valid, JSON.stringify(errors, null, 2));
-    assert.equal(validator.version, '3.1');
-    assert.equal(document.openapi, '3.1.0');
-  });
-});
-
-describe('the validators of these tests', () => {
-  it('reject invalid copies of the document', async () => {
-    const breaks: ((broken: Document) => unknown)[] = [
-      ({ info }) => Reflect.deleteProperty(info, 'title'),
-      ({ components }) => Reflect.deleteProperty(components.schemas, 'Plant'),
-      ({ paths }) => Reflect.set(paths['/plants']?.['get'] ?? {}, 'responses', { 200: {} }),
-      ({ paths }) => Reflect.set(paths['/plants/{id}']?.['delete']?.parameters?.[0] ?? {}, 'required', false),
-      ({ info }) => Reflect.set(info.license, 'url', 'https://example.org/license'),
-    ];
-    for (const breakIt of breaks) {
-      const broken = newDocument();
-      breakIt(broken);
-      assert.equal(await isValid(broken), false, String(breakIt));
-    }
-  });
-
-  it('reject an invalid schema', () => {
-    assert.equal(new Ajv2020().validateSchema({ type: 'strnig' }), false);
+    assert.deepEqual([validator.version, document.openapi], ['3.1', '3.1.0']);
+    assert.deepEqual(document.info.license, { name: 'MIT', identifier: 'MIT' });
   });
 });
 
 describe('openApiDocument', () => {
-  it('has the specified title, version, license and global bearer authentication', () => {
-    assert.equal(document.info.title, 'OpenAPI Plant Store');
-    assert.equal(document.info.version, '1.0.0');
-    assert.deepEqual(document.info.license, { name: 'MIT', identifier: 'MIT' });
-    assert.deepEqual(document.security, [{ bearerAuth: [] }]);
-    const { type, scheme } = document.components.securitySchemes['bearerAuth'] as Record<string, unknown>;
-    assert.deepEqual({ type, scheme }, { type: 'http', scheme: 'bearer' });
-  });
-
   it('contains only valid schemas of JSON Schema 2020-12', () => {
     const ajv = new Ajv2020();
     const schemas = [...Object.values(document.components.schemas), ...valuesOf('schema', document)];
@@ -118,23 +73,17 @@ describe('openApiDocument', () => {
     for (const schema of schemas) assert.ok(ajv.validateSchema(schema as object), ajv.errorsText());
   });
 
-  it('describes a Plant, and a NewPlant as a Plant with an id, without allOf', () => {
-    const { Plant, NewPlant } = document.components.schemas;
+  it('describes a Plant, a NewPlant as a Plant with an id, without allOf, and an Error', () => {
+    const { Plant, NewPlant, Error } = document.components.schemas;
+    assert.deepEqual(Error?.required, ['error', 'message']);
+    assert.partialDeepStrictEqual(Error.properties['error'], { type: 'integer', format: 'int32' });
     assert.deepEqual(Plant?.required, ['name']);
     assert.deepEqual(NewPlant?.required.toSorted(), ['id', 'name']);
     const { id, ...properties } = NewPlant.properties;
     assert.deepEqual(Object.keys(properties), ['name', 'tag']);
     assert.deepEqual(properties, Plant.properties);
-    const { type, format } = id as Record<string, unknown>;
-    assert.deepEqual({ type, format }, { type: 'integer', format: 'int64' });
+    assert.partialDeepStrictEqual(id, { type: 'integer', format: 'int64' });
     assert.equal('allOf' in NewPlant, false);
-  });
-
-  it('describes an Error', () => {
-    const { Error } = document.components.schemas;
-    assert.deepEqual(Error?.required, ['error', 'message']);
-    const { type, format } = Error.properties['error'] as Record<string, unknown>;
-    assert.deepEqual({ type, format }, { type: 'integer', format: 'int32' });
   });
 
   it('has an operation for each method of each route, and no others', () => {
@@ -156,17 +105,10 @@ describe('openApiDocument', () => {
 
   it('declares exactly the placeholders of each path as required parameters', () => {
     for (const { name, operation } of operations.filter((each) => !each.name.startsWith('OPTIONS'))) {
-      const placeholders = [...name.matchAll(/\{(\w+)\}/g)].map(([, placeholder]) => placeholder);
-      const declared = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path');
-      assert.deepEqual(
-        declared.map((parameter) => parameter.name),
-        placeholders,
-        name,
-      );
-      assert.ok(
-        declared.every(({ required }) => required),
-        name,
-      );
+      const placeholders = [...name.matchAll(/\{(\w+)\}/g)].map(([, placeholder]) => [placeholder, true]);
+      const inPath = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path');
+      const declared = inPath.map((parameter) => [parameter.name, parameter.required]);
+      assert.deepEqual(declared, placeholders, name);
     }
   });
 
@@ -178,11 +120,14 @@ describe('openApiDocument', () => {
 
   it('names the scope that each operation requires', () => {
     const scoped = new Map(operations.map(({ name, operation }) => [name, operation.security]));
-    for (const name of ['GET /plants', 'HEAD /plants']) {
-      assert.deepEqual(scoped.get(name), [{ bearerAuth: ['plants:read'] }]);
-    }
-    for (const name of ['POST /plants', 'DELETE /plants/{id}']) {
-      assert.deepEqual(scoped.get(name), [{ bearerAuth: ['plants:write'] }]);
+    const expected = {
+      'GET /plants': 'read',
+      'HEAD /plants': 'read',
+      'POST /plants': 'write',
+      'DELETE /plants/{id}': 'write',
+    };
+    for (const [name, scope] of Object.entries(expected)) {
+      assert.deepEqual(scoped.get(name), [{ bearerAuth: [`plants:${scope}`] }], name);
     }
   });
 

@@ -1,85 +1,36 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { RequestMessage } from '../../src/index.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventuallyEqual } from '../support/eventually.ts';
 import { messagesOf } from '../support/messages.ts';
-import { head, RawConnection } from '../support/raw-http.ts';
+import { exchange, get, listRequest, RawConnection } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
+import { createPlants } from '../support/stored-plants.ts';
 import type { Call } from '../support/call.ts';
 
 const created = '{"id":7,"name":"Fern"}';
 
-interface Case {
-  readonly request: [method: string, target: string, call?: Call];
-  readonly message: Pick<RequestMessage, 'path' | 'operation' | 'status' | 'error' | 'user'>;
-}
-
-/** In this order, on one service. */
-const cases: readonly Case[] = [
-  {
-    request: ['POST', '/plants', { body: created }],
-    message: { path: '/plants', operation: 'createPlant', status: 200, error: undefined, user: 'ada' },
-  },
-  {
-    request: ['POST', '/plants', { body: created }],
-    message: { path: '/plants', operation: 'createPlant', status: 400, error: 'id_taken', user: 'ada' },
-  },
-  {
-    request: ['GET', '/plants?limit=1'],
-    message: { path: '/plants', operation: 'getPlants', status: 200, error: undefined, user: 'ada' },
-  },
-  {
-    request: ['HEAD', '/plants'],
-    message: { path: '/plants', operation: 'getPlants', status: 200, error: undefined, user: 'ada' },
-  },
-  {
-    request: ['GET', '/plants?limit=x'],
-    message: { path: '/plants', operation: 'getPlants', status: 400, error: 'invalid_limit', user: 'ada' },
-  },
-  {
-    request: ['DELETE', '/plants/7', { token: 'ada-reads' }],
-    message: { path: '/plants/{id}', operation: 'deletePlant', status: 403, error: 'insufficient_scope', user: 'ada' },
-  },
-  {
-    request: ['DELETE', '/plants/7'],
-    message: { path: '/plants/{id}', operation: 'deletePlant', status: 204, error: undefined, user: 'ada' },
-  },
-  {
-    request: ['DELETE', '/plants/7'],
-    message: { path: '/plants/{id}', operation: 'deletePlant', status: 404, error: 'plant_not_found', user: 'ada' },
-  },
-  {
-    request: ['GET', '/plants', { token: null }],
-    message: { path: '/plants', operation: 'getPlants', status: 401, error: 'missing_credentials', user: undefined },
-  },
-  {
-    request: ['GET', '/plants', { token: 'mallory' }],
-    message: { path: '/plants', operation: 'getPlants', status: 401, error: 'invalid_token', user: undefined },
-  },
-  {
-    request: ['GET', '/openapi.json', { token: null }],
-    message: { path: '/openapi.json', operation: 'getOpenApi', status: 200, error: undefined, user: undefined },
-  },
-  {
-    request: ['OPTIONS', '/plants'],
-    message: { path: '/plants', operation: undefined, status: 204, error: undefined, user: undefined },
-  },
-  {
-    request: ['PUT', '/plants'],
-    message: { path: '/plants', operation: undefined, status: 405, error: 'method_not_allowed', user: undefined },
-  },
-  {
-    request: ['GET', '/secret?token=secret'],
-    message: { path: '', operation: undefined, status: 404, error: 'route_not_found', user: undefined },
-  },
+/** A request, and what its message says: the operation, the status, the error code, the user and the path. */
+const cases: readonly [method: string, target: string, call: Call, message: string][] = [
+  ['POST', '/plants', { body: created }, 'createPlant 200 - ada /plants'],
+  ['POST', '/plants', { body: created }, 'createPlant 400 id_taken ada /plants'],
+  ['GET', '/plants?limit=1', {}, 'getPlants 200 - ada /plants'],
+  ['HEAD', '/plants', {}, 'getPlants 200 - ada /plants'],
+  ['GET', '/plants?limit=x', {}, 'getPlants 400 invalid_limit ada /plants'],
+  ['DELETE', '/plants/7', { token: 'ada-reads' }, 'deletePlant 403 insufficient_scope ada /plants/{id}'],
+  ['DELETE', '/plants/7', {}, 'deletePlant 204 - ada /plants/{id}'],
+  ['DELETE', '/plants/7', {}, 'deletePlant 404 plant_not_found ada /plants/{id}'],
+  ['GET', '/plants', { token: null }, 'getPlants 401 missing_credentials - /plants'],
+  ['GET', '/plants', { token: 'mallory' }, 'getPlants 401 invalid_token - /plants'],
+  ['GET', '/openapi.json', { token: null }, 'getOpenApi 200 - - /openapi.json'],
+  ['OPTIONS', '/plants', {}, '- 204 - - /plants'],
+  ['PUT', '/plants', {}, '- 405 method_not_allowed - /plants'],
+  ['GET', '/secret?token=secret', {}, '- 404 route_not_found - '],
 ];
 
 /** Returns the messages so far when there are `count` of them: a client may get a response before it is published. */
 async function received(messages: readonly RequestMessage[], count: number): Promise<readonly RequestMessage[]> {
-  await eventually(() => {
-    assert.equal(messages.length, count);
-  });
+  await eventuallyEqual(() => messages.length, count);
   return messages;
 }
 
@@ -87,18 +38,14 @@ describe('channel plant-store:request', () => {
   it('receives the route, the status, the error code and the user of each request', async (t) => {
     const { call } = await startService(t);
     const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
-    for (const { request } of cases) await call(...request);
-    const facts = (await received(messages, cases.length)).map(
-      ({ method, path, operation, status, error, user, durationMs, isComplete, bytes = 0, client }) => {
-        assert.ok(durationMs >= 0 && bytes > 100);
-        assert.deepEqual([isComplete, client], [true, '127.0.0.1']);
-        return { method, path, operation, status, error, user };
-      },
-    );
-    assert.deepEqual(
-      facts,
-      cases.map(({ request: [method], message }) => ({ method, ...message })),
-    );
+    for (const [method, target, options] of cases) await call(method, target, options);
+    for (const [n, message] of (await received(messages, cases.length)).entries()) {
+      const { path, operation = '-', status, error = '-', user = '-', durationMs, bytes = 0 } = message;
+      assert.ok(durationMs >= 0 && bytes > 100);
+      assert.deepEqual([message.isComplete, message.client], [true, '127.0.0.1']);
+      const [method, , , expected] = cases[n] ?? assert.fail();
+      assert.deepEqual([message.method, `${operation} ${status} ${error} ${user} ${path}`], [method, expected]);
+    }
   });
 
   it('receives the ids of the request, of its trace and of its token', async (t) => {
@@ -126,24 +73,18 @@ describe('channel plant-store:request', () => {
   it('receives how many bytes were sent on the connection', async (t) => {
     const { port } = await startService(t);
     const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
-    const connection = await RawConnection.open(t, port);
-    const list = `GET /plants HTTP/1.1\r\n${head}`;
-    connection.send(`${list}\r\n${list}Connection: close\r\n\r\n`);
-    const sent = await connection.untilClosed();
+    const sent = await exchange(t, port, listRequest + get('/plants', 'Connection: close\r\n'));
     const second = sent.indexOf('HTTP/1.1', 1);
     const bytes = (await received(messages, 2)).map((message) => message.bytes);
     assert.deepEqual(bytes, [second, sent.length - second]);
   });
 
   it('receives a list that the client did not read to its end as incomplete', async (t) => {
-    const store = new PlantStore({ storage: new MemoryStorage() });
-    const name = 'x'.repeat(10_000);
-    await Promise.all(Array.from({ length: 2000 }, (_, id) => store.createPlant('ada', { id, name })));
-    const { port } = await startService(t, { store });
+    const { port, store } = await startService(t);
+    await createPlants(store, 2000, 'x'.repeat(10_000));
     const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
-    const connection = await RawConnection.open(t, port);
-    connection.send(`GET /plants HTTP/1.1\r\n${head}\r\n`);
-    await connection.until(/Moss|xxx/);
+    const connection = await RawConnection.open(t, port, listRequest);
+    await connection.until(/xxx/);
     connection.socket.destroy();
     const [message] = await received(messages, 1);
     assert.deepEqual([message?.status, message?.isComplete], [200, false]);
@@ -165,9 +106,7 @@ describe('channel plant-store:request', () => {
     const { port } = await startService(t);
     const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
     for (const text of ['garbage\r\n\r\n', 'GET /plants HTTP/1.1\r\n\r\n']) {
-      const connection = await RawConnection.open(t, port);
-      connection.send(text);
-      await connection.until(/40009/);
+      await (await RawConnection.open(t, port, text)).until(/40009/);
     }
     const [message] = await received(messages, 1);
     assert.deepEqual([message?.path, message?.status, message?.error], ['/plants', 400, 'malformed_request']);

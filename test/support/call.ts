@@ -45,6 +45,16 @@ export async function callService(
   return { ...answered, json, error: errorOf(json) };
 }
 
+/** Returns the status of a response, and the integer of its Error body. */
+export function outcome({ status, error }: Answered): [status: number, error: number | undefined] {
+  return [status, error];
+}
+
+/** Returns the names in a list. */
+export function namesIn({ json }: Answered): string[] {
+  return (json as { name: string }[]).map(({ name }) => name);
+}
+
 /** Returns the integer of an Error body; `undefined` for other bodies. */
 export function errorOf(json: unknown): number | undefined {
   return (json as { error?: number } | undefined)?.error;

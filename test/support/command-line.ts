@@ -7,7 +7,7 @@ import { finish } from './run-program.ts';
 import type { Finished } from './run-program.ts';
 import { untilListening } from './server-process.ts';
 import type { ServerProcess } from './server-process.ts';
-import { main, tsx } from './sources.ts';
+import { plantStore } from './sources.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
 /** Where and how a command runs. Its environment consists of PATH and `env`. */
@@ -20,7 +20,7 @@ export interface CommandContext {
   readonly maxOpenFiles?: number;
 }
 
-/** Starts `plant-store` from the source code. */
+/** Starts `plant-store`. */
 export function spawnCommand(
   args: string[],
   { cwd, env = {}, stdin = '/dev/null', maxOpenFiles }: CommandContext,
@@ -28,7 +28,7 @@ export function spawnCommand(
   const { PATH = '', NODE_V8_COVERAGE } = process.env;
   const input = openSync(resolve(cwd, stdin), 'r');
   try {
-    const node = ['--import', tsx, main, ...args];
+    const node = [...plantStore, ...args];
     const [program, programArgs] =
       maxOpenFiles === undefined
         ? [process.execPath, node]

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Calls `check` until it succeeds, and returns its result. After `withinMs` milliseconds it rejects with the last error. */
@@ -11,4 +12,11 @@ export async function eventually<T>(check: () => T | Promise<T>, withinMs = 5000
     }
     await sleep(10);
   }
+}
+
+/** Waits until `read` returns a value that equals `expected`. */
+export async function eventuallyEqual<T>(read: () => T | Promise<T>, expected: T, withinMs?: number): Promise<void> {
+  await eventually(async () => {
+    assert.deepEqual(await read(), expected);
+  }, withinMs);
 }

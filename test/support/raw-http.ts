@@ -12,6 +12,9 @@ export function get(target: string, moreHeaders = ''): string {
   return `GET ${target} HTTP/1.1\r\n${head}${moreHeaders}\r\n`;
 }
 
+/** The header of a POST request of ada, whose body must follow in chunks. */
+export const chunkedPost = `POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+
 /** A request for all plants of ada. */
 export const listRequest: string = get('/plants');
 
@@ -36,13 +39,16 @@ export class RawConnection {
     socket.on('error', () => undefined);
   }
 
-  static async open(t: HasAfter, port: number): Promise<RawConnection> {
+  /** Connects to a server, and sends `text`. The connection is closed after the test. */
+  static async open(t: HasAfter, port: number, text = ''): Promise<RawConnection> {
     const socket = connect(port, '127.0.0.1');
     t.after(() => {
       socket.destroy();
     });
     await once(socket, 'connect');
-    return new RawConnection(socket);
+    const connection = new RawConnection(socket);
+    connection.send(text);
+    return connection;
   }
 
   send(text: string): void {
@@ -104,4 +110,14 @@ export function parseRawAnswers(text: string): RawAnswer[] {
     at = headEnd + length;
   }
   return answers;
+}
+
+/** Returns the statuses of all responses of a connection. */
+export function statusesIn(text: string): number[] {
+  return parseRawAnswers(text).map(({ status }) => status);
+}
+
+/** Sends text on a new connection, and returns the text of the responses when the server has closed the connection. */
+export async function exchange(t: HasAfter, port: number, text: string): Promise<string> {
+  return (await RawConnection.open(t, port, text)).untilClosed();
 }

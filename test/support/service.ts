@@ -7,6 +7,8 @@ import { createPlantServer } from '../../src/http.ts';
 import type { Authenticate, ServiceOptions } from '../../src/http.ts';
 import { callService } from './call.ts';
 import type { Answered, Call } from './call.ts';
+import { heldStorage } from './held-storage.ts';
+import type { HeldStorage } from './held-storage.ts';
 import { listen } from './listen.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
@@ -30,7 +32,7 @@ export interface Service extends AnyService {
 }
 
 /** The options of a service, its storage and its store. */
-type StartOptions = Partial<ServiceOptions> & { storage?: StorageAdapter; store?: PlantStore };
+export type StartOptions = Partial<ServiceOptions> & { storage?: StorageAdapter; store?: PlantStore };
 
 /** Accepts the name of a user as the token. `ada-reads` and `ada-writes` are tokens of ada with one scope each. */
 export const authenticateByName: Authenticate = (token) => {
@@ -53,6 +55,19 @@ export async function startService(t: HasAfter, options: StartOptions = {}): Pro
   const url = `http://127.0.0.1:${port}`;
   const call: Service['call'] = (method, target, given) => callService(url, method, target, given);
   return { server, store, url, port, faults, send: (request) => fetch(request), call };
+}
+
+/** Starts a service whose commits wait until they are released. */
+export async function startHeldService(t: HasAfter, options: StartOptions = {}): Promise<Service & HeldStorage> {
+  const held = heldStorage();
+  return { ...(await startService(t, { storage: held.storage, ...options })), ...held };
+}
+
+/** Starts a service that waits at most 100 ms for a request. node:http checks this once a second. */
+export async function startImpatientService(t: HasAfter, options: StartOptions = {}): Promise<Service> {
+  const service = await startService(t, options);
+  Object.assign(service.server, { headersTimeout: 100, requestTimeout: 100 });
+  return service;
 }
 
 /** Creates a service over `createFetchHandler`, by default over a new MemoryStorage. There is no network. */

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The root folder of the repository. */
@@ -13,3 +14,10 @@ export function sourceUrl(path: string): string {
 
 /** The program `plant-store`, in TypeScript. */
 export const main: string = fileURLToPath(sourceUrl('tools/cli/main.ts'));
+
+/**
+ * The arguments of Node.js that run `plant-store`: from the build, which starts faster, or from the source code while its
+ * coverage is measured.
+ */
+export const plantStore: readonly string[] =
+  process.env['NODE_V8_COVERAGE'] === undefined ? [join(root, 'dist/tools/cli/main.js')] : ['--import', tsx, main];

@@ -40,7 +40,10 @@ export function rowOfPlants(user: string, count: number): OwnedPlant[] {
 
 /** Creates plants of a user in a store, with ids from 0. By default the name of each is its id. */
 export async function createPlants(store: PlantStore, count: number, name?: string, user = 'ada'): Promise<void> {
-  await Promise.all(Array.from({ length: count }, (_, id) => store.createPlant(user, { id, name: name ?? `${id}` })));
+  for (let at = 0; at < count; at += 5000) {
+    const ids = Array.from({ length: Math.min(5000, count - at) }, (_, n) => at + n);
+    await Promise.all(ids.map((id) => store.createPlant(user, { id, name: name ?? `${id}` })));
+  }
 }
 
 /** Creates plants in an SQLite file. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CheckClient } from '../../../src/check/check-client.ts';
-import { checkConcurrent } from '../../../src/check/concurrent/check-concurrent.ts';
-import { sendByFetch } from '../../../src/check/send-by-fetch.ts';
+import { CheckClient } from '../../../src/kits/conformance/check-client.ts';
+import { checkConcurrent } from '../../../src/kits/conformance/concurrent/check-concurrent.ts';
+import { sendByFetch } from '../../../src/kits/conformance/send-by-fetch.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import { PostgresCluster, poolOf } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
