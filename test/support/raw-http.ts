@@ -1,6 +1,7 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import { errorOf } from './call.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
@@ -81,6 +82,12 @@ export class RawConnection {
   }
 }
 
+/** A server that a test has started in its own process. */
+interface InProcess {
+  readonly server: Server;
+  readonly port: number;
+}
+
 /** A response, parsed from the bytes of a connection. */
 export interface RawAnswer {
   readonly status: number;
@@ -120,4 +127,28 @@ export function statusesIn(text: string): number[] {
 /** Sends text on a new connection, and returns the text of the responses when the server has closed the connection. */
 export async function exchange(t: HasAfter, port: number, text: string): Promise<string> {
   return (await RawConnection.open(t, port, text)).untilClosed();
+}
+
+/** Connects to a server in this process. Returns the connection and the socket that the server has accepted. */
+export async function openAccepted(t: HasAfter, { server, port }: InProcess): Promise<[RawConnection, Socket]> {
+  const accepted = once(server, 'connection') as Promise<[Socket]>;
+  const connection = await RawConnection.open(t, port);
+  return [connection, (await accepted)[0]];
+}
+
+/**
+ * Sends a request to a server in this process, and waits until the server handles it. With `isPaused`, the connection
+ * reads nothing.
+ */
+export async function begin(
+  t: HasAfter,
+  { server, port }: InProcess,
+  text: string,
+  { isPaused = false } = {},
+): Promise<{ connection: RawConnection; response: ServerResponse }> {
+  const begun = once(server, 'request') as Promise<[unknown, ServerResponse]>;
+  const connection = await RawConnection.open(t, port);
+  if (isPaused) connection.socket.pause();
+  connection.send(text);
+  return { connection, response: (await begun)[1] };
 }

@@ -9,7 +9,7 @@ import { createDocs } from '../../../src/tools/cli/docs/find-page.ts';
 import { createListenerWithPages } from '../../../src/http/node/request-listener.ts';
 import { createServerFor } from '../../../src/http/node/server.ts';
 import { MemoryStorage, PlantStore } from '../../../src/index.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually, eventuallyEqual } from '../../support/eventually.ts';
 import { listen } from '../../support/listen.ts';
 import { get, listRequest, post, RawConnection } from '../../support/raw-http.ts';
 import { authenticateByName } from '../../support/service.ts';
@@ -72,9 +72,7 @@ async function stall(t: HasAfter, { port, accepted }: Watched, text: string): Pr
   const connection = await RawConnection.open(t, port);
   connection.socket.pause();
   connection.send(text);
-  await eventually(() => {
-    assert.equal(accepted.at(-1)?.bytesRead, text.length);
-  });
+  await eventuallyEqual(() => accepted.at(-1)?.bytesRead, text.length);
   await untilStill(accepted.at(-1));
   return connection;
 }

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { createRequestListener, drainServer } from '../../../src/http.ts';
 import { MemoryStorage, PlantStore } from '../../../src/index.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventuallyEqual } from '../../support/eventually.ts';
 import { listen } from '../../support/listen.ts';
-import { head, listRequest, post, RawConnection } from '../../support/raw-http.ts';
+import { begin, head, listRequest, openAccepted, post, RawConnection } from '../../support/raw-http.ts';
 import { authenticateByName, startService } from '../../support/service.ts';
 import { createPlants } from '../../support/stored-plants.ts';
+
+const beginning = post('{"id":1,"name":"Fe', 22);
+const closing = /^HTTP\/1\.1 200 OK\r\n(?:[^]*\r\n)?Connection: close\r\n/;
 
 describe('drainServer', () => {
   it('drains a node:http server of the application', async (t) => {
@@ -21,13 +21,10 @@ describe('drainServer', () => {
     const idle = await RawConnection.open(t, port);
     idle.send(listRequest);
     await idle.until(/\[\]$/);
-    const unfinished = await RawConnection.open(t, port);
-    const received = once(server, 'request');
-    unfinished.send(post('{"id":1', 100));
-    await received;
+    const { connection } = await begin(t, { server, port }, post('{"id":1', 100));
     await drainServer(server, 50);
     assert.match(await idle.untilClosed(), /\[\]$/);
-    assert.equal(await unfinished.untilClosed(), '');
+    assert.equal(await connection.untilClosed(), '');
   });
 
   it('rejects an invalid graceMs', async (t) => {
@@ -39,72 +36,48 @@ describe('drainServer', () => {
   });
 
   it('finishes requests in progress with Connection: close, and closes idle connections', async (t) => {
-    const { server, store, port } = await startService(t);
-    const idle = await RawConnection.open(t, port);
-    idle.send(listRequest);
+    const service = await startService(t);
+    const idle = await RawConnection.open(t, service.port, listRequest);
     assert.match(await idle.until(/\[\]$/), /keep-alive/);
-    const busy = await RawConnection.open(t, port);
-    const received = once(server, 'request');
-    busy.send(post('{"id":1,"name":"Fe', 22));
-    await received;
-    const drained = drainServer(server, 60_000);
+    const { connection } = await begin(t, service, beginning);
+    const drained = drainServer(service.server, 60_000);
     await idle.untilClosed();
-    busy.send('rn"}');
-    const answer = await busy.untilClosed();
-    assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/);
-    assert.match(answer, /\r\nConnection: close\r\n/);
+    connection.send('rn"}');
+    assert.match(await connection.untilClosed(), closing);
     await drained;
-    assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
+    assert.deepEqual(await service.store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
   });
 
   it('closes a busy connection after a request that arrives while draining', async (t) => {
-    const { server, store, port } = await startService(t);
-    const connection = await RawConnection.open(t, port);
-    const received = once(server, 'request');
-    connection.send(post('{"id":1,"name":"Fe', 22));
-    await received;
-    const drained = drainServer(server, 60_000);
-    connection.send(`rn"}GET /plants HTTP/1.1\r\n${head}\r\n`);
-    const answers = await connection.untilClosed();
-    assert.match(answers, /^HTTP\/1\.1 200 OK\r\n/);
-    assert.match(answers, /\r\nConnection: close\r\n/);
+    const service = await startService(t);
+    const { connection } = await begin(t, service, beginning);
+    const drained = drainServer(service.server, 60_000);
+    connection.send(`rn"}${listRequest}`);
+    assert.match(await connection.untilClosed(), closing);
     await drained;
-    assert.equal((await store.listPlants('ada')).length, 1);
+    assert.equal((await service.store.listPlants('ada')).length, 1);
   });
 
   it('responds to a request whose header was incomplete when draining began, then closes the connection', async (t) => {
-    const { server, port } = await startService(t);
-    const accepted = once(server, 'connection') as Promise<[Socket]>;
-    const connection = await RawConnection.open(t, port);
+    const service = await startService(t);
+    const [connection, socket] = await openAccepted(t, service);
     connection.send('GET /plants HTTP/1.1\r\n');
-    const [socket] = await accepted;
-    await eventually(() => {
-      assert.ok(socket.bytesRead > 0);
-    });
-    const drained = drainServer(server, 60_000);
+    await eventuallyEqual(() => socket.bytesRead > 0, true);
+    const drained = drainServer(service.server, 60_000);
     connection.send(`${head}\r\n`);
-    const answer = await connection.untilClosed();
-    assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/);
-    assert.match(answer, /\r\nConnection: close\r\n/);
+    assert.match(await connection.untilClosed(), closing);
     await drained;
   });
 
   it('closes a connection when its list is complete', async (t) => {
-    const { server, store, port } = await startService(t);
+    const service = await startService(t);
     // So that only drainServer closes the connection.
-    server.keepAliveTimeout = 0;
-    const name = 'x'.repeat(5000);
-    await createPlants(store, 5000, name);
-    const connection = await RawConnection.open(t, port);
-    connection.socket.pause();
-    const responses = once(server, 'request') as Promise<[unknown, ServerResponse]>;
-    connection.send(listRequest);
-    const [, response] = await responses;
-    await eventually(() => {
-      assert.ok(response.headersSent);
-    });
+    service.server.keepAliveTimeout = 0;
+    await createPlants(service.store, 5000, 'x'.repeat(5000));
+    const { connection, response } = await begin(t, service, listRequest, { isPaused: true });
+    await eventuallyEqual(() => response.headersSent, true);
     const startMs = performance.now();
-    const drained = drainServer(server, 20_000);
+    const drained = drainServer(service.server, 20_000);
     connection.socket.resume();
     assert.match(await connection.untilClosed(), /\]\r\n0\r\n\r\n$/);
     await drained;
@@ -112,16 +85,12 @@ describe('drainServer', () => {
   });
 
   it('closes the connections whose requests are not complete after graceMs', { timeout: 20_000 }, async (t) => {
-    const { server, store, port } = await startService(t);
+    const service = await startService(t);
     // So that only drainServer closes the connection.
-    server.timeout = 0;
-    server.requestTimeout = 0;
-    const connection = await RawConnection.open(t, port);
-    const received = once(server, 'request');
-    connection.send(post('{"id":1', 100));
-    await received;
-    await drainServer(server, 50);
+    Object.assign(service.server, { timeout: 0, requestTimeout: 0 });
+    const { connection } = await begin(t, service, post('{"id":1', 100));
+    await drainServer(service.server, 50);
     assert.equal(await connection.untilClosed(), '');
-    assert.deepEqual(await store.listPlants('ada'), []);
+    assert.deepEqual(await service.store.listPlants('ada'), []);
   });
 });

@@ -1,18 +1,27 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, it } from 'node:test';
 import { createRequestListener } from '../../../src/http.ts';
 import { MemoryStorage, PlantStore } from '../../../src/index.ts';
 import type { Answered } from '../../support/call.ts';
-import { eventually } from '../../support/eventually.ts';
-import { heldStorage } from '../../support/held-storage.ts';
+import { eventuallyEqual } from '../../support/eventually.ts';
 import { listen } from '../../support/listen.ts';
-import { createRequest, get, head, parseRawAnswer, post, RawConnection } from '../../support/raw-http.ts';
-import { authenticateByName, startService } from '../../support/service.ts';
+import {
+  begin,
+  chunkedPost,
+  createRequest,
+  exchange,
+  get,
+  parseRawAnswer,
+  post,
+  RawConnection,
+} from '../../support/raw-http.ts';
+import { authenticateByName, startHeldService, startImpatientService, startService } from '../../support/service.ts';
 import type { Service } from '../../support/service.ts';
 import { createPlants } from '../../support/stored-plants.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
+
+const incomplete = post('{"id":1,"name":"Fe', 22);
 
 /** Sends a request that needs a permit, but not the storage. */
 const listNothing = ({ call }: Service): Promise<Answered> => call('GET', '/plants?limit=0', { token: 'bob' });
@@ -24,9 +33,7 @@ async function assertHeld(service: Service): Promise<void> {
 
 /** Waits until the only permit is free. */
 async function untilFree(service: Service): Promise<void> {
-  await eventually(async () => {
-    assert.equal((await listNothing(service)).status, 200);
-  });
+  await eventuallyEqual(async () => (await listNothing(service)).status, 200);
 }
 
 /** Starts a service with one permit, where ada has 40 MB of plants, which the socket buffers cannot hold. */
@@ -37,29 +44,19 @@ async function startWithLongList(t: HasAfter): Promise<Service> {
 }
 
 /** Opens a connection, requests a list, and reads nothing. Waits until the server has begun to send the list. */
-async function stall(t: HasAfter, { server, port }: Service, target = '/plants'): Promise<RawConnection> {
-  const connection = await RawConnection.open(t, port);
-  connection.socket.pause();
-  const requested = once(server, 'request');
-  connection.send(get(target));
-  const [, response] = (await requested) as [unknown, { headersSent: boolean }];
-  await eventually(() => {
-    assert.ok(response.headersSent);
-  });
-  return connection;
+async function stall(t: HasAfter, service: Service, target = '/plants'): ReturnType<typeof begin> {
+  const begun = await begin(t, service, get(target), { isPaused: true });
+  await eventuallyEqual(() => begun.response.headersSent, true);
+  return begun;
 }
 
 describe('a request that is refused because no permit is free', () => {
   it('is refused before its body is read', async (t) => {
-    const { storage, release, committing } = heldStorage();
-    const { port } = await startService(t, { storage, maxInFlight: 1 });
-    const first = await RawConnection.open(t, port);
-    first.send(createRequest(1));
+    const { port, release, committing } = await startHeldService(t, { maxInFlight: 1 });
+    await RawConnection.open(t, port, createRequest(1));
     await committing;
     for (const text of [post('', 60_000), post('', 60_000).replace('\r\n', '\r\nExpect: 100-continue\r\n')]) {
-      const connection = await RawConnection.open(t, port);
-      connection.send(text);
-      const { status, error, head: headers } = parseRawAnswer(await connection.untilClosed());
+      const { status, error, head: headers } = parseRawAnswer(await exchange(t, port, text));
       assert.deepEqual([status, error], [503, 50300]);
       assert.match(headers, /^Retry-After: 1\r?$/m);
       assert.match(headers, /^Connection: close\r?$/m);
@@ -68,13 +65,10 @@ describe('a request that is refused because no permit is free', () => {
   });
 });
 
-describe('the permit of a request', () => {
+describe('the permit of a request', { concurrency: true }, () => {
   it('is held while its body is incomplete, and free after the response', async (t) => {
     const service = await startService(t, { maxInFlight: 1 });
-    const connection = await RawConnection.open(t, service.port);
-    const requested = once(service.server, 'request');
-    connection.send(post('{"id":1,"name":"Fe', 22));
-    await requested;
+    const { connection } = await begin(t, service, incomplete);
     await assertHeld(service);
     connection.send('rn"}');
     await connection.until(/\}$/);
@@ -82,14 +76,13 @@ describe('the permit of a request', () => {
   });
 
   it('is not held while it waits for earlier requests of its connection', async (t) => {
-    const { storage, release, committing } = heldStorage();
-    const service = await startService(t, { storage, maxInFlight: 3 });
-    const connection = await RawConnection.open(t, service.port);
+    const service = await startHeldService(t, { maxInFlight: 3 });
     // Ada may hold two permits.
-    connection.send(createRequest(1) + createRequest(2) + createRequest(3));
-    await committing;
+    const creates = [1, 2, 3].map(createRequest).join('');
+    const connection = await RawConnection.open(t, service.port, creates);
+    await service.committing;
     assert.equal((await service.call('GET', '/plants?limit=0')).status, 200);
-    release();
+    service.release();
     await connection.until(/plant 3/);
   });
 
@@ -99,10 +92,7 @@ describe('the permit of a request', () => {
   ] as const) {
     it(`is free if the client ${how} its connection while its body is incomplete`, async (t) => {
       const service = await startService(t, { maxInFlight: 1 });
-      const connection = await RawConnection.open(t, service.port);
-      const requested = once(service.server, 'request');
-      connection.send(post('{"id":1,"name":"Fe', 22));
-      await requested;
+      const { connection } = await begin(t, service, incomplete);
       await assertHeld(service);
       leave(connection);
       await untilFree(service);
@@ -110,14 +100,12 @@ describe('the permit of a request', () => {
     });
 
     it(`is free if the client ${how} its connection while its plant is being committed`, async (t) => {
-      const { storage, release, committing } = heldStorage();
-      const service = await startService(t, { storage, maxInFlight: 1 });
-      const connection = await RawConnection.open(t, service.port);
-      connection.send(createRequest(1));
-      await committing;
+      const service = await startHeldService(t, { maxInFlight: 1 });
+      const connection = await RawConnection.open(t, service.port, createRequest(1));
+      await service.committing;
       await assertHeld(service);
       leave(connection);
-      release();
+      service.release();
       await untilFree(service);
       assert.deepEqual(service.faults, []);
     });
@@ -125,7 +113,7 @@ describe('the permit of a request', () => {
     it(`is free if the client ${how} its connection while its list is being sent`, async (t) => {
       const service = await startWithLongList(t);
       for (const target of ['/plants', '/plants?limit=3000']) {
-        const connection = await stall(t, service, target);
+        const { connection } = await stall(t, service, target);
         await assertHeld(service);
         leave(connection);
         await untilFree(service);
@@ -134,35 +122,24 @@ describe('the permit of a request', () => {
     });
   }
 
-  it('is free if the request times out while its body is incomplete', async (t) => {
-    const service = await startService(t, { maxInFlight: 1 });
-    service.server.headersTimeout = 100;
-    service.server.requestTimeout = 100;
-    const connection = await RawConnection.open(t, service.port);
-    connection.send(post('{"id":1,"name":"Fe', 22));
-    assert.match(await connection.untilClosed(), /^HTTP\/1\.1 408 /);
-    await untilFree(service);
-  });
+  for (const [how, text, status] of [
+    ['the request times out while its body is incomplete', incomplete, 408],
+    ['its body is not valid HTTP', `${chunkedPost}zz\r\n`, 400],
+  ] as const) {
+    it(`is free if ${how}`, async (t) => {
+      const service = await startImpatientService(t, { maxInFlight: 1 });
+      assert.equal(parseRawAnswer(await exchange(t, service.port, text)).status, status);
+      await untilFree(service);
+    });
+  }
 
-  it('is free if its body is not valid HTTP', async (t) => {
-    const service = await startService(t, { maxInFlight: 1 });
-    const connection = await RawConnection.open(t, service.port);
-    connection.send(
-      `POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
-    );
-    assert.match(await connection.untilClosed(), /^HTTP\/1\.1 400 /);
-    await untilFree(service);
-  });
-
-  it('is held while nobody reads the response, until the connection is closed', async (t) => {
+  it('is held while the response is not read, until the connection is closed', async (t) => {
     const service = await startWithLongList(t);
     service.server.timeout = 300;
-    const accepted = once(service.server, 'connection') as Promise<[{ destroyed: boolean }]>;
-    await stall(t, service);
-    const [socket] = await accepted;
+    const { response } = await stall(t, service);
     await assertHeld(service);
     await untilFree(service);
-    assert.ok(socket.destroyed);
+    assert.ok(response.destroyed);
   });
 
   it('is free if a middleware has already begun the response', async (t) => {

@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../../src/index.ts';
 import { createPlantServer } from '../../../src/http.ts';
 import { assertDescribed } from '../../support/described.ts';
-import { head, listRequest, parseRawAnswer, parseRawAnswers, post, RawConnection } from '../../support/raw-http.ts';
-import { startService } from '../../support/service.ts';
-import type { Socket } from 'node:net';
+import { begin, exchange, head, listRequest, parseRawAnswer, post, RawConnection } from '../../support/raw-http.ts';
+import { startImpatientService, startService } from '../../support/service.ts';
 import { connectionLimit, openFileLimit } from '../../../src/http/node/connection-limit.ts';
 import { readDocument } from '../../support/documents.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually, eventuallyEqual } from '../../support/eventually.ts';
 import { evalArgs } from '../../support/run-program.ts';
 import { untilListening } from '../../support/server-process.ts';
 import { sourceUrl } from '../../support/sources.ts';
@@ -42,44 +39,14 @@ describe('a request that node:http rejects', () => {
       [`GET /plants HTTP/1.1\r\nHost: x\r\n${'a:\r\n'.repeat(129)}\r\n`, 431, 43100],
     ] as const;
     for (const [text, status, error] of refused) {
-      const connection = await RawConnection.open(t, port);
-      connection.send(text);
-      assertError(await connection.untilClosed(), status, error);
+      assertError(await exchange(t, port, text), status, error);
     }
   });
 
   it('gets 408 if it does not arrive in time', async (t) => {
-    const { server, port } = await startService(t);
-    server.headersTimeout = 100;
-    server.requestTimeout = 100;
-    for (const text of ['GET /plants HTT', post('{"id":1', 100)]) {
-      const connection = await RawConnection.open(t, port);
-      connection.send(text);
-      assertError(await connection.untilClosed(), 408, 40800);
-    }
-  });
-
-  it('does not affect the response to an earlier request', async (t) => {
-    const storage = new MemoryStorage();
-    const { store, port, faults } = await startService(t, { storage });
-    await store.createPlant('ada', { id: 1, name: 'Fern' });
-    const list = storage.list.bind(storage);
-    const entered = Promise.withResolvers<undefined>();
-    storage.list = (user, range) => {
-      entered.resolve(undefined);
-      return new Promise((resolve) => setTimeout(resolve, 50)).then(() => list(user, range));
-    };
-    const connection = await RawConnection.open(t, port);
-    connection.send(listRequest);
-    await entered.promise;
-    connection.send('garbage\r\n\r\n');
-    const answers = parseRawAnswers(await connection.untilClosed());
-    assert.deepEqual(
-      answers.map(({ status }) => status),
-      [200, 400],
-    );
-    assert.deepEqual(answers[0]?.json, [{ name: 'Fern' }]);
-    assert.deepEqual(faults, []);
+    const { port } = await startImpatientService(t);
+    const texts = ['GET /plants HTT', post('{"id":1', 100)].map((text) => exchange(t, port, text));
+    for (const text of await Promise.all(texts)) assertError(text, 408, 40800);
   });
 });
 
@@ -116,13 +83,6 @@ describe('an incomplete request header', () => {
   });
 });
 
-describe('createPlantServer', () => {
-  it('allows a client 10 seconds for the header and 30 seconds for the request by default', async (t) => {
-    const { server } = await startService(t);
-    assert.deepEqual([server.headersTimeout, server.requestTimeout], [10_000, 30_000]);
-  });
-});
-
 describe('limits of a server', () => {
   it('are listed in docs/limits.md', async () => {
     const page = await readDocument('docs/limits.md');
@@ -133,13 +93,8 @@ describe('limits of a server', () => {
     assert.equal(Number(/that limit minus (\d+)/.exec(page)?.[1]), 1024 - connectionLimit(1024));
     assert.equal(Number(/but at least (\d+)/.exec(page)?.[1]), connectionLimit(0));
     assert.match(page, new RegExp(`set \`server\\.maxHeadersCount\` to\\s${server.maxHeadersCount ?? 0},`));
-    for (const property of [
-      'headersTimeout',
-      'requestTimeout',
-      'keepAliveTimeout',
-      'timeout',
-      'maxConnections',
-    ] as const) {
+    const timeouts = ['headersTimeout', 'requestTimeout', 'keepAliveTimeout', 'timeout'] as const;
+    for (const property of [...timeouts, 'maxConnections'] as const) {
       const [, given = '', unit] =
         new RegExp(`^\\| [^|]+ \\| ([\\d,]+)( s)? +\\| \`server\\.${property}\``, 'm').exec(page) ?? [];
       assert.equal(server[property], Number(given.replace(',', '')) * (unit === undefined ? 1 : 1000), property);
@@ -149,23 +104,13 @@ describe('limits of a server', () => {
 
 describe('timeout of a server', () => {
   it('closes the connection of a list whose client does not read it', async (t) => {
-    const { server, store, port, faults } = await startService(t);
-    const name = 'x'.repeat(60_000);
-    await createPlants(store, 300, name);
-    assert.equal(server.timeout, 60_000);
-    server.timeout = 300;
-    const request = once(server, 'request') as Promise<[{ socket: Socket }, ServerResponse]>;
-    const reader = await RawConnection.open(t, port);
-    reader.socket.pause();
-    reader.send(listRequest);
-    const [{ socket }, response] = await request;
-    await eventually(() => {
-      assert.ok(socket.destroyed);
-    });
+    const service = await startService(t);
+    await createPlants(service.store, 300, 'x'.repeat(60_000));
+    service.server.timeout = 300;
+    const { response } = await begin(t, service, listRequest, { isPaused: true });
+    await eventuallyEqual(() => response.destroyed, true);
     assert.equal(response.writableFinished, false);
-    await eventually(() => {
-      assert.equal(response.listenerCount('drain'), 0);
-    });
-    assert.deepEqual(faults, []);
+    await eventuallyEqual(() => response.listenerCount('drain'), 0);
+    assert.deepEqual(service.faults, []);
   });
 });

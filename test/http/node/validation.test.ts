@@ -4,7 +4,15 @@ import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../../src/index.ts';
 import { createRequestListener } from '../../../src/http.ts';
 import { listen } from '../../support/listen.ts';
-import { head, parseRawAnswer, post, RawConnection } from '../../support/raw-http.ts';
+import {
+  exchange,
+  head,
+  parseRawAnswer,
+  parseRawAnswers,
+  post,
+  RawConnection,
+  statusesIn,
+} from '../../support/raw-http.ts';
 import { authenticateByName, startService } from '../../support/service.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
@@ -52,14 +60,12 @@ describe('a malformed request', () => {
   for (const [name, text] of Object.entries(malformed)) {
     it(`gets 400 and has no effect: ${name}`, async (t) => {
       const { store, port, faults } = await startService(t);
-      const connection = await RawConnection.open(t, port);
-      connection.send(text);
-      const answer = await connection.untilClosed();
-      const { status, error } = parseRawAnswer(answer);
-      assert.deepEqual([status, error], [400, 40009]);
-      assert.equal(answer.split('HTTP/1.1 ').length, 2, 'one response');
-      assert.deepEqual(await store.listPlants('ada'), []);
-      assert.deepEqual(faults, []);
+      const answers = parseRawAnswers(await exchange(t, port, text));
+      assert.deepEqual(
+        answers.map(({ status, error }) => [status, error]),
+        [[400, 40009]],
+      );
+      assert.deepEqual([await store.listPlants('ada'), faults], [[], []]);
     });
   }
 
@@ -73,12 +79,10 @@ describe('a malformed request', () => {
       `POST http://other.example:99/plants HTTP/1.1\r\n${head}`,
     ];
     for (const [index, start] of unusual.entries()) {
-      const connection = await RawConnection.open(t, port);
       const body = `{"id":${index},"name":"Fern"}`;
-      connection.send(
-        `${start}Content-Type: application/json\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-      );
-      assert.equal(parseRawAnswer(await connection.untilClosed()).status, 200, start);
+      const framing = `Connection: close\r\nContent-Length: ${body.length}\r\n\r\n`;
+      const text = `${start}Content-Type: application/json\r\n${framing}${body}`;
+      assert.deepEqual(statusesIn(await exchange(t, port, text)), [200], start);
     }
     assert.equal((await store.listPlants('ada')).length, unusual.length);
   });
@@ -102,9 +106,8 @@ describe('a header with many fields', () => {
   for (const [name, start] of Object.entries(servers)) {
     it(`is accepted with 128 fields: ${name}`, async (t) => {
       const { port, store } = await start(t);
-      const connection = await RawConnection.open(t, port);
-      connection.send(withFields(128, 'Connection: close\r\n'));
-      assert.equal(parseRawAnswer(await connection.untilClosed()).status, 200);
+      const text = withFields(128, 'Connection: close\r\n');
+      assert.deepEqual(statusesIn(await exchange(t, port, text)), [200]);
       assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
     });
 
@@ -113,11 +116,8 @@ describe('a header with many fields', () => {
       const { port, store } = await start(t);
       for (const count of [129, 130, 160, 2001, 3000]) {
         for (const last of ['X: y\r\n', 'Authorization: Bearer eve\r\n', 'Host: y\r\n']) {
-          const connection = await RawConnection.open(t, port);
-          connection.send(withFields(count, last));
-          const answer = await connection.untilClosed();
-          assert.match(answer, /^HTTP\/1\.1 431 /, `${count} fields, the last is ${last}`);
-          assert.equal(answer.split('HTTP/1.1 ').length, 2, 'one response');
+          const answers = await exchange(t, port, withFields(count, last));
+          assert.deepEqual(statusesIn(answers), [431], `${count} fields, the last is ${last}`);
         }
       }
       assert.deepEqual(await store.listPlants('ada'), []);
@@ -136,12 +136,9 @@ describe('a header that is sent twice', () => {
       [post(plant).replace('Content-Type', 'Authorization: Bearer eve\r\nContent-Type'), 401, 40102],
     ] as const;
     for (const [text, status, error] of twice) {
-      const connection = await RawConnection.open(t, port);
-      connection.send(text);
-      const answer = parseRawAnswer(await connection.until(/\}$/));
+      const answer = parseRawAnswer(await (await RawConnection.open(t, port, text)).until(/\}$/));
       assert.deepEqual([answer.status, answer.error], [status, error]);
     }
-    assert.deepEqual(await store.listPlants('ada'), []);
-    assert.deepEqual(await store.listPlants('eve'), []);
+    for (const user of ['ada', 'eve']) assert.deepEqual(await store.listPlants(user), []);
   });
 });
