@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { errorTable, MemoryStorage, PlantStore } from '../../src/index.ts';
-import type { NewPlant, StorageAdapter } from '../../src/index.ts';
-import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
+import type { NewPlant, PlantStoreOptions, StorageAdapter } from '../../src/index.ts';
+import { maxInt64 } from '../../src/core/model/int64.ts';
 import { heldStorage } from '../support/held-storage.ts';
 import { createPlants } from '../support/stored-plants.ts';
 
 const newStore = (storage: StorageAdapter = new MemoryStorage()): PlantStore => new PlantStore({ storage });
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const collected: T[] = [];
+  for await (const item of items) collected.push(item);
+  return collected;
+}
 
 describe('PlantStore.createPlant', () => {
   it('returns the stored plant as a new object', async () => {
@@ -18,54 +24,12 @@ describe('PlantStore.createPlant', () => {
     assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name: 'Fern', tag: 'indoor' }]);
   });
 
-  it('accepts every int64 and every safe integer as the id', async () => {
+  it('rejects an invalid plant, and stores nothing', async () => {
     const store = newStore();
-    const ids = [minInt64, maxInt64, 0n, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, -0.0 + 5];
-    for (const id of ids) assert.equal((await store.createPlant('ada', { id, name: '' })).id, BigInt(id));
-  });
-
-  it('rejects ids that are not exact', async () => {
-    const store = newStore();
-    for (const id of [2 ** 53, 1.5, NaN, Infinity, maxInt64 + 1n, minInt64 - 1n, '1', null, true, {}, [1]]) {
-      const plant = { id, name: 'Fern' } as NewPlant;
-      await assert.rejects(store.createPlant('ada', plant), { code: 'invalid_plant', message: /^id / });
-    }
-  });
-
-  it('tells the caller to pass a bigint instead of an unsafe integer', async () => {
-    await assert.rejects(newStore().createPlant('ada', { id: 2 ** 60, name: '' }), {
-      code: 'invalid_plant',
-      message: /pass a bigint/,
-    });
-  });
-
-  it('rejects names and tags that some storage cannot hold', async () => {
-    const store = newStore();
-    for (const text of [null, 1, {}, 'a\0b', '\uD800', 'a\uDC00b']) {
-      await assert.rejects(store.createPlant('ada', { id: 1, name: text } as NewPlant), {
-        code: 'invalid_plant',
-        message: /^name /,
-      });
-      await assert.rejects(store.createPlant('ada', { id: 1, name: '', tag: text } as NewPlant), {
-        code: 'invalid_plant',
-        message: /^tag /,
-      });
+    for (const plant of [null, 'plant', { name: 'Fern' }, { id: 2 ** 53, name: '' }, { id: 1, name: 'a\0b' }]) {
+      await assert.rejects(store.createPlant('ada', plant as NewPlant), { code: 'invalid_plant' });
     }
     assert.deepEqual(await store.listPlants('ada'), []);
-  });
-
-  it('names a missing field, and treats an undefined tag as absent', async () => {
-    const store = newStore();
-    await assert.rejects(store.createPlant('ada', { name: 'Fern' } as NewPlant), {
-      code: 'invalid_plant',
-      message: 'id is required.',
-    });
-    const nameless = { id: 1 } as NewPlant;
-    await assert.rejects(store.createPlant('ada', nameless), { code: 'invalid_plant', message: 'name is required.' });
-    for (const plant of [null, undefined, 'plant', 1, []]) {
-      await assert.rejects(store.createPlant('ada', plant as unknown as NewPlant), { code: 'invalid_plant' });
-    }
-    assert.deepEqual(await store.createPlant('ada', { id: 1, name: '', tag: undefined }), { id: 1n, name: '' });
   });
 
   it('rejects an id that is taken, and does not change the plant', async () => {
@@ -109,8 +73,7 @@ describe('PlantStore.iteratePages', () => {
   it('yields all plants in pages of at most 1000', async () => {
     const store = newStore();
     await createPlants(store, 2500);
-    const lengths: number[] = [];
-    for await (const page of store.iteratePages('ada')) lengths.push(page.length);
+    const lengths = (await collect(store.iteratePages('ada'))).map(({ length }) => length);
     assert.deepEqual(lengths, [1000, 1000, 500]);
     assert.equal((await store.listPlants('ada')).length, 2500);
     assert.equal((await store.listPlants('ada', { limit: 2000 })).length, 2000);
@@ -155,21 +118,15 @@ describe('PlantStore.deletePlant', () => {
     assert.equal(await store.deletePlant('ada', 1), false);
   });
 
-  it('rejects an id that is not an int64', async () => {
+  it('rejects an id that is not an int64, and tells the caller to pass a bigint instead of an unsafe integer', async () => {
     const store = newStore();
-    for (const id of [2 ** 53, maxInt64 + 1n, '1' as unknown as number]) {
+    for (const id of [maxInt64 + 1n, '1' as unknown as number]) {
       await assert.rejects(store.deletePlant('ada', id), { code: 'invalid_id' });
     }
-  });
-
-  it('tells the caller to pass a bigint instead of a number that is not a safe integer', async () => {
-    const store = newStore();
-    const expected = (code: string, name: string): object => ({
-      code,
-      message: `${name} is a number outside the range of safe integers: pass a bigint.`,
-    });
-    await assert.rejects(store.deletePlant('ada', 2 ** 53), expected('invalid_id', 'id'));
-    await assert.rejects(store.listPlants('ada', { after: -(2 ** 53) }), expected('invalid_after', 'after'));
+    const message = 'id is a number outside the range of safe integers: pass a bigint.';
+    await assert.rejects(store.deletePlant('ada', 2 ** 53), { code: 'invalid_id', message });
+    const ofAfter = { code: 'invalid_after', message: message.replace('id', 'after') };
+    await assert.rejects(store.listPlants('ada', { after: -(2 ** 53) }), ofAfter);
   });
 });
 
@@ -188,34 +145,25 @@ describe('PlantStore', () => {
 
   it('rejects invalid options with a TypeError that names them', () => {
     const storage = new MemoryStorage();
-    assert.throws(() => new PlantStore({ storage: null as unknown as StorageAdapter }), {
-      name: 'TypeError',
-      message: /storage/,
-    });
-    const withoutScan = Object.assign(new MemoryStorage(), { scan: undefined }) as unknown as StorageAdapter;
-    assert.throws(() => new PlantStore({ storage: withoutScan }), { name: 'TypeError', message: /it has no scan$/ });
-    assert.throws(() => new PlantStore({ storage: {} as StorageAdapter }), { name: 'TypeError', message: /storage/ });
-    assert.throws(() => new PlantStore({ storage, maxPendingWrites: 0 }), {
-      name: 'TypeError',
-      message: /maxPendingWrites/,
-    });
-    assert.throws(() => new PlantStore({ storage, maxCacheBytes: 1.5 }), {
-      name: 'TypeError',
-      message: /maxCacheBytes/,
-    });
+    for (const [options, message] of [
+      [{ storage: null }, /storage/],
+      [{ storage: {} }, /storage/],
+      [{ storage: Object.assign(new MemoryStorage(), { scan: undefined }) }, /it has no scan$/],
+      [{ storage, maxPendingWrites: 0 }, /maxPendingWrites/],
+      [{ storage, maxCacheBytes: 1.5 }, /maxCacheBytes/],
+    ] as const) {
+      assert.throws(() => new PlantStore(options as unknown as PlantStoreOptions), { name: 'TypeError', message });
+    }
   });
 
   it('reports a storage that returns an invalid result as storage_unavailable', async () => {
-    for (const page of [undefined, null, 'plants', {}, []]) {
-      const storage = Object.assign(new MemoryStorage(), {
-        list: () => Promise.resolve(page),
-      }) as unknown as StorageAdapter;
-      await assert.rejects(newStore(storage).listPlants('ada'), { code: 'storage_unavailable' });
-      await assert.rejects(newStore(storage).listPage('ada'), { code: 'storage_unavailable' });
-      const silent = Object.assign(new MemoryStorage(), {
-        commit: () => Promise.resolve(page),
-      }) as unknown as StorageAdapter;
-      await assert.rejects(newStore(silent).createPlant('ada', { id: 1, name: '' }), { code: 'storage_unavailable' });
+    for (const result of [undefined, null, 'plants', {}, []]) {
+      const wrong = { list: () => Promise.resolve(result), commit: () => Promise.resolve(result) };
+      const store = newStore(Object.assign(new MemoryStorage(), wrong));
+      await assert.rejects(store.listPlants('ada'), { code: 'storage_unavailable' });
+      await assert.rejects(store.listPage('ada'), { code: 'storage_unavailable' });
+      await assert.rejects(store.createPlant('ada', { id: 1, name: '' }), { code: 'storage_unavailable' });
+      await assert.rejects(store.deletePlant('ada', 1), { code: 'storage_unavailable' });
     }
   });
 
@@ -256,28 +204,12 @@ describe('PlantStore', () => {
 
   it('reports a failure of the storage as storage_unavailable, with the cause but not in the message', async () => {
     const cause = new Error('disk on fire at /secret');
-    const failing: StorageAdapter = {
-      commit: () => Promise.reject(cause),
-      list: () => {
-        throw cause;
-      },
-      scan: () => Promise.reject(cause),
-      close: () => Promise.resolve(),
+    const list = (): never => {
+      throw cause;
     };
-    const store = newStore(failing);
+    const store = newStore(Object.assign(new MemoryStorage(), { commit: () => Promise.reject(cause), list }));
     const expected = { code: 'storage_unavailable', cause, message: errorTable.storage_unavailable.message };
     await assert.rejects(store.createPlant('ada', { id: 1, name: '' }), expected);
     await assert.rejects(store.listPlants('ada'), expected);
-  });
-
-  it('reports too few outcomes of an adapter as storage_unavailable', async () => {
-    const store = newStore(
-      new (class extends MemoryStorage {
-        override commit(): Promise<boolean[]> {
-          return Promise.resolve([]);
-        }
-      })(),
-    );
-    await assert.rejects(store.deletePlant('ada', 1), { code: 'storage_unavailable' });
   });
 });

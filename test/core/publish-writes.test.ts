@@ -46,11 +46,8 @@ describe('channel plant-store:create', () => {
     await assert.rejects(store.createPlant('ada', { id: 8, name: 'Moss' }), { code: 'saturated' });
     await first;
     assert.deepEqual(
-      messages.map(({ id, error }) => [id, error]),
-      [
-        [8n, 'saturated'],
-        [7n, undefined],
-      ],
+      messages.map(({ id, error = '' }) => `${id} ${error}`),
+      ['8 saturated', '7 '],
     );
     await store.close();
   });
@@ -106,15 +103,6 @@ describe('channel plant-store:commit', () => {
       { writes: 1, error: undefined },
       { writes: 1, error: 'invalid_plant' },
     ]);
-    await store.close();
-  });
-
-  it('receives a duration that is not more than that of the create', async (t) => {
-    const commits = messagesOf<CommitMessage>(t, 'plant-store:commit');
-    const creates = messagesOf<CreateMessage>(t, 'plant-store:create');
-    const store = new PlantStore({ storage: new MemoryStorage() });
-    await store.createPlant('ada', fern);
-    assert.ok((commits[0]?.durationMs ?? Infinity) <= (creates[0]?.durationMs ?? 0));
     await store.close();
   });
 });

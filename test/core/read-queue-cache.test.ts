@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonPage } from '../../src/index.ts';
 import { ReadQueue } from '../../src/core/read-queue.ts';
-import { hold, namesIn, openBatchStorage, request, withCache } from '../support/batch-storage.ts';
+import { hold, namesIn, openBatchStorage, openWithCache, request, withCache } from '../support/batch-storage.ts';
 import { turn } from '../support/commits.ts';
 import { create } from '../support/writes.ts';
 
 describe('ReadQueue with a cache', () => {
   it('returns cached pages without a batch, and reads all others', async () => {
-    const storage = await openBatchStorage({ ada: 30 });
-    const { queue } = withCache(storage);
+    const { storage, queue } = await openWithCache({ ada: 30 });
     const cached = await queue.readJson(request('ada', 20));
     const after = await queue.readJson(request('ada', 20, 4n));
     assert.equal(await queue.readJson(request('ada', 20)), cached);
@@ -24,8 +23,7 @@ describe('ReadQueue with a cache', () => {
   });
 
   it('returns a cached page in the next iteration, even if long lists wait', async () => {
-    const storage = await openBatchStorage({ ada: 1000, bob: 20 });
-    const { queue } = withCache(storage);
+    const { queue } = await openWithCache({ ada: 1000, bob: 20 });
     const cached = await queue.readJson(request('bob', 20));
     const users = ['ada', 'eve', 'joe', 'ada', 'eve', 'joe'];
     const long = Promise.all(users.map((user) => queue.readJson(request(user, 1000, -1n))));
@@ -40,8 +38,7 @@ describe('ReadQueue with a cache', () => {
   });
 
   it('reads a page once for all requests of an iteration', async () => {
-    const storage = await openBatchStorage({ ada: 30, bob: 30 });
-    const { queue } = withCache(storage);
+    const { storage, queue } = await openWithCache({ ada: 30, bob: 30 });
     const requests = Array.from({ length: 60 }, (_, n) => request(n % 2 === 0 ? 'ada' : 'bob', n % 3 === 0 ? 10 : 20));
     const pages = await Promise.all(requests.map((each) => queue.readJson(each)));
     for (const [n, { count }] of pages.entries()) assert.equal(count, requests[n]?.limit);
@@ -51,8 +48,7 @@ describe('ReadQueue with a cache', () => {
   });
 
   it('does not delay a request because of another one whose page is not cached', async () => {
-    const storage = await openBatchStorage({ ada: 30 });
-    const { queue } = withCache(storage);
+    const { storage, queue } = await openWithCache({ ada: 30 });
     const pages = [
       queue.readPlants(request('ada', 20)),
       ...[4n, 4n, undefined].map((after) => queue.readJson(request('ada', 20, after))),
@@ -65,8 +61,7 @@ describe('ReadQueue with a cache', () => {
   });
 
   it('reads a page again for the other requests if its batch fails', async () => {
-    const storage = await openBatchStorage({ ada: 1 });
-    const { queue } = withCache(storage);
+    const { storage, queue } = await openWithCache({ ada: 1 });
     storage.afterRead = async () => {
       storage.afterRead = async () => undefined;
       throw new Error('no disk');
@@ -77,8 +72,7 @@ describe('ReadQueue with a cache', () => {
   });
 
   it('checks the version once for all requests of an iteration, and then removes stale pages', async () => {
-    const storage = await openBatchStorage({ ada: 1, bob: 1 });
-    const { queue, version } = withCache(storage);
+    const { storage, queue, version } = await openWithCache({ ada: 1, bob: 1 });
     await Promise.all([queue.readJson(request('ada', 5)), queue.readJson(request('bob', 5))]);
     let checks = 0;
     version.read = () => {
@@ -92,8 +86,7 @@ describe('ReadQueue with a cache', () => {
   });
 
   it('checks the version after the last request of an iteration', async () => {
-    const storage = await openBatchStorage({ ada: 1 });
-    const { queue, version } = withCache(storage);
+    const { storage, queue, version } = await openWithCache({ ada: 1 });
     await queue.readJson(request('ada', 5));
     const early = queue.readJson(request('ada', 5));
     // Another process commits and acknowledges a plant before the second request, in the same iteration.
@@ -107,8 +100,7 @@ describe('ReadQueue with a cache', () => {
   });
 
   it('rejects the waiting requests if the version cannot be read, and continues', async () => {
-    const storage = await openBatchStorage({ ada: 1, bob: 1 });
-    const { queue, version } = withCache(storage);
+    const { storage, queue, version } = await openWithCache({ ada: 1, bob: 1 });
     await queue.readJson(request('ada', 5));
     const [read, waiting] = [1, 2].map(() => queue.readJson(request('ada', 1000, -1n)));
     assert.ok(read && waiting);
@@ -128,8 +120,7 @@ describe('ReadQueue with a cache', () => {
   });
 
   it('does not cache a page if plants may have changed while it was being read', async () => {
-    const storage = await openBatchStorage({ ada: 1 });
-    const { queue, cache, version } = withCache(storage);
+    const { storage, queue, cache, version } = await openWithCache({ ada: 1 });
     const release = hold(storage);
     const changes: (() => void)[] = [
       () => {

@@ -5,7 +5,7 @@ import { MemoryStorage, PlantStoreError } from '../../src/index.ts';
 import type { JsonPage, PlantPage } from '../../src/index.ts';
 import { toJsonPage } from '../../src/storage/page.ts';
 import { ReadQueue } from '../../src/core/read-queue.ts';
-import { hold, namesIn, openBatchStorage, request, withCache } from '../support/batch-storage.ts';
+import { hold, namesIn, openBatchStorage, openQueue, request, withCache } from '../support/batch-storage.ts';
 import type { BatchStorage } from '../support/batch-storage.ts';
 import { turn } from '../support/commits.ts';
 import { create } from '../support/writes.ts';
@@ -13,11 +13,11 @@ import { create } from '../support/writes.ts';
 /** Returns the users or the limits of the requests in each batch. */
 const usersIn = ({ batches }: BatchStorage): string[][] => batches.map((batch) => batch.map(({ user }) => user));
 const limitsIn = ({ batches }: BatchStorage): number[][] => batches.map((batch) => batch.map(({ limit }) => limit));
+const sizesIn = ({ batches }: BatchStorage): number[] => batches.map(({ length }) => length);
 
 describe('ReadQueue', () => {
   it('reads the pages that are requested in one event loop iteration as one batch', async () => {
-    const storage = await openBatchStorage({ ada: 30, bob: 5 });
-    const queue = new ReadQueue(storage, undefined);
+    const { storage, queue } = await openQueue({ ada: 30, bob: 5 });
     const requests = [request('ada', 20), request('bob', 5), request('eve', 3), request('ada', 20, 9n)];
     const pages = await Promise.all(requests.map((each) => queue.readJson(each)));
     assert.equal(storage.batches.length, 1);
@@ -61,8 +61,7 @@ describe('ReadQueue', () => {
   });
 
   it('fills a batch with up to 1000 plants, and reads the rest in a later iteration', async () => {
-    const storage = await openBatchStorage({ ada: 1000 });
-    const queue = new ReadQueue(storage, undefined);
+    const { storage, queue } = await openQueue({ ada: 1000 });
     const limits = [600, 300, 200, 100, 1000];
     const pages = await Promise.all(limits.map((limit) => queue.readJson(request('ada', limit))));
     assert.deepEqual(
@@ -73,8 +72,7 @@ describe('ReadQueue', () => {
   });
 
   it('serves users in round-robin order', async () => {
-    const storage = await openBatchStorage({ ada: 1000, bob: 1000, eve: 20 });
-    const queue = new ReadQueue(storage, undefined);
+    const { storage, queue } = await openQueue({ ada: 1000, bob: 1000, eve: 20 });
     const users = ['ada', 'ada', 'ada', 'bob', 'bob'];
     const long = Promise.all(users.map((user) => queue.readJson(request(user, 1000))));
     await Promise.all([long, queue.readJson(request('eve', 20))]);
@@ -82,16 +80,14 @@ describe('ReadQueue', () => {
   });
 
   it('alternates between users within a batch', async () => {
-    const storage = await openBatchStorage({ ada: 100, bob: 100 });
-    const queue = new ReadQueue(storage, undefined);
+    const { storage, queue } = await openQueue({ ada: 100, bob: 100 });
     const users = [...Array<string>(9).fill('ada'), 'bob', 'bob'];
     await Promise.all(users.map((user) => queue.readJson(request(user, 200))));
     assert.deepEqual(usersIn(storage), [['ada', 'bob', 'ada', 'bob', 'ada'], Array(5).fill('ada'), ['ada']]);
   });
 
   it('serves a user who arrives later before a user who has been served', async () => {
-    const storage = await openBatchStorage({ ada: 1000, bob: 1000 });
-    const queue = new ReadQueue(storage, undefined);
+    const { storage, queue } = await openQueue({ ada: 1000, bob: 1000 });
     const adas = Promise.all([1, 2, 3].map(() => queue.readJson(request('ada', 1000))));
     await new Promise(setImmediate);
     await Promise.all([adas, queue.readJson(request('bob', 1000))]);
@@ -99,8 +95,7 @@ describe('ReadQueue', () => {
   });
 
   it('does not let short lists delay a long one', async () => {
-    const storage = await openBatchStorage({ ada: 1000, bob: 20 });
-    const queue = new ReadQueue(storage, undefined);
+    const { queue } = await openQueue({ ada: 1000, bob: 20 });
     const short: Promise<JsonPage>[] = [];
     const addShort = (): void => {
       for (let n = 0; n < 30; n++) short.push(queue.readJson(request('bob', 20)));
@@ -135,8 +130,7 @@ describe('ReadQueue', () => {
   });
 
   it('reads one batch per event loop iteration', async () => {
-    const storage = await openBatchStorage({ ada: 1000 });
-    const queue = new ReadQueue(storage, undefined);
+    const { storage, queue } = await openQueue({ ada: 1000 });
     const all = Promise.all(Array.from({ length: 10 }, () => queue.readJson(request('ada', 1000))));
     for (let iteration = 1; iteration <= 10; iteration++) {
       await new Promise(setImmediate);
@@ -159,25 +153,17 @@ describe('ReadQueue', () => {
   });
 
   it('reads a batch immediately when 64 requests have arrived', async () => {
-    const storage = await openBatchStorage({ ada: 2 });
-    const queue = new ReadQueue(storage, undefined);
+    const { storage, queue } = await openQueue({ ada: 2 });
     const reads = Array.from({ length: 63 }, () => queue.readJson(request('ada', 1)));
     assert.equal(storage.batches.length, 0);
     reads.push(queue.readJson(request('ada', 1)), queue.readJson(request('ada', 1)));
-    assert.deepEqual(
-      storage.batches.map(({ length }) => length),
-      [64],
-    );
+    assert.deepEqual(sizesIn(storage), [64]);
     await Promise.all(reads);
-    assert.deepEqual(
-      storage.batches.map(({ length }) => length),
-      [64, 1],
-    );
+    assert.deepEqual(sizesIn(storage), [64, 1]);
   });
 
   it('rejects only the requests of a batch that fails, and continues', async () => {
-    const storage = await openBatchStorage({ ada: 1000, bob: 1000 });
-    const queue = new ReadQueue(storage, undefined);
+    const { storage, queue } = await openQueue({ ada: 1000, bob: 1000 });
     const error = new PlantStoreError('storage_unavailable');
     storage.afterRead = async ([first]) => {
       if (first?.user === 'ada') throw error;
@@ -220,13 +206,7 @@ describe('ReadQueue', () => {
     const { queue } = withCache(storage);
     const [json, plants] = await Promise.all([queue.readJson(request('bob', 2)), queue.readPlants(request('bob', 2))]);
     assert.deepEqual(namesIn(json), ['0', '1']);
-    assert.deepEqual(plants, {
-      plants: [
-        { id: 0n, name: '0' },
-        { id: 1n, name: '1' },
-      ],
-      hasMore: true,
-    });
+    assert.deepEqual(plants, { plants: [0n, 1n].map((id) => ({ id, name: `${id}` })), hasMore: true });
     const order: string[] = [];
     await Promise.all([
       queue.readPlants(request('ada', 1000)).then(() => order.push('first')),

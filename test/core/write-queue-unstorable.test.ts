@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { PlantStoreError } from '../../src/index.ts';
 import { WriteQueue } from '../../src/core/write-queue.ts';
-import { apply, Commits, turn } from '../support/commits.ts';
+import { apply, makeQueue, turn } from '../support/commits.ts';
 import { create, idOf, remove } from '../support/writes.ts';
 
 const bounds = { maxPendingWrites: 100, maxBatchWrites: 10 };
@@ -37,8 +37,7 @@ describe('WriteQueue, over a storage that cannot hold some plants', { timeout: 3
   });
 
   it('commits the second half of a batch if the first half fails for another reason', async () => {
-    const commits = new Commits();
-    const queue = new WriteQueue(commits.commit, bounds);
+    const { commits, queue } = makeQueue(bounds);
     const settled = Promise.allSettled([queue.add(create(1)), queue.add(create(2)), queue.add(create(3))]);
     await turn();
     commits.fail(new PlantStoreError('invalid_plant'));
@@ -59,8 +58,7 @@ describe('WriteQueue, over a storage that cannot hold some plants', { timeout: 3
   });
 
   it('frees the room of each part of a batch when it settles, and closes after the last part', async () => {
-    const commits = new Commits();
-    const queue = new WriteQueue(commits.commit, { maxPendingWrites: 4, maxBatchWrites: 10 });
+    const { commits, queue } = makeQueue({ maxPendingWrites: 4, maxBatchWrites: 10 });
     const settled = Promise.allSettled([1, 2, 3, 4].map((id) => queue.add(create(id))));
     await turn();
     commits.fail(new PlantStoreError('invalid_plant'));
@@ -104,6 +102,7 @@ describe('WriteQueue, over a storage that cannot hold some plants', { timeout: 3
             async (writes) => {
               assert.equal(underWay++, 0);
               assert.ok(writes.length <= maxBatchWrites);
+              assert.equal(new Set(writes.map(idOf)).size, writes.length);
               await turn();
               underWay--;
               if (writes.some((write) => write.kind === 'create' && write.plant.name === 'unstorable')) {

@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import fc from 'fast-check';
 import type { Write } from '../../src/index.ts';
 import { WriteQueue } from '../../src/core/write-queue.ts';
-import { apply, Commits, turn } from '../support/commits.ts';
-import { eventually } from '../support/eventually.ts';
-import { create, idOf, remove } from '../support/writes.ts';
+import { Commits, makeQueue, turn } from '../support/commits.ts';
+import { eventuallyEqual } from '../support/eventually.ts';
+import { create, remove } from '../support/writes.ts';
 
 /** Without a wait after a commit, so that the tests do not depend on its time. */
 const bounds = { maxPendingWrites: 100, maxBatchWrites: 10, returnWaitMs: () => 0 };
 
 describe('WriteQueue', () => {
   it('commits the writes of one event loop iteration as one batch', async () => {
-    const commits = new Commits();
-    const queue = new WriteQueue(commits.commit, bounds);
+    const { commits, queue } = makeQueue(bounds);
     const outcomes = Promise.all([queue.add(create(1)), queue.add(create(2)), queue.add(create(1, 'bob'))]);
     await turn();
     assert.deepEqual(commits.batches, [[create(1), create(2), create(1, 'bob')]]);
@@ -23,8 +21,7 @@ describe('WriteQueue', () => {
   });
 
   it('delays a batch while every iteration adds writes, for at most five iterations', async () => {
-    const commits = new Commits();
-    const queue = new WriteQueue(commits.commit, { maxPendingWrites: 100, maxBatchWrites: 100 });
+    const { commits, queue } = makeQueue({ maxPendingWrites: 100, maxBatchWrites: 100 });
     let added = 0;
     while (commits.batches.length === 0) {
       void queue.add(create(added++));
@@ -36,8 +33,7 @@ describe('WriteQueue', () => {
   });
 
   it('has one batch in flight, and collects the next one meanwhile', async () => {
-    const commits = new Commits();
-    const queue = new WriteQueue(commits.commit, bounds);
+    const { commits, queue } = makeQueue(bounds);
     const first = queue.add(create(1));
     await turn();
     const second = queue.add(create(2));
@@ -54,8 +50,7 @@ describe('WriteQueue', () => {
   });
 
   it('waits for the clients of a commit during which other writes arrived', async () => {
-    const commits = new Commits();
-    const queue = new WriteQueue(commits.commit, { ...bounds, returnWaitMs: () => 60_000 });
+    const { commits, queue } = makeQueue({ ...bounds, returnWaitMs: () => 60_000 });
     const first = Promise.all([queue.add(create(1)), queue.add(create(2))]);
     await turn();
     const others = [queue.add(create(3)), queue.add(create(4))];
@@ -90,9 +85,7 @@ describe('WriteQueue', () => {
     await sleep(20);
     commits.succeed();
     await first;
-    await eventually(() => {
-      assert.equal(commits.batches.length, 2);
-    });
+    await eventuallyEqual(() => commits.batches.length, 2);
     assert.ok(times.length === 1 && (times[0] ?? 0) > 15, String(times));
     commits.succeed();
     assert.equal(await second, true);
@@ -105,8 +98,7 @@ describe('WriteQueue', () => {
   });
 
   it('does not wait after a failed commit', async () => {
-    const commits = new Commits();
-    const queue = new WriteQueue(commits.commit, { ...bounds, returnWaitMs: () => 60_000 });
+    const { commits, queue } = makeQueue({ ...bounds, returnWaitMs: () => 60_000 });
     const first = queue.add(create(1));
     await turn();
     void queue.add(create(2));
@@ -118,8 +110,7 @@ describe('WriteQueue', () => {
   });
 
   it('commits a full batch during this wait', async () => {
-    const commits = new Commits();
-    const queue = new WriteQueue(commits.commit, { ...bounds, returnWaitMs: () => 60_000 });
+    const { commits, queue } = makeQueue({ ...bounds, returnWaitMs: () => 60_000 });
     const first = Promise.all(Array.from({ length: 9 }, (_, id) => queue.add(create(id))));
     await turn();
     void queue.add(create(10));
@@ -131,8 +122,7 @@ describe('WriteQueue', () => {
   });
 
   it('writes to a plant at most once per batch, in the order of the calls', async () => {
-    const commits = new Commits();
-    const queue = new WriteQueue(commits.commit, bounds);
+    const { commits, queue } = makeQueue(bounds);
     const settled: string[] = [];
     const add = (name: string, write: Write): Promise<void> =>
       queue.add(write).then(() => {
@@ -154,36 +144,25 @@ describe('WriteQueue', () => {
   });
 
   it('limits a batch to maxBatchWrites', async () => {
-    const commits = new Commits();
-    const queue = new WriteQueue(commits.commit, bounds);
+    const { commits, queue } = makeQueue(bounds);
     const outcomes = Promise.all(Array.from({ length: 25 }, (_, id) => queue.add(create(id))));
     for (let n = 0; n < 3; n++) {
       await turn();
       commits.succeed();
     }
     assert.equal((await outcomes).length, 25);
-    assert.deepEqual(
-      commits.batches.map(({ length }) => length),
-      [10, 10, 5],
-    );
+    assert.deepEqual(commits.sizes, [10, 10, 5]);
   });
 
   it('commits a full batch immediately, and the rest in the next batch', async () => {
-    const commits = new Commits();
-    const queue = new WriteQueue(commits.commit, bounds);
+    const { commits, queue } = makeQueue(bounds);
     const outcomes = Promise.all(Array.from({ length: 12 }, (_, id) => queue.add(create(id))));
-    assert.deepEqual(
-      commits.batches.map(({ length }) => length),
-      [10],
-    );
+    assert.deepEqual(commits.sizes, [10]);
     await turn();
     assert.equal(commits.underWay, 1);
     commits.succeed();
     await turn();
-    assert.deepEqual(
-      commits.batches.map(({ length }) => length),
-      [10, 2],
-    );
+    assert.deepEqual(commits.sizes, [10, 2]);
     commits.succeed();
     assert.equal((await outcomes).length, 12);
     const again = queue.add(create(1));
@@ -193,8 +172,7 @@ describe('WriteQueue', () => {
   });
 
   it('rejects exactly the writes of a failed batch, and continues', async () => {
-    const commits = new Commits();
-    const queue = new WriteQueue(commits.commit, bounds);
+    const { commits, queue } = makeQueue(bounds);
     const failed = Promise.allSettled([queue.add(create(1)), queue.add(create(2))]);
     const next = queue.add(create(1));
     await turn();
@@ -210,8 +188,7 @@ describe('WriteQueue', () => {
   });
 
   it('rejects writes past maxPendingWrites with saturated, and accepts writes again when there is room', async () => {
-    const commits = new Commits();
-    const queue = new WriteQueue(commits.commit, { maxPendingWrites: 3, maxBatchWrites: 10 });
+    const { commits, queue } = makeQueue({ maxPendingWrites: 3, maxBatchWrites: 10 });
     const taken = [queue.add(create(1)), queue.add(create(1)), queue.add(create(2))];
     await assert.rejects(queue.add(create(3)), { code: 'saturated' });
     await turn();
@@ -226,8 +203,8 @@ describe('WriteQueue', () => {
   });
 
   it('commits queued writes before close resolves, and rejects later writes', async () => {
-    const commits = new Commits();
-    const queue = new WriteQueue(commits.commit, bounds);
+    await makeQueue(bounds).queue.close();
+    const { commits, queue } = makeQueue(bounds);
     const taken = Promise.all([queue.add(create(1)), queue.add(create(1))]);
     let isClosed = false;
     const closed = queue.close().then(() => {
@@ -241,36 +218,5 @@ describe('WriteQueue', () => {
     commits.succeed();
     await Promise.all([taken, closed, queue.close()]);
     assert.equal(commits.batches.length, 2);
-  });
-
-  it('closes immediately if no write is queued', async () => {
-    await new WriteQueue(new Commits().commit, bounds).close();
-  });
-
-  it('returns the outcomes of sequential writes for any writes', async () => {
-    const operation = fc.record({ id: fc.integer({ min: 1, max: 4 }), isCreate: fc.boolean(), pause: fc.boolean() });
-    await fc.assert(
-      fc.asyncProperty(fc.array(operation, { maxLength: 60 }), async (operations) => {
-        const there = new Set<string>();
-        const queue = new WriteQueue(
-          (writes) => {
-            const ids = writes.map((write) => String(idOf(write)));
-            assert.equal(new Set(ids).size, ids.length);
-            return Promise.resolve(writes.map((write, n) => apply(there, write.kind === 'create', ids[n] ?? '')));
-          },
-          { maxPendingWrites: 100, maxBatchWrites: 3 },
-        );
-        const outcomes: Promise<boolean>[] = [];
-        for (const { id, isCreate, pause } of operations) {
-          outcomes.push(queue.add(isCreate ? create(id) : remove(id)));
-          if (pause) await turn();
-        }
-        const model = new Set<string>();
-        assert.deepEqual(
-          await Promise.all(outcomes),
-          operations.map(({ id, isCreate }) => apply(model, isCreate, String(id))),
-        );
-      }),
-    );
   });
 });

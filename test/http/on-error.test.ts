@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createRequestListener } from '../../src/http.ts';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import { listen } from '../support/listen.ts';
-import { startService } from '../support/service.ts';
+import { describeOnBothFronts, startService } from '../support/service.ts';
 
 const secrets = ['TOKEN-SECRET', 'COOKIE-SECRET', 'QUERY-SECRET', 'BODY-SECRET', 'ROW-SECRET'];
 
@@ -45,21 +45,6 @@ describe('onError', () => {
     }
   });
 
-  it('receives the method and the path of the OpenAPI document', async (t) => {
-    const reports: unknown[] = [];
-    const authenticate = (): never => {
-      throw new Error('identity provider is down');
-    };
-    const service = await startService(t, { authenticate, onError: (...report) => reports.push(report.slice(1)) });
-    for (const [method, target, path] of [
-      ['GET', '/plants?a=1', '/plants'],
-      ['DELETE', '/plants/pst_secret?a=1', '/plants/{id}'],
-    ] as const) {
-      const { headers } = await service.call(method, target);
-      assert.deepEqual(reports.pop(), [{ requestId: headers.get('x-request-id'), method, path }]);
-    }
-  });
-
   const failing: Record<string, () => unknown> = {
     throws: () => {
       throw new Error('the hook is broken');
@@ -86,4 +71,21 @@ describe('onError', () => {
       assert.equal((await service.call('GET', '/plants')).status, 200);
     });
   }
+});
+
+describeOnBothFronts('onError', (start) => {
+  it('receives the method and the path of the OpenAPI document', async (t) => {
+    const reports: unknown[] = [];
+    const authenticate = (): never => {
+      throw new Error('identity provider is down');
+    };
+    const service = await start(t, { authenticate, onError: (...report) => reports.push(report.slice(1)) });
+    for (const [method, target, path] of [
+      ['GET', '/plants?a=1', '/plants'],
+      ['DELETE', '/plants/pst_secret?a=1', '/plants/{id}'],
+    ] as const) {
+      const { headers } = await service.call(method, target);
+      assert.deepEqual(reports.pop(), [{ requestId: headers.get('x-request-id'), method, path }]);
+    }
+  });
 });

@@ -36,6 +36,14 @@ export async function openBatchStorage(plants: Readonly<Record<string, number>>)
   return storage;
 }
 
+/** Opens a storage like {@link openBatchStorage}, and creates a queue for it without a cache. */
+export async function openQueue(
+  plants: Readonly<Record<string, number>>,
+): Promise<{ storage: BatchStorage; queue: ReadQueue }> {
+  const storage = await openBatchStorage(plants);
+  return { storage, queue: new ReadQueue(storage, undefined) };
+}
+
 /** Returns a request for a page. */
 export function request(user: string, limit: number, after?: bigint): PageRequest {
   return { user, after, limit };
@@ -58,6 +66,14 @@ export function withCache(storage: StorageAdapter): CachedQueue {
   const version = { read: () => 0 };
   const cache = new PageCache({ maxText: 100_000, dataVersion: () => version.read() });
   return { queue: new ReadQueue(storage, cache), cache, version };
+}
+
+/** Opens a storage like {@link openBatchStorage}, and creates a queue with a cache for it. */
+export async function openWithCache(
+  plants: Readonly<Record<string, number>>,
+): Promise<CachedQueue & { storage: BatchStorage }> {
+  const storage = await openBatchStorage(plants);
+  return { storage, ...withCache(storage) };
 }
 
 /** Makes the batches of a storage wait. The returned function lets the batch continue that has waited for longest. */

@@ -1,3 +1,5 @@
+import { WriteQueue } from '../../src/core/write-queue.ts';
+import type { WriteQueueOptions } from '../../src/core/write-queue.ts';
 import type { Write } from '../../src/index.ts';
 
 /** A `commit` whose batches settle when the test calls `succeed` or `fail`. */
@@ -10,6 +12,11 @@ export class Commits {
     return new Promise((resolve, reject) => this.#pending.push({ resolve, reject }));
   };
 
+  /** The number of writes in each batch. */
+  get sizes(): number[] {
+    return this.batches.map(({ length }) => length);
+  }
+
   get underWay(): number {
     return this.#pending.length;
   }
@@ -21,6 +28,12 @@ export class Commits {
   fail(error: Error): void {
     this.#pending.shift()?.reject(error);
   }
+}
+
+/** Creates a queue over {@link Commits}. */
+export function makeQueue(options: WriteQueueOptions): { commits: Commits; queue: WriteQueue } {
+  const commits = new Commits();
+  return { commits, queue: new WriteQueue(commits.commit, options) };
 }
 
 /** Resolves after two iterations of the event loop. */

@@ -4,12 +4,17 @@ import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MemoryStorage } from '../../../src/index.ts';
 import type { ServiceOptions } from '../../../src/fetch.ts';
+import { heldStorage } from '../../support/held-storage.ts';
 import { createPlants } from '../../support/stored-plants.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 import { createHandler, newPost, newRequest } from './requests.ts';
 import type { Created } from './requests.ts';
 
 const headers = { authorization: 'Bearer ada' };
+
+/** Creates a request of ada for a list. */
+const newList = (target = '/plants', init: RequestInit = {}): Request =>
+  newRequest('GET', target, { headers, ...init });
 
 /** A handler whose storage counts its reads. Ada has five pages of 1000 plants. */
 async function createCounting(
@@ -47,7 +52,7 @@ async function someTurns(): Promise<void> {
 describe('the stream of a long list', () => {
   it('sends all pages', async (t) => {
     const { handler, reads, faults } = await createCounting(t);
-    const response = await handler(newRequest('GET', '/plants', { headers }));
+    const response = await handler(newList());
     const names = ((await response.json()) as { name: string }[]).map(({ name }) => name);
     assert.deepEqual(
       names,
@@ -59,7 +64,7 @@ describe('the stream of a long list', () => {
 
   it('reads a page when its reader requests it', async (t) => {
     const { handler, reads } = await createCounting(t);
-    const reader = readerOf(await handler(newRequest('GET', '/plants', { headers })));
+    const reader = readerOf(await handler(newList()));
     await someTurns();
     assert.equal(reads.count, 1);
     for (const count of [1, 2, 3]) {
@@ -73,7 +78,7 @@ describe('the stream of a long list', () => {
   it('reads no further page after its reader has canceled it', async (t) => {
     const { handler, reads, faults } = await createCounting(t);
     for (const pages of [0, 1, 2]) {
-      const reader = readerOf(await handler(newRequest('GET', '/plants', { headers })));
+      const reader = readerOf(await handler(newList()));
       for (let n = 0; n < pages; n++) await reader.read();
       const before = reads.count;
       await reader.cancel('the client has disconnected');
@@ -83,48 +88,37 @@ describe('the stream of a long list', () => {
     assert.deepEqual(faults, []);
   });
 
-  it('fails if the signal is aborted, and reads no further page', async (t) => {
-    const { handler, reads, faults } = await createCounting(t);
-    const client = new AbortController();
-    const reader = readerOf(await handler(newRequest('GET', '/plants', { headers, signal: client.signal })));
-    await reader.read();
-    client.abort();
-    await assert.rejects(reader.read(), { code: 'internal', message: 'The list ended before it was complete.' });
-    await someTurns();
-    assert.equal(reads.count, 1);
-    assert.deepEqual(faults, []);
-  });
-
-  it('fails if the signal is aborted while a page is being read', async (t) => {
-    const { handler, reads, faults } = await createCounting(t);
-    const client = new AbortController();
-    const response = await handler(newRequest('GET', '/plants', { headers, signal: client.signal }));
-    reads.beforeEach = async () => {
-      client.abort();
-      await nextTurn();
-    };
-    await assert.rejects(response.text(), { code: 'internal' });
-    await someTurns();
-    assert.equal(reads.count, 2);
-    assert.deepEqual(faults, []);
-  });
-
-  it('fails if the signal was aborted while the first page was being read', async (t) => {
-    const created = await createCounting(t, { maxInFlight: 1 });
-    const client = new AbortController();
-    created.reads.beforeEach = () => {
-      client.abort();
-      return Promise.resolve();
-    };
-    const response = await created.handler(newRequest('GET', '/plants', { headers, signal: client.signal }));
-    assert.equal(await isFree(created), true);
-    await assert.rejects(response.text(), { code: 'internal' });
-    assert.equal(created.reads.count, 1);
-  });
+  for (const [when, abortedRead] of [
+    ['while the first page is being read', 1],
+    ['while another page is being read', 2],
+    ['between two pages', undefined],
+  ] as const) {
+    it(`fails if the signal is aborted ${when}, and reads no further page`, async (t) => {
+      const created = await createCounting(t, { maxInFlight: 1 });
+      const { reads } = created;
+      const client = new AbortController();
+      reads.beforeEach = async () => {
+        if (reads.count === abortedRead) client.abort();
+        await nextTurn();
+      };
+      const reader = readerOf(await created.handler(newList('/plants', { signal: client.signal })));
+      if (abortedRead !== 1) await reader.read();
+      if (abortedRead === undefined) client.abort();
+      const count = abortedRead ?? reads.count;
+      const rest = async (): Promise<void> => {
+        while (!(await reader.read()).done);
+      };
+      await assert.rejects(rest, { code: 'internal', message: 'The list ended before it was complete.' });
+      await someTurns();
+      assert.equal(reads.count, count);
+      assert.equal(await isFree(created), true);
+      assert.deepEqual(created.faults, []);
+    });
+  }
 
   it('leaves no listeners on the signal', async (t) => {
     const { handler } = await createCounting(t);
-    const request = newRequest('GET', '/plants', { headers });
+    const request = newList();
     const response = await handler(request);
     assert.equal(getEventListeners(request.signal, 'abort').length, 1);
     await response.text();
@@ -133,7 +127,7 @@ describe('the stream of a long list', () => {
 
   it('does not fail if it is canceled while a page is being read', async (t) => {
     const { handler, reads, faults } = await createCounting(t);
-    const reader = readerOf(await handler(newRequest('GET', '/plants', { headers })));
+    const reader = readerOf(await handler(newList()));
     await reader.read();
     const reading = Promise.withResolvers<undefined>();
     reads.beforeEach = () => {
@@ -151,7 +145,7 @@ describe('the stream of a long list', () => {
 
   it('fails if the storage fails, and the error is reported once', async (t) => {
     const { handler, store, faults } = await createCounting(t);
-    const response = await handler(newRequest('GET', '/plants', { headers }));
+    const response = await handler(newList());
     await store.close();
     await assert.rejects(response.text(), { code: 'internal', message: 'The list ended before it was complete.' });
     assert.deepEqual(faults.map(String), ['PlantStoreError: The store is closed.']);
@@ -164,7 +158,7 @@ describe('the stream of a long list', () => {
       if (reads.count === 2) client.abort();
       return Promise.resolve();
     };
-    const response = await handler(newRequest('GET', '/plants?limit=4500', { headers, signal: client.signal }));
+    const response = await handler(newList('/plants?limit=4500', { signal: client.signal }));
     assert.equal(response.status, 400);
     assert.equal(reads.count, 2);
     assert.deepEqual(faults, []);
@@ -183,7 +177,7 @@ describe('the permit of a fetch request', () => {
   it('is held until the stream of its response has been read to its end', async (t) => {
     const created = await createCounting(t, { maxInFlight: 1 });
     for (const each of ['/plants', target]) {
-      const reader = readerOf(await created.handler(newRequest('GET', each, { headers })));
+      const reader = readerOf(await created.handler(newList(each)));
       do assert.equal(await isFree(created), false);
       while (!(await reader.read()).done);
       assert.equal(await isFree(created), true);
@@ -192,7 +186,7 @@ describe('the permit of a fetch request', () => {
 
   it('is held while the stream is not read, until it is canceled', async (t) => {
     const created = await createCounting(t, { maxInFlight: 1 });
-    const response = await created.handler(newRequest('GET', target, { headers }));
+    const response = await created.handler(newList(target));
     await someTurns();
     assert.equal(await isFree(created), false);
     await response.body?.cancel();
@@ -210,37 +204,29 @@ describe('the permit of a fetch request', () => {
         await assert.rejects(reader.read());
       },
     ]) {
-      const reader = readerOf(await created.handler(newRequest('GET', '/plants', { headers, signal })));
+      const reader = readerOf(await created.handler(newList('/plants', { signal })));
       await reader.read();
       assert.equal(await isFree(created), false);
       await end(reader);
       assert.equal(await isFree(created), true);
     }
     // The permit was returned only once, although the stream was aborted and then failed.
-    const response = await created.handler(newRequest('GET', '/plants', { headers }));
+    const response = await created.handler(newList());
     assert.equal(await isFree(created), false);
     await response.body?.cancel();
   });
 
   it('is free if the signal is aborted before the response, or while the plant is being committed', async (t) => {
-    const storage = new MemoryStorage();
+    const { storage, release, committing } = heldStorage();
     const created = createHandler(t, { maxInFlight: 1 }, storage);
-    const request = newRequest('GET', '/plants', { headers, signal: AbortSignal.abort() });
+    const request = newList('/plants', { signal: AbortSignal.abort() });
     assert.equal((await created.handler(request)).status, 400);
     assert.equal(await isFree(created), true);
-
     const client = new AbortController();
-    const [committing, mayCommit] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
-    const commit = storage.commit.bind(storage);
-    storage.commit = async (writes) => {
-      committing.resolve(undefined);
-      await mayCommit.promise;
-      return commit(writes);
-    };
     const creating = created.handler(newPost('{"id":1,"name":"Fern"}', { signal: client.signal }));
-    await committing.promise;
+    await committing;
     client.abort();
-    mayCommit.resolve(undefined);
+    release();
     await creating;
     assert.equal(await isFree(created), true);
   });

@@ -9,7 +9,7 @@ import { createDocs } from '../../../src/tools/cli/docs/find-page.ts';
 import { createListenerWithPages } from '../../../src/http/node/request-listener.ts';
 import { createServerFor } from '../../../src/http/node/server.ts';
 import { MemoryStorage, PlantStore } from '../../../src/index.ts';
-import { eventually, eventuallyEqual } from '../../support/eventually.ts';
+import { eventuallyEqual } from '../../support/eventually.ts';
 import { listen } from '../../support/listen.ts';
 import { get, listRequest, post, RawConnection } from '../../support/raw-http.ts';
 import { authenticateByName } from '../../support/service.ts';
@@ -53,10 +53,9 @@ function mockClock(t: TestContext): { nowMs: number } {
 }
 
 /** Sends a request on a connection, and waits for the response. */
-async function finish(connection: RawConnection): Promise<void> {
-  const { socket } = connection;
+async function finish({ socket }: RawConnection): Promise<void> {
   const received = Promise.race([once(socket, 'data'), once(socket, 'close')]);
-  connection.send('GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n');
+  socket.write('GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n');
   assert.match(String(await received), /\}$/);
 }
 
@@ -81,7 +80,7 @@ async function stall(t: HasAfter, { port, accepted }: Watched, text: string): Pr
 async function untilStill(socket: Socket | undefined): Promise<void> {
   for (let before = -1; before !== socket?.bytesWritten;) {
     before = socket?.bytesWritten ?? NaN;
-    await sleep(50);
+    await sleep(20);
   }
 }
 
@@ -176,11 +175,9 @@ describe('connections, when more than 95 % of maxConnections are open', () => {
     const { port, evicted } = await start(t, 4);
     for (let n = 0; n < 4; n++) await finishOne(t, port);
     assert.deepEqual(evicted, []);
-    await eventually(() => {
-      assert.deepEqual(evicted, [0]);
-    });
+    await eventuallyEqual(() => evicted, [0]);
     // There is room again. Without a new client, no other connection is evicted.
-    await sleep(1100);
+    await sleep(100);
     assert.deepEqual(evicted, [0]);
   });
 
