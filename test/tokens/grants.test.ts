@@ -2,106 +2,92 @@ import assert from 'node:assert/strict';
 import { rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/promises';
-import { createTokenFileAuthenticator } from '../../src/tokens.ts';
-import { readTokenFile, tokenFileText, visitTokenFile } from '../../src/tokens/token-file.ts';
+import { setImmediate as nextIteration } from 'node:timers/promises';
+import { tokenFileText, visitTokenFile } from '../../src/tokens/token-file.ts';
 import type { TokenRecord } from '../../src/tokens/token-file.ts';
-import { issueToken, revokeToken } from '../../src/tokens/issue.ts';
+import { issueToken } from '../../src/tokens/issue.ts';
 import { tokenDigest } from '../../src/tokens/token.ts';
-import { eventually } from '../support/eventually.ts';
-import { startService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { authenticateAda, mockClock } from './authenticate-ada.ts';
 
 function copiesOf(record: TokenRecord, count: number): TokenRecord[] {
   return Array.from({ length: count }, (_, n) => ({ ...record, id: `tk_${n}`, sha256: tokenDigest(String(n)) }));
 }
 
-describe('grants of a tokens file', { concurrency: 4 }, () => {
-  it('become unavailable after a changed file could not be read for 5 seconds, until it can be read', async (t) => {
-    const path = join(await temporaryFolder(t), 'tokens.json');
-    const { token } = issueToken(path, { user: 'ada' });
-    const problems: string[] = [];
-    const authenticate = createTokenFileAuthenticator(path, { onWarning: (message) => problems.push(message) });
-    const service = await startService(t, { authenticate });
-    const becomes = (status: number): Promise<void> =>
-      eventually(async () => {
-        const { status: found, json } = await service.call('GET', '/plants', { token });
-        assert.equal(found, status);
-        if (status === 503) assert.deepEqual(json, { error: 50300, message: 'The storage failed. Try again shortly.' });
-      }, 10_000);
-    await becomes(200);
-    await rename(path, `${path}.away`);
-    // Unlike EACCES, the error ELOOP also occurs for root.
-    await symlink(path, path);
-    await eventually(() =>
-      service.call('GET', '/plants', { token }).then(() => {
-        assert.equal(problems.length, 1);
-      }),
-    );
-    assert.equal((await service.call('GET', '/plants', { token })).status, 200);
+const unavailable = { code: 'storage_unavailable' };
+// Unlike EACCES, the error ELOOP also occurs for root.
+const causeOf = (path: string): string =>
+  `${path} cannot be used: ELOOP: too many symbolic links encountered, stat '${path}'.`;
+const refusalOf = (path: string): string =>
+  `${causeOf(path)} Requests with a token are rejected with 503 until the file can be read.`;
 
-    await becomes(503);
-    assert.equal((await service.call('GET', '/openapi.json', { token: null })).status, 200);
+describe('grants of a tokens file', () => {
+  it('become unavailable after a changed file could not be read for 5 seconds, until it can be read', async (t) => {
+    const advance = mockClock(t);
+    const { path, token, authenticate, userOf, problems } = await authenticateAda(t);
+    await rename(path, `${path}.away`);
+    await symlink(path, path);
+    for (const byMs of [501, 2500, 2499]) {
+      advance(byMs);
+      assert.equal(await userOf(token), 'ada');
+    }
+    assert.deepEqual(problems, [`${causeOf(path)} The last valid tokens stay in force for 5 seconds.`]);
+    for (const text of [token, 'unknown']) {
+      advance(501);
+      await assert.rejects(async () => authenticate(text), unavailable);
+    }
     await unlink(path);
     await rename(`${path}.away`, path);
-    await becomes(200);
-    const cause = `${path} cannot be used: ELOOP: too many symbolic links encountered, stat '${path}'.`;
-    assert.deepEqual(problems, [
-      `${cause} The last valid tokens stay in force for 5 seconds.`,
-      `${cause} Requests with a token are rejected with 503 until the file can be read.`,
-      `${path} can be read again.`,
-    ]);
+    advance(1001);
+    assert.equal(await userOf(token), 'ada');
+    assert.deepEqual(problems.slice(1), [refusalOf(path), `${path} can be read again.`]);
   });
 
   it('accept no token after a file that could not be read was removed, each time that this happens', async (t) => {
-    const path = join(await temporaryFolder(t), 'tokens.json');
-    const { token } = issueToken(path, { user: 'ada' });
-    const problems: string[] = [];
-    const authenticate = createTokenFileAuthenticator(path, { onWarning: (message) => problems.push(message) });
+    const advance = mockClock(t);
+    const { path, token, authenticate, problems } = await authenticateAda(t);
     for (let n = 1; n <= 2; n++) {
       await rm(path, { force: true });
       await symlink(path, path);
-      await eventually(() => assert.rejects(async () => authenticate(token), { code: 'storage_unavailable' }), 10_000);
+      advance(501);
+      await authenticate(token);
+      advance(5000);
+      await assert.rejects(async () => authenticate(token), unavailable);
       await unlink(path);
-      await eventually(async () => {
-        assert.equal(await authenticate(token), null);
-      });
+      advance(501);
+      assert.equal(await authenticate(token), null);
     }
-    const cause = `${path} cannot be used: ELOOP: too many symbolic links encountered, stat '${path}'.`;
-    const refusal = `${cause} Requests with a token are rejected with 503 until the file can be read.`;
     const removal = `${path} was removed: no token is accepted.`;
     assert.deepEqual(problems, [
-      `${cause} The last valid tokens stay in force for 5 seconds.`,
-      refusal,
-      removal,
-      `${cause} No token is accepted.`,
-      refusal,
-      removal,
+      `${causeOf(path)} The last valid tokens stay in force for 5 seconds.`,
+      ...[refusalOf(path), removal],
+      `${causeOf(path)} No token is accepted.`,
+      ...[refusalOf(path), removal],
     ]);
   });
 
   it('change all at once, even if the file is large', async (t) => {
-    const path = join(await temporaryFolder(t), 'tokens.json');
-    const { token: old } = issueToken(path, { user: 'ada' });
+    const advance = mockClock(t);
+    const { path, token: old, userOf } = await authenticateAda(t);
     const { record, token: first } = issueToken(path, { user: 'bob' });
     const { record: lastRecord, token: last } = issueToken(path, { user: 'eve' });
-    const authenticate = createTokenFileAuthenticator(path);
-    const others = copiesOf(record, 40_000);
-    const [firstNew, lastNew] = [
-      { ...record, user: 'joe' },
-      { ...lastRecord, user: 'joe' },
-    ];
+    const usersOf = (): Promise<unknown[]> => Promise.all([old, first, last].map(userOf));
+    advance(1001);
+    assert.deepEqual(await usersOf(), ['ada', 'bob', 'eve']);
+    const others = copiesOf(record, 20_000);
+    const [firstNew, lastNew] = [record, lastRecord].map((each) => ({ ...each, user: 'joe' }));
+    assert.ok(firstNew && lastNew);
     await writeFile(path, tokenFileText([firstNew, ...others, lastNew]));
-    await sleep(600);
-    for (;;) {
-      const users = await Promise.all([old, first, last].map(async (token) => (await authenticate(token))?.user));
-      if (users[0] === undefined) {
-        assert.deepEqual(users, [undefined, 'joe', 'joe']);
-        return;
-      }
+    // Not so long that a lookup waits until the file has been read.
+    advance(501);
+    let [users, before] = [await usersOf(), 0];
+    for (; users[0] === 'ada'; before++) {
       assert.deepEqual(users, ['ada', 'bob', 'eve']);
       await nextIteration();
+      users = await usersOf();
     }
+    assert.deepEqual(users, [undefined, 'joe', 'joe']);
+    assert.ok(before > 1, `${before} lookups during the change`);
   });
 
   it('are read in slices, so that the event loop continues', async (t) => {
@@ -123,16 +109,5 @@ describe('grants of a tokens file', { concurrency: 4 }, () => {
     isRead = true;
     assert.equal(visits, count);
     assert.ok(most < count / 4, `${most} records without a break`);
-  });
-
-  it('are up to date at the first request after an idle period', async (t) => {
-    const path = join(await temporaryFolder(t), 'tokens.json');
-    const { token, record } = issueToken(path, { user: 'ada' });
-    const authenticate = createTokenFileAuthenticator(path);
-    assert.equal((await authenticate(token))?.user, 'ada');
-    revokeToken(path, record.id);
-    await sleep(1100);
-    assert.deepEqual(readTokenFile(path), []);
-    assert.equal(await authenticate(token), null);
   });
 });

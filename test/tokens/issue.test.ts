@@ -69,10 +69,11 @@ describe('issueToken', () => {
     issueToken(path, { user: 'ada' });
     await symlink('tokens.json', `${path}-link`);
     const script = `import { issueToken } from ${JSON.stringify(sourceUrl('tokens/issue.ts'))};
-      for (let n = 0; n < 10; n++) issueToken(process.argv[1], { user: 'ada' });`;
+      for (let n = 0; n < 5; n++) issueToken(process.argv[1], { user: 'ada' });`;
     const paths = [path, `${path}-link`, path, `${path}-link`];
     await Promise.all(paths.map((name) => runSuccessfully(process.execPath, evalArgs(script, [name]))));
-    assert.equal(new Set(readTokenFile(path).map(({ sha256 }) => sha256)).size, 41);
+    assert.equal(new Set(readTokenFile(path).map(({ sha256 }) => sha256)).size, 21);
+    assert.ok((await lstat(`${path}-link`)).isSymbolicLink());
   });
 
   it('waits while another process changes the file', async (t) => {
@@ -114,18 +115,6 @@ describe('issueToken', () => {
     assert.ok(!existsSync(path));
   });
 
-  it('writes through a symbolic link', async (t) => {
-    const path = await newPath(t);
-    issueToken(path, { user: 'ada' });
-    await symlink('tokens.json', `${path}-link`);
-    issueToken(`${path}-link`, { user: 'bob' });
-    assert.deepEqual(
-      readTokenFile(path).map(({ user }) => user),
-      ['ada', 'bob'],
-    );
-    assert.ok((await lstat(`${path}-link`)).isSymbolicLink());
-  });
-
   const skip = process.getuid?.() === 0 ? false : 'only root can give a file away';
   it('does not change the owner of the file', { skip }, async (t) => {
     const path = await newPath(t);
@@ -138,14 +127,8 @@ describe('issueToken', () => {
 
   it('rejects a grant that a reader of the file would reject', async (t) => {
     const path = await newPath(t);
-    for (const grant of [
-      { user: '' },
-      { user: 'a\0' },
-      { user: 'x'.repeat(256) },
-      { user: 'ada', expiresAt: 'soon' },
-    ]) {
-      assert.throws(() => issueToken(path, grant), TypeError);
-    }
+    for (const user of ['', 'a\0', 'x'.repeat(256)]) assert.throws(() => issueToken(path, { user }), TypeError);
+    assert.throws(() => issueToken(path, { user: 'ada', expiresAt: 'soon' }), TypeError);
     assert.ok(!existsSync(path));
   });
 

@@ -1,0 +1,39 @@
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { createTokenFileAuthenticator } from '../../src/tokens.ts';
+import type { Authenticate } from '../../src/http.ts';
+import { issueToken } from '../../src/tokens/issue.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+/** A tokens file with one token of ada, and an authenticator that reads the file. */
+interface Setting {
+  readonly path: string;
+  readonly token: string;
+  readonly id: string;
+  readonly authenticate: Authenticate;
+  /** Returns the user whom a token identifies. */
+  readonly userOf: (token: string) => Promise<string | undefined>;
+  /** The warnings so far. */
+  readonly problems: string[];
+}
+
+/** Creates a tokens file with one token of ada, and an authenticator that reads the file. */
+export async function authenticateAda(t: TestContext): Promise<Setting> {
+  const path = join(await temporaryFolder(t), 'tokens.json');
+  const { token, record } = issueToken(path, { user: 'ada' });
+  const problems: string[] = [];
+  const authenticate = createTokenFileAuthenticator(path, { onWarning: (message) => problems.push(message) });
+  const userOf = async (text: string): Promise<string | undefined> => (await authenticate(text))?.user;
+  return { path, token, id: record.id, authenticate, userOf, problems };
+}
+
+/** Stops the clocks and timers of this process during a test. The returned function advances them. */
+export function mockClock(t: TestContext): (byMs: number) => void {
+  let nowMs = Math.ceil(performance.now());
+  t.mock.method(performance, 'now', () => nowMs);
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.now() });
+  return (byMs) => {
+    nowMs += byMs;
+    t.mock.timers.tick(byMs);
+  };
+}
