@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { hasProgram, limitFileSize } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { create, remove } from '../../support/writes.ts';
+import { sizeOf } from './sqlite-state.ts';
 
 /** The size at which SQLite checkpoints the WAL: 4000 pages, each with a header. */
 const fullLogBytes = 4000 * (4096 + 24);
-
-const sizeOf = async (path: string): Promise<number> => (await stat(path)).size;
 
 describe('the WAL of an SQLite file', () => {
   it('grows to 4000 pages, then a checkpoint empties it', async (t) => {

@@ -43,7 +43,7 @@ describe('openDatabase', () => {
     t.after(() => {
       database.close();
     });
-    await holdDatabase(t, path, 'BEGIN IMMEDIATE', 300);
+    await holdDatabase(t, path, 'BEGIN IMMEDIATE', 150);
     inTransaction(database, () => {
       database.exec("INSERT INTO plants VALUES ('ada', 1, 'Fern', NULL)");
     });

@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readlinkSync } from 'node:fs';
 import { copyFile, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
-import { create, everything } from '../../support/writes.ts';
+import { create } from '../../support/writes.ts';
+import { ids, openFiles } from './sqlite-state.ts';
 
 const endings = ['', '-wal', '-shm'];
-
-async function ids(storage: SqliteStorage): Promise<number[]> {
-  const { plants } = await storage.list('ada', everything);
-  return plants.map(({ id }) => Number(id));
-}
 
 /** Asserts that a commit fails, and that the cause has this message. */
 async function assertFails(storage: SqliteStorage, id: number, message: string): Promise<void> {
@@ -138,23 +133,13 @@ for (const commitThread of [false, true]) {
       await assertLost(storage, path, 2);
       const expected = await ids(storage);
       for (const ending of ['', '-wal']) {
-        const fd = readdirSync('/proc/self/fd').find((name) => targetOf(name) === `${path}${ending} (deleted)`);
-        assert.ok(fd !== undefined);
-        await copyFile(`/proc/self/fd/${fd}`, `${path}.saved${ending}`);
+        const [descriptor] =
+          [...openFiles()].find(([, file]) => file === `${path}${ending} (deleted)`) ?? assert.fail();
+        await copyFile(`/proc/self/fd/${descriptor}`, `${path}.saved${ending}`);
       }
       const saved = new SqliteStorage(`${path}.saved`);
       t.after(() => saved.close());
       assert.deepEqual(await ids(saved), expected);
     });
   });
-}
-
-/** Returns the path of an open file. */
-function targetOf(fd: string): string {
-  try {
-    return readlinkSync(`/proc/self/fd/${fd}`);
-  } catch {
-    // This is the descriptor with which the folder was read.
-    return '';
-  }
 }

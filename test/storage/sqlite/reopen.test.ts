@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readlinkSync } from 'node:fs';
-import { copyFile, readdir, readFile, rename, stat, truncate } from 'node:fs/promises';
+import { copyFile, readdir, readFile, rename, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
@@ -9,24 +8,8 @@ import { PlantStore } from '../../../src/index.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { hasProgram, limitFileSize } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { create, everything } from '../../support/writes.ts';
-
-const unavailable = { name: 'PlantStoreError', code: 'storage_unavailable' };
-
-async function ids(storage: SqliteStorage): Promise<number[]> {
-  return (await storage.list('ada', everything)).plants.map(({ id }) => Number(id));
-}
-
-const sizeOf = async (path: string): Promise<number> => (await stat(path)).size;
-
-function linkOf(path: string): string {
-  try {
-    return readlinkSync(path);
-  } catch {
-    // This is the descriptor with which the folder was read.
-    return '';
-  }
-}
+import { create } from '../../support/writes.ts';
+import { ids, openFiles, sizeOf, unavailable } from './sqlite-state.ts';
 
 /** Runs `work` while the files of this process cannot grow. */
 async function whileStuck(work: () => Promise<void>): Promise<void> {
@@ -146,12 +129,10 @@ for (const commitThread of [false, true]) {
     it('leaks no file descriptor', async (t) => {
       if (!hasProgram(t, 'prlimit')) return;
       const { path, storage } = await makeFailed(t, commitThread);
-      const openFiles = (): number =>
-        readdirSync('/proc/self/fd').filter((fd) => linkOf(`/proc/self/fd/${fd}`).startsWith(path)).length;
       const counts: number[] = [];
       for (let id = 21; id <= 25; id++) {
         assert.deepEqual(await storage.commit([create(id)]), [true]);
-        counts.push(openFiles());
+        counts.push([...openFiles().values()].filter((file) => file.startsWith(path)).length);
         await whileStuck(() => assert.rejects(storage.commit([create(99)])));
       }
       assert.deepEqual(counts, Array(5).fill(counts[0]));
