@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { MemoryStorage, PlantStore } from '../../src/index.ts';
+import { MemoryStorage } from '../../src/index.ts';
 import type { StorageAdapter } from '../../src/index.ts';
-import { listAnswer, parseListQuery } from '../../src/http/list.ts';
+import { parseListQuery } from '../../src/http/list.ts';
 import { namesIn, outcome } from '../support/call.ts';
 import type { Answered } from '../support/call.ts';
 import { listRequest, RawConnection } from '../support/raw-http.ts';
@@ -113,24 +113,6 @@ describe('a long list', () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     assert.ok(reads <= afterwards + 1, 'reading continued after the disconnect');
     assert.deepEqual(service.faults, []);
-  });
-
-  it('lets the event loop continue between two pages', async () => {
-    const store = new PlantStore({ storage: new MemoryStorage() });
-    await createPlants(store, 3000);
-    const request = { user: 'ada', limit: undefined, after: undefined, path: '/plants', request: { isOpen: true } };
-    const { body = '' } = await listAnswer(store, request);
-    let turns = 0;
-    const count = (): void => {
-      turns++;
-      immediate = setImmediate(count);
-    };
-    let immediate = setImmediate(count);
-    let pieces = 0;
-    for await (const piece of body) if (piece !== ']') pieces++;
-    clearImmediate(immediate);
-    assert.equal(pieces, 3);
-    assert.ok(turns >= 2, `${turns} turns`);
   });
 
   it('does not keep the pages that have been sent', async () => {

@@ -36,14 +36,8 @@ describe('assertDescribed', () => {
       ['DELETE', '/plants/1', received(204, '{}')],
     ];
     for (const [method, target, response] of wrong) {
-      const what = `${method} ${target} ${response.status} ${response.text}`;
-      assert.throws(
-        () => {
-          assertDescribed(method, target, response);
-        },
-        assert.AssertionError,
-        what,
-      );
+      const check = assertDescribed.bind(undefined, method, target, response);
+      assert.throws(check, assert.AssertionError, `${method} ${target} ${response.status} ${response.text}`);
     }
   });
 });

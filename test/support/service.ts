@@ -3,7 +3,7 @@ import { describe } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { StorageAdapter } from '../../src/index.ts';
 import { createFetchHandler } from '../../src/fetch.ts';
-import { createPlantServer } from '../../src/http.ts';
+import { createPlantServer, createRequestListener } from '../../src/http.ts';
 import type { Authenticate, ServiceOptions } from '../../src/http.ts';
 import { callService } from './call.ts';
 import type { Answered, Call } from './call.ts';
@@ -41,17 +41,36 @@ export const authenticateByName: Authenticate = (token) => {
   return ['ada', 'bob', 'eve'].includes(token) ? { user: token } : null;
 };
 
+/** A store, and what a service over it needs. */
+interface Parts {
+  readonly store: PlantStore;
+  readonly faults: unknown[];
+  readonly serviceOptions: ServiceOptions;
+}
+
+/** Creates a store, by default over a new MemoryStorage, and options that record faults. The store is closed after the test. */
+function createParts(t: HasAfter, options: StartOptions): Parts {
+  const { storage = new MemoryStorage(), store = new PlantStore({ storage }), ...rest } = options;
+  t.after(() => store.close());
+  const faults: unknown[] = [];
+  const onError = (error: unknown): void => void faults.push(error);
+  return { store, faults, serviceOptions: { authenticate: authenticateByName, onError, ...rest } };
+}
+
+/** Creates a listener to mount, by default over a new MemoryStorage. */
+export function createListener(
+  t: HasAfter,
+  options: StartOptions = {},
+): Omit<Parts, 'serviceOptions'> & { listener: ReturnType<typeof createRequestListener> } {
+  const { store, faults, serviceOptions } = createParts(t, options);
+  return { store, faults, listener: createRequestListener(store, serviceOptions) };
+}
+
 /** Starts a service, by default over a new MemoryStorage. It is stopped after the test. */
 export async function startService(t: HasAfter, options: StartOptions = {}): Promise<Service> {
-  const { storage = new MemoryStorage(), store = new PlantStore({ storage }), ...serviceOptions } = options;
-  const faults: unknown[] = [];
-  const server = createPlantServer(store, {
-    authenticate: authenticateByName,
-    onError: (error) => faults.push(error),
-    ...serviceOptions,
-  });
+  const { store, faults, serviceOptions } = createParts(t, options);
+  const server = createPlantServer(store, serviceOptions);
   const port = await listen(t, server);
-  t.after(() => store.close());
   const url = `http://127.0.0.1:${port}`;
   const call: Service['call'] = (method, target, given) => callService(url, method, target, given);
   return { server, store, url, port, faults, send: (request) => fetch(request), call };
@@ -71,18 +90,12 @@ export async function startImpatientService(t: HasAfter, options: StartOptions =
 }
 
 /** Creates a service over `createFetchHandler`, by default over a new MemoryStorage. There is no network. */
-async function startFetchService(t: HasAfter, options: StartOptions = {}): Promise<AnyService> {
-  const { storage = new MemoryStorage(), store = new PlantStore({ storage }), ...serviceOptions } = options;
-  const faults: unknown[] = [];
-  const handler = createFetchHandler(store, {
-    authenticate: authenticateByName,
-    onError: (error) => faults.push(error),
-    ...serviceOptions,
-  });
-  t.after(() => store.close());
+export function createFetchService(t: HasAfter, options: StartOptions = {}): AnyService {
+  const { store, faults, serviceOptions } = createParts(t, options);
+  const send = createFetchHandler(store, serviceOptions);
   const url = 'http://plants.test';
-  const call: AnyService['call'] = (method, target, given) => callService(url, method, target, given, handler);
-  return { store, faults, url, send: handler, call };
+  const call: AnyService['call'] = (method, target, given) => callService(url, method, target, given, send);
+  return { store, faults, url, send, call };
 }
 
 /** Describes what both fronts must do. `body` receives the function that starts a service over one of them. */
@@ -94,7 +107,7 @@ export function describeOnBothFronts(
     body(startService);
   });
   describe(`${name} over fetch`, () => {
-    body(startFetchService);
+    body(async (t, options) => createFetchService(t, options));
   });
 }
 

@@ -1,33 +1,22 @@
-import { createFetchHandler } from '../../../src/fetch.ts';
 import type { ServiceOptions } from '../../../src/fetch.ts';
 import { MemoryStorage, PlantStore } from '../../../src/index.ts';
 import type { StorageAdapter } from '../../../src/index.ts';
-import { authenticateByName } from '../../support/service.ts';
+import { createFetchService } from '../../support/service.ts';
+import type { AnyService } from '../../support/service.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
 /** A fetch handler and what a test needs beside it. */
-export interface Created {
-  readonly handler: (request: Request) => Promise<Response>;
-  readonly store: PlantStore;
-  /** The errors that were reported to `onError`. */
-  readonly faults: unknown[];
-}
+export type Created = Pick<AnyService, 'store' | 'faults'> & { readonly handler: AnyService['send'] };
 
-/** Creates a fetch handler over a storage. The store is closed after the test. */
+/** Creates a fetch handler over a storage, without a cache. */
 export function createHandler(
   t: HasAfter,
   options: Partial<ServiceOptions> = {},
   storage: StorageAdapter = new MemoryStorage(),
 ): Created {
   const store = new PlantStore({ storage, maxCacheBytes: 0 });
-  t.after(() => store.close());
-  const faults: unknown[] = [];
-  const handler = createFetchHandler(store, {
-    authenticate: authenticateByName,
-    onError: (error) => faults.push(error),
-    ...options,
-  });
-  return { handler, store, faults };
+  const { send, faults } = createFetchService(t, { store, ...options });
+  return { handler: send, store, faults };
 }
 
 /** Creates a request with an absolute URL. */

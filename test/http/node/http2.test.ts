@@ -7,14 +7,14 @@ import { get } from 'node:https';
 import type { IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
-import { MemoryStorage, PlantStore } from '../../../src/index.ts';
-import { createRequestListener } from '../../../src/http.ts';
 import { listen } from '../../support/listen.ts';
-import { authenticateByName } from '../../support/service.ts';
-import type { HasAfter } from '../../support/temporary-folder.ts';
+import { createListener } from '../../support/service.ts';
 
-/** A listener for node:http2, whose request and response types differ from those of node:http. */
-type Http2Listener = NonNullable<Parameters<typeof createServer>[1]>;
+/** A listener that node:http2 also accepts, although its request and response types differ from those of node:http. */
+interface Http2Service {
+  readonly listener: RequestListener & NonNullable<Parameters<typeof createServer>[1]>;
+  readonly faults: unknown[];
+}
 
 const refusal = { error: 40009, message: 'This service supports HTTP/1.1, but not HTTP/2.' };
 
@@ -22,17 +22,6 @@ const refusal = { error: 40009, message: 'This service supports HTTP/1.1, but no
 const tls = { ciphers: 'PSK', maxVersion: 'TLSv1.2' } as const;
 const sharedKey = { identity: 'test', psk: Buffer.alloc(16, 1) };
 const clientTls = { ...tls, pskCallback: () => sharedKey, checkServerIdentity: () => undefined };
-
-function createListener(t: HasAfter): { listener: RequestListener & Http2Listener; faults: unknown[] } {
-  const store = new PlantStore({ storage: new MemoryStorage() });
-  t.after(() => store.close());
-  const faults: unknown[] = [];
-  const listener = createRequestListener(store, {
-    authenticate: authenticateByName,
-    onError: (error) => faults.push(error),
-  });
-  return { listener: listener as RequestListener & Http2Listener, faults };
-}
 
 async function request(session: ClientHttp2Session, method: string): Promise<[status: unknown, body: unknown]> {
   const stream = session.request({ ':method': method, ':path': '/plants', authorization: 'Bearer ada' });
@@ -43,7 +32,7 @@ async function request(session: ClientHttp2Session, method: string): Promise<[st
 
 describe('createRequestListener on a server of node:http2', () => {
   it('rejects every request with a message that names HTTP/1.1, and reports what to change', async (t) => {
-    const { listener, faults } = createListener(t);
+    const { listener, faults } = createListener(t) as unknown as Http2Service;
     const session = connect(`http://127.0.0.1:${await listen(t, createServer(listener))}`);
     t.after(() => {
       session.destroy();
@@ -60,7 +49,7 @@ describe('createRequestListener on a server of node:http2', () => {
   });
 
   it('serves the HTTP/1.1 requests of a secure server that has allowHTTP1', async (t) => {
-    const { listener, faults } = createListener(t);
+    const { listener, faults } = createListener(t) as unknown as Http2Service;
     const server = createSecureServer({ ...tls, allowHTTP1: true, pskCallback: () => sharedKey.psk }, listener);
     const port = await listen(t, server);
     const headers = { authorization: 'Bearer ada' };

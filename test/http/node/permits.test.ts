@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { describe, it } from 'node:test';
-import { createRequestListener } from '../../../src/http.ts';
-import { MemoryStorage, PlantStore } from '../../../src/index.ts';
 import type { Answered } from '../../support/call.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
 import { listen } from '../../support/listen.ts';
@@ -16,7 +14,7 @@ import {
   post,
   RawConnection,
 } from '../../support/raw-http.ts';
-import { authenticateByName, startHeldService, startImpatientService, startService } from '../../support/service.ts';
+import { createListener, startHeldService, startImpatientService, startService } from '../../support/service.ts';
 import type { Service } from '../../support/service.ts';
 import { createPlants } from '../../support/stored-plants.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
@@ -143,14 +141,8 @@ describe('the permit of a request', { concurrency: true }, () => {
   });
 
   it('is free if a middleware has already begun the response', async (t) => {
-    const store = new PlantStore({ storage: new MemoryStorage() });
+    const { store, listener, faults } = createListener(t, { maxInFlight: 1 });
     await createPlants(store, 2500);
-    const faults: unknown[] = [];
-    const listener = createRequestListener(store, {
-      authenticate: authenticateByName,
-      onError: (error) => faults.push(error),
-      maxInFlight: 1,
-    });
     // For example, because its time limit has passed.
     const server = createServer((request, response) => {
       if (request.headers['x-late'] !== undefined) response.writeHead(503);

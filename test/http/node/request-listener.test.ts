@@ -3,31 +3,12 @@ import { createServer, request as forward } from 'node:http';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { describe, it } from 'node:test';
 import express from 'express';
-import { MemoryStorage, PlantStore } from '../../../src/index.ts';
-import { createRequestListener } from '../../../src/http.ts';
-import type { ServiceOptions } from '../../../src/http.ts';
 import { listenUrl } from '../../support/listen.ts';
-import { authenticateByName } from '../../support/service.ts';
+import { createListener } from '../../support/service.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
 const authorization = 'Bearer ada';
 const jsonHeaders = { authorization, 'content-type': 'application/json' };
-
-/** Returns a listener to mount, and the errors that it reports to `onError`. */
-function createListener(
-  t: HasAfter,
-  options: Partial<ServiceOptions> = {},
-): { listener: ReturnType<typeof createRequestListener>; faults: unknown[] } {
-  const store = new PlantStore({ storage: new MemoryStorage() });
-  t.after(() => store.close());
-  const faults: unknown[] = [];
-  const listener = createRequestListener(store, {
-    authenticate: authenticateByName,
-    onError: (error) => faults.push(error),
-    ...options,
-  });
-  return { listener, faults };
-}
 
 function post(url: string, body: unknown): Promise<Response> {
   return fetch(url, { method: 'POST', headers: jsonHeaders, body: JSON.stringify(body) });

@@ -3,12 +3,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createRequestListener } from '../../../src/http.ts';
-import { MemoryStorage, PlantStore } from '../../../src/index.ts';
+import { MemoryStorage } from '../../../src/index.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
 import { listen } from '../../support/listen.ts';
 import { begin, exchange, listRequest, post } from '../../support/raw-http.ts';
-import { authenticateByName, startService } from '../../support/service.ts';
+import { createListener, startService } from '../../support/service.ts';
 import { createPlants } from '../../support/stored-plants.ts';
 
 describe('sendAnswer', () => {
@@ -60,13 +59,7 @@ describe('sendAnswer', () => {
 
 describe('a response that a middleware has already begun', () => {
   it('closes the connection, and the error is reported', async (t) => {
-    const store = new PlantStore({ storage: new MemoryStorage() });
-    t.after(() => store.close());
-    const faults: unknown[] = [];
-    const listener = createRequestListener(store, {
-      authenticate: authenticateByName,
-      onError: (error) => faults.push(error),
-    });
+    const { listener, faults } = createListener(t);
     // For example, because its time limit has passed.
     const server = createServer((request, response) => {
       response.writeHead(503);

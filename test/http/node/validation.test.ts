@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { describe, it } from 'node:test';
-import { MemoryStorage, PlantStore } from '../../../src/index.ts';
-import { createRequestListener } from '../../../src/http.ts';
+import type { PlantStore } from '../../../src/index.ts';
 import { listen } from '../../support/listen.ts';
 import {
   exchange,
@@ -13,7 +12,7 @@ import {
   RawConnection,
   statusesIn,
 } from '../../support/raw-http.ts';
-import { authenticateByName, startService } from '../../support/service.ts';
+import { createListener, startService } from '../../support/service.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
 const token = 'Authorization: Bearer ada\r\n';
@@ -98,8 +97,7 @@ describe('a header with many fields', () => {
   const servers: Record<string, (t: HasAfter) => Promise<{ port: number; store: PlantStore }>> = {
     'a server from createPlantServer': startService,
     'a node:http server with default settings': async (t) => {
-      const store = new PlantStore({ storage: new MemoryStorage() });
-      const listener = createRequestListener(store, { authenticate: authenticateByName });
+      const { store, listener } = createListener(t);
       return { store, port: await listen(t, createServer(listener)) };
     },
   };

@@ -16,10 +16,7 @@ describe('backUpDatabase', () => {
     const folder = await temporaryFolder(t);
     const [file, target] = [join(folder, 'plants.db'), join(folder, 'copy.db')];
     await createAll(file, plants);
-    const other = new DatabaseSync(file);
-    t.after(() => {
-      other.close();
-    });
+    using other = new DatabaseSync(file);
     const insert = other.prepare("INSERT INTO plants VALUES ('bob', ?, 'later', NULL)");
     let steps = 0;
     await backUpDatabase(file, target, () => {

@@ -5,7 +5,7 @@ import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { hasProgram, limitFileSize } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { create, remove } from '../../support/writes.ts';
-import { sizeOf } from './sqlite-state.ts';
+import { openSqlite, sizeOf } from './sqlite-state.ts';
 
 /** The size at which SQLite checkpoints the WAL: 4000 pages, each with a header. */
 const fullLogBytes = 4000 * (4096 + 24);
@@ -13,8 +13,7 @@ const fullLogBytes = 4000 * (4096 + 24);
 describe('the WAL of an SQLite file', () => {
   it('grows to 4000 pages, then a checkpoint empties it', async (t) => {
     const path = join(await temporaryFolder(t), 'plants.db');
-    const storage = new SqliteStorage(path);
-    t.after(() => storage.close());
+    const storage = openSqlite(t, path);
     const name = 'long'.repeat(1000);
     // Each plant takes about a page. The file grows only in a checkpoint.
     const empty = await sizeOf(path);
@@ -36,8 +35,7 @@ describe('commit to SQLite after which the WAL checkpoint fails', () => {
     await first.commit(Array.from({ length: 4500 }, (_, id) => create(BigInt(id), 'ada', name)));
     await first.close();
 
-    const storage = new SqliteStorage(path);
-    t.after(() => storage.close());
+    const storage = openSqlite(t, path);
     const [before, version] = [await sizeOf(path), storage.dataVersion()];
     // Too small for the file after a checkpoint, and large enough for a full WAL.
     const limit = fullLogBytes + 500_000;

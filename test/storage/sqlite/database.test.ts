@@ -8,10 +8,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 describe('openDatabase', () => {
   it('syncs every commit to the disk', async (t) => {
-    const { database } = openDatabase(join(await temporaryFolder(t), 'plants.db'), 5000);
-    t.after(() => {
-      database.close();
-    });
+    using database = openDatabase(join(await temporaryFolder(t), 'plants.db'), 5000).database;
     const full = 2;
     assert.deepEqual({ ...database.prepare('PRAGMA synchronous').get() }, { synchronous: full });
   });
@@ -19,19 +16,13 @@ describe('openDatabase', () => {
   it('recovers a file whose newest pages are only in the WAL, as after a crash', async (t) => {
     const folder = await temporaryFolder(t);
     const [path, crashed] = [join(folder, 'plants.db'), join(folder, 'crashed.db')];
-    const { database } = openDatabase(path, 5000);
-    t.after(() => {
-      database.close();
-    });
+    using database = openDatabase(path, 5000).database;
     const insert = database.prepare("INSERT INTO plants VALUES ('ada', ?, 'Fern', NULL)");
     inTransaction(database, () => {
       for (let id = 0; id < 2000; id++) insert.run(id);
     });
     for (const ending of ['', '-wal']) await copyFile(path + ending, crashed + ending);
-    const { database: recovered } = openDatabase(crashed, 5000);
-    t.after(() => {
-      recovered.close();
-    });
+    using recovered = openDatabase(crashed, 5000).database;
     assert.equal(recovered.prepare('SELECT id FROM plants').all().length, 2000);
     // During the recovery the timeout is shorter.
     assert.deepEqual({ ...recovered.prepare('PRAGMA busy_timeout').get() }, { timeout: 5000 });
@@ -39,10 +30,7 @@ describe('openDatabase', () => {
 
   it('lets a commit wait until another process releases the file', async (t) => {
     const path = join(await temporaryFolder(t), 'plants.db');
-    const { database } = openDatabase(path, 5000);
-    t.after(() => {
-      database.close();
-    });
+    using database = openDatabase(path, 5000).database;
     await holdDatabase(t, path, 'BEGIN IMMEDIATE', 150);
     inTransaction(database, () => {
       database.exec("INSERT INTO plants VALUES ('ada', 1, 'Fern', NULL)");

@@ -10,7 +10,7 @@ import { execute } from '../../support/sqlite-file.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 import { create } from '../../support/writes.ts';
-import { ids } from './sqlite-state.ts';
+import { ids, openSqlite } from './sqlite-state.ts';
 
 async function newPath(t: HasAfter): Promise<string> {
   return join(await temporaryFolder(t), 'plants.db');
@@ -53,8 +53,7 @@ const mode = async (path: string): Promise<number> => (await stat(path)).mode & 
 describe('file of a SqliteStorage', () => {
   it('is created with its folder for its owner only', async (t) => {
     const folder = join(await temporaryFolder(t), 'new', 'deeper');
-    const storage = new SqliteStorage(join(folder, 'plants.db'));
-    t.after(() => storage.close());
+    const storage = openSqlite(t, join(folder, 'plants.db'));
     await storage.commit([create(1n, 'ada', 'Fern')]);
     assert.equal(await mode(folder), 0o700);
     const files = await readdir(folder);
@@ -211,8 +210,7 @@ describe('SqliteStorage, with another process', () => {
     execute(path, 'PRAGMA journal_mode = DELETE');
     await holdDatabase(t, path, 'BEGIN; SELECT * FROM plants', 150);
     assert.throws(() => new SqliteStorage(path, { busyTimeoutMs: 0 }), { errcode: 5 });
-    const storage = new SqliteStorage(path);
-    t.after(() => storage.close());
+    const storage = openSqlite(t, path);
     assert.deepEqual(await ids(storage), [1]);
   });
 
@@ -222,8 +220,7 @@ describe('SqliteStorage, with another process', () => {
     { skip },
     async (t) => {
       const path = await newPath(t);
-      const storage = new SqliteStorage(path);
-      t.after(() => storage.close());
+      const storage = openSqlite(t, path);
       await storage.list('ada', { after: undefined, limit: 1 });
       const { ino } = await stat(path);
       const locks = async (): Promise<number> => (await readFile('/proc/locks', 'utf8')).split(`:${ino} `).length - 1;

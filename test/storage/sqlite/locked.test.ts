@@ -2,21 +2,20 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import type { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import type { SqliteStorageOptions } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { holdDatabase } from '../../support/hold-database.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 import { create } from '../../support/writes.ts';
-import { ids } from './sqlite-state.ts';
+import { ids, openSqlite } from './sqlite-state.ts';
 
 const write = create(1);
 
 /** Opens a storage whose file another connection locks for `heldMs`. */
 async function start(t: HasAfter, options: SqliteStorageOptions, heldMs: number): Promise<SqliteStorage> {
   const path = join(await temporaryFolder(t), 'plants.db');
-  const storage = new SqliteStorage(path, options);
-  t.after(() => storage.close());
+  const storage = openSqlite(t, path, options);
   await holdDatabase(t, path, 'BEGIN IMMEDIATE', heldMs);
   return storage;
 }
@@ -26,8 +25,7 @@ for (const commitThread of [false, true]) {
     it('waits until it can create its table in a new file', async (t) => {
       const path = join(await temporaryFolder(t), 'plants.db');
       await holdDatabase(t, path, 'BEGIN IMMEDIATE', 150);
-      const storage = new SqliteStorage(path, { commitThread });
-      t.after(() => storage.close());
+      const storage = openSqlite(t, path, { commitThread });
       assert.deepEqual(await storage.commit([write]), [true]);
     });
 

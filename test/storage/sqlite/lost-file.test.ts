@@ -6,7 +6,7 @@ import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 import { create } from '../../support/writes.ts';
-import { ids, openFiles } from './sqlite-state.ts';
+import { ids, openFiles, openSqlite } from './sqlite-state.ts';
 
 const endings = ['', '-wal', '-shm'];
 
@@ -36,8 +36,7 @@ for (const commitThread of [false, true]) {
 
   /** Opens a storage and creates a plant in it. */
   async function open(t: HasAfter, path: string, id = 1): Promise<SqliteStorage> {
-    const storage = new SqliteStorage(path, { commitThread });
-    t.after(() => storage.close());
+    const storage = openSqlite(t, path, { commitThread });
     assert.deepEqual(await storage.commit([create(id)]), [true]);
     return storage;
   }
@@ -114,8 +113,7 @@ for (const commitThread of [false, true]) {
       const before = process.cwd();
       process.chdir(folder);
       try {
-        const storage = new SqliteStorage('data/plants.db', { commitThread });
-        t.after(() => storage.close());
+        const storage = openSqlite(t, 'data/plants.db', { commitThread });
         process.chdir(before);
         assert.deepEqual(await storage.commit([create(1)]), [true]);
         await rm(join(folder, 'data/plants.db'));
@@ -137,8 +135,7 @@ for (const commitThread of [false, true]) {
           [...openFiles()].find(([, file]) => file === `${path}${ending} (deleted)`) ?? assert.fail();
         await copyFile(`/proc/self/fd/${descriptor}`, `${path}.saved${ending}`);
       }
-      const saved = new SqliteStorage(`${path}.saved`);
-      t.after(() => saved.close());
+      const saved = openSqlite(t, `${path}.saved`);
       assert.deepEqual(await ids(saved), expected);
     });
   });

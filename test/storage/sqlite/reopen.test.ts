@@ -9,7 +9,7 @@ import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { hasProgram, limitFileSize } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { create } from '../../support/writes.ts';
-import { ids, openFiles, sizeOf, unavailable } from './sqlite-state.ts';
+import { ids, openFiles, openSqlite, sizeOf, unavailable } from './sqlite-state.ts';
 
 /** Runs `work` while the files of this process cannot grow. */
 async function whileStuck(work: () => Promise<void>): Promise<void> {
@@ -24,8 +24,7 @@ async function whileStuck(work: () => Promise<void>): Promise<void> {
 /** Opens a storage with the plants 1 to 20. Its last commit, of plant 99, failed because of the disk. */
 async function makeFailed(t: TestContext, commitThread: boolean): Promise<{ path: string; storage: SqliteStorage }> {
   const path = join(await temporaryFolder(t), 'plants.db');
-  const storage = new SqliteStorage(path, { busyTimeoutMs: 50, commitThread });
-  t.after(() => storage.close());
+  const storage = openSqlite(t, path, { busyTimeoutMs: 50, commitThread });
   for (let id = 1; id <= 20; id++) await storage.commit([create(id)]);
   await whileStuck(async () => {
     await assert.rejects(storage.commit([create(99)]), { errcode: 778 /* SQLITE_IOERR_WRITE */ });
@@ -145,8 +144,7 @@ for (const commitThread of [false, true]) {
       await storage.close();
       await assert.rejects(storage.commit([create(21)]), { code: 'closed' });
       assert.throws(() => storage.dataVersion(), { code: 'closed' });
-      const again = new SqliteStorage(path);
-      t.after(() => again.close());
+      const again = openSqlite(t, path);
       assert.deepEqual(await ids(again), twenty);
     });
   });
@@ -165,8 +163,7 @@ for (const commitThread of [false, true]) {
     it('checkpoints it before the first write, because parts of it may not be synced', async (t) => {
       const path = await makeCrashed(t);
       assert.ok((await sizeOf(`${path}-wal`)) > 0);
-      const storage = new SqliteStorage(path, { commitThread });
-      t.after(() => storage.close());
+      const storage = openSqlite(t, path, { commitThread });
       assert.equal(await sizeOf(`${path}-wal`), 0);
       assert.deepEqual(await ids(storage), twenty);
     });
@@ -179,8 +176,7 @@ for (const commitThread of [false, true]) {
       const limit = 32_768;
       limitFileSize(process.pid, limit);
       try {
-        const storage = new SqliteStorage(path, { commitThread });
-        t.after(() => storage.close());
+        const storage = openSqlite(t, path, { commitThread });
         assert.deepEqual(await ids(storage), twenty);
         await assert.rejects(storage.commit([create(21)]), unavailable);
         assert.equal(await sizeOf(`${path}-wal`), log);

@@ -8,12 +8,8 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 describe('hasResultCode', () => {
   it('matches the primary code of an extended one', async (t) => {
     const path = join(await temporaryFolder(t), 'plants.db');
-    const [reader, writer] = [new DatabaseSync(path), new DatabaseSync(path)];
-    t.after(() => {
-      [reader, writer].forEach((database) => {
-        database.close();
-      });
-    });
+    using reader = new DatabaseSync(path);
+    using writer = new DatabaseSync(path);
     writer.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (a)');
     reader.exec('BEGIN; SELECT * FROM t');
     writer.exec('INSERT INTO t VALUES (1)');

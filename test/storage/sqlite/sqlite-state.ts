@@ -1,10 +1,19 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import type { SqliteStorageOptions } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import type { HasAfter } from '../../support/temporary-folder.ts';
 import { everything } from '../../support/writes.ts';
 
 /** A failed commit that may be tried again. */
 export const unavailable = { name: 'PlantStoreError', code: 'storage_unavailable' };
+
+/** Opens a storage. It is closed after the test. */
+export function openSqlite(t: HasAfter, path: string, options: SqliteStorageOptions = {}): SqliteStorage {
+  const storage = new SqliteStorage(path, options);
+  t.after(() => storage.close());
+  return storage;
+}
 
 /** Returns the ids of ada's plants. */
 export async function ids(storage: SqliteStorage): Promise<number[]> {

@@ -8,6 +8,7 @@ import { testPageSize } from '../../support/page-size.ts';
 import { execute } from '../../support/sqlite-file.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { create, remove } from '../../support/writes.ts';
+import { openSqlite } from './sqlite-state.ts';
 
 for (const commitThread of [false, true]) {
   testStorageAdapter(`SqliteStorage${commitThread ? ' with a commit thread' : ''}`, {
@@ -38,8 +39,7 @@ function addTrigger(path: string, { kind, user, id }: FaultyWrite, sql: string):
 
 describe('dataVersion of a SqliteStorage', () => {
   it('does not change with the commits of its own storage', async (t) => {
-    const storage = new SqliteStorage(join(await temporaryFolder(t), 'plants.db'));
-    t.after(() => storage.close());
+    const storage = openSqlite(t, join(await temporaryFolder(t), 'plants.db'));
     const version = storage.dataVersion();
     await storage.commit([create(1)]);
     await storage.commit([remove(1)]);
@@ -49,8 +49,7 @@ describe('dataVersion of a SqliteStorage', () => {
 
 describe('page of a SqliteStorage', () => {
   testPageSize(async (t) => {
-    const storage = new SqliteStorage(join(await temporaryFolder(t), 'plants.db'));
-    t.after(() => storage.close());
+    const storage = openSqlite(t, join(await temporaryFolder(t), 'plants.db'));
     return storage;
   });
 });

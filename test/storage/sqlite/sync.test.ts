@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { issueToken } from '../../../src/tokens/issue.ts';
 import { backUpDatabase } from '../../../src/storage/sqlite/backup.ts';
-import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { startServer } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startModelClients } from '../../support/model-clients.ts';
@@ -13,6 +12,7 @@ import { readSyncTrace, syncTraceCalls } from '../../support/sync-trace.ts';
 import { attachStrace } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { create } from '../../support/writes.ts';
+import { openSqlite } from './sqlite-state.ts';
 
 describe('acknowledgment of a write to SQLite', () => {
   for (const [clients, storage] of [
@@ -61,8 +61,7 @@ describe('new file of a SqliteStorage', () => {
     const output = join(folder, 'trace');
     const strace = await attachStrace(t, process.pid, ['-y', '-e', 'trace=fsync,fdatasync'], output);
     if (strace === undefined) return;
-    const storage = new SqliteStorage(join(folder, 'new', 'deeper', 'plants.db'));
-    t.after(() => storage.close());
+    const storage = openSqlite(t, join(folder, 'new', 'deeper', 'plants.db'));
     await storage.commit([create(1n, 'ada', 'Fern')]);
     await strace.detach();
     const synced = syncedPaths(await readFile(output, 'utf8'));
@@ -75,8 +74,7 @@ describe('new file of a SqliteStorage', () => {
 describe('backUpDatabase', () => {
   it('syncs the directory entry of the target before it resolves', async (t) => {
     const [folder, other] = [await temporaryFolder(t), await temporaryFolder(t)];
-    const storage = new SqliteStorage(join(folder, 'plants.db'));
-    t.after(() => storage.close());
+    const storage = openSqlite(t, join(folder, 'plants.db'));
     await storage.commit([create(1n, 'ada', 'Fern')]);
     const output = join(folder, 'trace');
     const strace = await attachStrace(t, process.pid, ['-y', '-e', 'trace=fsync,fdatasync'], output);

@@ -6,13 +6,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
-import { SqliteStorage } from '../../../../src/storage/sqlite/sqlite-storage.ts';
+import type { SqliteStorage } from '../../../../src/storage/sqlite/sqlite-storage.ts';
 import { holdDatabase } from '../../../support/hold-database.ts';
 import { execute, slowSql } from '../../../support/sqlite-file.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import type { HasAfter } from '../../../support/temporary-folder.ts';
 import { create } from '../../../support/writes.ts';
-import { ids, unavailable } from '../sqlite-state.ts';
+import { ids, openSqlite, unavailable } from '../sqlite-state.ts';
 
 interface Opened {
   readonly path: string;
@@ -21,8 +21,7 @@ interface Opened {
 
 async function open(t: HasAfter, busyTimeoutMs = 5000): Promise<Opened> {
   const path = join(await temporaryFolder(t), 'plants.db');
-  const storage = new SqliteStorage(path, { commitThread: true, busyTimeoutMs });
-  t.after(() => storage.close());
+  const storage = openSqlite(t, path, { commitThread: true, busyTimeoutMs });
   return { path, storage };
 }
 
@@ -58,8 +57,7 @@ describe('SqliteStorage with a commit thread', () => {
     const errors = await Promise.all(
       [false, true].map(async (commitThread) => {
         const path = join(folder, `${commitThread}.db`);
-        const storage = new SqliteStorage(path, { commitThread, busyTimeoutMs: 0 });
-        t.after(() => storage.close());
+        const storage = openSqlite(t, path, { commitThread, busyTimeoutMs: 0 });
         const faults = ["SELECT RAISE(ABORT, 'a deliberate fault')", 'SELECT zeroblob(2000000000)'];
         for (const [id, sql] of faults.entries()) {
           execute(path, `CREATE TRIGGER t${id} BEFORE INSERT ON plants WHEN NEW.id = ${id} BEGIN ${sql}; END`);
@@ -163,8 +161,7 @@ describe('close of a SqliteStorage with a commit thread', () => {
     await storage.close();
     await assert.rejects(storage.commit([create(3)]), { code: 'closed' });
     assert.deepEqual(await readdir(join(path, '..')), ['plants.db']);
-    const again = new SqliteStorage(path);
-    t.after(() => again.close());
+    const again = openSqlite(t, path);
     assert.deepEqual(await ids(again), [1, 2]);
   });
 
