@@ -5,7 +5,6 @@ import type { IncomingMessage, RequestOptions } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { errorTable, MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
-import type { ListRange, PlantPage, Write } from '../../src/index.ts';
 import { openApiDocument } from '../../src/http.ts';
 import { commonErrors } from '../../src/http/routes.ts';
 import type { Call } from '../support/call.ts';
@@ -23,21 +22,16 @@ interface Response {
   content?: { 'application/json': { schema: { allOf?: [object, { properties: { error: { enum: number[] } } }] } } };
 }
 
-/** A storage that rejects every request of the user `foreign` with `storage_unsupported`. */
-class UnsupportedForForeign extends MemoryStorage {
-  override async commit(writes: readonly Write[]): Promise<boolean[]> {
-    for (const { user } of writes) this.#check(user);
-    return super.commit(writes);
-  }
-
-  override async list(user: string, range: ListRange): Promise<PlantPage> {
-    this.#check(user);
-    return super.list(user, range);
-  }
-
-  #check(user: string): void {
+/** Creates a storage that rejects every request of the user `foreign` with `storage_unsupported`. */
+function createStorage(): MemoryStorage {
+  const storage = new MemoryStorage();
+  const [commit, list] = [storage.commit.bind(storage), storage.list.bind(storage)];
+  const check = (user: string | undefined): void => {
     if (user === 'foreign') throw new PlantStoreError('storage_unsupported');
-  }
+  };
+  storage.commit = async (writes) => (check(writes[0]?.user), commit(writes));
+  storage.list = async (user, range) => (check(user), list(user, range));
+  return storage;
 }
 
 const { paths, components } = openApiDocument() as unknown as Document;
@@ -126,7 +120,7 @@ async function oddRequest(url: string, options: RequestOptions): Promise<Receive
 
 describe('the OpenAPI document', () => {
   it('describes exactly the responses of the service', async (t) => {
-    const store = new PlantStore({ storage: new UnsupportedForForeign() });
+    const store = new PlantStore({ storage: createStorage() });
     const service = await startService(t, {
       store,
       authenticate: (token) => {

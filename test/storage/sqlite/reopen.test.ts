@@ -11,6 +11,13 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { create } from '../../support/writes.ts';
 import { ids, openFiles, openSqlite, sizeOf, unavailable } from './sqlite-state.ts';
 
+/** Registers a test that limits the size of files. Without prlimit it is skipped. */
+function itLimited(name: string, run: (t: TestContext) => Promise<void>): void {
+  it(name, async (t) => {
+    if (hasProgram(t, 'prlimit')) await run(t);
+  });
+}
+
 /** Runs `work` while the files of this process cannot grow. */
 async function whileStuck(work: () => Promise<void>): Promise<void> {
   limitFileSize(process.pid, 4096);
@@ -38,8 +45,7 @@ for (const commitThread of [false, true]) {
   const thread = commitThread ? ' with a commit thread' : '';
 
   describe(`SqliteStorage${thread}, after a commit that failed because of the disk`, () => {
-    it('continues to read, rejects writes while the disk fails, and then starts a new WAL', async (t) => {
-      if (!hasProgram(t, 'prlimit')) return;
+    itLimited('continues to read, rejects writes while the disk fails, and then starts a new WAL', async (t) => {
       const { path, storage } = await makeFailed(t, commitThread);
       await whileStuck(async () => {
         for (let n = 0; n < 3; n++) await assert.rejects(storage.commit([create(99)]), unavailable);
@@ -52,14 +58,12 @@ for (const commitThread of [false, true]) {
       assert.deepEqual(await ids(storage), [...twenty, 21]);
     });
 
-    it('does not recover the failed write from the WAL', async (t) => {
-      if (!hasProgram(t, 'prlimit')) return;
+    itLimited('does not recover the failed write from the WAL', async (t) => {
       const { storage } = await makeFailed(t, commitThread);
       assert.deepEqual(await storage.commit([create(99)]), [true]);
     });
 
-    it('creates no new file if its file was removed', async (t) => {
-      if (!hasProgram(t, 'prlimit')) return;
+    itLimited('creates no new file if its file was removed', async (t) => {
       const { path, storage } = await makeFailed(t, commitThread);
       await rename(path, `${path}.away`);
       const files = await readdir(join(path, '..'));
@@ -68,8 +72,7 @@ for (const commitThread of [false, true]) {
       assert.deepEqual(await ids(storage), twenty);
     });
 
-    it('does not open another file in place of its own', async (t) => {
-      if (!hasProgram(t, 'prlimit')) return;
+    itLimited('does not open another file in place of its own', async (t) => {
       const { path, storage } = await makeFailed(t, commitThread);
       await rename(path, `${path}.away`);
       await copyFile(`${path}.away`, path);
@@ -79,8 +82,7 @@ for (const commitThread of [false, true]) {
       assert.deepEqual(await ids(storage), twenty);
     });
 
-    it('rejects its own file if that was emptied or truncated', async (t) => {
-      if (!hasProgram(t, 'prlimit')) return;
+    itLimited('rejects its own file if that was emptied or truncated', async (t) => {
       const { path, storage } = await makeFailed(t, commitThread);
       await storage.commit([create(21)]);
       await whileStuck(() => assert.rejects(storage.commit([create(99)])));
@@ -93,8 +95,7 @@ for (const commitThread of [false, true]) {
       }
     });
 
-    it('waits until other connections no longer read the WAL', async (t) => {
-      if (!hasProgram(t, 'prlimit')) return;
+    itLimited('waits until other connections no longer read the WAL', async (t) => {
       const { path, storage } = await makeFailed(t, commitThread);
       const reader = new DatabaseSync(path);
       t.after(() => {
@@ -109,8 +110,7 @@ for (const commitThread of [false, true]) {
       assert.deepEqual(await storage.commit([create(21)]), [true]);
     });
 
-    it('shows what others wrote meanwhile, although data_version restarts in the new connection', async (t) => {
-      if (!hasProgram(t, 'prlimit')) return;
+    itLimited('shows what others wrote meanwhile, although data_version restarts in the new connection', async (t) => {
       const path = join(await temporaryFolder(t), 'plants.db');
       const [store, other] = [1, 2].map(() => new PlantStore({ storage: new SqliteStorage(path, { commitThread }) }));
       assert.ok(store && other);
@@ -125,8 +125,7 @@ for (const commitThread of [false, true]) {
       assert.equal((await store.listPage('bob')).json, '[{"name":"Moss"}]');
     });
 
-    it('leaks no file descriptor', async (t) => {
-      if (!hasProgram(t, 'prlimit')) return;
+    itLimited('leaks no file descriptor', async (t) => {
       const { path, storage } = await makeFailed(t, commitThread);
       const counts: number[] = [];
       for (let id = 21; id <= 25; id++) {
@@ -137,8 +136,7 @@ for (const commitThread of [false, true]) {
       assert.deepEqual(counts, Array(5).fill(counts[0]));
     });
 
-    it('can be closed twice', async (t) => {
-      if (!hasProgram(t, 'prlimit')) return;
+    itLimited('can be closed twice', async (t) => {
       const { path, storage } = await makeFailed(t, commitThread);
       await storage.close();
       await storage.close();
@@ -168,8 +166,7 @@ for (const commitThread of [false, true]) {
       assert.deepEqual(await ids(storage), twenty);
     });
 
-    it('reads it, but rejects writes while it cannot be checkpointed', async (t) => {
-      if (!hasProgram(t, 'prlimit')) return;
+    itLimited('reads it, but rejects writes while it cannot be checkpointed', async (t) => {
       const path = await makeCrashed(t);
       const log = await sizeOf(`${path}-wal`);
       // Enough for the index of the WAL, and too little for the plants.
