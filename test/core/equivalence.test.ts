@@ -15,8 +15,12 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const users = ['ada', 'bob'] as const;
 type User = (typeof users)[number];
 
-/** Few ids, so that operations affect the same plants, and the limits of int64 and of exact doubles. */
-const id = fc.oneof(fc.bigInt({ min: -3n, max: 3n }), fc.constantFrom(minInt64, maxInt64, 2n ** 53n, 2n ** 53n + 1n));
+/** Mostly few ids, so that operations affect the same plants. */
+const id = fc.oneof(
+  { weight: 4, arbitrary: fc.bigInt({ min: -3n, max: 3n }) },
+  { weight: 1, arbitrary: fc.constantFrom(minInt64, maxInt64, 2n ** 53n, 2n ** 53n + 1n) },
+  { weight: 1, arbitrary: fc.bigInt({ min: minInt64, max: maxInt64 }) },
+);
 const text = fc.string({ unit: 'binary', maxLength: 20 }).map((string) => string.replaceAll('\0', ''));
 const user = fc.constantFrom(...users);
 
@@ -153,39 +157,7 @@ describe('any sequence of operations', () => {
           for (const cleanUp of cleanUps) await cleanUp();
         }
       }),
-      { numRuns: 40 },
-    );
-  });
-
-  it('stores any allowed string and any int64 exactly', async (t) => {
-    const folder = await temporaryFolder(t);
-    const services = [
-      await startService(t),
-      await startService(t, { storage: new SqliteStorage(join(folder, 'plants.db')) }),
-      await startService(t, {
-        storage: new PostgresStorage({ pool: cluster.pool(t), schema: cluster.newSchemaName() }),
-      }),
-    ];
-    const anyId = fc.bigInt({ min: minInt64, max: maxInt64 });
-    await fc.assert(
-      fc.asyncProperty(anyId, text, text, fc.boolean(), async (plantId, name, tag, isEscaped) => {
-        const quote = (value: string): string => (isEscaped ? escapeAll(value) : JSON.stringify(value));
-        for (const service of services) {
-          const { store } = service;
-          const body = `{"name":${quote(name)},"tag":${quote(tag)},"id":${plantId}}`;
-          assert.deepEqual((await service.call('POST', '/plants', { body })).json, { name, tag });
-          assert.deepEqual(await store.listPlants('ada'), [{ id: plantId, name, tag }]);
-          assert.deepEqual((await service.call('GET', '/plants')).json, [{ name, tag }]);
-          assert.equal((await service.call('DELETE', `/plants/${plantId}`)).status, 204);
-        }
-      }),
-      { numRuns: 100 },
+      { numRuns: 30 },
     );
   });
 });
-
-/** Returns a JSON string with every UTF-16 code unit escaped. */
-function escapeAll(value: string): string {
-  const units = Array.from({ length: value.length }, (_, n) => value.charCodeAt(n).toString(16).padStart(4, '0'));
-  return `"${units.map((unit) => `\\u${unit}`).join('')}"`;
-}

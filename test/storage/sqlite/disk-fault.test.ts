@@ -14,7 +14,7 @@ import type { ModelClients } from '../../support/model-clients.ts';
 import { PlantModel } from '../../support/plant-model.ts';
 import type { ServerProcess } from '../../support/server-process.ts';
 import { checkIntegrity } from '../../support/sqlite-file.ts';
-import { attachStrace, hasProgram, limitFileSize, mountSmallFolder } from '../../support/system-fault.ts';
+import { attachStrace, mountSmallFolder } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const users = ['ada', 'bob'];
@@ -107,19 +107,6 @@ const refuseWrites = ['-e', 'trace=pwrite64', '-e', 'inject=pwrite64:error=ENOSP
 
 for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']) {
   describe(`service over ${storage}`, () => {
-    it('responds with 503 while its files cannot grow, and recovers without a restart', async (t) => {
-      if (!hasProgram(t, 'prlimit')) return;
-      const { server, more, assertLists, assertNothingLost } = await startLoaded(t, storage);
-      for (let n = 0; n < 2; n++) {
-        limitFileSize(server.pid, 4096);
-        await more(50, 503);
-        await assertLists();
-        limitFileSize(server.pid, 'unlimited');
-        await more(100, 200, 204);
-      }
-      await assertNothingLost();
-    });
-
     it('responds with 503 while the disk is full, and recovers without a restart', async (t) => {
       const folder = await mountSmallFolder(t, 16);
       const { server, more, assertLists, assertNothingLost } = await startLoaded(t, storage, folder);
