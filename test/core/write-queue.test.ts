@@ -143,17 +143,6 @@ describe('WriteQueue', () => {
     assert.deepEqual(settled, ['create 1', 'create 2', 'delete 1', 'create 1 again']);
   });
 
-  it('limits a batch to maxBatchWrites', async () => {
-    const { commits, queue } = makeQueue(bounds);
-    const outcomes = Promise.all(Array.from({ length: 25 }, (_, id) => queue.add(create(id))));
-    for (let n = 0; n < 3; n++) {
-      await turn();
-      commits.succeed();
-    }
-    assert.equal((await outcomes).length, 25);
-    assert.deepEqual(commits.sizes, [10, 10, 5]);
-  });
-
   it('commits a full batch immediately, and the rest in the next batch', async () => {
     const { commits, queue } = makeQueue(bounds);
     const outcomes = Promise.all(Array.from({ length: 12 }, (_, id) => queue.add(create(id))));
