@@ -8,7 +8,7 @@ import { startServer } from './support/command-line.ts';
 import { listDocs, readDocument } from './support/documents.ts';
 import { assertTestsPassed, plainEnvironment, runSuccessfully } from './support/run-program.ts';
 import { untilListening } from './support/server-process.ts';
-import { main, root, tsx } from './support/sources.ts';
+import { plantStore, root, tsx } from './support/sources.ts';
 import { temporaryFolder } from './support/temporary-folder.ts';
 import type { HasAfter } from './support/temporary-folder.ts';
 
@@ -61,9 +61,10 @@ async function makeProject(t: HasAfter): Promise<Project> {
     await symlink(join(root, 'node_modules', name), join(cwd, 'node_modules', name), 'dir');
   }
   await writeFile(join(cwd, 'package.json'), '{"type":"module"}');
-  const command = join(cwd, 'plant-store');
-  await writeFile(command, `#!/bin/sh\nexec '${process.execPath}' --import '${tsx}' '${main}' "$@"\n`);
-  await chmod(command, 0o755);
+  const program = join(cwd, 'plant-store');
+  const quoted = [process.execPath, ...plantStore].map((part) => `'${part}'`).join(' ');
+  await writeFile(program, `#!/bin/sh\nexec ${quoted} "$@"\n`);
+  await chmod(program, 0o755);
   return { cwd, env: { ...plainEnvironment(), PATH: `${cwd}${delimiter}${process.env['PATH'] ?? ''}` } };
 }
 

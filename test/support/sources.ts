@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The root folder of the repository. */
@@ -12,12 +11,13 @@ export function sourceUrl(path: string): string {
   return new URL(`../../src/${path}`, import.meta.url).href;
 }
 
-/** The program `plant-store`, in TypeScript. */
-export const main: string = fileURLToPath(sourceUrl('tools/cli/main.ts'));
+const isDist = process.env['TEST_DIST'] !== undefined;
 
 /**
- * The arguments of Node.js that run `plant-store`: from the build, which starts faster, or from the source code while its
- * coverage is measured.
+ * The program `plant-store`. In `npm test`, it is the built one, which starts in half the time. Otherwise it is the
+ * source, so that a single test file needs no build, and coverage counts the process.
  */
-export const plantStore: readonly string[] =
-  process.env['NODE_V8_COVERAGE'] === undefined ? [join(root, 'dist/tools/cli/main.js')] : ['--import', tsx, main];
+export const main: string = isDist ? `${root}dist/tools/cli/main.js` : fileURLToPath(sourceUrl('tools/cli/main.ts'));
+
+/** The arguments of Node.js that run `plant-store`. */
+export const plantStore: readonly string[] = isDist ? [main] : ['--import', tsx, main];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { runCrashRounds } from '../../../../crash/rounds.ts';
-import { main, tsx } from '../../../../support/sources.ts';
+import { plantStore } from '../../../../support/sources.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 
 for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']) {
@@ -9,8 +9,8 @@ for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']
     it('stores exactly the acknowledged writes', async (t) => {
       const { rounds, acknowledged, unanswered, killedAtStart, integrity, ...faults } = await runCrashRounds({
         folder: await temporaryFolder(t),
-        program: { command: ['--import', tsx, main], storage },
-        rounds: ['kill', 'kill at start', 'kill one of two', 'stop', 'kill'],
+        program: { command: plantStore, storage },
+        rounds: ['kill', 'kill at start', 'kill one of two', 'stop'],
         random: Math.random,
       });
       t.diagnostic(
