@@ -1,61 +1,52 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
+const sampleMs = 100;
+/** A process that uses more memory than this is killed, to protect the machine. */
+const maxBytes = 8 * 2 ** 30;
+
 /** Measures the memory, the CPU time and the open files of a process in /proc. On other systems the figures are NaN. */
 export class ProcessWatch {
   readonly #folder: string;
-  readonly #timers: NodeJS.Timeout[];
-  #sampledPeak = NaN;
-  #isRecordReset = false;
+  readonly #timer: NodeJS.Timeout;
+  /** The last figures, which remain when the process has ended. */
+  #peakBytes = NaN;
   #mostFiles = NaN;
 
   constructor(pid: number) {
     this.#folder = `/proc/${pid}`;
-    this.#timers = [
-      // Needed if the system does not allow a reset of its own record of the peak.
-      setInterval(() => {
-        this.#sampledPeak = larger(this.#sampledPeak, this.memory());
-      }, 20).unref(),
-      setInterval(() => {
-        this.#mostFiles = larger(this.#mostFiles, this.openFiles());
-      }, 200).unref(),
-    ];
+    this.#timer = setInterval(() => {
+      this.#sample();
+      if (this.memory() > maxBytes) process.kill(pid, 'SIGKILL');
+    }, sampleMs).unref();
   }
 
   /** The resident memory, in bytes. */
   memory(): number {
-    return this.#read('VmRSS');
+    return this.#read('status', /^VmRSS:\s*(\d+) kB/m) * 1024;
   }
 
   /** Resets the maxima. */
   restart(): void {
-    this.#sampledPeak = this.memory();
-    this.#mostFiles = this.openFiles();
     try {
       // https://docs.kernel.org/filesystems/proc.html: 5 resets VmHWM.
       writeFileSync(`${this.#folder}/clear_refs`, '5');
-      this.#isRecordReset = true;
     } catch {
-      this.#isRecordReset = false;
+      // The peak is then that since the start of the process.
     }
+    this.#mostFiles = this.openFiles();
   }
 
-  /** The peak of the memory since {@link restart}, in bytes; the last sample if the process has ended. */
+  /** The peak of the resident memory since {@link restart}, in bytes. */
   peakMemory(): number {
-    const record = this.#isRecordReset ? this.#read('VmHWM') : NaN;
-    return Number.isNaN(record) ? this.#sampledPeak : record;
+    this.#sample();
+    return this.#peakBytes;
   }
 
   /** The user and system time of all its threads, in seconds. */
   cpuSeconds(): number {
-    try {
-      const [, , , , , , , , , , , user, system] = readFileSync(`${this.#folder}/stat`, 'latin1')
-        .replace(/^.*\) /s, '')
-        .split(' ');
-      // On Linux, the unit is always a hundredth of a second.
-      return (Number(user) + Number(system)) / 100;
-    } catch {
-      return NaN;
-    }
+    // On Linux, the unit is always a hundredth of a second.
+    const fields = /^.*\)(?: \S+){11} (\d+) (\d+)/s;
+    return (this.#read('stat', fields, 1) + this.#read('stat', fields, 2)) / 100;
   }
 
   /** The number of open files and connections. */
@@ -73,20 +64,20 @@ export class ProcessWatch {
   }
 
   stop(): void {
-    for (const timer of this.#timers) clearInterval(timer);
+    clearInterval(this.#timer);
   }
 
-  #read(field: string): number {
+  #sample(): void {
+    const [peak, files] = [this.#read('status', /^VmHWM:\s*(\d+) kB/m) * 1024, this.openFiles()];
+    if (!Number.isNaN(peak)) this.#peakBytes = peak;
+    if (!(files <= this.#mostFiles) && !Number.isNaN(files)) this.#mostFiles = files;
+  }
+
+  #read(file: string, pattern: RegExp, group = 1): number {
     try {
-      const text = readFileSync(`${this.#folder}/status`, 'latin1');
-      return Number(new RegExp(`^${field}:\\s*(\\d+) kB`, 'm').exec(text)?.[1]) * 1024;
+      return Number(pattern.exec(readFileSync(`${this.#folder}/${file}`, 'latin1'))?.[group]);
     } catch {
       return NaN;
     }
   }
-}
-
-/** Ignores NaN: a process that has ended has no figures. */
-function larger(before: number, now: number): number {
-  return now <= before || Number.isNaN(now) ? before : now;
 }

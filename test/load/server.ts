@@ -2,24 +2,18 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { request } from 'node:http';
-import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { randomId, tokenOf } from '../bench/data-set.ts';
 import { printedUrl } from '../bench/printed-url.ts';
 import { ProcessWatch } from './process-watch.ts';
 
 export interface ServerOptions {
   /** The folder of the built package. */
   readonly dist: string;
-  /** The folder for the log. */
+  /** The folder for the log and the database, by default empty, which contains `tokens.json`. */
   readonly folder: string;
-  readonly database: string;
-  readonly tokens: string;
-  /** The soft and hard limit of open files; by default that of this process. */
-  readonly maxOpenFiles?: number | undefined;
+  readonly database?: string;
   /** More options for Node.js. */
   readonly nodeOptions?: readonly string[];
   /** More options for `serve`. */
@@ -34,16 +28,7 @@ export interface Memory {
   readonly residentBytes: number;
 }
 
-/** How a process ended. */
-export interface Exit {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-  readonly seconds: number;
-}
-
 const collectGarbage = fileURLToPath(new URL('collect-garbage.ts', import.meta.url));
-/** The longest wait for a response in {@link ServerUnderLoad.responseTime}. */
-export const maxResponseMs = 20_000;
 const maxAcceptMs = 20_000;
 /** Longer than the time after which `serve` stops by force. */
 const maxStopMs = 15_000;
@@ -55,7 +40,6 @@ export class ServerUnderLoad {
   readonly adminPort: number | undefined;
   readonly watch: ProcessWatch;
   readonly #child: ChildProcess;
-  readonly #exited: Promise<unknown>;
   readonly #log: string;
 
   private constructor(child: ChildProcess, [port = NaN, adminPort]: readonly number[], log: string) {
@@ -64,22 +48,21 @@ export class ServerUnderLoad {
     this.watch = new ProcessWatch(child.pid ?? 0);
     this.#child = child;
     this.#log = log;
-    this.#exited = child.exitCode === null ? once(child, 'exit') : Promise.resolve();
   }
 
-  static async start(serverOptions: ServerOptions): Promise<ServerUnderLoad> {
-    const { dist, folder, database, tokens, maxOpenFiles, nodeOptions = [], serveOptions = [] } = serverOptions;
+  static async start({
+    dist,
+    folder,
+    database,
+    nodeOptions = [],
+    serveOptions = [],
+  }: ServerOptions): Promise<ServerUnderLoad> {
     const logPath = join(folder, 'log.ndjson');
     const log = openSync(logPath, 'a');
-    const options = ['--port', '0', '--log', 'json', '--tokens', tokens, '--storage', `sqlite:${database}`];
+    const storage = `sqlite:${database ?? join(folder, 'plants.db')}`;
+    const options = ['--port', '0', '--log', 'json', '--tokens', join(folder, 'tokens.json'), '--storage', storage];
     const serve = [join(dist, 'tools/cli/main.js'), 'serve', ...options, ...serveOptions];
-    const node = [...nodeOptions, '--expose-gc', '--import', collectGarbage, ...serve];
-    // prlimit executes the program in its own process, so the process id stays the same.
-    const [program, args] =
-      maxOpenFiles === undefined
-        ? [process.execPath, node]
-        : ['prlimit', [`--nofile=${maxOpenFiles}:${maxOpenFiles}`, process.execPath, ...node]];
-    const child = spawn(program, args, {
+    const child = spawn(process.execPath, [...nodeOptions, '--expose-gc', '--import', collectGarbage, ...serve], {
       stdio: ['ignore', 'pipe', log, 'ipc'],
       env: { ...process.env, NODE_ENV: 'production' },
     });
@@ -110,30 +93,6 @@ export class ServerUnderLoad {
   }
 
   /**
-   * Creates a plant on a new connection, and returns how many milliseconds the response takes. Throws
-   * if it takes longer than {@link maxResponseMs}.
-   */
-  async responseTime(user: string): Promise<number> {
-    const start = performance.now();
-    const headers = { authorization: `Bearer ${tokenOf(user)}`, 'content-type': 'application/json' };
-    const sent = request({
-      port: this.port,
-      host: '127.0.0.1',
-      method: 'POST',
-      path: '/plants',
-      headers,
-      agent: false,
-      signal: AbortSignal.timeout(maxResponseMs),
-    });
-    sent.end(JSON.stringify({ id: randomId(), name: 'Fern' }));
-    const [response] = (await once(sent, 'response')) as [IncomingMessage];
-    response.resume();
-    await once(response, 'end');
-    if (response.statusCode !== 200) throw new Error(`status ${response.statusCode ?? ''} for a correct request`);
-    return performance.now() - start;
-  }
-
-  /**
    * Resolves when this many files and connections are open. A client is connected earlier: a busy server accepts only
    * one connection in each event loop iteration.
    */
@@ -142,19 +101,19 @@ export class ServerUnderLoad {
     while (this.watch.openFiles() < openFiles && performance.now() < deadline) await sleep(100);
   }
 
-  /** Stops it with SIGTERM, or with SIGKILL if that takes too long. */
-  async stop(): Promise<Exit> {
+  /** Stops it with SIGTERM, or with SIGKILL if that takes too long. Returns how it ended. */
+  async stop(): Promise<string> {
     const start = performance.now();
-    this.#child.kill('SIGTERM');
-    const kill = setTimeout(() => this.#child.kill('SIGKILL'), maxStopMs);
-    await this.#exited;
-    clearTimeout(kill);
+    if (this.isRunning) {
+      const exited = once(this.#child, 'exit');
+      this.#child.kill('SIGTERM');
+      const kill = setTimeout(() => this.#child.kill('SIGKILL'), maxStopMs);
+      await exited;
+      clearTimeout(kill);
+    }
     this.watch.stop();
-    return { ...this.exit, seconds: (performance.now() - start) / 1000 };
-  }
-
-  get exit(): { code: number | null; signal: NodeJS.Signals | null } {
-    return { code: this.#child.exitCode, signal: this.#child.signalCode };
+    const how = this.#child.signalCode ?? `exit code ${String(this.#child.exitCode)}`;
+    return `${how} after ${((performance.now() - start) / 1000).toFixed(1)} s`;
   }
 
   /** Returns the faults in its log, and how often each occurs. */

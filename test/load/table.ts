@@ -1,80 +1,47 @@
-/** Whether the server did what a scenario requires, and the figures that show it. */
-export interface Verdict {
-  readonly holds: boolean;
-  readonly figures: string;
-}
+import type { StatsReport } from './clients/response-stats.ts';
+import type { Row } from './run-scenario.ts';
 
-/** The figures of a scenario. */
-export interface Row {
-  readonly scenario: string;
-  /** Only of the scenarios that require something exactly. */
-  readonly verdict?: Verdict | undefined;
-  /** The maximum number of open connections. */
-  readonly connections: number;
-  /** Requests that got a status under 300. */
-  readonly served: number;
-  /** The other requests, by their status or outcome. */
-  readonly refused: string;
-  /** Milliseconds to the end of the response, of the requests that were served. */
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  /**
-   * Memory in bytes above that of the idle server: the peak of the resident memory, and the resident
-   * memory and the JavaScript heap after the scenario.
-   */
-  readonly peakBytes: number;
-  readonly residentBytes: number;
-  readonly usedBytes: number;
-  readonly health: string;
-  readonly notes: readonly string[];
-}
+type Column = readonly [title: string, cell: (row: Row) => string];
 
-const titles = [
-  'Scenario',
-  'Verdict',
-  'Max. connections',
-  'Served',
-  'Not served',
-  'p50 ms',
-  'p99 ms',
-  'Peak memory, MiB above idle',
-  'Memory afterwards, MiB above idle',
-  'Heap afterwards, MiB above idle',
-  'Healthy afterwards',
+const columns: readonly Column[] = [
+  ['Scenario', ({ name }) => name],
+  [
+    'Verdict',
+    ({ verdict }) => (verdict === undefined ? '' : `${verdict.holds ? 'holds' : 'fails'}: ${verdict.figures}`),
+  ],
+  ['Max. connections', ({ connections }) => figure(connections)],
+  ['Served', ({ stats }) => figure(stats?.served)],
+  ['Not served', ({ stats }) => (stats === undefined ? '' : describeRefused(stats))],
+  ['p50 ms', ({ stats }) => figure(stats?.p50Ms, 1)],
+  ['p99 ms', ({ stats }) => figure(stats?.p99Ms, 1)],
+  ['CPU s', ({ cpuSeconds }) => figure(cpuSeconds, 1)],
+  ['Peak memory, MiB above idle', ({ peakBytes }) => figure(peakBytes / 2 ** 20)],
+  ['Memory afterwards, MiB above idle', ({ after }) => figure(after.residentBytes / 2 ** 20)],
+  ['Heap afterwards, MiB above idle', ({ after }) => figure(after.usedBytes / 2 ** 20)],
+  ['Healthy afterwards', ({ health }) => health],
 ];
 
 /** Formats the rows as a Markdown table, followed by their notes. */
 export function tableOf(rows: readonly Row[]): string {
-  const cells = rows.map((row) => [
-    row.scenario,
-    row.verdict === undefined ? '' : describeVerdict(row.verdict),
-    figure(row.connections),
-    figure(row.served),
-    row.refused,
-    figure(row.p50Ms, 1),
-    figure(row.p99Ms, 1),
-    figure(row.peakBytes / 2 ** 20),
-    figure(row.residentBytes / 2 ** 20),
-    figure(row.usedBytes / 2 ** 20),
-    row.health,
-  ]);
-  const lines = [titles, titles.map(() => '---'), ...cells].map((line) => `| ${line.join(' | ')} |`);
+  const cells = rows.map((row) => columns.map(([, cell]) => cell(row)));
+  const lines = [columns.map(([title]) => title), columns.map(() => '---'), ...cells];
   const notes = rows
-    .filter(({ notes }) => notes.length > 0)
-    .map(({ scenario, notes }) => `${scenario}:\n${notes.map((note) => `  - ${note}\n`).join('')}`);
-  return [...lines, '', ...notes].join('\n');
+    .filter(({ notes = [] }) => notes.length > 0)
+    .map(({ name, notes = [] }) => `${name}:\n${notes.map((note) => `  - ${note}\n`).join('')}`);
+  return [...lines.map((line) => `| ${line.join(' | ')} |`), '', ...notes].join('\n');
 }
 
-function describeVerdict({ holds, figures }: Verdict): string {
-  return `${holds ? 'holds' : 'fails'}: ${figures}`;
+/** Describes the requests that were not served, by their status or outcome. */
+export function describeRefused({ statuses, closed, unanswered }: StatsReport): string {
+  const parts = Object.entries(statuses)
+    .filter(([status]) => Number(status) >= 300)
+    .map(([status, count]) => `${count} × ${status}`);
+  if (closed > 0) parts.push(`${closed} closed`);
+  if (unanswered > 0) parts.push(`${unanswered} without a response`);
+  return parts.length === 0 ? '0' : parts.join(', ');
 }
 
-function figure(value: number, digits = 0): string {
-  return Number.isNaN(value)
-    ? ''
-    : value.toLocaleString('en-US', {
-        minimumFractionDigits: digits,
-        maximumFractionDigits: digits,
-        signDisplay: 'negative',
-      });
+function figure(value = NaN, digits = 0): string {
+  const format = { minimumFractionDigits: digits, maximumFractionDigits: digits, signDisplay: 'negative' } as const;
+  return Number.isNaN(value) ? '' : value.toLocaleString('en-US', format);
 }

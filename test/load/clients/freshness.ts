@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { tokenOf } from '../../bench/data-set.ts';
 import type { Control } from './load-process.ts';
+import { sendByFetch } from './send-by-fetch.ts';
 
 /** Clients that create a plant through one server, and list it through another after the acknowledgment. */
 export interface FreshnessOptions {
@@ -23,27 +23,15 @@ export interface FreshnessReport {
   readonly failed: number;
 }
 
-const maxWaitMs = 20_000;
 const retryMs = 50;
 
 export async function probeFreshness(options: FreshnessOptions, control: Control): Promise<FreshnessReport> {
   const { createPort, listPort, users, delayMs, milliseconds } = options;
   const report = { lists: 0, stale: 0, failed: 0 };
   /** Returns the JSON of a 200 response, and `undefined` for anything else. */
-  const send = async (port: number, target: string, user: string, body?: string): Promise<unknown> => {
-    const init = {
-      method: body === undefined ? 'GET' : 'POST',
-      headers: { authorization: `Bearer ${tokenOf(user)}`, 'content-type': 'application/json' },
-      signal: AbortSignal.timeout(maxWaitMs),
-      ...(body !== undefined && { body }),
-    };
-    try {
-      const response = await fetch(`http://127.0.0.1:${port}${target}`, init);
-      const json: unknown = await response.json();
-      if (response.status === 200) return json;
-    } catch {
-      // The connection was closed, or the response took too long.
-    }
+  const send = async (port: number, target: string, user: string, plant?: object): Promise<unknown> => {
+    const response = await sendByFetch(port, user, target, plant);
+    if (response?.status === 200) return response.json;
     report.failed++;
     await sleep(retryMs);
     return undefined;
@@ -55,17 +43,17 @@ export async function probeFreshness(options: FreshnessOptions, control: Control
   control.ready();
   await sleep(delayMs);
   const end = performance.now() + milliseconds;
-  const probes = users.map(async (user) => {
+  const probe = async (user: string): Promise<void> => {
     // The newest plant has the smallest id, so it is the first in the list.
     for (let id = -1; performance.now() < end; id--) {
       const name = String(id);
-      if ((await send(createPort, '/plants', user, JSON.stringify({ id, name }))) === undefined) continue;
+      if ((await send(createPort, '/plants', user, { id, name })) === undefined) continue;
       const listed = await list(user);
       if (listed === undefined) continue;
       report.lists++;
       if (listed[0]?.name !== name) report.stale++;
     }
-  });
-  await Promise.all(probes);
+  };
+  await Promise.all(users.map(probe));
   return report;
 }

@@ -1,15 +1,10 @@
-import { sendAndDisconnect, sendBurst, sendAtByteRate } from './burst.ts';
+import { arriveOneByOne } from './arrivals.ts';
 import { runClosedLoop } from './closed-loop.ts';
-import { arriveOneByOne, holdConnections } from './held-connections.ts';
-import { floodConnections } from './flood.ts';
-import { probeFreshness } from './freshness.ts';
-import { holdIdle } from './idle.ts';
-import { runOpenLoop } from './open-loop.ts';
-import { pipelineRequests } from './pipeline.ts';
-import { readFast, readSlowly } from './readers.ts';
-import { sendAndStall } from './stalled.ts';
-import { sendSlowly } from './slow-senders.ts';
 import { runAtFixedRate } from './fixed-rate.ts';
+import { probeFreshness } from './freshness.ts';
+import { requestLists } from './lists.ts';
+import { pipelineRequests } from './pipeline.ts';
+import { sendAndStall } from './stalled.ts';
 
 /** The connection of a load to the process that started it. */
 export interface Control {
@@ -20,22 +15,13 @@ export interface Control {
 }
 
 const loads = {
-  runClosedLoop,
-  runOpenLoop,
-  runAtFixedRate,
   arriveOneByOne,
-  holdIdle,
-  holdConnections,
-  sendSlowly,
-  sendAndStall,
-  probeFreshness,
-  readSlowly,
-  readFast,
-  floodConnections,
   pipelineRequests,
-  sendBurst,
-  sendAndDisconnect,
-  sendAtByteRate,
+  probeFreshness,
+  requestLists,
+  runAtFixedRate,
+  runClosedLoop,
+  sendAndStall,
 };
 
 /** All loads by their names. */

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { requestText } from '../../bench/requests.ts';
 import { openConnections } from '../../bench/connections.ts';
+import { requestText } from '../../bench/requests.ts';
 import type { Control } from './load-process.ts';
 
 /** Clients that send requests and never read a response. */
@@ -12,38 +11,27 @@ export interface PipelineOptions {
   readonly requests: number;
   readonly target: string;
   readonly user: string;
-  readonly milliseconds: number;
-}
-
-export interface PipelineReport {
-  /** Requests that the server or the buffers of the system accepted. */
-  readonly sent: number;
-  /** Connections on which a write failed because the server had closed them. */
-  readonly closed: number;
 }
 
 const requestsPerWrite = 100;
 
-export async function pipelineRequests(options: PipelineOptions, control: Control): Promise<PipelineReport> {
-  const { port, connections, requests, target, user, milliseconds } = options;
+/** Returns how many requests the server or the buffers of the system accepted. */
+export async function pipelineRequests(options: PipelineOptions, control: Control): Promise<number> {
+  const { port, connections, requests, target, user } = options;
   const text = requestText('GET', target, user).repeat(requestsPerWrite);
   let sent = 0;
-  let closed = 0;
   const send = async (socket: Socket): Promise<void> => {
     for (let n = 0; n < requests; n += requestsPerWrite) {
       const failure = await new Promise((resolve) => {
-        socket.write(text, resolve);
+        socket.pause().write(text, resolve);
       });
-      if (failure instanceof Error) {
-        closed++;
-        return;
-      }
+      if (failure instanceof Error) return;
       sent += requestsPerWrite;
     }
   };
   const sockets = await openConnections(connections, port);
   control.ready();
-  const sending = Promise.all(sockets.map(send)).then(() => control.stopped);
-  await Promise.race([sending, sleep(milliseconds), control.stopped]);
-  return { sent, closed };
+  void Promise.all(sockets.map(send));
+  await control.stopped;
+  return sent;
 }

@@ -8,54 +8,61 @@ export interface StatsReport {
   readonly closed: number;
   /** Requests without a response at the end. */
   readonly unanswered: number;
-  readonly servedPerSecond: number;
+  readonly served: number;
   /** The number of responses with a status under 300 in each second. */
   readonly bySecond: readonly number[];
   /** Milliseconds from sending to the end of the response, for a status under 300. */
   readonly p50Ms: number;
   readonly p99Ms: number;
-  readonly maxMs: number;
-  /** The same for 503 responses. */
-  readonly refusedP99Ms: number;
-  /** When the last response with a status under 300 arrived, in milliseconds since 1970. */
-  readonly lastServedAt: number;
+  /** Milliseconds, with requests that are closed. */
+  readonly longestMs: number;
 }
 
 /** Counts the outcomes of requests. */
 export class ResponseStats {
   readonly #start = performance.now();
   readonly #served: number[] = [];
-  readonly #refused: number[] = [];
   readonly #statuses: Record<string, number> = {};
   readonly #bySecond: number[] = [];
-  #lastServedAt = 0;
-  closed = 0;
-  unanswered = 0;
+  #closed = 0;
+  #waiting = 0;
+  #longestMs = 0;
 
-  add(status: number, ms: number): void {
-    this.#statuses[status] = (this.#statuses[status] ?? 0) + 1;
-    if (status === 503) this.#refused.push(ms);
-    if (status >= 300) return;
-    this.#served.push(ms);
-    const second = Math.floor((performance.now() - this.#start) / 1000);
-    this.#bySecond[second] = (this.#bySecond[second] ?? 0) + 1;
-    this.#lastServedAt = Date.now();
+  /** Sends a request by `send`, which resolves with its response, or with `undefined` if the connection is closed. */
+  async measure<Response extends { readonly status: number }>(
+    send: () => Promise<Response | undefined>,
+  ): Promise<Response | undefined> {
+    const sentAt = performance.now();
+    this.#waiting++;
+    const response = await send();
+    this.#waiting--;
+    const now = performance.now();
+    this.#longestMs = Math.max(this.#longestMs, now - sentAt);
+    if (response === undefined) {
+      this.#closed++;
+      return undefined;
+    }
+    this.#statuses[response.status] = (this.#statuses[response.status] ?? 0) + 1;
+    if (response.status < 300) {
+      this.#served.push(now - sentAt);
+      const second = Math.floor((now - this.#start) / 1000);
+      this.#bySecond[second] = (this.#bySecond[second] ?? 0) + 1;
+    }
+    return response;
   }
 
   report(): StatsReport {
     const served = Float64Array.from(this.#served).sort();
-    const seconds = (performance.now() - this.#start) / 1000;
+    const seconds = Math.floor((performance.now() - this.#start) / 1000);
     return {
       statuses: this.#statuses,
-      closed: this.closed,
-      unanswered: this.unanswered,
-      servedPerSecond: served.length / seconds,
-      bySecond: Array.from({ length: Math.floor(seconds) }, (_, second) => this.#bySecond[second] ?? 0),
+      closed: this.#closed,
+      unanswered: this.#waiting,
+      served: served.length,
+      bySecond: Array.from({ length: seconds }, (_, second) => this.#bySecond[second] ?? 0),
       p50Ms: quantile(served, 0.5),
       p99Ms: quantile(served, 0.99),
-      maxMs: served.at(-1) ?? NaN,
-      refusedP99Ms: quantile(Float64Array.from(this.#refused).sort(), 0.99),
-      lastServedAt: this.#lastServedAt,
+      longestMs: this.#longestMs,
     };
   }
 }
