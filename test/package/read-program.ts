@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import ts from 'typescript';
 import { readDocument } from '../support/documents.ts';
+import { entries, moduleOf, specifierOf } from './entries.ts';
 import { run } from './run-to-end.ts';
 
 /** The last lines that the program in program.ts prints. */
@@ -12,12 +13,16 @@ tokens: no tokens file
 document: 3.1.0
 `;
 
-/** Returns the TypeScript source of the program that uses every export, importing `plant-store`. */
+/** Returns a program in TypeScript that imports `plant-store`, and uses every export: program.ts, and all types. */
 export async function readProgram(): Promise<string> {
   const code = await readDocument('test/package/program.ts');
-  return code.replaceAll(/'\.\.\/\.\.\/src\/(\w+)\.ts'/g, (_, name: string) =>
+  const importing = code.replaceAll(/'\.\.\/\.\.\/src\/(\w+)\.ts'/g, (_, name: string) =>
     name === 'index' ? "'plant-store'" : `'plant-store/${name}'`,
   );
+  const types = entries.flatMap((entry) =>
+    entry.types.map((name) => `export type ${moduleOf(entry)}_${name} = import('${specifierOf(entry)}').${name};\n`),
+  );
+  return importing + types.join('');
 }
 
 /** Compiles the program that uses every export to JavaScript. */
