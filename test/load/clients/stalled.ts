@@ -23,7 +23,7 @@ export async function sendAndStall(options: StallOptions, control: Control): Pro
   while (sockets.length < connections) {
     // They send at once, because the server may close connections without a request to make room.
     const opened = await openConnections(Math.min(perTurn, connections - sockets.length), port);
-    for (const socket of opened) (reads ? socket.resume() : socket.pause()).write(text);
+    for (const socket of opened) (reads ? socket.resume() : socket).write(text);
     sockets.push(...opened);
   }
   control.ready();
