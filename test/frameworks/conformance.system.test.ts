@@ -7,19 +7,35 @@ import { sendByFetch } from '../../src/kits/conformance/send-by-fetch.ts';
 import { runChecks } from '../kits/conformance/run-checks.ts';
 import { readDocument } from '../support/documents.ts';
 import { findProgram } from '../support/installed-program.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { arePackagesInstalled, examples, otherRuntimes, startProgram } from './program.ts';
-import type { Runtime } from './program.ts';
+import { checkDisconnects } from './check-disconnects.ts';
+import { arePackagesInstalled, createGarden, examples, startProgram } from './program.ts';
 
 /** How a program mounts the service. */
 interface Mount {
   /** Default `/garden`. */
   readonly prefix?: string;
-  /** Default Node.js. */
-  readonly runtime?: Runtime;
+  /** A runtime of `test/runtimes`, and its arguments before the file; default Node.js. */
+  readonly runtime?: { readonly name: string; readonly args: readonly string[] };
   /** Whether the program exports route handlers instead of starting a server; default `false`. */
   readonly isRoute?: boolean;
+  /** A path that the app itself serves. */
+  readonly ownPath?: string;
 }
+
+const deno = ['serve', '--allow-all', '--node-modules-dir=manual', '--host', '127.0.0.1', '--port', '0'];
+
+const mounts: readonly (readonly [file: string, mount: Mount])[] = [
+  ['mount.ts', {}],
+  ['frameworks/express.ts', { ownPath: '/' }],
+  ['frameworks/fastify.ts', { ownPath: '/' }],
+  ['frameworks/koa.ts', { ownPath: '/' }],
+  ['frameworks/hono.ts', { ownPath: '/' }],
+  ['frameworks/nextjs.ts', { isRoute: true }],
+  ['frameworks/sveltekit.ts', { isRoute: true }],
+  ['frameworks/srvx.ts', { prefix: '' }],
+  ['frameworks/bun-and-deno.ts', { prefix: '', runtime: { name: 'bun', args: [] } }],
+  ['frameworks/bun-and-deno.ts', { prefix: '', runtime: { name: 'deno', args: deno } }],
+];
 
 /** Serves a file with route handlers as a framework does. Next.js itself responds to methods that are not exported. */
 const serveRoute = `
@@ -38,46 +54,41 @@ async function readmeProgram(): Promise<string> {
   return `${program}console.log(\`http://127.0.0.1:\${port}\`);\n`;
 }
 
-/** Asserts that a program passes every check. Changes its tokens to those that the checks use. */
-async function checkProgram(
-  t: TestContext,
-  text: string,
-  { prefix = '/garden', runtime, isRoute = false }: Mount,
-): Promise<void> {
+/** The users of the checks, and one with a long list. */
+const callers = `({
+  ada: { user: 'ada' },
+  bob: { user: 'bob' },
+  'ada-reads': { user: 'ada', scopes: ['plants:read'] },
+  collector: { user: 'collector' },
+}[token] ?? null)`;
+
+/** Asserts that a program passes every check, and survives clients that disconnect. Changes its tokens. */
+async function checkProgram(t: TestContext, text: string, mount: Mount): Promise<void> {
+  const { prefix = '/garden', runtime, isRoute = false, ownPath } = mount;
   if (!arePackagesInstalled(t)) return;
-  const command = runtime === undefined ? process.execPath : findProgram(t, 'runtimes', runtime.path);
+  const command = runtime === undefined ? process.execPath : findProgram(t, 'runtimes', `.bin/${runtime.name}`);
   if (command === undefined) return;
-  const changed = text.replace(
-    /\(token === \S+ \? \{ user: 'ada' \} : null\)/,
-    `({ ada: { user: 'ada' }, bob: { user: 'bob' }, 'ada-reads': { user: 'ada', scopes: ['plants:read'] } }[token] ?? null)`,
-  );
+  const changed = text.replace(/\(token === \S+ \? \{ user: 'ada' \} : null\)/, callers);
   assert.notEqual(changed, text);
-  const cwd = await temporaryFolder(t);
+  const cwd = await createGarden(t, 'collector');
   await symlink(join(examples, 'node_modules'), join(cwd, 'node_modules'), 'dir');
   await writeFile(join(cwd, 'package.json'), '{"type":"module"}');
   await writeFile(join(cwd, 'program.ts'), changed);
   await writeFile(join(cwd, 'route.js'), serveRoute);
   const args = [...(runtime?.args ?? []), isRoute ? './route.js' : './program.ts'];
-  const { url } = await startProgram(t, command, args, {}, cwd);
+  const { url, output, isAlive } = await startProgram(t, command, args, { cwd });
   const { results } = await runChecks(sendByFetch(url + prefix), url + prefix);
   const others = results.filter(({ outcome }) => outcome !== 'passed');
   assert.deepEqual(
     others.map(({ check, outcome }) => `${check.id}: ${outcome}`),
     [],
   );
+  if (ownPath !== undefined) assert.equal(await (await fetch(url + ownPath)).text(), 'the app itself');
+  // The file is that of the examples, but some programs store in memory.
+  if (text.includes('plants.db')) await checkDisconnects(url + prefix, 'collector');
+  assert.ok(isAlive(), output());
+  assert.doesNotMatch(output(), /unhandled|uncaught|failed:|[a-z]Error\b/i);
 }
-
-const mounts: readonly (readonly [file: string, mount: Mount])[] = [
-  ['mount.ts', {}],
-  ['frameworks/express.ts', {}],
-  ['frameworks/fastify.ts', {}],
-  ['frameworks/koa.ts', {}],
-  ['frameworks/hono.ts', {}],
-  ['frameworks/nextjs.ts', { isRoute: true }],
-  ['frameworks/sveltekit.ts', { isRoute: true }],
-  ['frameworks/srvx.ts', { prefix: '' }],
-  ...otherRuntimes.map((runtime) => ['frameworks/bun-and-deno.ts', { prefix: '', runtime }] as const),
-];
 
 describe('conformance', { concurrency: 2 }, () => {
   for (const [file, mount] of mounts) {

@@ -2,35 +2,14 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { TestContext } from 'node:test';
-import { MemoryStorage, PlantStore } from '../../src/index.ts';
-import { copyPlants } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/sqlite.ts';
-import { root } from '../support/sources.ts';
 import { plainEnvironment } from '../support/run-program.ts';
+import { root } from '../support/sources.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { nameOf, plantCount } from './check-service.ts';
 
 /** The folder of the examples. */
-export const examples: string = fileURLToPath(new URL('../../examples/frameworks', import.meta.url));
-
-/** The runtimes besides Node.js that serve an example, with their arguments before the file. */
-export const otherRuntimes: readonly Runtime[] = [
-  { name: 'Bun', path: '.bin/bun', args: [] },
-  {
-    name: 'Deno',
-    path: '.bin/deno',
-    args: ['serve', '--allow-all', '--node-modules-dir=manual', '--host', '127.0.0.1', '--port', '0'],
-  },
-];
-
-/** A runtime that `test/runtimes` installs at `path`. */
-export interface Runtime {
-  readonly name: string;
-  readonly path: string;
-  readonly args: readonly string[];
-}
+export const examples: string = join(root, 'examples/frameworks');
 
 /**
  * Returns whether the packages of the examples are installed, and makes `plant-store` one of them. If they are not, the
@@ -48,17 +27,16 @@ export function arePackagesInstalled(t: TestContext): boolean {
   return true;
 }
 
-/** Creates a folder with a `plants.db` in which ada has {@link plantCount} plants. */
-export async function createGarden(t: TestContext): Promise<string> {
+/** The names of 3000 plants, whose list has three pages and 3 MB. */
+export const namesOfGarden: readonly string[] = Array.from({ length: 3000 }, (_, n) => `${n} ${'x'.repeat(1000)}`);
+
+/** Creates a folder with a `plants.db` in which a user has the plants of the garden, with ids from 1000 on. */
+export async function createGarden(t: TestContext, user: string): Promise<string> {
   const folder = await temporaryFolder(t);
-  const memory = new MemoryStorage();
-  const store = new PlantStore({ storage: memory });
-  await Promise.all(
-    Array.from({ length: plantCount }, (_, n) => store.createPlant('ada', { id: 1000 + n, name: nameOf(1000 + n) })),
-  );
   const file = new SqliteStorage(join(folder, 'plants.db'));
-  await copyPlants(memory, file);
-  await Promise.all([store.close(), file.close()]);
+  const plants = namesOfGarden.map((name, n) => ({ id: 1000n + BigInt(n), name }));
+  await file.commit(plants.map((plant) => ({ kind: 'create', user, plant })));
+  await file.close();
   return folder;
 }
 
@@ -70,19 +48,15 @@ export interface Running {
   readonly isAlive: () => boolean;
 }
 
-/**
- * Starts a program that serves the `plants.db` in `cwd`, and waits until it prints its URL or port. It is stopped after
- * the test. By default, `cwd` is a new garden.
- */
+/** Starts a program, and waits until it prints its URL or port. It is stopped after the test. */
 export async function startProgram(
   t: TestContext,
   command: string,
   args: string[],
-  env: Record<string, string> = {},
-  cwd?: string,
+  { cwd, env = {} }: { cwd: string; env?: Record<string, string> },
 ): Promise<Running> {
   const child = spawn(command, args, {
-    cwd: cwd ?? (await createGarden(t)),
+    cwd,
     env: { ...plainEnvironment(), NODE_V8_COVERAGE: '', PORT: '0', ADAS_TOKEN: 'secret', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
