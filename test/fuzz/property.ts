@@ -57,10 +57,8 @@ const maxCaseMs = 20_000;
 /** The property: whatever clients send, the server behaves as the interface specifies. */
 export function serverProperty(
   withServer: (run: (server: FuzzedServer) => Promise<void>) => Promise<void>,
-  onCase: () => void,
 ): fc.IAsyncPropertyWithHooks<[Case]> {
   return fc.asyncProperty(anyCase, async ({ plants, scripts }) => {
-    onCase();
     const start = performance.now();
     await withServer((server) => runCase(server, { plants, scripts }));
     rule(performance.now() - start < maxCaseMs, () => `the case took ${performance.now() - start} ms`);

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { search } from './search.ts';
-import type { FoundCase, StorageName } from './search.ts';
+import type { StorageName } from './search.ts';
 
 const { values } = parseArgs({
   options: {
@@ -11,7 +11,7 @@ const { values } = parseArgs({
   },
 });
 
-/** The program ends early after this many failed cases. */
+/** The search with a storage ends early after this many failed cases. */
 const maxFound = 10;
 
 const storages: StorageName[] =
@@ -22,17 +22,8 @@ if (!Number.isSafeInteger(seed) || !(ms > 0)) {
   throw new TypeError('--seed must be an integer and --minutes a positive number');
 }
 
-let count = 0;
 for (const storage of storages) {
-  const start = performance.now();
-  const { cases, seeds, found } = await search({ storage, seed, path: values.path, ms }, maxFound, report);
-  count += found.length;
-  const seconds = Math.round((performance.now() - start) / 1000);
-  console.log(`${storage}: ${cases} cases in ${seconds} s, seeds ${seeds}, ${found.length} failed`);
-}
-process.exitCode = count > 0 ? 1 : 0;
-
-function report({ storage, seed, path, message, counterexample }: FoundCase): void {
-  const repeat = `npm run fuzz -- --storage ${storage} --seed ${seed} --path ${path}`;
-  console.log(`\n${message}\n${counterexample}\nTo repeat it: ${repeat}\n`);
+  const { cases, seeds, found } = await search({ storage, seed, path: values.path, ms }, maxFound);
+  console.log([`${storage}: ${cases} cases, seeds ${seeds}, ${found.length} failed`, ...found].join('\n\n'));
+  if (found.length > 0) process.exitCode = 1;
 }

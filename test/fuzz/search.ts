@@ -20,19 +20,11 @@ export interface SearchOptions {
   readonly ms: number;
 }
 
-/** A failed case, shrunk. */
-export interface FoundCase {
-  readonly storage: StorageName;
-  readonly seed: number;
-  readonly path: string;
-  readonly message: string;
-  readonly counterexample: string;
-}
-
 export interface SearchResult {
   readonly cases: number;
   readonly seeds: string;
-  readonly found: FoundCase[];
+  /** Reports of the failed cases, shrunk. */
+  readonly found: string[];
 }
 
 /** The number of cases in a round. Each round has its own seed; a seed and a path identify a case. */
@@ -41,37 +33,16 @@ const casesInRound = 50;
 const maxShrinkMs = 60_000;
 
 /** Runs rounds of cases against a real server until the time is over or `maxFound` cases have failed. */
-export async function search(
-  { storage, seed, path, ms }: SearchOptions,
-  maxFound = 1,
-  onFound: (found: FoundCase) => void = () => undefined,
-): Promise<SearchResult> {
+export async function search({ storage, seed, path, ms }: SearchOptions, maxFound = 1): Promise<SearchResult> {
   const deadline = performance.now() + ms;
-  const found: FoundCase[] = [];
-  let cases = 0;
-  let round = seed;
-  do {
-    const one = await searchRound(storage, round++, path, () => cases++);
-    if (one !== undefined) {
-      found.push(one);
-      onFound(one);
-    }
-  } while (path === undefined && performance.now() < deadline && found.length < maxFound);
-  return { cases, seeds: `${seed} to ${round - 1}`, found };
-}
-
-async function searchRound(
-  storage: StorageName,
-  seed: number,
-  path: string | undefined,
-  onCase: () => void,
-): Promise<FoundCase | undefined> {
-  const folder = storage === 'sqlite' ? await mkdtemp(join(tmpdir(), 'plant-store-fuzz-')) : undefined;
+  const folder = await mkdtemp(join(tmpdir(), 'plant-store-fuzz-'));
   let files = 0;
   const start = (): Promise<FuzzedServer> =>
-    FuzzedServer.start(folder === undefined ? new MemoryStorage() : new SqliteStorage(join(folder, `${files++}.db`)));
+    FuzzedServer.start(storage === 'memory' ? new MemoryStorage() : new SqliteStorage(join(folder, `${files++}.db`)));
   let server = await start();
+  let cases = 0;
   const property = serverProperty(async (run) => {
+    cases++;
     try {
       await run(server);
     } catch (error) {
@@ -80,26 +51,25 @@ async function searchRound(
       server = await start();
       throw error;
     }
-  }, onCase);
+  });
+  const found: string[] = [];
+  let round = seed;
   try {
-    const result = await fc.check(property, {
-      seed,
-      numRuns: casesInRound,
-      ...(path !== undefined && { path }),
-      ...(path === undefined && { interruptAfterTimeLimit: maxShrinkMs }),
-    });
-    if (!result.failed || result.counterexample === null) return undefined;
-    return {
-      storage,
-      seed,
-      path: result.counterexamplePath,
-      message: shortened(String(result.errorInstance)),
-      counterexample: shortened(fc.stringify(result.counterexample[0])),
-    };
+    do {
+      const options = path === undefined ? { interruptAfterTimeLimit: maxShrinkMs } : { path };
+      const result = await fc.check(property, { seed: round, numRuns: casesInRound, ...options });
+      if (result.failed && result.counterexample !== null) {
+        const repeat = `npm run fuzz -- --storage ${storage} --seed ${round} --path ${result.counterexamplePath}`;
+        const counterexample = fc.stringify(result.counterexample[0]);
+        found.push(`${shortened(`${String(result.errorInstance)}\n${counterexample}`)}\nTo repeat it: ${repeat}`);
+      }
+      round++;
+    } while (path === undefined && performance.now() < deadline && found.length < maxFound);
   } finally {
     await server[Symbol.asyncDispose]();
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
   }
+  return { cases, seeds: `${seed} to ${round - 1}`, found };
 }
 
 /** Replaces long repetitions in a text by their count. */
