@@ -10,7 +10,6 @@ import { describeMachine, median, quantile, ratio } from './report.ts';
 import { requestText } from './requests.ts';
 import { startServerProcess } from './server-process.ts';
 import type { ServerProcess } from './server-process.ts';
-import { measureStarts } from './start-time.ts';
 import { measureUnlimitedList } from './unlimited-list.ts';
 
 const { values } = parseArgs({
@@ -117,7 +116,6 @@ await writeTokenFile(tokens);
 const serve = ['dist/tools/cli/main.js', 'serve', '--port', '0', '--log', 'off', '--tokens', tokens, '--storage'];
 try {
   console.log(`${describeMachine()}; ${connections} connections, medians of ${rounds} rounds`);
-  await measureStarts({ rounds, folder, serve });
   const servers: SizedServer[] = [];
   for (const size of sizes) {
     const path = join(folder, `${size}.db`);
