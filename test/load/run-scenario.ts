@@ -132,11 +132,11 @@ async function remainingMemory(server: ServerUnderLoad, idle: Memory): Promise<M
   return after;
 }
 
-/** Returns whether the server creates a plant within a second. */
+/** Returns whether the server creates a plant of the polite user within a second. */
 async function checkHealth(server: ServerUnderLoad): Promise<string> {
   if (!server.isRunning) return 'no: it has ended';
   const start = performance.now();
-  const text = createText(listedUser, randomId(), { name: 'Fern', tag: 'indoor' });
+  const text = createText(politeUser, randomId(), { name: 'Fern', tag: 'indoor' });
   const outcome = await requestOnce(server.port, text, maxResponseMs);
   const ms = performance.now() - start;
   return `${outcome === 200 && ms < 1000 ? 'yes' : `no, ${outcome}`}, ${ms.toFixed(0)} ms`;
