@@ -22,9 +22,11 @@ const start = performance.now();
 const [loadBefore = NaN] = loadavg();
 const folder = await mkdtemp(join(tmpdir(), 'plant-store-overload-'));
 const only = new RegExp(values.only, 'i');
+const selected = scenarios.filter(({ name }) => only.test(name));
+if (selected.length === 0) throw new Error(`No scenario matches ${values.only}.`);
 const rows: Row[] = [];
 try {
-  for (const scenario of scenarios.filter(({ name }) => only.test(name))) {
+  for (const scenario of selected) {
     process.stderr.write(`${scenario.name} …\n`);
     try {
       const row = await runScenario(scenario, resolve(values.dist), folder);
