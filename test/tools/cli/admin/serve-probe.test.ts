@@ -78,7 +78,7 @@ describe('storage probe of plant-store serve', { concurrency: 4 }, () => {
         await cluster.queryAt(url, 'CREATE TABLE plants (id text)');
         return url;
       },
-      /The storage holds no plants\..*lacks a column/,
+      /The storage holds no plants\. "plants" has .* and must have /,
     ],
     [
       'a role without the right to write',
