@@ -58,10 +58,11 @@ describe('options', () => {
 
   // The compiler checks that the types permit `undefined`, too.
   it('may be undefined unless they are required', async (t) => {
-    const path = join(await temporaryFolder(t), 'tokens.json');
+    const folder = await temporaryFolder(t);
+    const path = join(folder, 'tokens.json');
     issueToken(path, { user: 'ada' });
-    new PlantStore({ storage: new MemoryStorage(), maxPendingWrites: undefined, maxCacheBytes: undefined });
-    new SqliteStorage('never-created.db', { busyTimeoutMs: undefined, commitThread: undefined });
+    const storage = new SqliteStorage(join(folder, 'a.db'), { busyTimeoutMs: undefined, commitThread: undefined });
+    await new PlantStore({ storage, maxPendingWrites: undefined, maxCacheBytes: undefined }).close();
     new PostgresStorage({ pool, schema: undefined, table: undefined, createTable: undefined });
     createTokenFileAuthenticator(path, { onWarning: undefined });
     createRequestListener(store, {
