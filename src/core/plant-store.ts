@@ -164,7 +164,7 @@ export class PlantStore {
     const { after, left } = parseList(user, options);
     this.#refuseIfClosed();
     if (left === 0) return emptyPage;
-    return this.#reads.readJson({ user, after, limit: Math.min(left, maxPageLength) });
+    return this.#reads.readPage({ user, after, limit: Math.min(left, maxPageLength) });
   }
 
   /**

@@ -54,7 +54,7 @@ export class ReadQueue {
   }
 
   /** Reads a page as JSON. If the storage adapter fails, rejects with a PlantStoreError. */
-  readJson(request: PageRequest): Promise<JsonPage> {
+  readPage(request: PageRequest): Promise<JsonPage> {
     return new Promise((resolve, reject) => {
       this.#add({ kind: 'json', request, resolve, reject });
     });

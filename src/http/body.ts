@@ -9,7 +9,7 @@ import type { ServiceRequest } from './service-request.ts';
  * @throws {HttpError} `invalid_media_type`, `body_too_large` or `invalid_json` if the service rejects the body;
  *   `malformed_request` if the client disconnects before the end of the body.
  */
-export async function readJson(request: ServiceRequest, maxBytes: number): Promise<unknown> {
+export async function readJsonBody(request: ServiceRequest, maxBytes: number): Promise<unknown> {
   checkMediaType(request);
   const body = request.readBody(maxBytes);
   const bytes = body instanceof Promise ? await body : body;

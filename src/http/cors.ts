@@ -1,5 +1,4 @@
 import type { HeaderList } from './answer.ts';
-import type { openApiDocument } from './openapi.ts';
 import type { ServiceRequest } from './service-request.ts';
 
 /** How long a browser may reuse the response to a preflight request, in seconds. Chromium caps the value at 7200. */
@@ -61,47 +60,4 @@ export class Cors {
     const origin = request.header('origin');
     return origin !== undefined && this.#origins.has(origin) ? origin : undefined;
   }
-}
-
-const described = {
-  'Access-Control-Allow-Origin': describe('The origin whose web pages may read the response.'),
-  'Access-Control-Expose-Headers': describe('The headers that web pages may read.'),
-  Vary: describe('Origin, if the response depends on the origin of the request.'),
-};
-
-const describedPreflight = {
-  'Access-Control-Allow-Methods': describe('The methods that web pages from other origins may use.'),
-  'Access-Control-Allow-Headers': describe('The headers that web pages from other origins may send.'),
-  'Access-Control-Max-Age': {
-    description: 'The number of seconds for which a browser may reuse this response.',
-    schema: { type: 'integer' },
-  },
-};
-
-function describe(description: string): object {
-  return { description, schema: { type: 'string' } };
-}
-
-/** Returns a copy of an OpenAPI document that also describes the CORS headers of all responses. */
-export function describeCors(document: ReturnType<typeof openApiDocument>): object {
-  const copy = structuredClone(document) as {
-    paths: Record<string, Record<string, { responses: Record<string, OpenApiResponse> }>>;
-    components: { responses: Record<string, OpenApiResponse> };
-  };
-  const operations = Object.values(copy.paths).flatMap((item) => Object.values(item));
-  for (const responses of [copy.components.responses, ...operations.map((operation) => operation.responses)]) {
-    for (const response of Object.values(responses)) {
-      if (response.$ref === undefined) response.headers = { ...response.headers, ...described };
-    }
-  }
-  for (const { options } of Object.values(copy.paths)) {
-    const response = options?.responses['204'];
-    if (response !== undefined) response.headers = { ...response.headers, ...describedPreflight };
-  }
-  return copy;
-}
-
-interface OpenApiResponse {
-  readonly $ref?: string;
-  headers?: Record<string, unknown>;
 }

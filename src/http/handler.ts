@@ -63,7 +63,7 @@ export function createHandler(owner: string, store: PlantStore, options: Service
   const parsed = parseServiceOptions(owner, store, options);
   const { authenticate, onError, corsOrigin, trustedProxies, basePath, maxBodyBytes, maxInFlight } = parsed;
   const cors = corsOrigin.length === 0 ? undefined : new Cors(corsOrigin);
-  const operations = createOperations(store, { basePath, maxBodyBytes, hasCors: cors !== undefined });
+  const operations = createOperations(store, { basePath, maxBodyBytes });
   const callers = new CallerLookup(authenticate);
   const permits = new Permits<string>(maxInFlight);
   const reportGuarded = guardHook('onError', onError, printError);

@@ -4,15 +4,14 @@ import { plantJson } from '../core/model/plant.ts';
 import type { PlantId } from '../core/model/plant.ts';
 import type { PlantStore } from '../core/plant-store.ts';
 import type { Answer } from './answer.ts';
-import { readJson } from './body.ts';
-import { describeCors } from './cors.ts';
+import { readJsonBody } from './body.ts';
 import { HttpError } from './http-error.ts';
 import { listAnswer, parseListQuery } from './list.ts';
 import { openApiDocument } from './openapi.ts';
 import type { OperationId } from './routes.ts';
 import type { ServiceRequest } from './service-request.ts';
 
-interface Call {
+interface OperationInput {
   readonly request: ServiceRequest;
   readonly user: string;
   readonly path: string;
@@ -24,20 +23,18 @@ export interface OperationOptions {
   readonly maxBodyBytes: number;
   /** The prefix of every path in a response. */
   readonly basePath: string;
-  /** Whether responses have CORS headers. If so, the OpenAPI document describes them. */
-  readonly hasCors: boolean;
 }
 
 /** The functions that implement the operations. Each function is called after the caller has been authorized. */
-export type Operations = Readonly<Record<OperationId, (call: Call) => Answer | Promise<Answer>>>;
+export type Operations = Readonly<Record<OperationId, (input: OperationInput) => Answer | Promise<Answer>>>;
 
 export function createOperations(store: PlantStore, options: OperationOptions): Operations {
-  const { maxBodyBytes, basePath, hasCors } = options;
-  const openApi = openApiAnswer(basePath, hasCors);
+  const { maxBodyBytes, basePath } = options;
+  const openApi = openApiAnswer(basePath);
   return {
     createPlant: async ({ request, user }) => {
       // This cast is safe, because the store validates the parsed JSON.
-      const newPlant = (await readJson(request, maxBodyBytes)) as Parameters<PlantStore['createPlant']>[1];
+      const newPlant = (await readJsonBody(request, maxBodyBytes)) as Parameters<PlantStore['createPlant']>[1];
       return { status: 200, body: plantJson(await store.createPlant(user, newPlant)) };
     },
     getPlants: ({ request, user, query, path }) =>
@@ -48,14 +45,13 @@ export function createOperations(store: PlantStore, options: OperationOptions): 
     },
     getOpenApi: ({ request }) => {
       const mounted = request.mountPath;
-      return mounted === '' ? openApi : openApiAnswer(basePath + mounted, hasCors);
+      return mounted === '' ? openApi : openApiAnswer(basePath + mounted);
     },
   };
 }
 
-function openApiAnswer(prefix: string, hasCors: boolean): Answer {
-  const document = openApiDocument(prefix === '' ? '/' : prefix);
-  return { status: 200, body: JSON.stringify(hasCors ? describeCors(document) : document) };
+function openApiAnswer(prefix: string): Answer {
+  return { status: 200, body: JSON.stringify(openApiDocument(prefix === '' ? '/' : prefix)) };
 }
 
 /**

@@ -19,7 +19,7 @@ describe('ReadQueue', () => {
   it('reads the pages that are requested in one event loop iteration as one batch', async () => {
     const { storage, queue } = await openQueue({ ada: 30, bob: 5 });
     const requests = [request('ada', 20), request('bob', 5), request('eve', 3), request('ada', 20, 9n)];
-    const pages = await Promise.all(requests.map((each) => queue.readJson(each)));
+    const pages = await Promise.all(requests.map((each) => queue.readPage(each)));
     assert.equal(storage.batches.length, 1);
     assert.deepEqual(
       pages.map(({ count, last, hasMore }) => [count, last, hasMore]),
@@ -47,7 +47,7 @@ describe('ReadQueue', () => {
         const queue = isCached ? withCache(storage).queue : new ReadQueue(storage, undefined);
         const pages: Promise<JsonPage | PlantPage>[] = [];
         for (const { request: each, isJson, pause } of operations) {
-          pages.push(isJson ? queue.readJson(each) : queue.readPlants(each));
+          pages.push(isJson ? queue.readPage(each) : queue.readPlants(each));
           if (pause) await new Promise(setImmediate);
         }
         for (const [n, page] of (await Promise.all(pages)).entries()) {
@@ -63,7 +63,7 @@ describe('ReadQueue', () => {
   it('fills a batch with up to 1000 plants, and reads the rest in a later iteration', async () => {
     const { storage, queue } = await openQueue({ ada: 1000 });
     const limits = [600, 300, 200, 100, 1000];
-    const pages = await Promise.all(limits.map((limit) => queue.readJson(request('ada', limit))));
+    const pages = await Promise.all(limits.map((limit) => queue.readPage(request('ada', limit))));
     assert.deepEqual(
       pages.map(({ count }) => count),
       limits,
@@ -74,23 +74,23 @@ describe('ReadQueue', () => {
   it('serves users in round-robin order', async () => {
     const { storage, queue } = await openQueue({ ada: 1000, bob: 1000, eve: 20 });
     const users = ['ada', 'ada', 'ada', 'bob', 'bob'];
-    const long = Promise.all(users.map((user) => queue.readJson(request(user, 1000))));
-    await Promise.all([long, queue.readJson(request('eve', 20))]);
+    const long = Promise.all(users.map((user) => queue.readPage(request(user, 1000))));
+    await Promise.all([long, queue.readPage(request('eve', 20))]);
     assert.deepEqual(usersIn(storage), [['ada'], ['bob'], ['eve'], ['ada'], ['bob'], ['ada']]);
   });
 
   it('alternates between users within a batch', async () => {
     const { storage, queue } = await openQueue({ ada: 100, bob: 100 });
     const users = [...Array<string>(9).fill('ada'), 'bob', 'bob'];
-    await Promise.all(users.map((user) => queue.readJson(request(user, 200))));
+    await Promise.all(users.map((user) => queue.readPage(request(user, 200))));
     assert.deepEqual(usersIn(storage), [['ada', 'bob', 'ada', 'bob', 'ada'], Array(5).fill('ada'), ['ada']]);
   });
 
   it('serves a user who arrives later before a user who has been served', async () => {
     const { storage, queue } = await openQueue({ ada: 1000, bob: 1000 });
-    const adas = Promise.all([1, 2, 3].map(() => queue.readJson(request('ada', 1000))));
+    const adas = Promise.all([1, 2, 3].map(() => queue.readPage(request('ada', 1000))));
     await new Promise(setImmediate);
-    await Promise.all([adas, queue.readJson(request('bob', 1000))]);
+    await Promise.all([adas, queue.readPage(request('bob', 1000))]);
     assert.deepEqual(usersIn(storage), [['ada'], ['ada'], ['bob'], ['ada']]);
   });
 
@@ -98,11 +98,11 @@ describe('ReadQueue', () => {
     const { queue } = await openQueue({ ada: 1000, bob: 20 });
     const short: Promise<JsonPage>[] = [];
     const addShort = (): void => {
-      for (let n = 0; n < 30; n++) short.push(queue.readJson(request('bob', 20)));
+      for (let n = 0; n < 30; n++) short.push(queue.readPage(request('bob', 20)));
     };
     addShort();
     let isRead = false;
-    const long = queue.readJson(request('ada', 1000)).then(() => {
+    const long = queue.readPage(request('ada', 1000)).then(() => {
       isRead = true;
     });
     for (let iteration = 0; iteration < 2; iteration++) {
@@ -125,13 +125,13 @@ describe('ReadQueue', () => {
         return 1000;
       },
     }));
-    await Promise.all(requests.map((each) => queue.readJson(each)));
+    await Promise.all(requests.map((each) => queue.readPage(each)));
     assert.ok(looks <= 10 * requests.length, `${looks} times`);
   });
 
   it('reads one batch per event loop iteration', async () => {
     const { storage, queue } = await openQueue({ ada: 1000 });
-    const all = Promise.all(Array.from({ length: 10 }, () => queue.readJson(request('ada', 1000))));
+    const all = Promise.all(Array.from({ length: 10 }, () => queue.readPage(request('ada', 1000))));
     for (let iteration = 1; iteration <= 10; iteration++) {
       await new Promise(setImmediate);
       assert.ok(storage.batches.length <= iteration, `${storage.batches.length} batches in ${iteration} iterations`);
@@ -143,7 +143,7 @@ describe('ReadQueue', () => {
     const storage = await openBatchStorage({ ada: 1000 });
     const release = hold(storage);
     const queue = new ReadQueue(storage, undefined);
-    const all = Promise.all(Array.from({ length: 10 }, () => queue.readJson(request('ada', 1000))));
+    const all = Promise.all(Array.from({ length: 10 }, () => queue.readPage(request('ada', 1000))));
     for (let read = 0; read < 10; read++) {
       for (let iteration = 0; iteration < 6; iteration++) await turn();
       assert.equal(storage.running, Math.min(4, 10 - read));
@@ -154,9 +154,9 @@ describe('ReadQueue', () => {
 
   it('reads a batch immediately when 64 requests have arrived', async () => {
     const { storage, queue } = await openQueue({ ada: 2 });
-    const reads = Array.from({ length: 63 }, () => queue.readJson(request('ada', 1)));
+    const reads = Array.from({ length: 63 }, () => queue.readPage(request('ada', 1)));
     assert.equal(storage.batches.length, 0);
-    reads.push(queue.readJson(request('ada', 1)), queue.readJson(request('ada', 1)));
+    reads.push(queue.readPage(request('ada', 1)), queue.readPage(request('ada', 1)));
     assert.deepEqual(sizesIn(storage), [64]);
     await Promise.all(reads);
     assert.deepEqual(sizesIn(storage), [64, 1]);
@@ -171,7 +171,7 @@ describe('ReadQueue', () => {
     const requests = [request('ada', 500), request('ada', 500), request('bob', 1000)];
     // Enough failures that no batch could be read if those that fail counted as running.
     for (let round = 0; round < 5; round++) {
-      const [first, second, third] = await Promise.allSettled(requests.map((each) => queue.readJson(each)));
+      const [first, second, third] = await Promise.allSettled(requests.map((each) => queue.readPage(each)));
       assert.equal(third?.status, 'fulfilled');
       for (const outcome of [first, second]) assert.deepEqual(outcome, { status: 'rejected', reason: error });
     }
@@ -187,7 +187,7 @@ describe('ReadQueue', () => {
     for (const pages of invalid) {
       const storage = Object.assign(new MemoryStorage(), { listPages: () => Promise.resolve(pages as JsonPage[]) });
       const { queue } = withCache(storage);
-      const reads = [request('ada', 1), request('bob', 1)].map((each) => queue.readJson(each));
+      const reads = [request('ada', 1), request('bob', 1)].map((each) => queue.readPage(each));
       for (const read of reads) {
         await assert.rejects(read, { code: 'storage_unavailable', cause: new TypeError(message) });
       }
@@ -197,21 +197,21 @@ describe('ReadQueue', () => {
         throw new Error('not a promise');
       },
     });
-    const read = new ReadQueue(throwing, undefined).readJson(request('ada', 1));
+    const read = new ReadQueue(throwing, undefined).readPage(request('ada', 1));
     await assert.rejects(read, { code: 'storage_unavailable', cause: new Error('not a promise') });
   });
 
   it('reads pages as objects in the same turns as pages as JSON', async () => {
     const storage = await openBatchStorage({ ada: 1000, bob: 3 });
     const { queue } = withCache(storage);
-    const [json, plants] = await Promise.all([queue.readJson(request('bob', 2)), queue.readPlants(request('bob', 2))]);
+    const [json, plants] = await Promise.all([queue.readPage(request('bob', 2)), queue.readPlants(request('bob', 2))]);
     assert.deepEqual(namesIn(json), ['0', '1']);
     assert.deepEqual(plants, { plants: [0n, 1n].map((id) => ({ id, name: `${id}` })), hasMore: true });
     const order: string[] = [];
     await Promise.all([
       queue.readPlants(request('ada', 1000)).then(() => order.push('first')),
       queue.readPlants(request('ada', 1000)).then(() => order.push('second')),
-      queue.readJson(request('bob', 1)).then(() => order.push('of bob')),
+      queue.readPage(request('bob', 1)).then(() => order.push('of bob')),
     ]);
     assert.deepEqual(order, ['first', 'of bob', 'second']);
   });
@@ -223,7 +223,7 @@ describe('ReadQueue over an adapter without listPages', () => {
     await storage.commit([create(1, 'ada', 'Fern'), create(2, 'ada', 'Moss'), create(1, 'bob', 'Ivy')]);
     const queue = new ReadQueue(storage, undefined);
     const requests = [request('ada', 1), request('bob', 2), request('ada', 9, 1n)];
-    assert.deepEqual(await Promise.all(requests.map((each) => queue.readJson(each))), [
+    assert.deepEqual(await Promise.all(requests.map((each) => queue.readPage(each))), [
       { json: '[{"name":"Fern"}]', count: 1, last: 1n, hasMore: true },
       { json: '[{"name":"Ivy"}]', count: 1, last: 1n, hasMore: false },
       { json: '[{"name":"Moss"}]', count: 1, last: 2n, hasMore: false },
@@ -236,7 +236,7 @@ describe('ReadQueue over an adapter without listPages', () => {
     const error = new PlantStoreError('storage_unavailable');
     storage.list = (user, range) => (user === 'bob' ? Promise.reject(error) : list(user, range));
     const queue = new ReadQueue(storage, undefined);
-    const reads = [queue.readJson(request('ada', 1)), queue.readJson(request('bob', 1))];
+    const reads = [queue.readPage(request('ada', 1)), queue.readPage(request('bob', 1))];
     const plants = [queue.readPlants(request('ada', 1)), queue.readPlants(request('bob', 1))];
     for (const [good, bad] of [reads, plants]) {
       assert.ok(await good);
@@ -256,7 +256,7 @@ describe('ReadQueue over an adapter without listPages', () => {
     for (const page of invalid) {
       const storage = Object.assign(new MemoryStorage(), { list: () => Promise.resolve(page as PlantPage) });
       const queue = new ReadQueue(storage, undefined);
-      for (const read of [queue.readJson(request('ada', 1)), queue.readPlants(request('ada', 1))]) {
+      for (const read of [queue.readPage(request('ada', 1)), queue.readPlants(request('ada', 1))]) {
         await assert.rejects(read, { code: 'storage_unavailable', cause: new TypeError(message) });
       }
     }
