@@ -158,6 +158,9 @@ function setUp(database: DatabaseSync, path: string, busyTimeoutMs: number): voi
 function configure(database: DatabaseSync, busyTimeoutMs: number): void {
   enterWalMode(database, busyTimeoutMs);
   database.exec(`PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${checkpointPages}`);
+  // On macOS, a sync without F_FULLFSYNC may leave data in the cache of the drive (https://sqlite.org/pragma.html).
+  // Other systems ignore these settings.
+  database.exec('PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON');
   // Preparing this statement fails if the table does not have these columns.
   database.prepare('SELECT user, id, name, tag FROM plants');
 }

@@ -10,7 +10,12 @@ describe('openDatabase', () => {
   it('syncs every commit to the disk', async (t) => {
     using database = openDatabase(join(await temporaryFolder(t), 'plants.db'), 5000).database;
     const full = 2;
-    assert.deepEqual({ ...database.prepare('PRAGMA synchronous').get() }, { synchronous: full });
+    const settings = ['synchronous', 'fullfsync', 'checkpoint_fullfsync'];
+    assert.deepEqual(Object.assign({}, ...settings.map((name) => database.prepare(`PRAGMA ${name}`).get())), {
+      synchronous: full,
+      fullfsync: 1,
+      checkpoint_fullfsync: 1,
+    });
   });
 
   it('recovers a file whose newest pages are only in the WAL, as after a crash', async (t) => {
