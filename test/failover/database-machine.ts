@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventually } from '../support/eventually.ts';
 import { LoggedProcess, owner } from './logged-process.ts';
 import { adapt, pagePorts } from './page.ts';
 import type { PageConfiguration } from './page.ts';
@@ -17,9 +16,6 @@ export interface MachineOptions {
   readonly page: PageConfiguration;
   readonly ports: ReadonlyMap<number, number>;
 }
-
-/** The maximum time between two checks of Patroni. Its `loop_wait` on the page is 10 seconds. */
-const checkMs = 20_000;
 
 /** A database machine of the page: etcd, Patroni and PostgreSQL on a loopback address of their own. */
 export class DatabaseMachine {
@@ -78,17 +74,10 @@ export class DatabaseMachine {
     this.#signalDatabase('SIGSTOP');
   }
 
-  /** Resolves when Patroni has just checked PostgreSQL. The next check is in `loop_wait` seconds. */
-  async whenChecked(): Promise<void> {
-    const previous = await this.#lastCheck();
-    await eventually(async () => {
-      if ((await this.#lastCheck()) === previous) throw new Error('Patroni has not checked PostgreSQL.');
-    }, checkMs);
-  }
-
-  async #lastCheck(): Promise<unknown> {
-    const response = await fetch(`${this.api}/patroni`);
-    return ((await response.json()) as { dcs_last_seen?: number }).dcs_last_seen;
+  /** Stops Patroni without ending it. PostgreSQL continues. */
+  freezePatroni(): void {
+    const { pid } = this.patroni;
+    if (pid !== undefined) signalTree(pid, 'SIGSTOP');
   }
 
   /** Lets a frozen PostgreSQL and Patroni continue. */

@@ -79,12 +79,12 @@ export const descriptions: Readonly<Record<ScenarioName, string>> = {
 
 /**
  * On one machine, each commit reaches the standbys immediately. Only while they are down can the primary be ahead. If
- * Patroni noticed that they are down, it would not promote them afterwards.
+ * Patroni noticed that they are down, it would not promote them afterwards. Therefore, it is frozen until it is killed.
  */
 async function killStandbysThenPrimary(cluster: Cluster, load: Load): Promise<void> {
   const primary = await cluster.leader();
   const standbys = cluster.machines.filter((machine) => machine !== primary);
-  await primary.whenChecked();
+  primary.freezePatroni();
   await Promise.all(standbys.map((machine) => machine.killDatabase()));
   await sleep(standbyOutageMs);
   await primary.killDatabase();
