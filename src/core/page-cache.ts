@@ -1,8 +1,8 @@
 import type { JsonPage, PageRequest } from '../storage/storage-adapter.ts';
 
 /**
- * A fixed number of UTF-16 code units that is added to the size of each page and each user. Because of this overhead,
- * the number of empty pages in the cache is also limited.
+ * The number of UTF-16 code units that each page and each user counts in addition to its text. Without this overhead,
+ * the number of empty pages in the cache would not be limited.
  */
 const overhead = 256;
 
@@ -23,8 +23,9 @@ interface UserPages {
 
 /**
  * An LRU cache of the first pages of users' lists, which clients request repeatedly. {@link forget} removes the pages
- * of one user after a write. If another process has changed the storage, {@link checkVersion} removes all pages. With
- * the cache, a response with 20 plants takes half the CPU time, and a response with 1000 plants takes a fifth.
+ * of one user after a write. If another process has changed the storage, {@link checkVersion} removes all pages.
+ * Compared with a page that is read from the storage, a response with 20 cached plants takes half the CPU time, and a
+ * response with 1000 cached plants takes a fifth.
  */
 export class PageCache {
   readonly #options: PageCacheOptions;
@@ -80,8 +81,8 @@ export class PageCache {
   }
 
   /**
-   * Removes all pages if another process has changed the storage. The check costs a third as much as reading a page, so
-   * the read queue calls it once for all pages that are requested in an event loop iteration.
+   * Removes all pages if another process has changed the storage. The check takes a third of the time of reading a
+   * page, so the read queue calls it once for all pages that are requested in an event loop iteration.
    */
   checkVersion(): void {
     const version = this.#options.dataVersion();

@@ -50,7 +50,7 @@ const maxBatchWrites = 1000;
 const listOptionNames = { after: true, limit: true } as const satisfies Record<keyof ListOptions, true>;
 
 /**
- * Stores the plants of users in a {@link StorageAdapter}. A store validates every input and commits concurrent writes
+ * Stores users' plants in a {@link StorageAdapter}. A store validates every input and commits concurrent writes
  * together.
  *
  * Methods reject with a {@link PlantStoreError} `storage_unavailable` if the storage fails; the outcome of a write is
@@ -217,7 +217,7 @@ export class PlantStore {
     } catch (error) {
       throw asStorageError(error);
     } finally {
-      // Even a failed commit may have changed the plants, because its outcome is unknown.
+      // The outcome of a failed commit is unknown: it may have changed the plants.
       if (this.#cache !== undefined) for (const { user } of writes) this.#cache.forget(user);
     }
   }

@@ -96,7 +96,7 @@ export class ReadQueue {
     }
   }
 
-  /** Resolves the requests that have arrived if their pages are cached. The others wait for the turns of their users. */
+  /** Resolves the requests that have arrived if their pages are cached. The others wait for their users' turns. */
   #sortArrived(): void {
     for (const entry of this.#arrived) {
       if (this.#resolveFromCache(entry)) continue;
@@ -118,7 +118,8 @@ export class ReadQueue {
       if (entry !== undefined && !this.#resolveFromCache(entry)) {
         const { limit } = entry.request;
         const key = this.#isCacheable(entry) ? `${limit} ${user}` : '';
-        // Another request for a page that this batch loads into the cache waits, and then receives the cached page.
+        // If this batch already contains a request for the same page, this request waits and then receives the cached
+        // page.
         if (loading.has(key) || plants + limit > maxBatchPlants) break;
         if (key !== '') loading.add(key);
         batch.push(entry);

@@ -10,8 +10,8 @@ export interface Answer {
   readonly status: number;
   readonly headers?: HeaderList | undefined;
   /**
-   * The JSON body: a string, or a generator that yields it page by page. The response to HEAD does not start the
-   * generator.
+   * The JSON body: a string, or a generator that yields it page by page. For a HEAD request, the generator is not
+   * started.
    */
   readonly body?: string | AsyncGenerator<string, void, undefined> | undefined;
   /** The code of the error that the body contains. */

@@ -110,7 +110,10 @@ async function* pagesUpTo(
   yield isEmpty ? '[]' : ']';
 }
 
-/** Reads a page. If plants have been deleted and the page goes beyond the plant with the id `last`, shortens it. */
+/**
+ * Reads a page, but omits the plants after the one with the id `last`. The page can reach such plants if plants have
+ * been deleted since `last` was found.
+ */
 async function pageUpTo(
   store: PlantStore,
   user: string,

@@ -1,7 +1,7 @@
 /**
- * Limits how many of something are in use at once, and shares the limit fairly: a holder gets another permit if it
- * holds fewer than are free. One holder alone can therefore hold half of the permits. As permits are released and taken,
- * the shares of N busy holders become equal, and the same share remains free: with two holders, a third each (dynamic
+ * Limits the number of permits in use, and shares them fairly: a holder gets another permit if it holds fewer permits
+ * than are still free. One holder alone can therefore hold half of the permits. As permits are released and taken, the
+ * shares of N busy holders become equal, and the same share remains free: with two holders, a third each (dynamic
  * thresholds, Choudhury and Hahne, 1998).
  */
 export class Permits<Holder> {

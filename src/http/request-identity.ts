@@ -21,8 +21,8 @@ const ownPrefix = randomBytes(9).toString('base64url');
 let ownIds = 0;
 
 /**
- * Returns the value of the `X-Request-Id` header if it is usable, otherwise a new unique id. An id that consists of a
- * random prefix and a counter takes a third of the time of a UUID.
+ * Returns the value of the `X-Request-Id` header if it is usable, otherwise a new unique id. Building an id from a
+ * random prefix and a counter takes a third of the time of generating a UUID.
  */
 export function requestIdOf(request: Headers): string {
   const sent = request.header('x-request-id');

@@ -42,7 +42,8 @@ export interface ServiceOptions {
   /**
    * The number of proxies in front of this server that append the address of their client to `X-Forwarded-For`, 0 or
    * more; default 0. With N proxies, the client address in messages on the `plant-store:request` channel is the Nth
-   * address from the right in this header. With 0, it is the address of the connection.
+   * address from the right in this header. With 0, the header is ignored, and the client address is the remote address
+   * of the connection.
    */
   trustedProxies?: number | undefined;
   /**

@@ -56,8 +56,8 @@ export interface OwnedPlant {
 /** Selects which plants to read from the plants of all users. */
 export interface ScanRange {
   /**
-   * Read only plants whose key is greater than this key. A plant with this key does not need to exist. If `undefined`,
-   * start at the first plant.
+   * Read only plants whose key is greater than this key, even if there is no plant with this key. If `undefined`, start
+   * at the first plant.
    */
   readonly after: PlantKey | undefined;
   /** The maximum number of plants to return, 1 to 2147483647. */
@@ -75,7 +75,7 @@ export interface PlantPage {
 /** A page of a user's plants as JSON. */
 export interface JsonPage {
   /**
-   * The plants as a JSON array in ascending order of id, without white space between tokens. Each element is
+   * A JSON array of the plants in ascending order of id, without white space between tokens. Each element is
    * `{"name":…,"tag":…}`, without the id.
    */
   readonly json: string;
@@ -109,9 +109,8 @@ export interface StorageAdapter {
    * PlantStore has at most one commit in flight.
    *
    * A rejection means that the outcome is unknown: the batch may or may not have been applied. The only exception is a
-   * PlantStoreError `invalid_plant`, which means that nothing was written because the storage cannot store a plant in
-   * the batch. A PlantStore then splits the batch and commits the halves, until only the writes of such plants are
-   * rejected.
+   * PlantStoreError `invalid_plant`: the storage cannot store one of the plants in the batch, and nothing was written.
+   * A PlantStore then splits the batch and commits the halves, until only the writes of such plants are rejected.
    */
   commit(writes: readonly Write[]): Promise<boolean[]>;
 
@@ -124,16 +123,16 @@ export interface StorageAdapter {
   list(user: string, range: ListRange): Promise<PlantPage>;
 
   /**
-   * Returns the plants of all users in the range, up to the limit. Plants are ordered by the UTF-8 bytes of the user,
-   * then by id. An adapter may return fewer plants than the limit, but must return at least one if the range is not
+   * Returns the plants of all users in the range, up to the limit. Plants are ordered by user, compared as UTF-8 bytes,
+   * and then by id. An adapter may return fewer plants than the limit, but must return at least one if the range is not
    * empty. This method is used to copy and export plants.
    */
   scan(range: ScanRange): Promise<OwnedPlant[]>;
 
   /**
    * Optional, for storage that can read several pages at once, or build JSON without creating an object for each plant.
-   * Returns the same plants as `list`, as JSON: one page for each request, in the order of the requests. The sum of the
-   * limits is at most 1000. If the promise rejects, all of the requests fail.
+   * Returns one page for each request, in the order of the requests. Each page contains the same plants as a page of
+   * `list`, but as JSON. The sum of the limits is at most 1000. If the promise rejects, all of the requests fail.
    */
   listPages?(requests: readonly PageRequest[]): Promise<JsonPage[]>;
 

@@ -6,7 +6,7 @@ import { TokenGrants } from './grants.ts';
 /** Options of {@link createTokenFileAuthenticator}. */
 export interface TokenFileOptions {
   /**
-   * Called with a message if the file cannot be used, or if other users of the machine can access the file; default
+   * Called with a message if the file cannot be used, or if other users on the machine can access the file; default
    * `console.error`.
    */
   onWarning?: ((message: string) => void) | undefined;
@@ -22,7 +22,7 @@ export interface TokenFileOptions {
  * - If a changed file cannot be read for 5 seconds (too many open files, a failing disk), the function rejects every
  *   token with `storage_unavailable` until the file can be read, because the change may be a revocation.
  *
- * @throws {Error} if the file is missing or invalid when `createTokenFileAuthenticator` is called.
+ * @throws {Error} if the file does not exist or is invalid when `createTokenFileAuthenticator` is called.
  * @example
  * const server = createPlantServer(store, { authenticate: createTokenFileAuthenticator('tokens.json') });
  */

@@ -50,7 +50,7 @@ export class TokenGrants {
   /** The last reported problem with the content of the file. The same problem is not reported twice in a row. */
   #reported = '';
 
-  /** @throws {Error} if the file is missing or invalid. */
+  /** @throws {Error} if the file does not exist or is invalid. */
   constructor(path: string, onWarning: (message: string) => void) {
     this.#path = path;
     this.#onWarning = onWarning;

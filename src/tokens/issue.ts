@@ -16,8 +16,8 @@ export type TokenGrant = Pick<TokenRecord, 'user' | 'scopes' | 'expiresAt'>;
 const lockTimeoutMs = 5000;
 
 /**
- * Creates a token, adds it to the tokens file and returns it. If the file is missing, creates it with permissions for
- * its owner only. The file contains the SHA-256 of the token, not the token itself.
+ * Creates a token, adds it to the tokens file and returns it. If the file does not exist, creates it with permissions
+ * for its owner only. The file contains the SHA-256 of the token, not the token itself.
  *
  * @throws {Error} if the folder of the file does not exist.
  * @throws {TypeError} if the user, the scopes or the expiry time is invalid.

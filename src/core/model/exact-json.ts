@@ -8,7 +8,7 @@ const fractionOrExponent = /\d[.eE]/;
 
 /** The third argument of a reviver (https://tc39.es/proposal-json-parse-with-source/). */
 interface RevivedFrom {
-  /** The source text of the value; `undefined` if the value is not primitive. */
+  /** The source text of the value; `undefined` if the value is an object or an array. */
   readonly source?: string;
 }
 
@@ -29,7 +29,7 @@ export function parseExactJson(text: string): unknown {
 
 /**
  * Returns the source text of the number in the top-level member `id`. Parses the text with a reviver, which takes ten
- * times as long, so this function is called only if the number may have been rounded.
+ * times as long as parsing without one. This function is therefore called only if the number may have been rounded.
  */
 function idSource(text: string): string {
   const sources = new Map<unknown, string>();

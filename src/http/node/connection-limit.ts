@@ -8,8 +8,8 @@ const mostConnections = 10_000;
  *
  * With SQLite, `plant-store serve` uses 23 of them when it is idle and up to 31 under load. They are used for libuv's
  * event loops, the standard streams, the tokens file, and the database with its -wal and -shm files. While the database
- * is reopened after a fault, these three files are open twice. A PostgreSQL pool uses 10 by default. The admin port
- * uses up to 10: for 8 connections, the listening socket and /proc/self/fd.
+ * is reopened after a fault, these three files are open twice. A PostgreSQL pool uses 10 by default. The admin server
+ * uses up to 10: one for each of 8 connections, one for the listening socket, and one to read /proc/self/fd.
  */
 const reservedFiles = 64;
 

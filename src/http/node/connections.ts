@@ -12,8 +12,8 @@ const connectionsOf = new WeakMap<Server, Map<Socket, number>>();
 
 /**
  * Makes room for new connections. When more than 95 % of `maxConnections` are open, closes the connection that has made
- * no progress for the longest time, if that is more than a second. A connection makes progress when it is accepted, when
- * a whole request header has arrived, and when its client has read all buffered data.
+ * no progress for the longest time, but only if this time is longer than a second. A connection makes progress when it
+ * is accepted, when a whole request header has arrived, and when its client has read all buffered data.
  *
  * The rule treats half-sent headers, stalled bodies, unread responses and idle clients alike. The server emits
  * `connectionEvicted` for each connection that is closed.

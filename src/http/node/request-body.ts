@@ -23,7 +23,7 @@ export function readBody(request: IncomingMessage, maxBytes: number): Buffer | P
   const announced = request.headers['content-length'];
   const length = request.readableLength;
   const continued = pendingContinue.get(request);
-  // Usually, the body arrives with the header. It can then be read without a listener and a promise.
+  // Usually, the body arrives with the header. It can then be read without listeners or a promise.
   if (length > 0 && length <= maxBytes && length === Number(announced) && continued === undefined) {
     return request.read() as Buffer;
   }

@@ -102,7 +102,8 @@ export function createListenerWithPages(
 
 /**
  * Returns whether a request comes from a node:http2 server. HTTP/2 connections cannot be paused, and their requests are
- * not ordered. An HTTP/1.1 client can send any version number, but only the requests of node:http2 have a stream.
+ * not ordered. The version alone is not enough, because an HTTP/1.1 client can send any version number. Only requests
+ * from node:http2 have a `stream` property.
  */
 function isHttp2(message: IncomingMessage): boolean {
   return message.httpVersionMajor >= 2 && 'stream' in message;

@@ -77,7 +77,8 @@ export function createServerFor(listener: RequestListener): Server {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   // Without this listener, node:http would close the connection after a CONNECT request and not send a response.
   server.on('connect', (_, socket) => {
-    // node:http has removed its own listeners, so pending responses to earlier requests cannot be sent.
+    // node:http has removed its own listeners from the socket, and can no longer send pending responses to earlier
+    // requests.
     socket.on('error', () => socket.destroy());
     if (lastResponse(socket)?.destroyed === false) socket.destroy();
     else refuseConnection(socket, 'route_not_found');

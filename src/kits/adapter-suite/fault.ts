@@ -9,12 +9,12 @@ type Option = 'makeWriteFail' | 'makePlantUnstorable';
 
 /** A way to make a commit fail. */
 interface Fault {
-  /** Completes the names of the tests, which end with `if`. */
+  /** The clause that follows `if` at the end of the test names. */
   readonly title: string;
   /** The write that fails, and its index in the batch. */
   readonly write: Write;
   readonly position: number;
-  /** The option that makes the write fail. If it is missing, the write throws when it is read. */
+  /** The option that makes the write fail. If it is absent, the write throws when it is read. */
   readonly option?: Option;
 }
 
@@ -47,7 +47,7 @@ type Check = (storages: readonly StorageAdapter[], reopen: () => Promise<Storage
 const nothing = 'A commit is all or nothing: after a failed commit, no adapter on its location must show its writes.';
 const exactly = 'After the storage was opened again, it must contain exactly the plants of the commits that succeeded.';
 
-/** What the suite checks after a commit has failed. The keys are names of tests, which the title of a fault completes. */
+/** What the suite checks after a commit has failed. In test names, the title of a fault follows the key. */
 const checks: Readonly<Record<string, Check>> = {
   'a batch is all or nothing if': async (storages) => {
     for (const storage of storages) await expectStored(storage, stored, { contract: nothing });
@@ -79,7 +79,7 @@ export function testFault({ test, skip, options }: Suite): void {
     return t.settle(option, () => options[option]?.(location, { kind, user: write.user, id }));
   };
 
-  /** Registers a test, or reports it as skipped if it needs an option that is missing. */
+  /** Registers a test, or reports it as skipped if it needs an option that was not given. */
   function testWith(option: Option | undefined, title: string, body: (t: SuiteTest) => Promise<void>): void {
     if (option === undefined || options[option] !== undefined) test(title, body);
     else skip(`${title}: not tested, because the option ${option} is missing`);
@@ -124,7 +124,7 @@ export function testFault({ test, skip, options }: Suite): void {
 
 const unstorable = 'A commit with a plant that the storage cannot hold must reject with the code invalid_plant.';
 
-/** The writes of a batch, besides the failing one. None of them affects the plants 3 and 13 of the user ada. */
+/** The writes of a batch, besides the failing one. None of them affects ada's plants 3 and 13. */
 const otherWrites: readonly Write[] = [
   ...[create('ada', 11n), remove('ada', 1n), create('ada', 12n)],
   ...[create('ada', 14n), remove('bob', 4n), create('eve', 1n)],

@@ -14,7 +14,7 @@ const stored: readonly OwnedPlant[] = [
 ];
 const starts = [undefined, minInt64, -5n, 10n, 15n, 29n, 30n, maxInt64];
 
-/** Requests for pages with every start, of users with and without plants. */
+/** Requests for pages that start at every position, for users with and without plants. */
 function requestsWith(limits: readonly number[]): PageRequest[] {
   return limits.flatMap((limit) =>
     ['ada', 'bob', 'nobody'].flatMap((user) => starts.map((after) => ({ user, after, limit }))),

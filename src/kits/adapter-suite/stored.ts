@@ -6,7 +6,7 @@ import { keyOf } from './plants.ts';
 const rule = 'When a commit resolves, every later call must return its plants, unchanged and in order.';
 
 /**
- * Checks that `list`, `listPages` and `scan` return exactly these plants, which must be in the order of `scan`. Reads
+ * Checks that `list`, `listPages` and `scan` return exactly these plants. Pass the plants in the order of `scan`. Reads
  * them page by page, with each of the limits. `contract` is the rule that is violated if they return other plants.
  */
 export async function expectStored(

@@ -11,8 +11,8 @@ import { CallTimeouts, watched } from './watched-adapter.ts';
 import type { StorageAdapter } from '../../storage/storage-adapter.ts';
 
 /**
- * The place where one test stores its plants: for example, a folder or a schema. If an adapter stores plants in memory,
- * it needs no such place.
+ * The place where one test stores its plants, for example a folder or a schema. For an adapter that stores plants in
+ * memory, only `open` is needed.
  */
 export interface StorageLocation {
   /** Opens an adapter at this location. The suite closes the adapter. */
@@ -92,14 +92,14 @@ export interface StorageAdapterTestOptions<Location extends StorageLocation = St
    * Changes the storage so that it fails whenever it applies this write. All other writes must still succeed. The suite
    * uses this function to test that a batch is all or nothing. The storage itself must report the error, for example
    * through a database trigger or a wrapped database handle; a check in the adapter is not sufficient. If a write to
-   * the storage can fail halfway, for example in the middle of a line of a file, this failure must do so too. If this
-   * option is missing, the suite reports these tests as skipped.
+   * the storage can fail halfway, for example after half a line of a file, this function must make it fail halfway. If
+   * this option is missing, the suite reports these tests as skipped.
    */
   makeWriteFail?(location: Location, write: FaultyWrite): unknown;
   /**
-   * Changes the storage so that it rejects the plant that this write creates, as if it could not encode the plant's name.
-   * All other writes must still succeed. The suite uses this function to test that such a plant is rejected with
-   * `invalid_plant`, and that the other writes of its batch succeed. Omit this option if the storage can hold every
+   * Changes the storage so that it rejects the plant that this write creates, as if it could not encode the plant's
+   * name. All other writes must still succeed. The suite uses this function to test that such a plant is rejected with
+   * `invalid_plant`, and that the other writes in its batch succeed. Omit this option if the storage can hold every
    * plant; the suite then reports these tests as skipped.
    */
   makePlantUnstorable?(location: Location, write: FaultyWrite): unknown;
@@ -257,7 +257,7 @@ async function runTest(
       if (call === undefined) throw new SkippedTest('The location does not have the optional method reopen.');
       try {
         const storage = add(location, 'reopen', await timeouts.settle('reopen', call));
-        // An adapter may read its storage only when it is first called.
+        // Some adapters do not read their storage before the first call of a method.
         await storage.scan({ after: undefined, limit: 1 });
         return storage;
       } catch (error) {

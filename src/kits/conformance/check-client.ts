@@ -159,7 +159,7 @@ export class CheckClient {
     return plant;
   }
 
-  /** Creates plants of user A that a check requires, with these ids and with new names. */
+  /** Creates plants for user A that a check requires, with these ids and with new names. */
   async createAt(...ids: readonly bigint[]): Promise<NewPlant[]> {
     const plants = ids.map((id) => ({ id, name: this.newName() }));
     await this.a.mustCreate(...plants);
@@ -187,12 +187,12 @@ export class CheckClient {
     await expectPlant(user.create(plant), plant);
   }
 
-  /** Checks that a plant of user A is stored with its id, its name and its tag. */
+  /** Checks that user A has a plant with this id, this name and this tag. */
   async expectStored(plant: NewPlant): Promise<void> {
     await expectPlants(this.a.list(`after=${plant.id - 1n}&limit=1`), [plant]);
   }
 
-  /** Lists plants of a user. Returns the plants of the current check, and the exchange. */
+  /** Lists a user's plants. Returns those that the current check has created, and the exchange. */
   async listMine(user: CheckUser = this.a, query = ''): Promise<{ plants: ListedPlant[]; exchange: Exchange }> {
     const exchange = await user.list(query);
     return { plants: (await expectList(exchange)).filter(({ name }) => name.startsWith(this.marker)), exchange };

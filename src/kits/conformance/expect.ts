@@ -114,7 +114,7 @@ export async function expectPlants(sent: Sent, plants: readonly ListedPlant[]): 
   return exchange;
 }
 
-/** The fields of an Error, and the exchange with the Error. */
+/** The fields of an Error, and the exchange that contains it. */
 interface ErrorBody {
   readonly error: number;
   readonly message: string;

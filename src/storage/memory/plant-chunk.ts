@@ -10,8 +10,8 @@ const maxPlantsWithoutIds = 32;
  * A short sorted array of plants, in ascending order of id.
  *
  * A larger chunk also stores the ids in an array of their own, because a binary search that follows the references to
- * plants and ids misses the CPU cache at almost every step. With the array, adding a plant to 600,000 others takes half
- * as long.
+ * plants and ids misses the CPU cache at almost every step. Adding a plant to 600,000 others takes half as long with
+ * the array as without it.
  */
 export class PlantChunk {
   readonly #plants: StoredPlant[] = [];

@@ -17,8 +17,9 @@ const separator = '\x7f';
 const maxCodeUnitBytes = 3;
 
 /**
- * Reads pages as JSON, with one statement. PostgreSQL returns each page as one text. Compared with a row per plant,
- * this costs PostgreSQL the same and Node.js a fraction. Compared with JSON, it costs PostgreSQL a third.
+ * Reads pages as JSON, with one statement. PostgreSQL returns the names and tags of each page as a single string. This
+ * takes PostgreSQL as much CPU time as returning a row for each plant, and Node.js much less. If PostgreSQL built the
+ * JSON itself, it would need three times as much CPU time.
  *
  * A page is read again row by row if it may be full before its limit, or if a name or tag contains a separator.
  */
@@ -73,7 +74,7 @@ function pageOf({ count, last, text }: PageRow, limit: number): JsonPage | undef
 }
 
 /**
- * Replaces the separators of plants and tags by JSON. One pass takes half the time of three calls of `replaceAll`.
+ * Replaces the separators of plants and tags by JSON. One pass takes half the time of three calls to `replaceAll`.
  * Returns `undefined` if a name or tag contains a separator: there are then more separators than `length` plants have.
  */
 function toJson(text: string, length: number): string | undefined {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface PostgresPool {
   /** Runs a statement in its own transaction, on any connection of the pool. */
   query(statement: {
-    /** The name under which a connection keeps the statement prepared. Without a name, it is not kept. */
+    /** The name of the prepared statement. Without a name, the statement is not prepared for later calls. */
     name?: string;
     text: string;
     values: unknown[];

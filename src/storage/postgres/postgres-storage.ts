@@ -25,13 +25,13 @@ export interface PostgresStorageOptions {
   /** The connection pool: a `Pool` from the `pg` package. The application owns the pool and closes it. */
   pool: PostgresPool;
   /**
-   * The schema of the table. If the schema is missing, it is created together with the table. By default, the
+   * The schema of the table. If the schema does not exist, it is created together with the table. By default, the
    * connection's `search_path` determines the schema.
    */
   schema?: string | undefined;
   /** The name of the table; default `plants`. */
   table?: string | undefined;
-  /** Whether the first operation creates the table if it is missing; default `true`. */
+  /** Whether the first operation creates the table if it does not exist; default `true`. */
   createTable?: boolean | undefined;
 }
 
@@ -44,11 +44,11 @@ const optionNames = {
 
 /**
  * Stores plants in a PostgreSQL database, 14 or newer, through the application's own connection pool. Any number of
- * servers can share a table. The configuration of the database determines how durable a commit is. By default, the
- * commit is on the database's disk and, if there is a synchronous standby, also on the standby's disk.
+ * servers can share a table. The database's configuration determines how durable a commit is. By default, the commit is
+ * on the database's disk and, if there is a synchronous standby, also on the standby's disk.
  *
- * The first operation checks whether the table exists, and creates the table if it is missing. If the connection is
- * lost during a commit, the promise rejects, but the writes may have been committed. Such a commit is never retried
+ * The first operation checks whether the table exists, and creates the table if it does not. If the connection is lost
+ * during a commit, the promise rejects, but the writes may have been committed. Such a commit is never retried
  * automatically.
  *
  * @example
@@ -87,9 +87,9 @@ export class PostgresStorage implements StorageAdapter {
   /**
    * See {@link StorageAdapter}. In PostgreSQL, a commit is one statement and needs one round trip.
    *
-   * @throws {PlantStoreError} `storage_unsupported` if the table is missing or cannot store plants, or if the
-   *   database's encoding is not UTF8; `invalid_plant` if PostgreSQL rejects a plant of the batch (SQLSTATE class 22, 23
-   *   or 54), in which case nothing was written.
+   * @throws {PlantStoreError} `storage_unsupported` if the table does not exist or cannot store plants, or if the
+   *   database's encoding is not UTF8; `invalid_plant` if PostgreSQL rejects a plant in the batch (SQLSTATE class 22,
+   *   23 or 54), in which case nothing was written.
    */
   commit(writes: readonly Write[]): Promise<boolean[]> {
     return this.#run((statements) => applyBatch(this.#pool, statements, writes));

@@ -3,8 +3,8 @@ import { sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 
 /**
- * The SQLSTATEs with which a prepared statement can fail although the same statement succeeds without preparation. The
- * statement was not executed.
+ * The SQLSTATEs that mean that a prepared statement was rejected and not executed. The same statement can succeed if it
+ * is not prepared.
  */
 const unpreparedStates: ReadonlySet<string | undefined> = new Set([
   '26000', // invalid_sql_statement_name: a connection pooler has continued the session on another connection
@@ -22,8 +22,8 @@ const sizeIntervalMs = 1000;
 const largeTableBytes = 262_144;
 
 /**
- * Returns a pool that sends statements through `pool` and keeps them prepared on each connection, so that PostgreSQL
- * parses and plans them once. This saves a third to a half of the CPU time of PostgreSQL per statement.
+ * Returns a pool that sends statements through `pool` as prepared statements, so that PostgreSQL parses and plans each
+ * of them only once per connection. This saves a third to a half of PostgreSQL's CPU time per statement.
  *
  * PostgreSQL keeps a plan until the table is next analyzed. A plan for an empty table reads the whole table. Therefore,
  * a large table has its own prepared statements. `quotedTable` is the table whose size is read for this purpose.

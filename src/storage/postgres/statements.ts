@@ -47,11 +47,11 @@ export interface PostgresStatements {
 export interface PageRow {
   /** The index of the request in the parameter arrays, starting at 1. Only `pages` returns this column. */
   readonly nth?: string;
-  /** The number of plants in the page, at most the limit + 1; `null` if the page is empty. */
+  /** The number of plants in the page, at most one more than the limit; `null` if the page is empty. */
   readonly count: string | null;
   /** The id of the last plant within the limit; `null` if the page is empty. */
   readonly last: string | null;
-  /** The names and tags, with {@link separators}. Plants that exceed the maximum size are missing. */
+  /** The names and tags, with {@link separators}. Plants that exceed the maximum size are omitted. */
   readonly text: string | null;
 }
 
@@ -61,7 +61,7 @@ export interface PlantRow {
   readonly id: string;
   readonly name: string;
   readonly tag: string | null;
-  /** The number of plants in the range, at most the limit + 1. It may exceed the number of rows. */
+  /** The number of plants in the range, at most one more than the limit. It may exceed the number of rows. */
   readonly found: string;
 }
 
@@ -88,8 +88,8 @@ const oneRequest = 'request.nth BETWEEN 1 AND 2147483647';
 /**
  * Limits the rows of a subquery. PostgreSQL expects an unknown limit to return a tenth of the rows. Therefore, it would
  * expect a kept plan to cost more than a plan for a small limit. With two unknown limits and a constant one, it expects
- * ten rows at most. This also keeps the cost below `jit_above_cost`: with 40,000 plants per user, compiling the
- * statement took 14 of 18 ms.
+ * ten rows at most. The expected cost then also stays below `jit_above_cost`. Otherwise, PostgreSQL would compile the
+ * statement before it runs: with 40,000 plants per user, this took 14 of 18 ms.
  */
 function limited(subquery: string, limit: string): string {
   const bounded = `SELECT * FROM (${subquery} LIMIT ${maxPageLength + 1}) AS bounded LIMIT ${limit} + 1`;
@@ -97,8 +97,8 @@ function limited(subquery: string, limit: string): string {
 }
 
 /**
- * Returns the statements for a table. `table` is the quoted name of the table. `userOrder` is the SQL expression that
- * sorts users by their bytes.
+ * Returns the statements for a table. `table` is the quoted name of the table. `userOrder` is the SQL expression for
+ * sorting users by their UTF-8 bytes.
  */
 export function statementsFor(table: string, userOrder: string): PostgresStatements {
   const conflict = 'ON CONFLICT ("user", id) DO NOTHING';

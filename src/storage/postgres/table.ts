@@ -27,16 +27,16 @@ const maxAttempts = 10;
 
 /** What {@link prepareTable} may create. */
 export interface TableCreation {
-  /** Whether a missing table is created. */
+  /** Whether to create the table if it does not exist. */
   readonly table: boolean;
-  /** Whether a missing schema is created together with the table. */
+  /** Whether to create the schema too if it does not exist. */
   readonly schema: boolean;
   /** Called with the quoted name of the table after the table has been created. */
   readonly onNewTable?: ((table: string) => void) | undefined;
 }
 
 /**
- * Checks the names of a table and its schema.
+ * Checks the names of a table and of its schema.
  *
  * @throws {TypeError} if a name is invalid; the message names the option.
  */
@@ -76,7 +76,7 @@ async function checkEncoding(pool: PostgresPool): Promise<void> {
 }
 
 /**
- * Handles an error of the first statement. If a connection pooler, such as PgBouncer, has rejected a connection
+ * Handles an error from the first statement. If a connection pooler, such as PgBouncer, has rejected a connection
  * parameter, throws an error that explains which parameters to remove. Rethrows any other error unchanged.
  */
 function asConnectionError(error: unknown): never {
@@ -90,12 +90,12 @@ function asConnectionError(error: unknown): never {
 }
 
 /**
- * Creates the table if it is missing and `creation` permits it. Inspects an existing table without taking a lock that
- * could block other transactions. Any number of servers may create the table concurrently.
+ * Creates the table if it does not exist and `creation` permits it. Inspects an existing table without taking a lock
+ * that could block other transactions. Any number of servers may create the table concurrently.
  *
- * @returns the SQL expression that sorts users by their UTF-8 bytes.
- * @throws {PlantStoreError} `storage_unsupported` if the table or its schema is missing and must not be created, if the
- *   table does not have the expected definition, or if the database's encoding is not UTF8.
+ * @returns the SQL expression for sorting users by their UTF-8 bytes.
+ * @throws {PlantStoreError} `storage_unsupported` if the table or its schema does not exist and must not be created, if
+ *   the table does not have the expected definition, or if the database's encoding is not UTF8.
  */
 export async function prepareTable(pool: PostgresPool, place: PostgresTable, creation: TableCreation): Promise<string> {
   const { schema } = place;
@@ -141,7 +141,7 @@ async function readDefinition(pool: PostgresPool, place: PostgresTable): Promise
 }
 
 /**
- * Returns the SQL expression that sorts users by their UTF-8 bytes. In this order, 'B' comes before 'a', and 'z' comes
+ * Returns the SQL expression for sorting users by their UTF-8 bytes. In this order, 'B' comes before 'a', and 'z' comes
  * before 'é'. No locale has both of these properties. If the column has this order, the expression must not contain
  * COLLATE, because PostgreSQL could not use the index.
  */
@@ -185,7 +185,7 @@ function unsupported(message: string, detail: string, cause?: unknown): PlantSto
   });
 }
 
-/** Returns the error for a missing table or schema. The `cause` names it, and has the SQLSTATE `code`. */
+/** Returns the error for a table or a schema that does not exist. The `cause` names it, and has the SQLSTATE `code`. */
 function missing(what: string, code: string): PlantStoreError {
   return new PlantStoreError('storage_unsupported', 'The storage has no table for plants.', {
     cause: Object.assign(new Error(`There is no ${what}.`), { code }),

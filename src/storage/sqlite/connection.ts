@@ -17,8 +17,8 @@ const isShort = `${jsonBytes} <= ${maxShortBytes}`;
 
 /**
  * The number of plants at the start of a page that are checked first. If all of them are short, the page is read as a
- * page of short plants. Otherwise, it is read row by row. The check saves time, because a page of short plants must be
- * discarded and read again if one of its plants is not short.
+ * page of short plants. Otherwise, it is read row by row. Without the check, a page with a longer plant would always be
+ * read twice: first as a page of short plants, whose rows are discarded, and then row by row.
  */
 const probedPlants = 32;
 

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { PlantStoreError } from '../../core/model/errors.ts';
 
 /**
- * Creates the file, and its folder, if they are missing. A new file is empty, and only the owner can access a new file
+ * Creates the file and its folder if they do not exist. A new file is empty, and only the owner can access a new file
  * or folder. SQLite gives its `-wal` and `-shm` files the same permissions as the database file.
  *
  * Never opens an existing file, not even for reading, because closing the file would release every lock that this
@@ -22,8 +22,8 @@ export function createPrivateFile(path: string): void {
 }
 
 /**
- * Creates a folder and any missing parent folders, and syncs the parent of each new folder. SQLite itself syncs only
- * the folder that contains its files.
+ * Creates a folder and its parent folders, as far as they do not exist, and syncs the parent of each new folder. SQLite
+ * itself syncs only the folder that contains its files.
  */
 function makeFolder(path: string): void {
   const first = mkdirSync(path, { recursive: true, mode: 0o700 });

@@ -53,7 +53,7 @@ export function readJson(connection: SqliteConnection, user: string, from: bigin
  * Reads a page as a snapshot: a single statement reads all of its plants.
  *
  * The `short` statement, for pages of short plants, runs first. It reads all rows at once, which takes half as long as
- * reading them one by one. If a plant of the page is not short, the page may be full before it contains `limit` plants.
+ * reading them one by one. If a plant in the page is not short, the page may be full before it contains `limit` plants.
  * The `any` statement then reads the rows one by one until the page is full.
  */
 function readPage<Item>(
@@ -87,8 +87,8 @@ function readRows<Item>(
 }
 
 /**
- * Converts a page of short plants to items. Returns `undefined` if a plant is not short. Also returns `undefined` if
- * there are no rows, because the statement returns no rows if one of the first plants is not short.
+ * Converts a page of short plants to items. Returns `undefined` if a plant is not short. If one of the first plants is
+ * not short, the statement returns no rows, so the function also returns `undefined` for an empty result.
  */
 function mapShort<Item>(rows: readonly ShortRow[], toItem: (row: Row) => Item): Item[] | undefined {
   const items: Item[] = [];

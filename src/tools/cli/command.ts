@@ -68,10 +68,10 @@ const platformVariables = new Map([
 ]);
 
 /**
- * Returns the setting of a flag: its value if it is given, otherwise the environment variable of the flag, otherwise
- * the variable of the hosting platform, and otherwise the fallback.
+ * Returns the setting of a flag. Uses the first of these values that is set: the value of the flag, its environment
+ * variable, the hosting platform's variable, and the fallback.
  *
- * @throws {UsageError} if the value is empty, which most likely means that a shell variable is not set.
+ * @throws {UsageError} if the value is empty, because this probably means that a shell variable is not set.
  */
 export function setting(flag: string, value: string | undefined, fallback: string): Setting {
   if (value === '') throw new UsageError(`${flag} must not be empty.`);

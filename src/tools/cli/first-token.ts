@@ -2,7 +2,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { issueToken, requireTokenFolder } from '../../tokens/issue.ts';
 
-/** The texts about the first token that the server prints. */
+/** The texts that the server prints about the first token. */
 export interface FirstToken {
   /** A message that contains the token itself or the path of the file with the token. */
   readonly text: string;

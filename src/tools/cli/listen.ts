@@ -29,8 +29,8 @@ export async function listen(server: Server, address: ListenAddress, prefix: '' 
 }
 
 /**
- * Returns a URL that reaches the server from this machine. If the server listens on all addresses, the host of the URL
- * is `localhost`.
+ * Returns a URL under which programs on this machine can reach the server. If the server listens on all addresses, the
+ * host of the URL is `localhost`.
  */
 export function reachableUrl(url: string): string {
   return url.replace(/^http:\/\/(?:0\.0\.0\.0|\[::\]):/, 'http://localhost:');

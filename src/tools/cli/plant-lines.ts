@@ -57,8 +57,8 @@ export async function* readLines(
 }
 
 /**
- * Parses a line in the format that `plant-store export` writes. Ids stay exact, even beyond 2^53. Returns a sentence
- * that describes the problem if the line is not a plant, and `undefined` if it is blank.
+ * Parses a line in the format that `plant-store export` writes. Ids stay exact, even beyond 2^53. If the line is blank,
+ * returns `undefined`. If it is not a plant, returns a sentence that describes the problem.
  */
 export function parsePlantLine({ number, bytes }: Line): OwnedPlant | string | undefined {
   if (bytes === undefined) return `it has more than ${maxLineBytes} bytes.`;

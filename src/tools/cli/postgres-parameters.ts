@@ -76,7 +76,8 @@ export function parsePostgresParameters(text: string, source: string): PostgresP
   for (const [name, value] of parameters) {
     const rule = rules.get(name);
     if (rule === undefined) {
-      // If a password contains an unescaped '?', the query contains the rest of the password and the '@' before the host.
+      // After an unescaped '?' in a password, the query begins with the rest of the password. It then also contains the
+      // '@' that precedes the host, and the name is not shown.
       const shown = /^\w{1,63}$/.test(name) && !query.includes('@') ? `the parameter '${name}'` : 'a parameter';
       throw new UsageError(`${source} has ${shown} that is not one of ${[...rules.keys()].join(', ')}.`);
     }

@@ -24,7 +24,7 @@ interface PgPool extends PostgresPool {
   end(): Promise<void>;
 }
 
-/** What happens if a file or a table is missing. */
+/** What happens if a file or a table does not exist. */
 export interface OpenOptions {
   /** Whether to create the file or the table. */
   readonly createIfMissing: boolean;
@@ -34,8 +34,8 @@ export interface OpenOptions {
 
 /**
  * If the database does not respond, requests fail with status 503 after these timeouts. Without the timeouts, the
- * requests would never end. All other writes of the server wait while a commit is pending, so the query timeout also
- * limits how long a failover can block them.
+ * requests would never end. While a commit is pending, all other writes on this server wait. The query timeout
+ * therefore also limits how long a failover can block these writes.
  */
 const timeouts = { connectionTimeoutMillis: 5000, query_timeout: 10_000 };
 
@@ -44,7 +44,7 @@ const timeouts = { connectionTimeoutMillis: 5000, query_timeout: 10_000 };
  * notice this while a statement runs or waits for a lock. Without these settings, each timeout leaves a backend behind.
  *
  * The settings apply only to direct connections: a connection pooler in transaction mode would apply them to its other
- * clients. A pooler reports another process id than that of the backend.
+ * clients. To recognize a pooler, the process ids are compared: a pooler reports a different one from the backend's.
  */
 const limitBackend = `SELECT set_config('client_connection_check_interval', '1000', false),
     set_config('lock_timeout', CASE current_setting('lock_timeout') WHEN '0' THEN $2 ELSE current_setting('lock_timeout') END, false)
@@ -56,8 +56,9 @@ const lockShare = 0.8;
 /**
  * Opens a storage adapter for the database of a `pg` connection string. The adapter has its own connection pool, and
  * closing the adapter also closes the pool. In the connection string, the `max` parameter sets the pool size, and the
- * `schema` and `table` parameters select the table. Does not connect to the database yet. The first operation creates a
- * missing table if `createIfMissing` is true, but never a schema, because this would hide a mistyped name.
+ * `schema` and `table` parameters select the table. Does not connect to the database yet. If `createIfMissing` is true,
+ * the first operation creates the table if it does not exist. It never creates a schema, because this would hide a
+ * mistyped name.
  *
  * @throws {UsageError} if `pg` is not installed, or if the setting is not a connection string or has unsupported
  *   parameters. The message never contains the setting, which may include a password.
@@ -91,7 +92,7 @@ export async function openPostgres(
     throw new UsageError(`${source} is not a connection string that pg accepts: ${message}.`);
   }
   const pool = new Pool(config);
-  // Without a listener, the error of an idle connection would end the process. The pool has already removed that
+  // Without a listener, an error on an idle connection would end the process. The pool has already removed that
   // connection, and opens a new one when needed.
   pool.on('error', () => undefined);
   const creation = { table: createIfMissing, schema: false, onNewTable };

@@ -71,7 +71,7 @@ async function dispatch([name, ...args]: string[]): Promise<number> {
   const end = args.indexOf('--');
   const flags = args.slice(0, end === -1 ? undefined : end);
   if (flags.includes('--help') || flags.includes('-h')) return print(command.help);
-  // By default, `ps` shows the arguments to all users of this machine. The title replaces the arguments, which may
+  // By default, `ps` shows the arguments to all users on this machine. The title replaces the arguments, which may
   // contain a password.
   process.title = `plant-store ${name}`;
   for (const warning of variableWarnings(name)) tell(warning);

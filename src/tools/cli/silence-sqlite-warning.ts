@@ -1,5 +1,5 @@
 /**
- * Suppresses the warning of Node.js 22 that node:sqlite is experimental. Users of the command line cannot do anything
+ * Suppresses the warning of Node.js 22 that node:sqlite is experimental. People who run a command cannot do anything
  * about the warning.
  */
 const emitWarning = process.emitWarning.bind(process) as (...args: unknown[]) => void;

@@ -15,7 +15,7 @@ import { namingFile, requireFile, sqliteLocation, withFileName } from './sqlite-
 import type { SqliteLocation } from './sqlite-file.ts';
 
 /**
- * The maximum size of a file whose plants are counted for the progress bar, in bytes. Counting the plants in a larger
+ * For the progress bar, plants are counted only in files up to this size, in bytes. Counting the plants in a larger
  * file would take too long.
  */
 const maxCountedBytes = 4 * 2 ** 30;
@@ -39,11 +39,11 @@ export async function openStorage(
 }
 
 /**
- * Opens persistent storage, passes it to `work`, and closes it when the promise that `work` returns has settled. Creates
- * a missing file or table only if `createIfMissing` is true.
+ * Opens persistent storage, passes it to `work`, and closes it when the promise that `work` returns has settled. If
+ * `createIfMissing` is true, creates the file or the table if it does not exist.
  *
  * @throws {UsageError} if the setting does not name persistent storage.
- * @throws {Error} if the file or the table is missing and is not created.
+ * @throws {Error} if the file or the table does not exist and is not created.
  */
 export async function withStorage<T>(
   setting: Setting,
@@ -56,7 +56,7 @@ export async function withStorage<T>(
     );
   }
   // Streamed data becomes garbage immediately, so a larger young generation of the V8 heap has no benefit. If V8
-  // enlarged it, the command would take 10 % more time and 50 MiB more memory.
+  // enlarged it, the command would take 10 % more time and use 50 MiB more memory.
   setFlagsFromString('--semi-space-growth-factor=1');
   const file = sqliteLocation(setting)?.file;
   const opened = await openStorage(setting, { createIfMissing });

@@ -39,9 +39,9 @@ export interface CopyPlantsOptions {
 const maxRounds = 10;
 
 /**
- * Adds pages of plants to a storage adapter. The plants of a page have distinct keys. If the id of a plant is taken, the
- * stored plant stays unchanged. The new plant is counted as present if the two plants are equal, and as a conflict if
- * they differ.
+ * Adds pages of plants to a storage adapter. A page must contain at most one plant with a given key. If the id of a
+ * plant is taken, the stored plant stays unchanged. The new plant is counted as present if the two plants are equal,
+ * and as a conflict if they differ.
  */
 export async function addPlants(
   pages: AsyncIterable<readonly OwnedPlant[]>,

@@ -6,7 +6,7 @@ import { expectChallenge, expectError, expectList, expectStatus, expectSuccess }
 import { unknownToken } from './bad-input.ts';
 
 /**
- * Returns a check that sends a request to each operation with each of these `Authorization` headers. If a header is
+ * Returns a check that sends one request to each operation for each of these `Authorization` headers. If a header is
  * `undefined`, the requests are sent without it.
  */
 function responses(

@@ -123,8 +123,9 @@ export const deleteCases: readonly CheckCase[] = checksOf('Delete Plant', {
     for (const id of invalidIds(plant.id)) await expectError(c.a.remove(id), 400);
   },
   'delete-out-of-range MUST respond with 400 to the DELETE of an id beyond int64 [{id}]': async (c) => {
-    // A faulty server may replace the id with the nearest int64 and delete the plant with that id. This check therefore
-    // creates the plants with the largest and the smallest int64 itself, and does not run if the user already has them.
+    // A faulty server may replace the id with the nearest int64 and delete the plant with that id. So that no plant of
+    // the user is lost, this check creates the plants with the largest and the smallest id itself. If the user already
+    // has one of them, the check is not run.
     for (const id of [maxInt64, minInt64]) await c.createAtFixedId(id);
     for (const id of [maxInt64 + 1n, minInt64 - 1n]) await expectError(c.a.remove(id), 400);
   },
@@ -143,7 +144,7 @@ export const deleteCases: readonly CheckCase[] = checksOf('Delete Plant', {
 
 /**
  * Returns a check that runs twice: user A owns the plants first, and then user B does. A server may separate two users
- * in one direction only, for example if it compares only the beginning of the names of users.
+ * in one direction only, for example if it compares only the beginning of user names.
  */
 function isolates(run: (client: CheckClient, owner: CheckUser, other: CheckUser) => Promise<void>): Check {
   return async (client) => {
@@ -154,8 +155,8 @@ function isolates(run: (client: CheckClient, owner: CheckUser, other: CheckUser)
 }
 
 /**
- * Returns the parts of a response that must not depend on the plants of other users: the status, the body and the names
- * of the headers.
+ * Returns the parts of a response that must not depend on the plants of other users: the status, the body and the
+ * header names.
  */
 function essence({ response }: Exchange): string {
   return `${response.status} ${[...response.headers.keys()].toSorted().join()} ${response.text}`;

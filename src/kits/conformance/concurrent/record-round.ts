@@ -22,11 +22,11 @@ export interface Round {
 }
 
 /**
- * Makes clients create, delete and list plants of user A concurrently. All clients use the same few new ids. When the
+ * Makes clients create, delete and list user A's plants concurrently. All clients use the same few new ids. When the
  * clients have finished, lists the plants once more. When the round begins, no plants with these ids exist.
  *
- * @param listsAll whether some of the requests list all plants of the user; `false` if the user has so many plants that
- *   such a list may not be atomic
+ * @param listsAll whether some of the requests list all of the user's plants; `false` if the user has so many plants
+ *   that such a list may not be atomic
  * @throws {CheckFailure} if a response is wrong in every possible order of the operations.
  */
 export async function recordRound(client: CheckClient, clients: number, listsAll: boolean): Promise<Round> {

@@ -9,9 +9,9 @@ import type { ThreadRequest, ThreadResponse, WorkerSettings } from './messages.t
  * at a time, in order of arrival. If the file cannot be opened, the thread ends with the error.
  */
 const { path, identity, busyTimeoutMs } = workerData as WorkerSettings;
-// The main thread reads the file with this identity. Without this check, SqliteStorage would create a missing file. If
-// the file was truncated to zero bytes, SqliteStorage cannot initialize it, because the main thread's connection holds
-// a shared lock.
+// The main thread reads the file with this identity. Without this check, SqliteStorage would create the file if it does
+// not exist. If the file was truncated to zero bytes, SqliteStorage cannot initialize it, because the main thread's
+// connection holds a shared lock.
 if (!isSameFile(path, identity)) throw lostFile(path);
 const storage = new SqliteStorage(path, { busyTimeoutMs });
 // Another file may have replaced the file before SqliteStorage opened it.

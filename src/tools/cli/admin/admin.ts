@@ -56,7 +56,7 @@ export function createAdminServer(publicServer: Server, store: PlantStore, probe
     response.end(text);
   }
 
-  // If `respond` rejects, the rejection is unhandled and ends the process. A failure of the admin port must not go
+  // If `respond` rejects, the rejection is unhandled and ends the process. A failure of the admin server must not go
   // unnoticed.
   const server = createServer(
     { headersTimeout: 5000, requestTimeout: 5000, connectionsCheckingInterval: 1000 },

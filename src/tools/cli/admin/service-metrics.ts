@@ -7,9 +7,12 @@ import { isRejectedInput } from '../rejected-input.ts';
 import { Tally } from './metrics.ts';
 import type { Metric } from './metrics.ts';
 
-/** The bounds of the duration buckets, in seconds: 1 ms to 10 s. */
+/** The upper bounds of the histogram buckets for durations, in seconds: 1 ms to 10 s. */
 const durationBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** The bounds of the buckets for writes per commit. A commit contains at most 1000 writes. */
+/**
+ * The upper bounds of the histogram buckets for the number of writes in a commit. A commit contains at most 1000
+ * writes.
+ */
 const writeBounds = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 
 const durationsHelp = 'Time from the arrival of the request header to the end of the response.';
@@ -42,7 +45,8 @@ export function collectServiceMetrics(server: Server, store: PlantStore): () => 
     durations.add({ operation }, durationMs / 1000);
     if (error !== undefined) errors.add({ code: error });
     if (!isComplete) incomplete++;
-    // If there is no user, the error is from authentication: the tokens file has failed, not the storage.
+    // Without a user, the request was not authenticated: the tokens file could not be read, and the storage was not
+    // used.
     if (operation === 'getPlants' && user !== undefined && storageFailures.has(error)) {
       storageErrors.add({ operation: 'list' });
     }

@@ -80,9 +80,9 @@ export class StorageProbe {
 }
 
 /**
- * Creates the table if it is missing, reads a plant, and commits a write. The write changes nothing: it deletes a plant
- * of the user '', who never has plants. Unlike a read, it fails on a read-only file, on a standby server, and without
- * write permission.
+ * Creates the table if it does not exist, reads a plant, and commits a write. The write changes nothing: it deletes a
+ * plant of the user '', who never has plants. Unlike a read, it fails on a read-only file, on a standby server, and
+ * without write permission.
  */
 async function readAndWrite(storage: StorageAdapter): Promise<void> {
   await storage.scan({ after: undefined, limit: 1 });

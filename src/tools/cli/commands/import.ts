@@ -50,8 +50,8 @@ async function importAll(target: StorageAdapter, isStrict: boolean): Promise<num
 }
 
 /**
- * Reads plants from the input and yields one page per commit. The plants of a page have distinct keys. Both the number
- * of plants in a page and its size in bytes are limited.
+ * Reads plants from the input and yields one page per commit. A page contains at most one plant with a given key. Both
+ * the number of plants in a page and its size in bytes are limited.
  */
 async function* readPages(
   input: AsyncIterable<Buffer>,

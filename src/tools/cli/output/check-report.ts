@@ -47,7 +47,7 @@ interface ReportedResult extends Pick<CheckResult['check'], 'id' | 'level' | 'na
   readonly curl?: string;
 }
 
-/** Returns the entry for a result in the JSON report. The entry contains no tokens. */
+/** Converts a result to an entry of the JSON report. The entry contains no tokens. */
 export function reportedResult(client: CheckClient, result: CheckResult): ReportedResult {
   const { id, level, name, source } = result.check;
   const base = { id, level, name, source, outcome: result.outcome };
@@ -104,8 +104,8 @@ export function summaryLine({ passed, failed, warnings, notRun }: CheckCounts, e
 }
 
 /**
- * Returns a line for each failure that several checks have in common, the most frequent one first. Many checks can fail
- * because of the same fault.
+ * Returns one line for each kind of failure that several checks have in common, because one fault can make many checks
+ * fail. The kind with the most checks is first.
  */
 export function commonFailureLines(client: CheckClient, results: readonly CheckResult[]): string {
   const groups = new Map<string, string[]>();

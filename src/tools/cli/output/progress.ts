@@ -105,7 +105,10 @@ function fitting(parts: string[], columns: number): string {
   return kept.join('  ');
 }
 
-/** Formats a number and an optional unit, such as `1 plant` or `2,000 plants`. `unit` is in the singular. */
+/**
+ * Formats a number, followed by its unit if one is given: for example, `1 plant` or `2,000 plants`. `unit` is in the
+ * singular.
+ */
 export function counted(count: number, unit?: string): string {
   return `${whole.format(count)}${unit === undefined ? '' : ` ${unit}${count === 1 ? '' : 's'}`}`;
 }
