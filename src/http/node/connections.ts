@@ -11,7 +11,7 @@ const safeMs = 1000;
 const connectionsOf = new WeakMap<Server, Map<Socket, number>>();
 
 /**
- * Makes room for new connections. When more than 95 % of `maxConnections` are open, closes the connection that has made
+ * Makes room for new connections. When more than 95% of `maxConnections` are open, closes the connection that has made
  * no progress for the longest time, but only if this time is longer than a second. A connection makes progress when it
  * is accepted, when a whole request header has arrived, and when its client has read all buffered data.
  *

@@ -48,7 +48,7 @@ const serverProperties = {
  * `headersTimeout`, `requestTimeout`, `keepAliveTimeout` and `timeout` properties of the server.
  *
  * The server's `maxConnections` is 10,000, or less if the process may not open enough files. 64 files are reserved for
- * the rest of the process. When more than 95 % of `maxConnections` are open, the connection that has made no progress
+ * the rest of the process. When more than 95% of `maxConnections` are open, the connection that has made no progress
  * for the longest time is closed, and the server emits `connectionEvicted`.
  *
  * @throws {TypeError} if an option is invalid; the message names it.

@@ -37,7 +37,7 @@ const selectOwned = `SELECT id, name, tag, user ${ofAll} ? + 0`;
 
 /**
  * The SQL expression for the value of LIMIT in a statement that reads a page of short plants. It checks the first
- * `probedPlants` plants and evaluates to 0 if one of them is not short. The check adds 1 % to the time for a page of
+ * `probedPlants` plants and evaluates to 0 if one of them is not short. The check adds 1% to the time for a page of
  * 1000 plants. It is omitted if the requested limit is at most `probedPlants`.
  */
 const limitIfShort = (range: string): string => `

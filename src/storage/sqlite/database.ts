@@ -30,7 +30,7 @@ const migrations = [
 /**
  * The number of pages in the WAL at which SQLite checkpoints it. With pages of 4 KiB, this is 16 MiB. If several
  * commits change the same page between two checkpoints, the checkpoint copies the page only once. With 64 clients, a
- * create therefore takes 6 % less CPU time than with SQLite's default of 1000 pages, and a delete 13 % less.
+ * create therefore takes 6% less CPU time than with SQLite's default of 1000 pages, and a delete 13% less.
  */
 const checkpointPages = 4000;
 

@@ -140,7 +140,7 @@ export class SqliteStorage implements StorageAdapter {
   #apply(writes: readonly Write[]): boolean[] {
     const connection = this.#connection;
     try {
-      // A single write needs no explicit transaction. With one client, omitting the transaction saves 5 % of the CPU
+      // A single write needs no explicit transaction. With one client, omitting the transaction saves 5% of the CPU
       // time of a request.
       const [first] = writes;
       if (first !== undefined && writes.length === 1) return [apply(connection, first)];

@@ -56,7 +56,7 @@ export async function withStorage<T>(
     );
   }
   // Streamed data becomes garbage immediately, so a larger young generation of the V8 heap has no benefit. If V8
-  // enlarged it, the command would take 10 % more time and use 50 MiB more memory.
+  // enlarged it, the command would take 10% more time and use 50 MiB more memory.
   setFlagsFromString('--semi-space-growth-factor=1');
   const file = sqliteLocation(setting)?.file;
   const opened = await openStorage(setting, { createIfMissing });
