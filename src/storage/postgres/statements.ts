@@ -110,7 +110,7 @@ export function statementsFor(table: string, userOrder: string): PostgresStateme
     WHERE p."user" = request."user" AND p.id = request.id AND ${oneRequest}
     RETURNING p."user", p.id::text AS id`;
 
-  /** The result does not depend on further columns of the table, because all columns are qualified. */
+  /** The result does not depend on additional columns in the table, because all columns are qualified. */
   const pageOf = (user: string, first: string, limit: string): string => `SELECT
     cardinality(array_agg(page.id)) AS count,
     (array_agg(page.id))[least(cardinality(array_agg(page.id)), ${limit})] AS last,

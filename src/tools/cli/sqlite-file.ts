@@ -61,8 +61,8 @@ export function requireFile(file: string): void {
 }
 
 /**
- * Returns an error that names the file and says what to do, because the messages of SQLite do neither. Returns an error
- * that is not from SQLite unchanged.
+ * Returns an error that names the file and says what to do, because SQLite's messages do neither. Returns an error that
+ * is not from SQLite unchanged.
  */
 export function withFileName(file: string, action: 'opened' | 'read' | 'written', error: unknown): unknown {
   if (hasResultCode(error, 'cannotOpen')) {

@@ -81,7 +81,7 @@ export class StorageProbe {
 
 /**
  * Creates the table if it does not exist, reads a plant, and commits a write. The write changes nothing: it deletes a
- * plant of the user '', who never has plants. Unlike a read, it fails on a read-only file, on a standby server, and
+ * plant for the user '', who never has plants. Unlike a read, it fails on a read-only file, on a standby server, and
  * without write permission.
  */
 async function readAndWrite(storage: StorageAdapter): Promise<void> {
