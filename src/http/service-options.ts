@@ -47,9 +47,9 @@ export interface ServiceOptions {
    */
   trustedProxies?: number | undefined;
   /**
-   * Called with every error for which the client receives only a generic 500 or 503 response, and with every error that
-   * interrupts a list. This function must not throw. The default writes the error, the method and the path to standard
-   * error.
+   * Called with every error for which the client receives only a generic 500 or 503 response, except `saturated` and
+   * `closed`, and with every error that interrupts a list. This function must not throw. The default writes the error,
+   * the method and the path to standard error.
    */
   onError?: ((error: unknown, request: FailedRequest) => void) | undefined;
 }
