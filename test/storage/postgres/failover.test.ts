@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startPlantLoad } from '../../support/plant-load.ts';
 import { PostgresCluster, poolOf } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
@@ -23,10 +24,12 @@ describe('service over PostgreSQL with a synchronous standby', () => {
     const load = startPlantLoad(t, services);
     await load.acknowledgeMore(500);
     await primary.kill();
+    await eventually(() => {
+      assert.ok((load.clients.statuses.get(503) ?? 0) > 0, 'No request failed while the database was away.');
+    });
     await standby.promote();
     proxy.pointTo(standby.port);
     await load.acknowledgeMore(500);
     await load.assertNothingLost();
-    assert.ok((load.clients.statuses.get(503) ?? 0) > 0, 'No request failed while the database was away.');
   });
 });
