@@ -1,4 +1,5 @@
 import { run } from '../../src/tools/cli/run.ts';
+import { captureStream } from './capture-stream.ts';
 import type { CommandContext } from './command-line.ts';
 import type { Finished } from './run-program.ts';
 
@@ -30,27 +31,4 @@ async function callNow(args: string[], { cwd, env }: Pick<CommandContext, 'cwd' 
     process.env = before.env;
     process.title = before.title;
   }
-}
-
-/** Captures the strings that are written to a stream. The reports of node:test are bytes, and are not captured. */
-export function captureStream(stream: NodeJS.WriteStream): { text: () => string; release: () => void } {
-  const listeners = stream.listeners('error');
-  const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
-  let text = '';
-  stream.write = (chunk: unknown, ...args: unknown[]): boolean => {
-    if (typeof chunk !== 'string') return write(chunk, ...args);
-    text += chunk;
-    const callback = args.at(-1) as (() => void) | undefined;
-    callback?.();
-    return true;
-  };
-  return {
-    text: () => text,
-    release: () => {
-      stream.write = write;
-      for (const added of stream.listeners('error').filter((one) => !listeners.includes(one))) {
-        stream.off('error', added as () => void);
-      }
-    },
-  };
 }

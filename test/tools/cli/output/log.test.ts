@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestMessage } from '../../../../src/core/model/diagnostics.ts';
 import { Log } from '../../../../src/tools/cli/output/log.ts';
 import type { LogFormat } from '../../../../src/tools/cli/output/log.ts';
-import { captureStream } from '../../../support/call-command.ts';
+import { captureStream } from '../../../support/capture-stream.ts';
 
 /** Returns what a log writes to standard error. */
 async function written(format: LogFormat, work: (log: Log) => Promise<void> | void): Promise<string> {
