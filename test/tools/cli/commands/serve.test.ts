@@ -179,7 +179,7 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     assert.deepEqual(await readdir(cwd), []);
   });
 
-  it('notices tokens that are created, revoked, expired and removed within a second', async (t) => {
+  it('notices tokens that are created, revoked, expired and removed while it runs', async (t) => {
     const { tokens, token, server, log } = await startTokenServer(t, ['--storage', 'memory', '--log', 'json']);
     const becomes = (of: string, status: number): Promise<void> =>
       eventually(async () => {
