@@ -8,11 +8,14 @@ export interface TcpProxy {
   readonly port: number;
   /** Sends new connections to another port, and closes the open ones. */
   pointTo(port: number): void;
+  /** Closes each connection on which a client sends `text`. */
+  cutAt(text: string): void;
 }
 
 /** Starts a proxy; it is stopped after the test. */
 export async function startTcpProxy(t: HasAfter, port: number): Promise<TcpProxy> {
   let target = port;
+  let forbidden: string | undefined;
   const sockets = new Set<Socket>();
   const proxy = createServer((client) => {
     const server = connect(target, '127.0.0.1');
@@ -27,6 +30,9 @@ export async function startTcpProxy(t: HasAfter, port: number): Promise<TcpProxy
         other.destroy();
       });
     }
+    client.on('data', (chunk) => {
+      if (forbidden !== undefined && chunk.includes(forbidden)) client.destroy();
+    });
     client.pipe(server).pipe(client);
   });
   const cut = (): void => {
@@ -39,6 +45,9 @@ export async function startTcpProxy(t: HasAfter, port: number): Promise<TcpProxy
     pointTo: (newTarget) => {
       target = newTarget;
       cut();
+    },
+    cutAt: (text) => {
+      forbidden = text;
     },
   };
 }

@@ -17,6 +17,7 @@ interface PgModule {
 interface PgClient extends PostgresPool {
   /** The process id of the backend, as the server reported it when the client connected. */
   readonly processID: number;
+  on(event: 'error', listener: () => void): unknown;
 }
 
 interface PgPool extends PostgresPool {
@@ -73,6 +74,8 @@ export async function openPostgres(
   // `pg` calls this function for each new connection, and closes the connection if there is an error. If the database
   // rejects the settings, the connection is used without them.
   const verify = (client: PgClient, callback: (error?: unknown) => void): void => {
+    // The pool does not listen for errors meanwhile. A connection that is lost now would end the process.
+    client.on('error', () => undefined);
     client.query({ text: limitBackend, values: [client.processID, lockTimeoutMs] }).then(
       () => {
         callback();

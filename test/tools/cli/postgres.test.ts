@@ -7,6 +7,7 @@ import { openStorage } from '../../../src/tools/cli/storage.ts';
 import { PlantStore } from '../../../src/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { PostgresCluster } from '../../support/postgres.ts';
+import { startTcpProxy } from '../../support/tcp-proxy.ts';
 import { create, everything } from '../../support/writes.ts';
 
 let cluster: PostgresCluster;
@@ -37,6 +38,16 @@ describe('openStorage, with a connection string', () => {
     await eventually(async () => {
       assert.equal(await connections(nameOf(url)), 0);
     });
+  });
+
+  it('survives a connection that is lost while its limits are set', async (t) => {
+    const url = new URL(await cluster.makeDatabase());
+    const proxy = await startTcpProxy(t, Number(url.port));
+    url.port = String(proxy.port);
+    const storage = await openStorage(flag(url.href));
+    t.after(() => storage.close());
+    proxy.cutAt('client_connection_check_interval');
+    await assert.rejects(storage.list('ada', everything), /Connection terminated/);
   });
 
   it('opens at most max connections', async (t) => {
