@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import { DatabaseSync } from './builtin.ts';
-import { createPrivateFile, hasLog, identifyFile, isCutShort, unsupported } from './file.ts';
+import { createPrivateFile, hasLog, identifyFile, isCutShort, refuseOrphanedLog, unsupported } from './file.ts';
 import { tryToCheckpointLog } from './checkpoint.ts';
 import { hasResultCode } from './result-code.ts';
 import { describeNeededNode } from './version.ts';
@@ -60,12 +60,13 @@ export interface OpenedDatabase {
 /**
  * Opens a plant store's SQLite file in WAL mode with `synchronous=FULL`. Creates the file if it does not exist.
  *
- * @throws {PlantStoreError} `storage_unsupported` if the file is not a plant store, is damaged, or was written by a
- *   newer version of this package; the file stays unchanged.
+ * @throws {PlantStoreError} `storage_unsupported` if the file is not a plant store, is damaged, was written by a newer
+ *   version of this package, or is missing although its WAL exists; the files stay unchanged.
  * @throws {Error} if Node.js uses a version of SQLite that can corrupt the file.
  */
 export function openDatabase(file: string, busyTimeoutMs: number): OpenedDatabase {
   requireSoundSqlite();
+  refuseOrphanedLog(file);
   createPrivateFile(file);
   const isLogLeft = hasLog(file);
   let identity = '';

@@ -60,6 +60,17 @@ export function hasLog(path: string): boolean {
 }
 
 /**
+ * Throws an error if the file is missing or empty, but has a WAL. SQLite would delete this WAL when it creates the file,
+ * although the WAL may contain acknowledged commits.
+ */
+export function refuseOrphanedLog(path: string): void {
+  // The WAL is checked first: a process that is creating the file writes to the file before it writes to the WAL.
+  if (!hasLog(path) || (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
+  const advice = `Move ${path} back. To start without these writes, move the log away`;
+  throw unsupported(`${path}-wal`, `contains writes, but ${path} is missing. ${advice}`);
+}
+
+/**
  * Returns an identifier of the file, which consists of device and inode numbers. If another file replaces the file, the
  * identifier changes.
  */

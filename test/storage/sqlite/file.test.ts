@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFile, open, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, open, readdir, readFile, rename, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
@@ -20,6 +20,15 @@ async function newPath(t: HasAfter): Promise<string> {
 async function makeStore(path: string): Promise<void> {
   await using store = new PlantStore({ storage: new SqliteStorage(path) });
   await store.createPlant('ada', { id: 1, name: 'Fern' });
+}
+
+/** Leaves a plant store with one plant as after a crash: the plant is only in the WAL. */
+async function leaveLog(path: string): Promise<void> {
+  const crashed = `${path}.crashed`;
+  const storage = new SqliteStorage(crashed);
+  await storage.commit([create(1n, 'ada', 'Fern')]);
+  for (const ending of ['', '-wal']) await copyFile(crashed + ending, path + ending);
+  await storage.close();
 }
 
 /**
@@ -76,6 +85,24 @@ describe('file of a SqliteStorage', () => {
     await writeFile(path, '');
     await makeStore(path);
   });
+
+  for (const [what, lose] of [
+    ['missing', (path: string) => rename(path, `${path}.moved`)],
+    ['empty', (path: string) => copyFile(path, `${path}.moved`).then(() => truncate(path))],
+  ] as const) {
+    it(`is not created while it is ${what} beside a log with writes`, async (t) => {
+      const path = await newPath(t);
+      await leaveLog(path);
+      await lose(path);
+      const [log, files] = [await readFile(`${path}-wal`), await readdir(join(path, '..'))];
+      const message = /plants\.db-wal contains writes, but .*plants\.db is missing\. Move /;
+      assert.throws(() => new SqliteStorage(path), { name: 'PlantStoreError', code: 'storage_unsupported', message });
+      assert.deepEqual(await readFile(`${path}-wal`), log);
+      assert.deepEqual(await readdir(join(path, '..')), files);
+      await rename(`${path}.moved`, path);
+      assert.deepEqual(await ids(openSqlite(t, path)), [1]);
+    });
+  }
 
   it('is created again after a crash during its creation', async (t) => {
     const path = await newPath(t);
