@@ -4,13 +4,7 @@
  * @module plant-store
  */
 
-export type {
-  CommitMessage,
-  CreateMessage,
-  DeleteMessage,
-  DiagnosticOutcome,
-  RequestMessage,
-} from './core/model/diagnostics.ts';
+export type { CommitMessage, RequestMessage } from './core/model/diagnostics.ts';
 export { errorTable, PlantStoreError } from './core/model/errors.ts';
 export type { ErrorCode, HttpErrorCode } from './core/model/errors.ts';
 export { PlantStore } from './core/plant-store.ts';

@@ -1,5 +1,4 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { createChannel, deleteChannel, startTime } from './model/diagnostics.ts';
 import { checkIntegerOption, checkOptionNames } from './model/options.ts';
 import { asStorageError, PlantStoreError } from './model/errors.ts';
 import { maxLimit, parseNewPlant, toInt64, unsafeNumber } from './model/plant.ts';
@@ -10,7 +9,6 @@ import { checkAdapter } from '../storage/check-adapter.ts';
 import { emptyPage, maxPageLength } from '../storage/page.ts';
 import type { JsonPage, StorageAdapter, Write } from '../storage/storage-adapter.ts';
 import { isUser } from './model/user.ts';
-import { publishCreate, publishDelete } from './publish-writes.ts';
 import { WriteQueue } from './write-queue.ts';
 
 /** Options of a {@link PlantStore}. */
@@ -103,11 +101,8 @@ export class PlantStore {
   async createPlant(user: string, newPlant: NewPlant): Promise<StoredPlant> {
     checkUser(user);
     const plant = parseNewPlant(newPlant);
-    const write = { kind: 'create', user, plant } as const;
-    const start = startTime(createChannel);
-    const created = this.#writes.add(write);
-    if (start !== undefined) publishCreate(write, start, created);
-    if (!(await created)) throw new PlantStoreError('id_taken');
+    const isNew = await this.#writes.add({ kind: 'create', user, plant });
+    if (!isNew) throw new PlantStoreError('id_taken');
     return plant;
   }
 
@@ -179,11 +174,7 @@ export class PlantStore {
     checkUser(user);
     const int64 = toInt64(id);
     if (int64 === undefined) throw new PlantStoreError('invalid_id', unsafeNumber('id', id));
-    const write = { kind: 'delete', user, id: int64 } as const;
-    const start = startTime(deleteChannel);
-    const deleted = this.#writes.add(write);
-    if (start !== undefined) publishDelete(write, start, deleted);
-    return deleted;
+    return this.#writes.add({ kind: 'delete', user, id: int64 });
   }
 
   /**

@@ -1,7 +1,7 @@
-import { commitChannel, startTime } from './model/diagnostics.ts';
 import { PlantStoreError } from './model/errors.ts';
 import type { Write } from '../storage/storage-adapter.ts';
-import { publishCommit } from './publish-writes.ts';
+import { callerContext, traceCommit } from './trace.ts';
+import type { CallerContext } from './trace.ts';
 
 export interface WriteQueueOptions {
   /**
@@ -42,6 +42,7 @@ interface Entry {
   readonly write: Write;
   readonly resolve: (outcome: boolean) => void;
   readonly reject: (reason: unknown) => void;
+  readonly context: CallerContext | undefined;
   /** The next waiting write to the same plant. */
   next: Entry | undefined;
 }
@@ -106,7 +107,7 @@ export class WriteQueue {
       if (this.#closing !== undefined) throw new PlantStoreError('closed');
       if (this.#waiting >= this.#options.maxPendingWrites) throw new PlantStoreError('saturated');
       this.#waiting++;
-      this.#enqueue({ write, resolve, reject, next: undefined });
+      this.#enqueue({ write, resolve, reject, context: callerContext(), next: undefined });
       if (this.#returnWait === undefined || this.#waiting >= this.#returnWait.enough) this.#schedule();
       // A full batch cannot become larger, so it is committed immediately. With thousands of clients, an event loop
       // iteration can take a second.
@@ -192,10 +193,7 @@ export class WriteQueue {
    */
   async #settle(batch: readonly Entry[]): Promise<void> {
     try {
-      const start = startTime(commitChannel);
-      const committed = this.#commit(batch.map(({ write }) => write));
-      if (start !== undefined) publishCommit(batch.length, start, committed);
-      const outcomes = await committed;
+      const outcomes = await traceCommit(batch, () => this.#commit(batch.map(({ write }) => write)));
       this.#pendingAtSuccess = this.#waiting;
       for (const [index, entry] of batch.entries()) entry.resolve(outcomes[index] === true);
     } catch (error) {

@@ -1,8 +1,8 @@
 import type { Caller } from '../core/model/caller.ts';
-import { requestChannel, startTime } from '../core/model/diagnostics.ts';
 import { PlantStoreError } from '../core/model/errors.ts';
 import { guardHook } from '../core/model/guard-hook.ts';
 import type { PlantStore } from '../core/plant-store.ts';
+import { isTraced, requestChannel } from '../core/trace.ts';
 import { bodyHeaders, errorAnswer } from './answer.ts';
 import type { Answer, FinalAnswer, Sent } from './answer.ts';
 import { bearerToken, challenge, checkScope } from './bearer.ts';
@@ -11,7 +11,7 @@ import { Cors } from './cors.ts';
 import { HttpError } from './http-error.ts';
 import { createOperations } from './operations.ts';
 import { Permits } from './permits.ts';
-import { clientOf, traceIdOf } from './request-identity.ts';
+import { RequestTrace } from './request-trace.ts';
 import { operationOf, resolveTarget } from './routes.ts';
 import type { ResolvedTarget } from './routes.ts';
 import { parseServiceOptions, printError } from './service-options.ts';
@@ -33,10 +33,8 @@ export interface Handler {
 class Call {
   readonly request: ServiceRequest;
   readonly target: ResolvedTarget;
-  /** The time when the request arrived; `undefined` if `plant-store:request` has no subscribers. */
-  readonly start = startTime(requestChannel);
-  /** The address of the client. It is read at the start, because a closed connection does not have an address. */
-  readonly client: string | undefined;
+  /** `undefined` if the channel has no subscribers. */
+  readonly trace: RequestTrace | undefined;
   caller: Caller | undefined;
   /** Whether the caller holds a permit for this request. */
   hasPermit = false;
@@ -44,7 +42,7 @@ class Call {
   constructor(request: ServiceRequest, target: ResolvedTarget, trustedProxies: number) {
     this.request = request;
     this.target = target;
-    if (this.start !== undefined) this.client = clientOf(request, trustedProxies);
+    if (isTraced(requestChannel)) this.trace = new RequestTrace(request, target, trustedProxies);
   }
 
   /** The path template of the route; empty if no route matches. */
@@ -68,7 +66,8 @@ export function createHandler(owner: string, store: PlantStore, options: Service
   const permits = new Permits<string>(maxInFlight);
   const reportGuarded = guardHook('onError', onError, printError);
 
-  function report(error: unknown, { request, path }: Call): void {
+  function report(error: unknown, { request, path, trace }: Call): void {
+    trace?.fail(error);
     reportGuarded(error, { requestId: request.id, method: request.method, path });
   }
 
@@ -78,7 +77,8 @@ export function createHandler(owner: string, store: PlantStore, options: Service
 
   async function answer(request: ServiceRequest): Promise<FinalAnswer> {
     const call = begin(request);
-    return finish(call, await dispatch(call));
+    const decided = call.trace === undefined ? dispatch(call) : call.trace.run(() => dispatch(call));
+    return finish(call, await decided);
   }
 
   async function dispatch(call: Call): Promise<Answer> {
@@ -125,7 +125,14 @@ export function createHandler(owner: string, store: PlantStore, options: Service
     const onEnd = (sent: Sent): void => {
       if (call.hasPermit && call.caller !== undefined) permits.release(call.caller.user);
       if (sent.error !== undefined) report(sent.error, call);
-      if (call.start !== undefined) publish(call, call.start, decided, sent);
+      call.trace?.end({
+        user: call.caller?.user,
+        tokenId: call.caller?.tokenId,
+        status: decided.status,
+        code: decided.error,
+        bytes: sent.bytes,
+        isComplete: sent.isComplete,
+      });
     };
     return { status: decided.status, headers, body: decided.body, onEnd };
   }
@@ -133,29 +140,12 @@ export function createHandler(owner: string, store: PlantStore, options: Service
   return {
     answer,
     hasRoute: (target) => resolveTarget(target, basePath).match !== undefined,
-    refuse: (request, error) => finish(begin(request), errorAnswer(error)),
+    refuse: (request, error) => {
+      const call = begin(request);
+      call.trace?.run(() => undefined);
+      return finish(call, errorAnswer(error));
+    },
   };
-}
-
-/** Publishes the message of a request on the `plant-store:request` channel. */
-function publish(call: Call, start: number, { status, error }: Answer, { isComplete, bytes }: Sent): void {
-  const { request, caller, client, path, target } = call;
-  const { method } = request;
-  requestChannel.publish({
-    requestId: request.id,
-    traceId: traceIdOf(request),
-    client,
-    user: caller?.user,
-    tokenId: caller?.tokenId,
-    method,
-    path,
-    operation: target.match && operationOf(target.match.route, method)?.id,
-    status,
-    error,
-    durationMs: performance.now() - start,
-    bytes,
-    isComplete,
-  });
 }
 
 /**

@@ -12,7 +12,7 @@ const usableId = /^[!#-[\]-~]{1,128}$/;
  * Matches a `traceparent` header. Version 00 has four fields, and later versions may have more (W3C Trace Context
  * §3.2).
  */
-const traceparent = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(-.*)?$/;
+const traceparent = /^(?!ff|00.{53}-)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(-.*)?$/;
 
 type Headers = Pick<ServiceRequest, 'header'>;
 
@@ -31,10 +31,10 @@ export function requestIdOf(request: Headers): string {
   return `${ownPrefix}-${ownIds.toString(36)}`;
 }
 
-/** Returns the trace-id of the `traceparent` header, or `undefined` if there is no valid one. */
-export function traceIdOf(request: Headers): string | undefined {
-  const [, version, traceId, more] = traceparent.exec(request.header('traceparent') ?? '') ?? [];
-  return version === '00' && more !== undefined ? undefined : traceId;
+/** Returns the value of the `traceparent` header, or `undefined` if it is not valid. */
+export function traceparentOf(request: Headers): string | undefined {
+  const sent = request.header('traceparent');
+  return sent !== undefined && traceparent.test(sent) ? sent : undefined;
 }
 
 /**

@@ -41,9 +41,8 @@ export interface ServiceOptions {
   corsOrigin?: string | readonly string[] | undefined;
   /**
    * The number of proxies in front of this server that append the address of their client to `X-Forwarded-For`, 0 or
-   * more; default 0. With N proxies, the client address in messages on the `plant-store:request` channel is the Nth
-   * address from the right in this header. With 0, the header is ignored, and the client address is the remote address
-   * of the connection.
+   * more; default 0. With N proxies, the client address in request messages is the Nth address from the right in this
+   * header. With 0, the header is ignored, and the client address is the remote address of the connection.
    */
   trustedProxies?: number | undefined;
   /**

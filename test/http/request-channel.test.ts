@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { tracingChannel } from 'node:diagnostics_channel';
 import { describe, it } from 'node:test';
 import type { RequestMessage } from '../../src/index.ts';
 import { eventuallyEqual } from '../support/eventually.ts';
-import { messagesOf } from '../support/messages.ts';
+import { eventsOf, messagesOf } from '../support/messages.ts';
 import { exchange, get, listRequest, RawConnection } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
 import { createPlants } from '../support/stored-plants.ts';
@@ -34,17 +36,17 @@ async function received(messages: readonly RequestMessage[], count: number): Pro
   return messages;
 }
 
-describe('channel plant-store:request', () => {
+describe('tracing channel plant-store:request', () => {
   it('receives the route, the status, the error code and the user of each request', async (t) => {
     const { call } = await startService(t);
     const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
     for (const [method, target, options] of cases) await call(method, target, options);
     for (const [n, message] of (await received(messages, cases.length)).entries()) {
-      const { path, operation = '-', status, error = '-', user = '-', durationMs, bytes = 0 } = message;
-      assert.ok(durationMs >= 0 && bytes > 100);
+      const { path, operation = '-', status, code = '-', user = '-', durationMs, bytes = 0 } = message;
+      assert.ok(durationMs > 0 && bytes > 100);
       assert.deepEqual([message.isComplete, message.client], [true, '127.0.0.1']);
       const [method, , , expected] = cases[n] ?? assert.fail();
-      assert.deepEqual([message.method, `${operation} ${status} ${error} ${user} ${path}`], [method, expected]);
+      assert.deepEqual([message.method, `${operation} ${status} ${code} ${user} ${path}`], [method, expected]);
     }
   });
 
@@ -56,10 +58,7 @@ describe('channel plant-store:request', () => {
     const answered = await call('GET', '/plants', { headers: { 'x-request-id': 'order-7', traceparent } });
     assert.equal(answered.headers.get('x-request-id'), 'order-7');
     const [message] = await received(messages, 1);
-    assert.deepEqual(
-      [message?.requestId, message?.traceId, message?.tokenId],
-      ['order-7', '4bf92f3577b34da6a3ce929d0e0e4736', 'laptop'],
-    );
+    assert.deepEqual([message?.requestId, message?.traceparent, message?.tokenId], ['order-7', traceparent, 'laptop']);
   });
 
   it('receives the address that the trusted proxies have appended', async (t) => {
@@ -90,15 +89,17 @@ describe('channel plant-store:request', () => {
     assert.deepEqual([message?.status, message?.isComplete], [200, false]);
   });
 
-  it('receives an unexpected error as internal', async (t) => {
+  it('receives an unexpected error as internal, and the error that onError receives', async (t) => {
+    const error = new Error('The identity provider failed');
     const authenticate = (): never => {
-      throw new Error('The identity provider failed');
+      throw error;
     };
     const { call, faults } = await startService(t, { authenticate });
     const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
     await call('GET', '/plants');
     const [message] = await received(messages, 1);
-    assert.deepEqual([message?.status, message?.error, message?.user], [500, 'internal', undefined]);
+    assert.deepEqual([message?.status, message?.code, message?.user], [500, 'internal', undefined]);
+    assert.equal(message?.error, error);
     assert.equal(faults.length, 1);
   });
 
@@ -109,7 +110,55 @@ describe('channel plant-store:request', () => {
       await (await RawConnection.open(t, port, text)).until(/40009/);
     }
     const [message] = await received(messages, 1);
-    assert.deepEqual([message?.path, message?.status, message?.error], ['/plants', 400, 'malformed_request']);
+    assert.deepEqual([message?.path, message?.status, message?.code], ['/plants', 400, 'malformed_request']);
+  });
+});
+
+describe('events of a request', () => {
+  const bad = 'GET /plants HTTP/1.1\r\n\r\n';
+
+  it('are those of tracePromise; the error is published if onError is called', async (t) => {
+    const { call, port } = await startService(t, {
+      authenticate: (token) => {
+        if (token === 'fails') throw new Error('The identity provider failed');
+        return { user: token };
+      },
+    });
+    const events = eventsOf(t, 'plant-store:request');
+    const succeeded = ['start', 'end', 'asyncStart', 'asyncEnd'];
+    for (const [send, expected] of [
+      [() => call('DELETE', '/plants/1'), succeeded],
+      [() => call('GET', '/plants', { token: 'fails' }), ['start', 'error', 'end', 'asyncStart', 'asyncEnd']],
+      [async () => (await RawConnection.open(t, port, bad)).until(/40009/), succeeded],
+    ] as const) {
+      await send();
+      await eventuallyEqual(() => events.length, expected.length);
+      assert.deepEqual(events.splice(0), expected);
+    }
+  });
+
+  it('share a message, which has the route from the start, and whose context is that of authenticate', async (t) => {
+    const seen: unknown[] = [];
+    const context = new AsyncLocalStorage<unknown>();
+    const { start } = tracingChannel<unknown, RequestMessage>('plant-store:request');
+    start.bindStore(context, (message) => {
+      const { method, path, operation, status, durationMs, isComplete } = message;
+      seen.push([method, path, operation, status, durationMs, isComplete]);
+      return message;
+    });
+    t.after(() => start.unbindStore(context));
+    const { call } = await startService(t, {
+      authenticate: () => {
+        seen.push(context.getStore());
+        return { user: 'ada' };
+      },
+    });
+    const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
+    await call('DELETE', '/plants/7');
+    const [message] = await received(messages, 1);
+    assert.deepEqual(seen[0], ['DELETE', '/plants/{id}', 'deletePlant', 0, 0, false]);
+    assert.equal(seen[1], message);
+    assert.equal(message?.status, 404);
   });
 });
 

@@ -1,25 +1,40 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { tracingChannel } from 'node:diagnostics_channel';
 import type { HasAfter } from './temporary-folder.ts';
 
-/** Subscribes to a channel of node:diagnostics_channel until the end of a test, and returns the messages so far. */
+type Event = 'start' | 'end' | 'asyncStart' | 'asyncEnd' | 'error';
+
+/** Subscribes to a tracing channel until the end of a test. */
+function observe(t: HasAfter, channel: string, onEvent: (event: Event, message: unknown) => void): void {
+  const on = (event: Event) => (message: unknown) => {
+    onEvent(event, message);
+  };
+  const subscribers = {
+    start: on('start'),
+    end: on('end'),
+    asyncStart: on('asyncStart'),
+    asyncEnd: on('asyncEnd'),
+    error: on('error'),
+  };
+  tracingChannel(channel).subscribe(subscribers);
+  t.after(() => {
+    tracingChannel(channel).unsubscribe(subscribers);
+  });
+}
+
+/** Returns the messages so far of the operations that have ended. */
 export function messagesOf<Message>(t: HasAfter, channel: string): Message[] {
   const messages: Message[] = [];
-  const onMessage = (message: unknown): void => {
-    messages.push(message as Message);
-  };
-  subscribe(channel, onMessage);
-  t.after(() => {
-    unsubscribe(channel, onMessage);
+  observe(t, channel, (event, message) => {
+    if (event === 'asyncEnd') messages.push(message as Message);
   });
   return messages;
 }
 
-/** Returns messages without `durationMs`, which depends on the machine. Throws if it is not a duration. */
-export function withoutDuration<Message extends { readonly durationMs: number }>(
-  messages: readonly Message[],
-): Omit<Message, 'durationMs'>[] {
-  return messages.map(({ durationMs, ...rest }) => {
-    if (!(durationMs >= 0)) throw new Error(`durationMs is ${durationMs}`);
-    return rest;
+/** Returns the names of the events so far. */
+export function eventsOf(t: HasAfter, channel: string): Event[] {
+  const events: Event[] = [];
+  observe(t, channel, (event) => {
+    events.push(event);
   });
+  return events;
 }

@@ -13,8 +13,7 @@ export interface Caller {
    */
   readonly scopes?: readonly string[] | undefined;
   /**
-   * Identifies the token in the log and in messages on the `plant-store:request` channel. The identifier is not a
-   * secret.
+   * Identifies the token in the log and in request messages. The identifier is not a secret.
    */
   readonly tokenId?: string | undefined;
 }

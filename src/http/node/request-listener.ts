@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { requestChannel } from '../../core/model/diagnostics.ts';
 import type { PlantStore } from '../../core/plant-store.ts';
+import { isTraced, requestChannel } from '../../core/trace.ts';
 import { createHandler } from '../handler.ts';
 import type { Handler } from '../handler.ts';
 import { HttpError } from '../http-error.ts';
@@ -58,7 +58,7 @@ export function createListenerWithPages(
   const handler = createHandler('createRequestListener', store, options);
 
   async function respond(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    const bytesBefore = requestChannel.hasSubscribers ? message.socket.bytesWritten : undefined;
+    const bytesBefore = isTraced(requestChannel) ? message.socket.bytesWritten : undefined;
     const request = new NodeRequest(message);
     const code = refusalCode(message);
     const sendPage = code === undefined ? findPage(message) : undefined;

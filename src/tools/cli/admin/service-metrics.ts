@@ -39,23 +39,23 @@ export function collectServiceMetrics(server: Server, store: PlantStore): () => 
   let [incomplete, rejected, dropped, evicted] = [0, 0, 0, 0];
   for (const operation of ['commit', 'list']) storageErrors.add({ operation }, 0, 0);
 
-  subscribe('plant-store:request', (message) => {
-    const { operation = 'none', status, error, user, durationMs, isComplete } = message as RequestMessage;
+  subscribe('tracing:plant-store:request:asyncEnd', (message) => {
+    const { operation = 'none', status, code, user, durationMs, isComplete } = message as RequestMessage;
     requests.add({ operation, status: String(status) });
     durations.add({ operation }, durationMs / 1000);
-    if (error !== undefined) errors.add({ code: error });
+    if (code !== undefined) errors.add({ code });
     if (!isComplete) incomplete++;
     // Without a user, the request was not authenticated: the tokens file could not be read, and the storage was not
     // used.
-    if (operation === 'getPlants' && user !== undefined && storageFailures.has(error)) {
+    if (operation === 'getPlants' && user !== undefined && storageFailures.has(code)) {
       storageErrors.add({ operation: 'list' });
     }
   });
-  subscribe('plant-store:commit', (message) => {
+  subscribe('tracing:plant-store:commit:asyncEnd', (message) => {
     const { writes, durationMs, error } = message as CommitMessage;
     commitWrites.add({}, writes);
     commitDurations.add({}, durationMs / 1000);
-    if (storageFailures.has(error)) storageErrors.add({ operation: 'commit' });
+    if (storageFailures.has(error?.code)) storageErrors.add({ operation: 'commit' });
   });
   server.on('clientError', (error) => {
     if (isRejectedInput(error)) rejected++;

@@ -110,7 +110,7 @@ async function runServer(config: ServeConfig): Promise<number> {
 
 /** Logs the requests, the input that node:http rejects, and the connections that the server closes. */
 function logEvents(server: Server, log: Log): void {
-  subscribe('plant-store:request', (message) => {
+  subscribe('tracing:plant-store:request:asyncEnd', (message) => {
     log.request(message as RequestMessage);
   });
   server.on('clientError', (error: NodeJS.ErrnoException) => {

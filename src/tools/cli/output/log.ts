@@ -66,13 +66,14 @@ export class Log {
    * path, because a requested path can contain secrets, as in `http://ada:password@host/plants` or `/plants;token=…`.
    * For the same reason, an unknown method is logged as `other`.
    */
-  request({ requestId, traceId, client, user, tokenId, method, path, operation, ...outcome }: RequestMessage): void {
-    const { status, error, durationMs, bytes, isComplete } = outcome;
+  request(message: RequestMessage): void {
+    const { requestId, traceparent, client, user, tokenId, method, path, operation } = message;
+    const { status, code, durationMs, bytes, isComplete } = message;
     this.#write({
       level: 'info',
       message: 'request',
       requestId,
-      traceId,
+      traceId: traceparent?.slice(3, 35),
       client,
       user,
       tokenId,
@@ -80,7 +81,7 @@ export class Log {
       path,
       operation,
       status,
-      code: error,
+      code,
       durationMs: Math.round(durationMs * 1000) / 1000,
       bytes,
       end: isComplete ? undefined : 'incomplete',

@@ -1,0 +1,43 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { tracingChannel } from 'node:diagnostics_channel';
+import type { TracingChannel } from 'node:diagnostics_channel';
+import type { CommitMessage, RequestMessage } from './model/diagnostics.ts';
+
+const commitChannel: TracingChannel<unknown, CommitMessage> = tracingChannel('plant-store:commit');
+export const requestChannel: TracingChannel<unknown, RequestMessage> = tracingChannel('plant-store:request');
+
+/** Returns what `channel.hasSubscribers` returns on Node.js. Bun does not implement it. */
+export function isTraced<Message extends object>(channel: TracingChannel<unknown, Message>): boolean {
+  const { start, end, asyncStart, asyncEnd, error } = channel;
+  return (
+    asyncEnd.hasSubscribers ||
+    start.hasSubscribers ||
+    error.hasSubscribers ||
+    end.hasSubscribers ||
+    asyncStart.hasSubscribers
+  );
+}
+
+/** Calls a function in the async context in which a write was requested. */
+export type CallerContext = CommitMessage['contexts'][number];
+
+/** Returns the current async context, or `undefined` if no subscriber can use it. */
+export function callerContext(): CallerContext | undefined {
+  return commitChannel.start.hasSubscribers ? AsyncLocalStorage.snapshot() : undefined;
+}
+
+/** Commits a batch, and publishes the trace of the commit if it has subscribers. */
+export function traceCommit<Result>(
+  batch: readonly { readonly context: CallerContext | undefined }[],
+  commit: () => Promise<Result>,
+): Promise<Result> {
+  if (!isTraced(commitChannel)) return commit();
+  const contexts = batch.flatMap(({ context }) => context ?? []);
+  const message = { writes: batch.length, contexts, durationMs: 0 };
+  const startMs = performance.now();
+  const work = (): Promise<Result> =>
+    commit().finally(() => {
+      message.durationMs = performance.now() - startMs;
+    });
+  return commitChannel.tracePromise(work, message);
+}

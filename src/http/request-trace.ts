@@ -1,0 +1,58 @@
+import type { RequestMessage } from '../core/model/diagnostics.ts';
+import { requestChannel } from '../core/trace.ts';
+import { clientOf, traceparentOf } from './request-identity.ts';
+import { operationOf } from './routes.ts';
+import type { ResolvedTarget } from './routes.ts';
+import type { ServiceRequest } from './service-request.ts';
+
+/** What becomes known about a request until its end. */
+type Outcome = Pick<RequestMessage, 'user' | 'tokenId' | 'status' | 'code' | 'bytes' | 'isComplete'>;
+
+const pending: Outcome = {
+  user: undefined,
+  tokenId: undefined,
+  status: 0,
+  code: undefined,
+  bytes: undefined,
+  isComplete: false,
+};
+
+/**
+ * Publishes the trace of a request. `tracePromise` cannot do this, because the trace ends after the answer is known,
+ * when the response has been sent.
+ */
+export class RequestTrace {
+  readonly #startMs = performance.now();
+  readonly #message: RequestMessage;
+
+  constructor(request: ServiceRequest, { match }: ResolvedTarget, trustedProxies: number) {
+    const { id, method } = request;
+    this.#message = {
+      requestId: id,
+      traceparent: traceparentOf(request),
+      client: clientOf(request, trustedProxies),
+      method,
+      path: match?.route.path ?? '',
+      operation: match && operationOf(match.route, method)?.id,
+      ...pending,
+      durationMs: 0,
+    };
+  }
+
+  /** Publishes the start of the request, and runs `work` in the async context that subscribers have set. */
+  run<Result>(work: () => Result): Result {
+    const result = requestChannel.start.runStores(this.#message, work);
+    requestChannel.end.publish(this.#message);
+    return result;
+  }
+
+  fail(error: unknown): void {
+    requestChannel.error.publish(Object.assign(this.#message, { error }));
+  }
+
+  end(outcome: Outcome): void {
+    const message = Object.assign(this.#message, outcome, { durationMs: performance.now() - this.#startMs });
+    requestChannel.asyncStart.publish(message);
+    requestChannel.asyncEnd.publish(message);
+  }
+}
