@@ -1,22 +1,49 @@
-import { registerInstrumentations } from '@opentelemetry/instrumentation';
-import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
-import { BatchSpanProcessor, ConsoleSpanExporter, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
-import { createRequire } from 'node:module';
+import { propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import type { Context, Exception, Span, SpanOptions } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
+import type { SpanProcessor } from '@opentelemetry/sdk-trace-node';
+import { tracingChannel } from 'node:diagnostics_channel';
+import type { CommitMessage, RequestMessage } from 'plant-store';
 
-const spanProcessors = [new BatchSpanProcessor(new ConsoleSpanExporter(), { scheduledDelayMillis: 100 })];
-new NodeTracerProvider({ spanProcessors }).register();
-registerInstrumentations({ instrumentations: [new HttpInstrumentation()] });
-// The instrumentation applies to node:http when a CommonJS module loads it.
-createRequire(import.meta.url)('node:http');
+/** Makes each request a child of the client's span: tracePlants([new BatchSpanProcessor(exporter)]). */
+export function tracePlants(spanProcessors: SpanProcessor[]): void {
+  const contextManager = new AsyncLocalStorageContextManager();
+  new NodeTracerProvider({ spanProcessors }).register({ contextManager });
+  // OpenTelemetry has no public name for it yet: https://github.com/open-telemetry/opentelemetry-js/issues/6088
+  const contexts = contextManager['_asyncLocalStorage'];
+  const spans = new WeakMap<object, Span>();
 
-const { PlantStore } = await import('plant-store');
-const { createPlantServer } = await import('plant-store/http');
-const { SqliteStorage } = await import('plant-store/sqlite');
+  const begin = (message: object, name: string, options: SpanOptions, parent: Context): Context => {
+    const span = trace.getTracer('plant-store').startSpan(name, options, parent);
+    spans.set(message, span);
+    return trace.setSpan(parent, span);
+  };
 
-const store = new PlantStore({ storage: new SqliteStorage('plants.db') });
-const server = createPlantServer(store, {
-  authenticate: (token) => (token === process.env.ADAS_TOKEN ? { user: 'ada' } : null),
-});
-server.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
-  console.log('listening on', server.address());
-});
+  const requests = tracingChannel<Context, RequestMessage>('plant-store:request');
+  requests.start.bindStore(contexts, (message) => {
+    const name = `${message.method} ${message.path}`;
+    const attributes = { 'http.request.method': message.method, 'http.route': message.path };
+    return begin(message, name, { kind: SpanKind.SERVER, attributes }, propagation.extract(ROOT_CONTEXT, message));
+  });
+
+  // Several requests can share a commit. Its span has links to them instead of a parent.
+  const commits = tracingChannel<Context, CommitMessage>('plant-store:commit');
+  commits.start.bindStore(contexts, (message) => {
+    const callers = message.contexts.map((run) => run(() => trace.getActiveSpan()));
+    const links = callers.flatMap((span) => (span === undefined ? [] : { context: span.spanContext() }));
+    return begin(message, 'commit', { links }, ROOT_CONTEXT);
+  });
+
+  for (const { error, asyncEnd } of [requests, commits]) {
+    error.subscribe((message) => {
+      const failed = message as { error: Exception };
+      spans.get(failed)?.setStatus({ code: SpanStatusCode.ERROR }).recordException(failed.error);
+    });
+    asyncEnd.subscribe((message) => {
+      const { status } = message as Partial<RequestMessage>;
+      const span = spans.get(message as object);
+      span?.setAttributes({ 'http.response.status_code': status }).end();
+    });
+  }
+}

@@ -27,15 +27,6 @@ describe('examples/frameworks', () => {
     assert.doesNotMatch(output(), /secret/);
   });
 
-  it('opentelemetry: exports a span for every request', async (t) => {
-    if (!arePackagesInstalled(t)) return;
-    const { url, output } = await startExample(t, 'opentelemetry.ts');
-    assert.equal((await callService(url, 'DELETE', '/plants/1?traced', { token: 'secret' })).status, 404);
-    await eventually(() => {
-      assert.match(output(), /traced[^]*'http\.status_code': 404|traced[^]*'http\.response\.status_code': 404/);
-    }, 20_000);
-  });
-
   it('jose: accepts the access tokens of an issuer, and no others', async (t) => {
     if (!arePackagesInstalled(t)) return;
     const issuer = await startIssuer(t);
