@@ -3,50 +3,38 @@ import { isUser } from '../core/model/user.ts';
 import type { Authenticate, Caller } from '../core/model/caller.ts';
 import { HttpError } from './http-error.ts';
 
-/** The default time within which a promise from `authenticate` must settle. */
-const defaultTimeoutMs = 10_000;
+/** The time in milliseconds within which a promise from `authenticate` must settle. */
+const timeoutMs = 10_000;
 
-/** Calls `authenticate` and checks its result. If the result is a promise, it must settle within 10 seconds. */
-export class CallerLookup {
-  readonly #authenticate: Authenticate;
-  readonly #timeoutMs: number;
-
-  constructor(authenticate: Authenticate, timeoutMs: number = defaultTimeoutMs) {
-    this.#authenticate = authenticate;
-    this.#timeoutMs = timeoutMs;
+/**
+ * Calls `authenticate` and returns the caller that a token identifies.
+ *
+ * @throws {HttpError} `invalid_token` if the token does not identify a caller.
+ * @throws {TypeError} if `authenticate` returns something other than a Caller.
+ * @throws {Error} if `authenticate` does not settle within 10 seconds.
+ * @throws any error that `authenticate` throws. A PlantStoreError becomes the `cause` of an HttpError `internal`, unless
+ *   its code is `storage_unavailable`.
+ */
+export function findCaller(authenticate: Authenticate, token: string): Caller | Promise<Caller> {
+  try {
+    const result = authenticate(token);
+    return isPromiseLike(result) ? awaitCaller(result) : checkedCaller(result);
+  } catch (error) {
+    throw asInternalError(error);
   }
+}
 
-  /**
-   * Returns the caller that a token identifies.
-   *
-   * @throws {HttpError} `invalid_token` if the token does not identify a caller.
-   * @throws {TypeError} if `authenticate` returns something other than a Caller.
-   * @throws {Error} if `authenticate` does not settle in time.
-   * @throws any error that `authenticate` throws. A PlantStoreError becomes the `cause` of an HttpError `internal`,
-   *   unless its code is `storage_unavailable`.
-   */
-  find(token: string): Caller | Promise<Caller> {
-    try {
-      const result = this.#authenticate(token);
-      if (!isPromiseLike(result)) return checkedCaller(result);
-      return this.#settled(result).then(checkedCaller, (error: unknown) => {
-        throw asInternalError(error);
-      });
-    } catch (error) {
-      throw asInternalError(error);
-    }
-  }
-
-  async #settled<T>(result: PromiseLike<T>): Promise<T> {
-    const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => {
-      late.reject(new Error(`authenticate did not settle within ${this.#timeoutMs} milliseconds`));
-    }, this.#timeoutMs);
-    try {
-      return await Promise.race([result, late.promise]);
-    } finally {
-      clearTimeout(timer);
-    }
+async function awaitCaller(result: PromiseLike<unknown>): Promise<Caller> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    late.reject(new Error(`authenticate did not settle within ${timeoutMs} milliseconds`));
+  }, timeoutMs);
+  try {
+    return checkedCaller(await Promise.race([result, late.promise]));
+  } catch (error) {
+    throw asInternalError(error);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -6,32 +6,36 @@ import { isTraced, requestChannel } from '../core/trace.ts';
 import { bodyHeaders, errorAnswer } from './answer.ts';
 import type { Answer, FinalAnswer, Sent } from './answer.ts';
 import { bearerToken, challenge, checkScope } from './bearer.ts';
-import { CallerLookup } from './caller-lookup.ts';
+import { findCaller } from './caller-lookup.ts';
 import { Cors } from './cors.ts';
 import { HttpError } from './http-error.ts';
 import { createOperations } from './operations.ts';
 import { Permits } from './permits.ts';
+import { requestIdOf } from './request-identity.ts';
 import { RequestTrace } from './request-trace.ts';
 import { operationOf, resolveTarget } from './routes.ts';
-import type { ResolvedTarget } from './routes.ts';
+import type { Operation, ResolvedTarget } from './routes.ts';
 import { parseServiceOptions, printError } from './service-options.ts';
 import type { ServiceOptions } from './service-options.ts';
 import type { ServiceRequest } from './service-request.ts';
 
 /** The HTTP service without a server. It returns an answer for each request and does not use sockets. */
 export interface Handler {
-  /** Handles a request: checks the route, method, credentials and scope, then runs the operation. Never rejects. */
-  answer(request: ServiceRequest): Promise<FinalAnswer>;
+  /**
+   * Handles a request: checks the route, method, credentials and scope, then runs the operation. If the front has a
+   * reason to refuse the request, returns the answer for this error instead. Never rejects.
+   */
+  answer(request: ServiceRequest, refusal?: HttpError): Promise<FinalAnswer>;
   /**
    * Returns whether a route exists for a request target. If not, {@link answer} returns the error `route_not_found`.
    */
   hasRoute(target: string): boolean;
-  /** Returns the answer for a request that is refused before it is dispatched. */
-  refuse(request: ServiceRequest, error: HttpError): FinalAnswer;
 }
 
+/** A request in progress. */
 class Call {
   readonly request: ServiceRequest;
+  readonly requestId: string;
   readonly target: ResolvedTarget;
   /** `undefined` if the channel has no subscribers. */
   readonly trace: RequestTrace | undefined;
@@ -41,13 +45,21 @@ class Call {
 
   constructor(request: ServiceRequest, target: ResolvedTarget, trustedProxies: number) {
     this.request = request;
+    this.requestId = requestIdOf(request);
     this.target = target;
-    if (isTraced(requestChannel)) this.trace = new RequestTrace(request, target, trustedProxies);
+    if (!isTraced(requestChannel)) return;
+    const { requestId, path, operation } = this;
+    this.trace = new RequestTrace(request, { requestId, path, operation: operation?.id }, trustedProxies);
   }
 
   /** The path template of the route; empty if no route matches. */
   get path(): string {
     return this.target.match?.route.path ?? '';
+  }
+
+  /** The operation; `undefined` for OPTIONS, and if no operation matches. */
+  get operation(): Operation | undefined {
+    return this.target.match && operationOf(this.target.match.route, this.request.method);
   }
 }
 
@@ -62,50 +74,45 @@ export function createHandler(owner: string, store: PlantStore, options: Service
   const { authenticate, onError, corsOrigin, trustedProxies, basePath, maxBodyBytes, maxInFlight } = parsed;
   const cors = corsOrigin.length === 0 ? undefined : new Cors(corsOrigin);
   const operations = createOperations(store, { basePath, maxBodyBytes });
-  const callers = new CallerLookup(authenticate);
   const permits = new Permits<string>(maxInFlight);
   const reportGuarded = guardHook('onError', onError, printError);
 
-  function report(error: unknown, { request, path, trace }: Call): void {
+  function report(error: unknown, { request, requestId, path, trace }: Call): void {
     trace?.fail(error);
-    reportGuarded(error, { requestId: request.id, method: request.method, path });
+    reportGuarded(error, { requestId, method: request.method, path });
   }
 
-  function begin(request: ServiceRequest): Call {
-    return new Call(request, resolveTarget(request.target, basePath), trustedProxies);
+  function answer(request: ServiceRequest, refusal?: HttpError): Promise<FinalAnswer> {
+    const call = new Call(request, resolveTarget(request.target, basePath), trustedProxies);
+    return call.trace === undefined ? decide(call, refusal) : call.trace.run(() => decide(call, refusal));
   }
 
-  async function answer(request: ServiceRequest): Promise<FinalAnswer> {
-    const call = begin(request);
-    const decided = call.trace === undefined ? dispatch(call) : call.trace.run(() => dispatch(call));
-    return finish(call, await decided);
-  }
-
-  async function dispatch(call: Call): Promise<Answer> {
-    const { request, target } = call;
-    const { match, path, query } = target;
-    if (match === undefined) return errorAnswer(new HttpError('route_not_found'));
-    const { route, idText, allow } = match;
-    if (request.method === 'OPTIONS') {
-      return { status: 204, headers: ['Allow', allow, ...(cors?.preflightHeaders(request, allow) ?? [])] };
-    }
-    const operation = operationOf(route, request.method);
-    if (operation === undefined) return errorAnswer(new HttpError('method_not_allowed'), ['Allow', allow]);
-    const { id, scope } = operation;
+  async function decide(call: Call, refusal?: HttpError): Promise<FinalAnswer> {
+    const { request, operation } = call;
+    const { match, path, query } = call.target;
     try {
-      if (scope !== undefined) {
-        const found = callers.find(bearerToken(request));
+      if (refusal !== undefined) throw refusal;
+      if (match === undefined) throw new HttpError('route_not_found');
+      if (request.method === 'OPTIONS') return finish(call, optionsAnswer(request, match.allow));
+      if (operation === undefined) {
+        return finish(call, errorAnswer(new HttpError('method_not_allowed'), ['Allow', match.allow]));
+      }
+      if (operation.scope !== undefined) {
+        const found = findCaller(authenticate, bearerToken(request));
         // Most callers are found synchronously. Without `await`, such a request takes one promise less.
         call.caller = found instanceof Promise ? await found : found;
-        checkScope(call.caller, scope);
+        checkScope(call.caller, operation.scope);
         takePermit(call, call.caller.user);
       }
-      return await operations[id]({ request, user: call.caller?.user ?? '', path, query, idText });
+      const user = call.caller?.user ?? '';
+      return finish(call, await operations[operation.id]({ request, user, path, query, idText: match.idText }));
     } catch (error) {
-      const refusal = errorAnswer(error, challenge(error, scope));
-      if (refusal.status >= 500 && !isRefusal(error)) report(error instanceof HttpError ? error.cause : error, call);
-      return refusal;
+      return finish(call, refuse(call, error));
     }
+  }
+
+  function optionsAnswer(request: ServiceRequest, allow: string): Answer {
+    return { status: 204, headers: ['Allow', allow, ...(cors?.preflightHeaders(request, allow) ?? [])] };
   }
 
   /** Takes the permit that the request needs until its response has been sent or the client has disconnected. */
@@ -115,13 +122,18 @@ export function createHandler(owner: string, store: PlantStore, options: Service
     call.hasPermit = true;
   }
 
+  function refuse(call: Call, error: unknown): Answer {
+    const refused = errorAnswer(error, challenge(error, call.operation?.scope));
+    if (refused.status >= 500 && !isOverload(error)) report(error instanceof HttpError ? error.cause : error, call);
+    return refused;
+  }
+
   /** Adds the headers of every response to an answer. */
   function finish(call: Call, decided: Answer): FinalAnswer {
-    const { request } = call;
     const headers = bodyHeaders(decided.body);
-    headers.push('X-Request-Id', request.id);
+    headers.push('X-Request-Id', call.requestId);
     if (decided.headers !== undefined) headers.push(...decided.headers);
-    if (cors !== undefined) headers.push(...cors.headers(request));
+    if (cors !== undefined) headers.push(...cors.headers(call.request));
     const onEnd = (sent: Sent): void => {
       if (call.hasPermit && call.caller !== undefined) permits.release(call.caller.user);
       if (sent.error !== undefined) report(sent.error, call);
@@ -137,21 +149,13 @@ export function createHandler(owner: string, store: PlantStore, options: Service
     return { status: decided.status, headers, body: decided.body, onEnd };
   }
 
-  return {
-    answer,
-    hasRoute: (target) => resolveTarget(target, basePath).match !== undefined,
-    refuse: (request, error) => {
-      const call = begin(request);
-      call.trace?.run(() => undefined);
-      return finish(call, errorAnswer(error));
-    },
-  };
+  return { answer, hasRoute: (target) => resolveTarget(target, basePath).match !== undefined };
 }
 
 /**
  * Returns whether an error means that a request was refused because of overload or shutdown. Such errors are not
  * reported.
  */
-function isRefusal(error: unknown): boolean {
+function isOverload(error: unknown): boolean {
   return error instanceof PlantStoreError && (error.code === 'saturated' || error.code === 'closed');
 }

@@ -1,9 +1,10 @@
 import type { RequestMessage } from '../core/model/diagnostics.ts';
 import { requestChannel } from '../core/trace.ts';
 import { clientOf, traceparentOf } from './request-identity.ts';
-import { operationOf } from './routes.ts';
-import type { ResolvedTarget } from './routes.ts';
 import type { ServiceRequest } from './service-request.ts';
+
+/** What the handler knows about a request at its start. */
+type Route = Pick<RequestMessage, 'requestId' | 'path' | 'operation'>;
 
 /** What becomes known about a request until its end. */
 type Outcome = Pick<RequestMessage, 'user' | 'tokenId' | 'status' | 'code' | 'bytes' | 'isComplete'>;
@@ -25,15 +26,12 @@ export class RequestTrace {
   readonly #startMs = performance.now();
   readonly #message: RequestMessage;
 
-  constructor(request: ServiceRequest, { match }: ResolvedTarget, trustedProxies: number) {
-    const { id, method } = request;
+  constructor(request: ServiceRequest, route: Route, trustedProxies: number) {
     this.#message = {
-      requestId: id,
+      ...route,
       traceparent: traceparentOf(request),
       client: clientOf(request, trustedProxies),
-      method,
-      path: match?.route.path ?? '',
-      operation: match && operationOf(match.route, method)?.id,
+      method: request.method,
       ...pending,
       durationMs: 0,
     };

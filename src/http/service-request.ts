@@ -1,7 +1,5 @@
 /** A request to the service. node:http requests and WHATWG `Request` objects are adapted to this interface. */
 export interface ServiceRequest {
-  /** The id that `requestIdOf` returned for the request. Every access returns the same id. */
-  readonly id: string;
   /** The method, such as `GET`. */
   readonly method: string;
   /** The request target (RFC 9112 §3.2): a path and a query, or an absolute URL. */

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { CallerLookup } from '../../src/http/caller-lookup.ts';
 import type { Authenticate } from '../../src/http.ts';
 import { outcome } from '../support/call.ts';
-import { startService } from '../support/service.ts';
+import { createFetchService, startService } from '../support/service.ts';
 
 describe('authenticate', () => {
   it('rejects the token if it returns undefined or null', async (t) => {
@@ -55,13 +54,20 @@ describe('authenticate', () => {
     assert.equal((await service.call('GET', '/plants')).status, 200);
     assert.equal((await service.call('POST', '/plants', { body: '{"id":1,"name":"x"}' })).status, 403);
   });
-});
 
-describe('CallerLookup', () => {
-  it('rejects if authenticate does not settle in time', async () => {
-    const callers = new CallerLookup(() => new Promise(() => undefined), 20);
-    await assert.rejects(async () => callers.find('a'), {
-      message: 'authenticate did not settle within 20 milliseconds',
+  it('causes 500 and reports an error if its promise does not settle within 10 seconds', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const called = Promise.withResolvers<undefined>();
+    const service = createFetchService(t, {
+      authenticate: () => {
+        called.resolve(undefined);
+        return new Promise(() => undefined);
+      },
     });
+    const answered = service.call('GET', '/plants');
+    await called.promise;
+    t.mock.timers.tick(10_000);
+    assert.deepEqual(outcome(await answered), [500, 50000]);
+    assert.match(String(service.faults), /did not settle within 10000 milliseconds/);
   });
 });

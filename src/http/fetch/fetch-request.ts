@@ -1,4 +1,3 @@
-import { requestIdOf } from '../request-identity.ts';
 import type { ServiceRequest } from '../service-request.ts';
 import { readBody } from './request-body.ts';
 
@@ -18,15 +17,9 @@ export class FetchRequest implements ServiceRequest {
    * `X-Forwarded-For` instead.
    */
   readonly peerAddress = undefined;
-  #id: string | undefined;
 
   constructor(request: Request) {
     this.#request = request;
-  }
-
-  get id(): string {
-    this.#id ??= requestIdOf(this);
-    return this.#id;
   }
 
   get method(): string {

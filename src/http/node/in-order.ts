@@ -11,8 +11,8 @@ interface Waiting {
 
 /** The requests of a connection. */
 interface Line {
-  /** The response to the latest request that has begun. */
-  response: ServerResponse;
+  /** The response to the latest request that has begun; `undefined` if none has. */
+  response: ServerResponse | undefined;
   /** The event loop iteration in which this request began. */
   turn: number;
   readonly waiting: Waiting[];
@@ -46,9 +46,9 @@ export function inOrder(listener: RequestListener, maxWaiting: number): RequestL
     whenClosed(line.response, () => setImmediate(beginNext, socket, line));
   }
 
-  /** Returns the state of a connection whose first request begins. */
-  function firstLine(socket: Socket, response: ServerResponse): Line {
-    const line: Line = { response, turn: currentTurn(), waiting: [] };
+  function openLine(socket: Socket): Line {
+    const line: Line = { response: undefined, turn: 0, waiting: [] };
+    lines.set(socket, line);
     // After a disconnect, the responses to waiting requests do not emit 'close'.
     socket.once('close', () => {
       for (; line.waiting.length > 0; line.waiting.pop()) permits.release(socket);
@@ -70,28 +70,21 @@ export function inOrder(listener: RequestListener, maxWaiting: number): RequestL
 
   return (request, response) => {
     const { socket } = request;
-    const line = lines.get(socket);
+    const line = lines.get(socket) ?? openLine(socket);
     const turn = currentTurn();
-    if (line === undefined) {
-      lines.set(socket, firstLine(socket, response));
-    } else if (line.waiting.length === 0 && line.response.destroyed && line.turn !== turn) {
-      // `closed` is not used, because responses in Deno do not have it. Node.js sets `destroyed` at the same time.
-      line.response = response;
-      line.turn = turn;
-    } else {
+    // `closed` is not used, because responses in Deno do not have it. Node.js sets `destroyed` at the same time.
+    const isIdle = line.response === undefined || (line.response.destroyed && line.turn !== turn);
+    if (line.waiting.length > 0 || !isIdle) {
       const begin = (): void => {
         listener(request, response);
       };
       wait(socket, line, { response, begin });
       return;
     }
+    line.response = response;
+    line.turn = turn;
     if (isOpen(socket)) listener(request, response);
   };
-}
-
-function whenClosed(response: ServerResponse, work: () => void): void {
-  if (response.destroyed) work();
-  else response.once('close', work);
 }
 
 let turns = 0;
@@ -107,6 +100,12 @@ function currentTurn(): number {
     });
   }
   return turns;
+}
+
+/** Calls `work` when a response has been sent or its client has disconnected. */
+export function whenClosed(response: ServerResponse | undefined, work: () => void): void {
+  if (response === undefined || response.destroyed) work();
+  else response.once('close', work);
 }
 
 /** Returns the response to the latest request on a connection, even if that request is still waiting. */

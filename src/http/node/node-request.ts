@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { requestIdOf } from '../request-identity.ts';
 import type { ServiceRequest } from '../service-request.ts';
 import { isOpen } from './in-order.ts';
 import { readBody } from './request-body.ts';
@@ -11,15 +10,9 @@ import { countHeader, headerValues } from './validation.ts';
  */
 export class NodeRequest implements ServiceRequest {
   readonly #message: IncomingMessage;
-  #id: string | undefined;
 
   constructor(message: IncomingMessage) {
     this.#message = message;
-  }
-
-  get id(): string {
-    this.#id ??= requestIdOf(this);
-    return this.#id;
   }
 
   get method(): string {

@@ -1,16 +1,15 @@
 import { STATUS_CODES } from 'node:http';
-import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { errorTable } from '../../core/model/errors.ts';
 import type { HttpErrorCode } from '../../core/model/errors.ts';
 import { bodyHeaders, errorBody } from '../answer.ts';
 import { HttpError } from '../http-error.ts';
-import { lastResponse, replaceWaiting } from './in-order.ts';
+import { lastResponse, replaceWaiting, whenClosed } from './in-order.ts';
 
 /** How long to drain input after the final response. */
 const lingerMs = 1000;
 
-/** The connections whose final response is an error response from this module. */
+/** The connections that {@link refuseConnection} closes. */
 const refused = new WeakSet<Duplex>();
 
 /** The connections that are being closed. */
@@ -22,30 +21,16 @@ const closing = new WeakSet<Duplex>();
  */
 export function refuseConnection(socket: Duplex, code: HttpErrorCode): void {
   // After an error, the parser reports another error each time data is read.
-  if (refused.has(socket) || closing.has(socket)) return;
+  if (refused.has(socket)) return;
   refused.add(socket);
   const last = lastResponse(socket);
-  const refuse = (): void => {
-    closeLingering(socket, rawAnswer(code));
+  const hasBegun = last !== undefined && !last.req.complete && last.headersSent;
+  const close = (): void => {
+    closeLingering(socket, hasBegun ? undefined : rawAnswer(code));
   };
-  if (!socket.writable) {
-    closeLingering(socket);
-  } else if (last === undefined) {
-    refuse();
-  } else if (last.req.complete) {
-    after(last, refuse);
-  } else if (last.headersSent) {
-    after(last, () => {
-      closeLingering(socket);
-    });
-  } else if (!replaceWaiting(socket, refuse)) {
-    refuse();
-  }
-}
-
-function after(response: ServerResponse, work: () => void): void {
-  if (response.destroyed) work();
-  else response.once('close', work);
+  if (last === undefined || !socket.writable) close();
+  else if (last.req.complete || hasBegun) whenClosed(last, close);
+  else if (!replaceWaiting(socket, close)) close();
 }
 
 /**

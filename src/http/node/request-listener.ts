@@ -11,7 +11,7 @@ import { NodeRequest } from './node-request.ts';
 import { closeLingering } from './refuse-connection.ts';
 import { isBodyIncomplete } from './request-body.ts';
 import { sendAnswer } from './send.ts';
-import { refusalCode } from './validation.ts';
+import { refusalOf } from './validation.ts';
 
 /** The maximum number of pipelined requests that wait for earlier responses. Each of them uses 3 KiB of memory. */
 const maxWaiting = 10_000;
@@ -59,15 +59,14 @@ export function createListenerWithPages(
 
   async function respond(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const bytesBefore = isTraced(requestChannel) ? message.socket.bytesWritten : undefined;
-    const request = new NodeRequest(message);
-    const code = refusalCode(message);
-    const sendPage = code === undefined ? findPage(message) : undefined;
+    const refusal = refusalOf(message);
+    const sendPage = refusal === undefined ? findPage(message) : undefined;
     if (sendPage !== undefined) {
       if (mustClose(message)) closeAfter(response);
       sendPage(response);
       return;
     }
-    const answer = code === undefined ? await handler.answer(request) : handler.refuse(request, new HttpError(code));
+    const answer = await handler.answer(new NodeRequest(message), refusal);
     // A body that has arrived with the header is parsed later in this iteration. Without it, the connection is closed.
     if (isBodyIncomplete(message)) await nextTurn();
     let error: unknown;
@@ -81,7 +80,7 @@ export function createListenerWithPages(
     // 'close' is emitted only once, so `on` has the same effect as `once` and costs less per request.
     else response.on('close', end);
     try {
-      if (code !== undefined || mustClose(message)) closeAfter(response);
+      if (refusal !== undefined || mustClose(message)) closeAfter(response);
       const sending = sendAnswer(response, answer, message.method === 'HEAD');
       if (sending !== undefined) await sending;
     } catch (thrown) {
@@ -95,24 +94,16 @@ export function createListenerWithPages(
   const listener = inOrder((message, response) => void respond(message, response), maxWaiting);
   return (message, response, next) => {
     if (next !== undefined && !handler.hasRoute(message.url ?? '/')) next();
-    else if (isHttp2(message)) refuseHttp2(handler, message, response);
+    // HTTP/2 connections cannot be paused. An HTTP/1.1 client can send any version, but only node:http2 sets `stream`.
+    else if (message.httpVersionMajor >= 2 && 'stream' in message) void refuseHttp2(handler, message, response);
     else listener(message, response);
   };
 }
 
-/**
- * Returns whether a request comes from a node:http2 server. HTTP/2 connections cannot be paused, and their requests are
- * not ordered. The version alone is not enough, because an HTTP/1.1 client can send any version number. Only requests
- * from node:http2 have a `stream` property.
- */
-function isHttp2(message: IncomingMessage): boolean {
-  return message.httpVersionMajor >= 2 && 'stream' in message;
-}
-
 /** Refuses an HTTP/2 request, and reports the error to the application that created the server. */
-function refuseHttp2(handler: Handler, message: IncomingMessage, response: ServerResponse): void {
-  const text = 'This service supports HTTP/1.1, but not HTTP/2.';
-  const answer = handler.refuse(new NodeRequest(message), new HttpError('malformed_request', text));
+async function refuseHttp2(handler: Handler, message: IncomingMessage, response: ServerResponse): Promise<void> {
+  const refusal = new HttpError('malformed_request', 'This service supports HTTP/1.1, but not HTTP/2.');
+  const answer = await handler.answer(new NodeRequest(message), refusal);
   void sendAnswer(response, answer, message.method === 'HEAD');
   const advice =
     'pass the listener to the createServer of node:http or node:https, and put a proxy in front for HTTP/2';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { HttpErrorCode } from '../../core/model/errors.ts';
+import { HttpError } from '../http-error.ts';
 
 /**
  * Matches the value of a `Host` header: an address in brackets or a name (which may be empty), then an optional port
@@ -13,13 +13,13 @@ const hostAndPort = /^(?:\[[\da-f:.]+\]|[\w\-.~%!$&'()*+,;=]*)(?::\d*)?$/i;
  */
 export const maxHeaderFields = 128;
 
-/** Returns the code of the error for a request that node:http has accepted but that must be refused. */
-export function refusalCode(request: IncomingMessage): HttpErrorCode | undefined {
+/** Returns the error for a request that node:http has accepted but that must be refused. */
+export function refusalOf(request: IncomingMessage): HttpError | undefined {
   // `rawHeaders` contains two elements for each field. On Node.js 22 and 24, node:http drops the fields after the first
   // `maxHeadersCount` without an error. The server keeps more fields than this function accepts, so a request with
   // dropped fields is refused.
-  if (request.rawHeaders.length > maxHeaderFields * 2) return 'header_too_large';
-  return isMalformed(request) ? 'malformed_request' : undefined;
+  if (request.rawHeaders.length > maxHeaderFields * 2) return new HttpError('header_too_large');
+  return isMalformed(request) ? new HttpError('malformed_request') : undefined;
 }
 
 /**
