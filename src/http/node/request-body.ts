@@ -20,6 +20,8 @@ export function readBody(request: IncomingMessage, maxBytes: number): Buffer | P
   if (request.readableDidRead) {
     throw new Error('The request body was read before the listener got it: mount it before any body parser.');
   }
+  // With `optimizeEmptyRequests`, a request without a body has already ended, and emits no events.
+  if (request.readableEnded) return Buffer.alloc(0);
   const announced = request.headers['content-length'];
   const length = request.readableLength;
   const continued = pendingContinue.get(request);

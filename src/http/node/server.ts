@@ -16,7 +16,7 @@ import { maxHeaderFields } from './validation.ts';
  * The node:http options of the server. The other settings are in `serverProperties`. All settings are documented in
  * docs/limits.md.
  */
-const serverOptions: ServerOptions = {
+const serverOptions: ServerOptions & { readonly optimizeEmptyRequests: boolean } = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 65_000,
@@ -27,6 +27,8 @@ const serverOptions: ServerOptions = {
   // With `true`, node:http itself would respond to a request without a `Host` header, and the response would not have
   // an Error body.
   requireHostHeader: false,
+  // A request without a body does not emit 'end' and 'close'. Older releases of Node.js ignore this option.
+  optimizeEmptyRequests: true,
 };
 
 const serverProperties = {
