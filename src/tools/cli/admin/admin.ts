@@ -22,25 +22,19 @@ export function createAdminServer(publicServer: Server, store: PlantStore, probe
   const serviceMetrics = collectServiceMetrics(publicServer, store);
   const processMetrics = collectProcessMetrics();
 
-  async function metrics(): Promise<string> {
-    const works = await probe.works();
-    const isUp = works === undefined ? undefined : Number(works);
-    const storageUp = ['gauge', 'plant_store_storage_up', 'Whether the storage works, 1 or 0.', isUp] as const;
-    return formatMetrics([...serviceMetrics(), storageUp, ...processMetrics()]);
-  }
-
-  async function ready(): Promise<[status: number, text: string]> {
-    const works = await probe.works();
-    if (works === undefined) return [503, 'draining\n'];
-    return works ? [200, 'ok\n'] : [503, 'the storage does not answer\n'];
-  }
-
   async function page({ method = '', url = '' }: IncomingMessage): Promise<[status: number, text: string]> {
     const path = url.replace(/\?.*/s, '');
     if (!['/live', '/ready', '/metrics'].includes(path)) return [404, 'not found\n'];
     if (method !== 'GET' && method !== 'HEAD') return [405, 'method not allowed\n'];
-    if (path === '/metrics') return [200, await metrics()];
-    return path === '/live' ? [200, 'ok\n'] : ready();
+    if (path === '/live') return [200, 'ok\n'];
+    const works = await probe.works();
+    if (path === '/metrics') {
+      const isUp = works === undefined ? undefined : Number(works);
+      const storageUp = ['gauge', 'plant_store_storage_up', 'Whether the storage works, 1 or 0.', isUp] as const;
+      return [200, formatMetrics([...serviceMetrics(), storageUp, ...processMetrics()])];
+    }
+    if (works === undefined) return [503, 'draining\n'];
+    return works ? [200, 'ok\n'] : [503, 'the storage does not answer\n'];
   }
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {

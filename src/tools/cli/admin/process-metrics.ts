@@ -2,12 +2,10 @@ import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { openFileLimit } from '../../../http/node/connection-limit.ts';
 import { version } from '../version.ts';
+import { Tally } from './metrics.ts';
 import type { Metric } from './metrics.ts';
 
-/**
- * The interval between measurements of the event loop delay, in milliseconds. The measured delays include this
- * interval.
- */
+/** The interval in milliseconds between measurements of the event loop delay. The measured delays include it. */
 const resolutionMs = 20;
 
 /**
@@ -18,25 +16,27 @@ export function collectProcessMetrics(): () => Metric[] {
   const delays = monitorEventLoopDelay({ resolution: resolutionMs });
   delays.enable();
   const [major = '', minor = '', patch = ''] = process.versions.node.split('.');
-  const node = [{ value: 1, labels: { version: process.version, major, minor, patch } }];
-  const plantStore = [{ value: 1, labels: { version: version() } }];
+  const node = new Tally().add({ version: process.version, major, minor, patch });
+  const plantStore = new Tally().add({ version: version() });
   const fileLimit = openFileLimit();
   const maxFiles = Number.isFinite(fileLimit) ? fileLimit : undefined;
 
   return () => {
     const { user, system } = process.cpuUsage();
-    const rss = process.memoryUsage.rss();
     const startTime = performance.timeOrigin / 1000;
     const quantities = { mean: delays.mean, p50: delays.percentile(50), p99: delays.percentile(99), max: delays.max };
     delays.reset();
     const lags = Object.entries(quantities).map(([name, nanoseconds]): Metric => {
       const help = `Delay of the event loop since the previous request for metrics, ${name}.`;
-      return ['gauge', `nodejs_eventloop_lag_${name}_seconds`, help, delaySeconds(nanoseconds)];
+      // Without a measurement, a quantity is NaN or 0.
+      const isMeasured = nanoseconds > 0;
+      const seconds = isMeasured ? Math.max(0, nanoseconds / 1e9 - resolutionMs / 1000) : undefined;
+      return ['gauge', `nodejs_eventloop_lag_${name}_seconds`, help, seconds];
     });
     return [
       ...lags,
       ['counter', 'process_cpu_seconds_total', 'CPU time, user and system.', (user + system) / 1e6],
-      ['gauge', 'process_resident_memory_bytes', 'Resident memory.', rss],
+      ['gauge', 'process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss()],
       ['gauge', 'process_open_fds', 'Open file descriptors.', openFiles()],
       ['gauge', 'process_max_fds', 'Maximum number of open file descriptors.', maxFiles],
       ['gauge', 'process_start_time_seconds', 'Start of the process, in seconds since 1970.', startTime],
@@ -46,18 +46,7 @@ export function collectProcessMetrics(): () => Metric[] {
   };
 }
 
-/**
- * Converts a measured delay to seconds and subtracts the interval. Returns `undefined` if nothing has been measured.
- */
-function delaySeconds(nanoseconds: number): number | undefined {
-  if (!(nanoseconds > 0 && nanoseconds < Number.MAX_SAFE_INTEGER)) return undefined;
-  return Math.max(0, nanoseconds / 1e9 - resolutionMs / 1000);
-}
-
-/**
- * Returns the number of open file descriptors, or `undefined` if the system does not have /proc or if no file
- * descriptor is free.
- */
+/** Returns `undefined` if the system does not have /proc, or if no file descriptor is free. */
 function openFiles(): number | undefined {
   try {
     // Reading the folder uses one file descriptor, which is not counted.

@@ -3,16 +3,13 @@ import type { Server } from 'node:http';
 import { openConnections } from '../../../http/node/connections.ts';
 import type { CommitMessage, RequestMessage } from '../../../core/model/diagnostics.ts';
 import type { PlantStore } from '../../../core/plant-store.ts';
-import { isRejectedInput } from '../rejected-input.ts';
+import { isRejectedInput } from '../output/log.ts';
 import { Tally } from './metrics.ts';
 import type { Metric } from './metrics.ts';
 
-/** The upper bounds of the histogram buckets for durations, in seconds: 1 ms to 10 s. */
+/** The upper bounds of the histogram buckets for durations, in seconds. */
 const durationBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/**
- * The upper bounds of the histogram buckets for the number of writes in a commit. A commit contains at most 1000
- * writes.
- */
+/** The upper bounds of the histogram buckets for the number of writes in a commit, which is at most 1000. */
 const writeBounds = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 
 const durationsHelp = 'Time from the arrival of the request header to the end of the response.';
@@ -21,7 +18,6 @@ const incompleteHelp =
 const rejectedHelp = 'Requests that node:http rejected: invalid HTTP, a header that is too large, a timeout.';
 const droppedHelp = 'Connections that were closed at once because too many were open.';
 const evictedHelp = 'Connections that were closed to make room for new ones.';
-const commitDurationsHelp = 'Time of a commit to the storage.';
 const openHelp = 'Open connections of the public port.';
 const maxHelp = 'Maximum number of open connections of the public port.';
 
@@ -33,11 +29,10 @@ const storageFailures: ReadonlySet<string | undefined> = new Set(['storage_unava
  * Returns a function that returns them.
  */
 export function collectServiceMetrics(server: Server, store: PlantStore): () => Metric[] {
-  const [requests, errors, storageErrors] = [new Tally(), new Tally(), new Tally()];
-  const [durations, commitDurations] = [new Tally(durationBounds), new Tally(durationBounds)];
-  const commitWrites = new Tally(writeBounds);
+  const [requests, errors, durations] = [new Tally(), new Tally(), new Tally(durationBounds)];
+  const [commitWrites, commitDurations] = [new Tally(writeBounds), new Tally(durationBounds)];
+  const storageErrors = new Tally().add({ operation: 'commit' }, 0, 0).add({ operation: 'list' }, 0, 0);
   let [incomplete, rejected, dropped, evicted] = [0, 0, 0, 0];
-  for (const operation of ['commit', 'list']) storageErrors.add({ operation }, 0, 0);
 
   subscribe('tracing:plant-store:request:asyncEnd', (message) => {
     const { operation = 'none', status, code, user, durationMs, isComplete } = message as RequestMessage;
@@ -64,16 +59,16 @@ export function collectServiceMetrics(server: Server, store: PlantStore): () => 
   server.on('connectionEvicted', () => evicted++);
 
   return () => [
-    ['counter', 'plant_store_http_requests_total', 'Requests by operation and status.', requests.count()],
-    ['histogram', 'plant_store_http_request_duration_seconds', durationsHelp, durations.distribution()],
-    ['counter', 'plant_store_http_errors_total', 'Error responses by error code.', errors.count()],
+    ['counter', 'plant_store_http_requests_total', 'Requests by operation and status.', requests],
+    ['histogram', 'plant_store_http_request_duration_seconds', durationsHelp, durations],
+    ['counter', 'plant_store_http_errors_total', 'Error responses by error code.', errors],
     ['counter', 'plant_store_http_incomplete_responses_total', incompleteHelp, incomplete],
     ['counter', 'plant_store_http_rejected_total', rejectedHelp, rejected],
     ['counter', 'plant_store_http_dropped_connections_total', droppedHelp, dropped],
     ['counter', 'plant_store_http_evicted_connections_total', evictedHelp, evicted],
-    ['histogram', 'plant_store_commit_writes', 'Writes per commit.', commitWrites.distribution()],
-    ['histogram', 'plant_store_commit_duration_seconds', commitDurationsHelp, commitDurations.distribution()],
-    ['counter', 'plant_store_storage_errors_total', 'Failures of the storage, by operation.', storageErrors.count()],
+    ['histogram', 'plant_store_commit_writes', 'Writes per commit.', commitWrites],
+    ['histogram', 'plant_store_commit_duration_seconds', 'Time of a commit to the storage.', commitDurations],
+    ['counter', 'plant_store_storage_errors_total', 'Failures of the storage, by operation.', storageErrors],
     ['gauge', 'plant_store_http_open_connections', openHelp, openConnections(server).size],
     ['gauge', 'plant_store_http_max_connections', maxHelp, server.maxConnections],
     ['gauge', 'plant_store_pending_writes', 'Pending writes.', store.pendingWrites],

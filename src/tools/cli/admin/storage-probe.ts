@@ -23,7 +23,6 @@ export class StorageProbe {
   #latest: Promise<PromiseSettledResult<void>> | undefined;
   #isReported = false;
   #isStopped = false;
-  #retry: NodeJS.Timeout | undefined;
 
   constructor(storage: StorageAdapter, log: Log) {
     this.#storage = storage;
@@ -34,17 +33,19 @@ export class StorageProbe {
    * Checks the storage immediately. If it does not work, logs the reason and retries until it does. Does not detect
    * later failures; they are logged when requests fail.
    */
-  async start(retryMs: number = firstRetryMs): Promise<void> {
-    const result = await this.#check();
-    // A running check fails when the storage is closed. This failure is not logged.
-    if (this.#isStopped) return;
-    if (result.status === 'fulfilled') {
-      if (retryMs > firstRetryMs) this.#log.info('The storage works now.');
-      return;
+  async start(): Promise<void> {
+    for (let retryMs = firstRetryMs; ; retryMs = Math.min(retryMs * 2, maxRetryMs)) {
+      const result = await this.#check();
+      // A running check fails when the storage is closed. This failure is not logged.
+      if (this.#isStopped) return;
+      if (result.status === 'fulfilled') {
+        if (retryMs > firstRetryMs) this.#log.info('The storage works now.');
+        return;
+      }
+      const reason = withAdvice(errorSummary(result.reason), result.reason);
+      this.#log.error(`The storage does not work: ${reason} (next try in ${retryMs / 1000} s)`);
+      await sleep(retryMs, undefined, { ref: false });
     }
-    const reason = withAdvice(errorSummary(result.reason), result.reason);
-    this.#log.error(`The storage does not work: ${reason} (next try in ${retryMs / 1000} s)`);
-    this.#retry = setTimeout(() => void this.start(Math.min(retryMs * 2, maxRetryMs)), retryMs).unref();
   }
 
   /**
@@ -67,7 +68,6 @@ export class StorageProbe {
   /** Stops the probe. Nothing is logged afterwards. */
   stop(): void {
     this.#isStopped = true;
-    clearTimeout(this.#retry);
   }
 
   #check(): Promise<PromiseSettledResult<void>> {

@@ -17,8 +17,7 @@ import { prepareFirstToken } from '../first-token.ts';
 import type { FirstToken } from '../first-token.ts';
 import { listen, reachableUrl } from '../listen.ts';
 import { openStorage, storagePlace } from '../storage.ts';
-import { Log } from '../output/log.ts';
-import { isRejectedInput } from '../rejected-input.ts';
+import { isRejectedInput, Log } from '../output/log.ts';
 import { parseServeConfig, serveHelp } from '../serve-config.ts';
 import type { ServeConfig } from '../serve-config.ts';
 

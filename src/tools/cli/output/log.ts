@@ -24,6 +24,14 @@ const repeatMs = 1000;
 /** The methods that RFC 9110 defines, and PATCH. */
 const knownMethods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'];
 
+/**
+ * Checks whether a `clientError` means that node:http rejected a request. Disconnects do not count as rejected
+ * requests.
+ */
+export function isRejectedInput({ code = '' }: NodeJS.ErrnoException): boolean {
+  return /^HPE_(?!INVALID_EOF_STATE)|^ERR_HTTP_REQUEST_TIMEOUT/.test(code);
+}
+
 /** Writes the log to standard error, with one write per event loop iteration. */
 export class Log {
   readonly #format: LogFormat;

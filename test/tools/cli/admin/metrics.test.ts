@@ -4,11 +4,8 @@ import { formatMetrics, Tally } from '../../../../src/tools/cli/admin/metrics.ts
 
 describe('metrics in the Prometheus text format', () => {
   it('contain a line for each combination of labels of a counter', () => {
-    const tally = new Tally();
-    tally.add({ kind: 'fern' }, 0, 0);
-    tally.add({ kind: 'moss' });
-    tally.add({ kind: 'moss' });
-    assert.deepEqual(formatMetrics([['counter', 'plants_total', 'Plants.', tally.count()]]).split('\n'), [
+    const tally = new Tally().add({ kind: 'fern' }, 0, 0).add({ kind: 'moss' }).add({ kind: 'moss' });
+    assert.deepEqual(formatMetrics([['counter', 'plants_total', 'Plants.', tally]]).split('\n'), [
       '# HELP plants_total Plants.',
       '# TYPE plants_total counter',
       'plants_total{kind="fern"} 0',
@@ -20,7 +17,7 @@ describe('metrics in the Prometheus text format', () => {
   it('contain the cumulative buckets of a histogram, which include their upper bounds', () => {
     const tally = new Tally([1, 10]);
     for (const value of [0, 1, 1.5, 10, 11]) tally.add({}, value);
-    assert.deepEqual(formatMetrics([['histogram', 'height', 'Height.', tally.distribution()]]).split('\n'), [
+    assert.deepEqual(formatMetrics([['histogram', 'height', 'Height.', tally]]).split('\n'), [
       '# HELP height Height.',
       '# TYPE height histogram',
       'height_bucket{le="1"} 2',
@@ -36,8 +33,8 @@ describe('metrics in the Prometheus text format', () => {
     const text = formatMetrics([
       ['gauge', 'a', 'A.', 0.5],
       ['gauge', 'files', 'Files.', undefined],
-      ['counter', 'none_total', 'None.', new Tally().count()],
-      ['histogram', 'none', 'None.', new Tally([1]).distribution()],
+      ['counter', 'none_total', 'None.', new Tally()],
+      ['histogram', 'none', 'None.', new Tally([1])],
     ]);
     assert.equal(text, '# HELP a A.\n# TYPE a gauge\na 0.5\n');
   });
