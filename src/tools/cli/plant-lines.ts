@@ -20,40 +20,27 @@ const newLine = 0x0a;
 
 /**
  * Splits a stream of bytes into lines. Yields the lines that end in each chunk of the stream, and finally the last line
- * if it has no terminator. Buffers at most `maxBytes` bytes of a line.
+ * if it has no terminator. Buffers hardly more than `maxBytes` bytes of a line.
  */
 export async function* readLines(
   input: AsyncIterable<Buffer>,
   maxBytes: number,
 ): AsyncGenerator<Line[], void, undefined> {
   let number = 0;
-  let pieces: Buffer[] = [];
-  let length = 0;
-
-  function add(piece: Buffer): void {
-    length += piece.length;
-    if (length > maxBytes) pieces = [];
-    else if (piece.length > 0) pieces.push(piece);
-  }
-
-  function endLine(): Line {
-    const line = { number: ++number, bytes: length > maxBytes ? undefined : Buffer.concat(pieces) };
-    pieces = [];
-    length = 0;
-    return line;
-  }
-
+  let rest = Buffer.alloc(0);
+  const lineOf = (bytes: Buffer): Line => ({ number: ++number, bytes: bytes.length > maxBytes ? undefined : bytes });
   for await (const chunk of input) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     const lines: Line[] = [];
     let start = 0;
-    for (let end; (end = chunk.indexOf(newLine, start)) !== -1; start = end + 1) {
-      add(chunk.subarray(start, end));
-      lines.push(endLine());
+    for (let end; (end = bytes.indexOf(newLine, start)) !== -1; start = end + 1) {
+      lines.push(lineOf(bytes.subarray(start, end)));
     }
-    add(chunk.subarray(start));
+    // One byte more than the maximum shows that the line is too long.
+    rest = Buffer.from(bytes.subarray(start, start + maxBytes + 1));
     yield lines;
   }
-  if (length > 0) yield [endLine()];
+  if (rest.length > 0) yield [lineOf(rest)];
 }
 
 /**
