@@ -20,39 +20,36 @@ export interface FirstToken {
  */
 export function prepareFirstToken(tokens: string): () => FirstToken {
   requireTokenFolder(tokens);
-  if (process.stdout.isTTY) return () => issueOnTerminal(tokens);
+  const issue = (): string => issueToken(tokens, { user: 'me' }).token;
+  if (process.stdout.isTTY) {
+    return () => {
+      const token = issue();
+      const text = `Created a token for the user 'me'. It is shown only once:\n\n  ${token}\n`;
+      return { text, curl: curlWith(`'Authorization: Bearer ${token}'`) };
+    };
+  }
   const file = join(dirname(resolve(tokens)), 'first-token.txt');
   if (existsSync(file)) {
     const other = `or create ${tokens} with plant-store token create USER.`;
     throw new Error(`The first token would be written to ${file}, which exists. Move that file away, ${other}`);
   }
-  return () => issueIntoFile(tokens, file);
-}
-
-function issueOnTerminal(tokens: string): FirstToken {
-  const { token } = issueToken(tokens, { user: 'me' });
-  return {
-    text: `Created a token for the user 'me'. It is shown only once:\n\n  ${token}\n`,
-    curl: (url) => `curl -H 'Authorization: Bearer ${token}' ${shellQuoted(`${url}/plants`)}`,
+  return () => {
+    // The file is created before the token is issued. If the file cannot be created, no token is issued.
+    writeFileSync(file, '', { flag: 'wx', mode: 0o600 });
+    try {
+      writeFileSync(file, `${issue()}\n`, { flush: true });
+    } catch (error) {
+      rmSync(file, { force: true });
+      throw error;
+    }
+    const place = `It is in ${file}, which only its owner can read.\nMove the token to a safe place, and remove that file.`;
+    const text = `Created a token for the user 'me'. ${place}\n`;
+    return { text, curl: curlWith(`"Authorization: Bearer $(cat ${shellQuoted(file)})"`) };
   };
 }
 
-function issueIntoFile(tokens: string, file: string): FirstToken {
-  // The file is created before the token is issued. If the file cannot be created, no token is issued.
-  writeFileSync(file, '', { flag: 'wx', mode: 0o600 });
-  try {
-    const { token } = issueToken(tokens, { user: 'me' });
-    writeFileSync(file, `${token}\n`, { flush: true });
-  } catch (error) {
-    rmSync(file, { force: true });
-    throw error;
-  }
-  return {
-    text: `Created a token for the user 'me'. It is in ${file}, which only its owner can read.
-Move the token to a safe place, and remove that file.
-`,
-    curl: (url) => `curl -H "Authorization: Bearer $(cat ${shellQuoted(file)})" ${shellQuoted(`${url}/plants`)}`,
-  };
+function curlWith(header: string): FirstToken['curl'] {
+  return (url) => `curl -H ${header} ${shellQuoted(`${url}/plants`)}`;
 }
 
 /** Quotes a string as one word for a POSIX shell. */
