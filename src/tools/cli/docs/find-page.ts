@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { FindPage } from '../../../http/node/request-listener.ts';
 import { splitTarget } from '../../../http/routes.ts';
 import { UsageError } from '../command.ts';
-import { contentSecurityPolicy, pageFiles } from './page.ts';
+import { contentSecurityPolicy, css, html, startScript } from './page.ts';
 
 /**
  * Creates a function that returns the file at a request path of the documentation page (Swagger UI at `/docs`, which
@@ -16,7 +16,16 @@ import { contentSecurityPolicy, pageFiles } from './page.ts';
  */
 export function createDocs(source: string, basePath: string): FindPage {
   const folder = findSwaggerUi(source);
-  const files = pageFiles((name) => readFileSync(join(folder, name)));
+  const asset = (name: string): Buffer => readFileSync(join(folder, name));
+  const [styles, script] = ['text/css; charset=utf-8', 'text/javascript; charset=utf-8'];
+  const files = new Map<string, [mediaType: string, body: string | Buffer]>([
+    ['/docs', ['text/html; charset=utf-8', html]],
+    ['/docs/page.css', [styles, css]],
+    ['/docs/start.js', [script, startScript]],
+    ['/docs/swagger-ui-bundle.js', [script, asset('swagger-ui-bundle.js')]],
+    ['/docs/swagger-ui.css', [styles, asset('swagger-ui.css')]],
+    ['/docs/icon.png', ['image/png', asset('favicon-32x32.png')]],
+  ]);
   return ({ method = '', url = '' }) => {
     if (method !== 'GET' && method !== 'HEAD') return undefined;
     const target = splitTarget(url).path;
@@ -28,16 +37,17 @@ export function createDocs(source: string, basePath: string): FindPage {
     }
     const file = files.get(path);
     if (file === undefined) return undefined;
+    const [mediaType, body] = file;
     const headers = {
-      'Content-Type': file.mediaType,
-      'Content-Length': file.body.length,
+      'Content-Type': mediaType,
+      'Content-Length': Buffer.byteLength(body),
       'X-Content-Type-Options': 'nosniff',
       'Content-Security-Policy': contentSecurityPolicy,
       'Referrer-Policy': 'no-referrer',
       // A new release serves its files at the same paths.
       'Cache-Control': 'max-age=600',
     };
-    return (response) => response.writeHead(200, headers).end(file.body);
+    return (response) => response.writeHead(200, headers).end(body);
   };
 }
 

@@ -1,11 +1,5 @@
-/** A file of the documentation page. */
-export interface PageFile {
-  readonly mediaType: string;
-  readonly body: Buffer;
-}
-
 /** All URLs are relative, so that the page also works if a proxy removes a path prefix from requests. */
-const html = `<!doctype html>
+export const html = `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
@@ -29,7 +23,7 @@ const html = `<!doctype html>
  * links. On narrow screens, keeps buttons inside their box, and places buttons below the text of a response instead of
  * over it.
  */
-const css = `.swagger-ui .response-col_links {
+export const css = `.swagger-ui .response-col_links {
   display: none;
 }
 @media (max-width: 640px) {
@@ -51,7 +45,7 @@ const css = `.swagger-ui .response-col_links {
  * OPTIONS, the descriptions of response headers, and the bodies of errors, which are the same for all errors. It puts all
  * operations under one heading.
  */
-const startScript = `function shorten(document) {
+export const startScript = `function shorten(document) {
   const errors = Object.values(document.components.responses);
   for (const path of Object.values(document.paths)) {
     delete path.head;
@@ -104,19 +98,3 @@ export const contentSecurityPolicy: string = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
-
-/**
- * Returns the files of the documentation page, keyed by path. `readAsset` reads a file from the swagger-ui-dist
- * package.
- */
-export function pageFiles(readAsset: (name: string) => Buffer): ReadonlyMap<string, PageFile> {
-  const script = 'text/javascript; charset=utf-8';
-  return new Map([
-    ['/docs', { mediaType: 'text/html; charset=utf-8', body: Buffer.from(html) }],
-    ['/docs/page.css', { mediaType: 'text/css; charset=utf-8', body: Buffer.from(css) }],
-    ['/docs/start.js', { mediaType: script, body: Buffer.from(startScript) }],
-    ['/docs/swagger-ui-bundle.js', { mediaType: script, body: readAsset('swagger-ui-bundle.js') }],
-    ['/docs/swagger-ui.css', { mediaType: 'text/css; charset=utf-8', body: readAsset('swagger-ui.css') }],
-    ['/docs/icon.png', { mediaType: 'image/png', body: readAsset('favicon-32x32.png') }],
-  ]);
-}

@@ -11,17 +11,9 @@ const maxShownBody = 300;
 /** The response headers that a report includes, because many checks depend on them. */
 const shownHeaders = ['content-type', 'www-authenticate', 'allow', 'link', 'location', 'cache-control'];
 
-/** The number of checks with each outcome. */
-export interface CheckCounts {
-  readonly passed: number;
-  /** The number of failed MUST-level checks. */
-  readonly failed: number;
-  /** The number of failed SHOULD-level checks. */
-  readonly warnings: number;
-  readonly notRun: number;
-}
+/** The number of checks with each outcome. A failed check of the level SHOULD counts as a warning. */
+export type CheckCounts = Readonly<Record<'passed' | 'failed' | 'warnings' | 'notRun', number>>;
 
-/** Counts the results by outcome. */
 export function countResults(results: readonly CheckResult[]): CheckCounts {
   const counts = { passed: 0, failed: 0, warnings: 0, notRun: 0 };
   for (const { outcome, check } of results) {
@@ -72,7 +64,6 @@ export function reportedResult(client: CheckClient, result: CheckResult): Report
   };
 }
 
-/** Returns a note on an HTML page. `server` is the value of the `Server` header. */
 function htmlNote(server: string | null): string {
   return `A proxy or a web framework${server === null ? '' : ` (Server: ${server})`} probably sent this HTML page.`;
 }
@@ -96,7 +87,6 @@ export function resultLines(client: CheckClient, result: CheckResult): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Returns a line that summarizes the results. */
 export function summaryLine({ passed, failed, warnings, notRun }: CheckCounts, elapsedMs: number): string {
   const total = counted(passed + failed + warnings + notRun, 'check');
   const parts = [`${passed} passed`, `${failed} failed`, counted(warnings, 'warning'), `${notRun} not run`];

@@ -17,7 +17,7 @@ export interface ProgressOptions {
 const minRedrawMs = 100;
 const maxBarWidth = 30;
 const minBarWidth = 5;
-const clearLine = '\r\u001b[K';
+const clearRest = '\u001b[K';
 
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const rounded = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
@@ -51,31 +51,21 @@ export class Progress {
     const now = performance.now();
     if (!this.#isShown || now - this.#drawnMs < minRedrawMs) return;
     this.#drawnMs = now;
-    this.#stream.write(`\r${this.#line(count, part, now - this.#startMs)}\u001b[K`);
+    this.#stream.write(`\r${this.#line(count, part, now - this.#startMs)}${clearRest}`);
   }
 
-  /** Writes a permanent line above the bar. */
+  /** Writes a permanent line in place of the bar. The next update draws the bar again. */
   tell(line: string): void {
-    this.#stream.write(`${this.#clear()}${line}\n`);
+    this.#stream.write(`${this.#drawnMs === -Infinity ? '' : `\r${clearRest}`}${line}\n`);
+    this.#drawnMs = -Infinity;
   }
 
   /** Replaces the bar with a summary: the verb, the count, the elapsed time, the rate, and the rest of the sentence. */
   finish(verb: string, count: number, rest = ''): void {
     const elapsedMs = performance.now() - this.#startMs;
     const rate = count === 0 ? '' : ` (${perSecond(count, elapsedMs)})`;
-    this.tell(
-      `${verb} ${counted(count, this.#unit.replace(/s$/, ''))} in ${(elapsedMs / 1000).toFixed(1)} s${rate}${rest}.`,
-    );
-  }
-
-  /**
-   * Returns the characters that erase the bar, or an empty string if no bar is drawn. The next update draws the bar
-   * again.
-   */
-  #clear(): string {
-    if (this.#drawnMs === -Infinity) return '';
-    this.#drawnMs = -Infinity;
-    return clearLine;
+    const items = counted(count, this.#unit.replace(/s$/, ''));
+    this.tell(`${verb} ${items} in ${(elapsedMs / 1000).toFixed(1)} s${rate}${rest}.`);
   }
 
   #line(count: number, part: number | undefined, elapsedMs: number): string {
