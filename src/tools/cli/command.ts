@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import type { ParseArgsOptionsConfig } from 'node:util';
 import { closestName } from './closest-name.ts';
-import { readVariable, variableOf } from './environment.ts';
+import { readVariable, settings, variableOf } from './environment.ts';
+import type { SettingName } from './environment.ts';
 
 /** Thrown if the command line is invalid. The message says what to change, and the process exits with code 2. */
 export class UsageError extends Error {}
@@ -60,35 +61,20 @@ export interface Setting {
   readonly source: string;
 }
 
-/** The variables that hosting platforms set for the servers and databases that they run. */
-const platformVariables = new Map([
-  ['--host', 'HOST'],
-  ['--port', 'PORT'],
-  ['--storage', 'DATABASE_URL'],
-]);
-
 /**
- * Returns the setting of a flag. Uses the first of these values that is set: the value of the flag, its environment
- * variable, the hosting platform's variable, and the fallback.
+ * Returns a setting. Uses the first of these values that is set: the value of the flag, its environment variable, the
+ * hosting platform's variable, and the default.
  *
  * @throws {UsageError} if the value is empty, because this probably means that a shell variable is not set.
  */
-export function setting(flag: string, value: string | undefined, fallback: string): Setting {
-  if (value === '') throw new UsageError(`${flag} must not be empty.`);
-  if (value !== undefined) return { text: value, source: flag };
-  for (const variable of [variableOf(flag), platformVariables.get(flag) ?? '']) {
+export function setting(name: SettingName, value: string | undefined): Setting {
+  const source = `--${name}`;
+  if (value === '') throw new UsageError(`${source} must not be empty.`);
+  if (value !== undefined) return { text: value, source };
+  const { fallback, platform = '' }: { fallback: string; platform?: string } = settings[name];
+  for (const variable of [variableOf(name), platform]) {
     const text = readVariable(variable);
     if (text !== undefined) return { text, source: variable };
   }
-  return { text: fallback, source: flag };
-}
-
-/** Returns the storage. All commands read it from the same flag and the same environment variables. */
-export function storageSetting(value: string | undefined): Setting {
-  return setting('--storage', value, 'sqlite:plants.db');
-}
-
-/** Returns the path of the tokens file. All commands read it from the same flag and the same environment variable. */
-export function tokensSetting(value: string | undefined): string {
-  return setting('--tokens', value, 'tokens.json').text;
+  return { text: fallback, source };
 }

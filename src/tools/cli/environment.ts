@@ -3,22 +3,28 @@ import { printable } from './output/printable.ts';
 
 const prefix = 'PLANT_STORE_';
 
-/** The environment variables of Plant Store, without their prefix. */
-const ownNames = [
-  'HOST',
-  'PORT',
-  'STORAGE',
-  'TOKENS',
-  'BASE_PATH',
-  'CORS_ORIGIN',
-  'TRUSTED_PROXIES',
-  'ADMIN_PORT',
-  'ADMIN_HOST',
-  'LOG',
-  'DOCS',
-  'CHECK_TOKENS',
-  'CHECK_READ_ONLY_TOKEN',
-];
+/**
+ * The settings that commands read from a flag or from the environment. A setting has the options of `parseArgs`, a
+ * default, and possibly a variable that hosting platforms set for the servers and databases that they run.
+ */
+export const settings = {
+  host: { type: 'string', fallback: '127.0.0.1', platform: 'HOST' },
+  port: { type: 'string', fallback: '3000', platform: 'PORT' },
+  storage: { type: 'string', fallback: 'sqlite:plants.db', platform: 'DATABASE_URL' },
+  tokens: { type: 'string', fallback: 'tokens.json' },
+  'base-path': { type: 'string', fallback: '' },
+  'cors-origin': { type: 'string', fallback: '' },
+  'trusted-proxies': { type: 'string', fallback: '0' },
+  'admin-port': { type: 'string', fallback: '' },
+  'admin-host': { type: 'string', fallback: '127.0.0.1' },
+  log: { type: 'string', fallback: '' },
+  docs: { type: 'boolean', fallback: '0' },
+} as const;
+
+export type SettingName = keyof typeof settings;
+
+/** The variables of `check`, which are not the defaults of flags with the same names. */
+export const checkVariables = { tokens: 'PLANT_STORE_CHECK_TOKENS', readOnly: 'PLANT_STORE_CHECK_READ_ONLY_TOKEN' };
 
 /**
  * The names and values of the variables that Kubernetes sets for each service. For a service named `plant-store`, it
@@ -28,9 +34,9 @@ const ownNames = [
 const serviceName = /_SERVICE_(?:HOST|PORT)|_PORT_\d+_(?:TCP|UDP|SCTP)/;
 const serviceAddress = /^(?:tcp|udp|sctp):\/\//;
 
-/** Returns the name of the environment variable that sets the default of a flag, such as `--base-path`. */
-export function variableOf(flag: string): string {
-  return prefix + flag.slice(2).toUpperCase().replaceAll('-', '_');
+/** Returns the name of the environment variable that sets the default of a flag, such as `base-path`. */
+export function variableOf(name: string): string {
+  return prefix + name.toUpperCase().replaceAll('-', '_');
 }
 
 /**
@@ -47,14 +53,16 @@ export function readVariable(name: string): string | undefined {
  * A mistyped name would otherwise have no effect without any message. `command` is the command that runs.
  */
 export function variableWarnings(command: string): string[] {
-  const names = Object.keys(process.env).filter((name) => {
-    const isOwn = ownNames.includes(name.slice(prefix.length));
-    return name.startsWith(prefix) && !isOwn && readVariable(name) !== undefined && !serviceName.test(name);
-  });
-  return names.map((name) => {
-    const lowerCaseNames = ownNames.map((own) => own.toLowerCase());
-    const closest = closestName(name.slice(prefix.length), lowerCaseNames)?.toUpperCase();
-    const advice = closest === undefined ? `See plant-store ${command} --help.` : `Did you mean '${prefix}${closest}'?`;
+  const known = [...Object.keys(settings).map(variableOf), ...Object.values(checkVariables)];
+  const suffixes = known.map((name) => name.slice(prefix.length).toLowerCase());
+  const unknown = Object.keys(process.env).filter(
+    (name) =>
+      name.startsWith(prefix) && !known.includes(name) && readVariable(name) !== undefined && !serviceName.test(name),
+  );
+  return unknown.map((name) => {
+    const closest = closestName(name.slice(prefix.length), suffixes);
+    const advice =
+      closest === undefined ? `See plant-store ${command} --help.` : `Did you mean '${variableOf(closest)}'?`;
     return `The environment variable ${printable(name)} is unknown and has no effect. ${advice}`;
   });
 }

@@ -37,8 +37,8 @@ export function reachableUrl(url: string): string {
 }
 
 function listenError(error: NodeJS.ErrnoException, { host, port }: ListenAddress, prefix: string): Error {
-  const byPort = `with --${prefix}port or ${variableOf(`--${prefix}port`)}.`;
-  const byHost = `with --${prefix}host or ${variableOf(`--${prefix}host`)}.`;
+  const byPort = `with --${prefix}port or ${variableOf(`${prefix}port`)}.`;
+  const byHost = `with --${prefix}host or ${variableOf(`${prefix}host`)}.`;
   const unknownHost = `The host name ${host} cannot be resolved. Choose another name or an address ${byHost}`;
   const message = new Map([
     ['EADDRINUSE', `Port ${port} of ${host} is in use. Choose another port ${byPort}`],

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { MemoryStorage } from '../../../src/index.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
-import { storageSetting, UsageError } from '../../../src/tools/cli/command.ts';
+import { setting, UsageError } from '../../../src/tools/cli/command.ts';
 import type { Setting } from '../../../src/tools/cli/command.ts';
 import { openStorage, storagePlace } from '../../../src/tools/cli/storage.ts';
 import { callCommand } from '../../support/call-command.ts';
@@ -90,20 +90,20 @@ describe('openStorage', () => {
   }
 });
 
-describe('storageSetting', () => {
+describe('setting', () => {
   it('returns the flag, or else PLANT_STORE_STORAGE, or else DATABASE_URL, or else a file', (t) => {
     const { env } = process;
     t.after(() => {
       process.env = env;
     });
     process.env = { PLANT_STORE_STORAGE: 'memory', DATABASE_URL: 'postgres://localhost' };
-    assert.deepEqual(storageSetting('sqlite:a.db'), { text: 'sqlite:a.db', source: '--storage' });
-    assert.deepEqual(storageSetting(undefined), { text: 'memory', source: 'PLANT_STORE_STORAGE' });
+    assert.deepEqual(setting('storage', 'sqlite:a.db'), { text: 'sqlite:a.db', source: '--storage' });
+    assert.deepEqual(setting('storage', undefined), { text: 'memory', source: 'PLANT_STORE_STORAGE' });
     process.env['PLANT_STORE_STORAGE'] = '';
-    assert.deepEqual(storageSetting(undefined), { text: 'postgres://localhost', source: 'DATABASE_URL' });
+    assert.deepEqual(setting('storage', undefined), { text: 'postgres://localhost', source: 'DATABASE_URL' });
     process.env['DATABASE_URL'] = '';
-    assert.deepEqual(storageSetting(undefined), { text: 'sqlite:plants.db', source: '--storage' });
-    assert.throws(() => storageSetting(''), UsageError);
+    assert.deepEqual(setting('storage', undefined), { text: 'sqlite:plants.db', source: '--storage' });
+    assert.throws(() => setting('storage', ''), UsageError);
   });
 });
 

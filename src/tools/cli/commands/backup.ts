@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import { backUpDatabase } from '../../../storage/sqlite/backup.ts';
 import { hasResultCode } from '../../../storage/sqlite/result-code.ts';
-import { parseCommandLine, storageSetting, UsageError } from '../command.ts';
+import { parseCommandLine, setting, UsageError } from '../command.ts';
 import type { Command } from '../command.ts';
+import { settings } from '../environment.ts';
 import { Progress } from '../output/progress.ts';
 import { requireFile, sqliteLocation, withFileName } from '../sqlite-file.ts';
 
@@ -25,12 +26,12 @@ An environment variable in parentheses sets the default of its option.
 export const backup: Command = { help, run: runBackup };
 
 async function runBackup(args: string[]): Promise<number> {
-  const { values, positionals } = parseCommandLine(args, { storage: { type: 'string' } }, 1);
+  const { values, positionals } = parseCommandLine(args, { storage: settings.storage }, 1);
   const [target] = positionals;
   if (target === undefined || target === '') {
     throw new UsageError('backup requires TARGET, the name of the new file. See plant-store backup --help.');
   }
-  const storage = storageSetting(values.storage);
+  const storage = setting('storage', values.storage);
   const file = sqliteLocation(storage)?.file;
   if (file === undefined) {
     throw new UsageError(`${storage.source} must be 'sqlite:FILE' for a backup. Back up PostgreSQL with pg_dump.`);

@@ -9,7 +9,7 @@ import type { CheckResult } from '../../../kits/conformance/run-cases.ts';
 import { sendByFetch } from '../../../kits/conformance/send-by-fetch.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
 import type { Command } from '../command.ts';
-import { readVariable } from '../environment.ts';
+import { checkVariables, readVariable } from '../environment.ts';
 import { commonFailureLines, countResults, reportedResult, resultLines, summaryLine } from '../output/check-report.ts';
 import { errorSummary } from '../output/error-summary.ts';
 import { printable } from '../output/printable.ts';
@@ -42,49 +42,32 @@ Options:
 An environment variable in parentheses sets the default of its option.
 `;
 
-interface CheckConfig {
-  readonly baseUrl: string;
-  readonly tokens: CheckTokens;
-  readonly concurrent: ConcurrentOptions | undefined;
-  readonly isJson: boolean;
-}
-
-/** The syntax of a bearer token (RFC 6750 §2.1). */
-const bearerToken = /^[\w\-.~+/]+=*$/;
-
 /** The exit code after Ctrl-C. By convention, shells return 128 plus the signal number. */
 const interruptedCode = 130;
 
 /** The `plant-store check` command. */
 export const check: Command = { help, run: async (args) => runCheck(parseConfig(args)) };
 
-function parseConfig(args: string[]): CheckConfig {
-  const { values, positionals } = parseCommandLine(
-    args,
-    {
-      token: { type: 'string', multiple: true },
-      'read-only-token': { type: 'string' },
-      concurrent: { type: 'boolean' },
-      clients: { type: 'string' },
-      operations: { type: 'string' },
-      json: { type: 'boolean' },
-    },
-    1,
-  );
-  const { concurrent = false, clients, operations, json: isJson = false } = values;
-  for (const [name, value] of Object.entries({ clients, operations })) {
-    if (value !== undefined && !concurrent) throw new UsageError(`--${name} needs --concurrent.`);
+function parseConfig(args: string[]) {
+  const options = {
+    token: { type: 'string', multiple: true },
+    'read-only-token': { type: 'string' },
+    concurrent: { type: 'boolean' },
+    clients: { type: 'string' },
+    operations: { type: 'string' },
+    json: { type: 'boolean' },
+  } as const;
+  const { values, positionals } = parseCommandLine(args, options, 1);
+  for (const name of ['clients', 'operations'] as const) {
+    if (values[name] !== undefined && values.concurrent !== true) throw new UsageError(`--${name} needs --concurrent.`);
   }
   return {
     baseUrl: parseBaseUrl(positionals[0]),
     tokens: parseTokens(values.token, values['read-only-token']),
-    concurrent: concurrent
-      ? {
-          clients: parseCount('--clients', clients, 8, 64),
-          operations: parseCount('--operations', operations, 2000, 1_000_000),
-        }
-      : undefined,
-    isJson,
+    clients: parseCount('--clients', values.clients, 8, 64),
+    operations: parseCount('--operations', values.operations, 2000, 1_000_000),
+    isConcurrent: values.concurrent === true,
+    isJson: values.json === true,
   };
 }
 
@@ -98,24 +81,23 @@ function parseBaseUrl(text: string | undefined): string {
   return url.href.replace(/\/+$/, '');
 }
 
-function parseTokens(flags: string[] | undefined, readOnlyFlag: string | undefined): CheckTokens {
-  const source = flags === undefined ? 'PLANT_STORE_CHECK_TOKENS' : '--token';
-  const tokens = flags ?? (readVariable('PLANT_STORE_CHECK_TOKENS') ?? '').split(/\s+/).filter((token) => token !== '');
-  const [a, b, ...others] = tokens;
+function parseTokens(tokenFlags: string[] | undefined, readOnlyFlag: string | undefined): CheckTokens {
+  const variables = checkVariables;
+  const [a, b, ...others] = tokenFlags ?? (readVariable(variables.tokens) ?? '').split(/\s+/).filter(Boolean);
   if (a === undefined || b === undefined || others.length > 0) {
     throw new UsageError('check needs two tokens: --token A --token B, or PLANT_STORE_CHECK_TOKENS.');
   }
-  const readOnlySource = readOnlyFlag === undefined ? 'PLANT_STORE_CHECK_READ_ONLY_TOKEN' : '--read-only-token';
-  const readOnly = readOnlyFlag ?? readVariable('PLANT_STORE_CHECK_READ_ONLY_TOKEN');
-  for (const [name, token] of [
-    [source, a],
-    [source, b],
-    [readOnlySource, readOnly ?? 'none'],
-  ] as const) {
-    if (!bearerToken.test(token)) throw new UsageError(`${name} must be a bearer token, without spaces and quotes.`);
-  }
+  const readOnly = readOnlyFlag ?? readVariable(variables.readOnly);
+  requireToken(tokenFlags === undefined ? variables.tokens : '--token', a, b);
+  requireToken(readOnlyFlag === undefined ? variables.readOnly : '--read-only-token', readOnly ?? 'none');
   if (a === b) throw new UsageError('Both tokens are the same: use the tokens of two users.');
   return { a, b, readOnly };
+}
+
+function requireToken(source: string, ...tokens: string[]): void {
+  // The syntax of a bearer token (RFC 6750 §2.1).
+  if (tokens.every((token) => /^[\w\-.~+/]+=*$/.test(token))) return;
+  throw new UsageError(`${source} must be a bearer token, without spaces and quotes.`);
 }
 
 function parseCount(name: string, text: string | undefined, fallback: number, max: number): number {
@@ -125,7 +107,8 @@ function parseCount(name: string, text: string | undefined, fallback: number, ma
   return count;
 }
 
-async function runCheck({ baseUrl, tokens, concurrent, isJson }: CheckConfig): Promise<number> {
+async function runCheck(config: ReturnType<typeof parseConfig>): Promise<number> {
+  const { baseUrl, tokens, isJson } = config;
   const interruption = new AbortController();
   const client = new CheckClient({ send: sendByFetch(baseUrl), baseUrl, tokens, signal: interruption.signal });
   const stopListening = abortOnSignal(interruption);
@@ -133,7 +116,7 @@ async function runCheck({ baseUrl, tokens, concurrent, isJson }: CheckConfig): P
   const results: CheckResult[] = [];
   try {
     await preflight(client);
-    for await (const result of allResults(client, concurrent)) {
+    for await (const result of allResults(client, config)) {
       results.push(result);
       if (!isJson) process.stdout.write(resultLines(client, result));
     }
@@ -180,10 +163,10 @@ async function reportLeftovers(client: CheckClient): Promise<boolean> {
 
 async function* allResults(
   client: CheckClient,
-  concurrent: ConcurrentOptions | undefined,
+  { isConcurrent, ...options }: ConcurrentOptions & { isConcurrent: boolean },
 ): AsyncGenerator<CheckResult> {
   yield* runCases(checkCases, client);
-  if (concurrent !== undefined) yield checkConcurrent(client, concurrent);
+  if (isConcurrent) yield checkConcurrent(client, options);
 }
 
 /**

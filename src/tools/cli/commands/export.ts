@@ -1,6 +1,7 @@
 import type { OwnedPlant } from '../../../storage/storage-adapter.ts';
-import { parseCommandLine, storageSetting } from '../command.ts';
+import { parseCommandLine, setting } from '../command.ts';
 import type { Command } from '../command.ts';
+import { settings } from '../environment.ts';
 import { countToShow, withStorage } from '../storage.ts';
 import { Progress } from '../output/progress.ts';
 import { forEachPage, scanPages } from '../../transfer/pages.ts';
@@ -24,8 +25,8 @@ An environment variable in parentheses sets the default of its option.
 export const exportPlants: Command = { help, run: runExport };
 
 async function runExport(args: string[]): Promise<number> {
-  const { values } = parseCommandLine(args, { storage: { type: 'string' } });
-  const storage = storageSetting(values.storage);
+  const { values } = parseCommandLine(args, { storage: settings.storage });
+  const storage = setting('storage', values.storage);
   return withStorage(storage, false, async (source) => {
     // No progress bar is shown if the plants are printed on the terminal, because the bar would appear between them.
     const progress = new Progress({ total: countToShow(storage), isShown: !process.stdout.isTTY });

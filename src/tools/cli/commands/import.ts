@@ -2,8 +2,9 @@ import { fstatSync } from 'node:fs';
 import { maxPageBytes, maxPageLength } from '../../../storage/page.ts';
 import type { OwnedPlant, StorageAdapter } from '../../../storage/storage-adapter.ts';
 import { addPlants } from '../../transfer/add-plants.ts';
-import { parseCommandLine, storageSetting } from '../command.ts';
+import { parseCommandLine, setting } from '../command.ts';
 import type { Command } from '../command.ts';
+import { settings } from '../environment.ts';
 import { withStorage } from '../storage.ts';
 import { keyOf } from '../../transfer/find-plants.ts';
 import { maxLineBytes, parsePlantLine, readLines } from '../plant-lines.ts';
@@ -33,8 +34,8 @@ An environment variable in parentheses sets the default of its option.
 export const importPlants: Command = { help, run: runImport };
 
 async function runImport(args: string[]): Promise<number> {
-  const { values } = parseCommandLine(args, { storage: { type: 'string' }, strict: { type: 'boolean' } });
-  return withStorage(storageSetting(values.storage), true, (target) => importAll(target, values.strict ?? false));
+  const { values } = parseCommandLine(args, { storage: settings.storage, strict: { type: 'boolean' } });
+  return withStorage(setting('storage', values.storage), true, (target) => importAll(target, values.strict ?? false));
 }
 
 async function importAll(target: StorageAdapter, isStrict: boolean): Promise<number> {

@@ -2,6 +2,8 @@ import { subscribe } from 'node:diagnostics_channel';
 import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { resolve as absolutePath } from 'node:path';
+import { checkBasePath } from '../../../http/base-path.ts';
+import { parseCorsOrigin } from '../../../http/cors.ts';
 import { createListenerWithPages } from '../../../http/node/request-listener.ts';
 import { createServerFor, drainServer } from '../../../http/node/server.ts';
 import type { ServiceOptions } from '../../../http/service-options.ts';
@@ -11,15 +13,64 @@ import { PlantStore } from '../../../core/plant-store.ts';
 import { createTokenFileAuthenticator } from '../../../tokens/authenticator.ts';
 import { createAdminServer } from '../admin/admin.ts';
 import { StorageProbe } from '../admin/storage-probe.ts';
-import type { Command } from '../command.ts';
+import { parseCommandLine, setting, UsageError } from '../command.ts';
+import type { Command, Setting } from '../command.ts';
 import { createDocs } from '../docs/find-page.ts';
+import { settings } from '../environment.ts';
+import type { SettingName } from '../environment.ts';
 import { prepareFirstToken } from '../first-token.ts';
 import type { FirstToken } from '../first-token.ts';
 import { listen, reachableUrl } from '../listen.ts';
+import type { ListenAddress } from '../listen.ts';
 import { openStorage, storagePlace } from '../storage.ts';
-import { isRejectedInput, Log } from '../output/log.ts';
-import { parseServeConfig, serveHelp } from '../serve-config.ts';
-import type { ServeConfig } from '../serve-config.ts';
+import { isRejectedInput, Log, logFormats } from '../output/log.ts';
+import type { LogFormat } from '../output/log.ts';
+
+const help = `Usage: plant-store serve [OPTIONS]
+
+Runs the HTTP service. On SIGINT, SIGTERM or SIGHUP, the server finishes the
+requests in progress and exits.
+
+Options:
+  --host HOST         the address to listen on
+                      (PLANT_STORE_HOST, else HOST; default 127.0.0.1)
+  --port PORT         the port to listen on; 0 selects a free port
+                      (PLANT_STORE_PORT, else PORT; default 3000)
+  --storage STORAGE   where the plants are stored: sqlite:FILE, memory or
+                      postgres://USER:PASSWORD@HOST/DATABASE?PARAMETERS. On
+                      a slow disk, sqlite:FILE?commitThread=true keeps lists
+                      fast. For PostgreSQL, the parameter max=N sets the size
+                      of the connection pool (default 10), schema=NAME and
+                      table=NAME set the table
+                      (PLANT_STORE_STORAGE, else DATABASE_URL;
+                      default sqlite:plants.db)
+  --tokens FILE       the tokens file. If it is missing, it is created with a
+                      token for the user 'me'. The token is printed on a
+                      terminal, and otherwise written to first-token.txt in
+                      the same folder
+                      (PLANT_STORE_TOKENS; default tokens.json)
+  --base-path PATH    the path under which clients reach the service, such as
+                      /garden (PLANT_STORE_BASE_PATH; default none)
+  --cors-origin LIST  the origins whose web pages may call the service, such as
+                      https://app.example.com, separated by commas; * for all
+                      (PLANT_STORE_CORS_ORIGIN; default none)
+  --trusted-proxies N the number of proxies that append to X-Forwarded-For; the
+                      log contains the client address that they report
+                      (PLANT_STORE_TRUSTED_PROXIES; default 0)
+  --admin-port PORT   the port of /live, /ready and /metrics; 0 selects a free
+                      port (PLANT_STORE_ADMIN_PORT; default: off)
+  --admin-host HOST   the address of the admin port
+                      (PLANT_STORE_ADMIN_HOST; default 127.0.0.1)
+  --log FORMAT        the format of the log on standard error: json, pretty or
+                      off (PLANT_STORE_LOG; default pretty on a terminal, json
+                      otherwise)
+  --docs              serve a web page at /docs to try the service; requires
+                      the swagger-ui-dist package
+                      (PLANT_STORE_DOCS=1; default: off)
+  -h, --help          show this help
+
+An environment variable in parentheses sets the default of its option.
+`;
 
 /** The maximum time for which requests in progress may continue after a signal. */
 const drainGraceMs = 8000;
@@ -37,7 +88,72 @@ const exitGraceMs = 1000;
 const sameSignalMs = 100;
 
 /** The `plant-store serve` command. */
-export const serve: Command = { help: serveHelp, run: async (args) => runServer(parseServeConfig(args)) };
+export const serve: Command = { help, run: async (args) => runServer(parseConfig(args)) };
+
+type ServeConfig = ReturnType<typeof parseConfig>;
+
+function parseConfig(args: string[]) {
+  const { values } = parseCommandLine(args, settings);
+  const given = (name: Exclude<SettingName, 'docs'>): Setting => setting(name, values[name]);
+  return {
+    address: parseAddress(given('host'), given('port')),
+    storage: given('storage'),
+    tokens: given('tokens').text,
+    basePath: parseOption('basePath', given('base-path'), checkedBasePath),
+    corsOrigin: parseOption('corsOrigin', given('cors-origin'), parseCorsOrigins),
+    trustedProxies: parseInteger(given('trusted-proxies'), 99),
+    admin: parseAdmin(given('admin-host'), given('admin-port'), values['admin-host'] !== undefined),
+    log: parseLogFormat(given('log')),
+    docs: parseSwitch(setting('docs', values.docs === true ? '1' : undefined)),
+  };
+}
+
+function parseAddress(host: Setting, port: Setting): ListenAddress {
+  return { host: host.text, port: parseInteger(port, 65_535) };
+}
+
+function parseAdmin(host: Setting, port: Setting, isHostGiven: boolean): ListenAddress | undefined {
+  if (port.text !== '') return parseAddress(host, port);
+  if (isHostGiven) throw new UsageError('--admin-host has no effect without --admin-port.');
+  return undefined;
+}
+
+function parseInteger({ text, source }: Setting, max: number): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= max) return Number(text);
+  throw new UsageError(`${source} must be 0 to ${max}, not '${text}'.`);
+}
+
+/** Parses an option of the service. An error names the setting instead of the option. */
+function parseOption<T>(option: string, { text, source }: Setting, parse: (text: string) => T): T {
+  try {
+    return parse(text);
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message.replace(option, source)}.`, { cause: error });
+  }
+}
+
+function checkedBasePath(text: string): string {
+  checkBasePath(text);
+  return text;
+}
+
+function parseCorsOrigins(text: string): readonly string[] {
+  return text === '' ? [] : parseCorsOrigin(text.split(',').map((origin) => origin.trim()));
+}
+
+function parseLogFormat({ text, source }: Setting): LogFormat {
+  if (text === '') return process.stderr.isTTY ? 'pretty' : 'json';
+  const format = logFormats.find((known) => known === text);
+  if (format === undefined) throw new UsageError(`${source} must be json, pretty or off, not '${text}'.`);
+  return format;
+}
+
+/** Returns the setting if it enables its feature, and `undefined` if it does not. */
+function parseSwitch(given: Setting): Setting | undefined {
+  const { text, source } = given;
+  if (text !== '0' && text !== '1') throw new UsageError(`${source} must be 0 or 1, not '${text}'.`);
+  return text === '1' ? given : undefined;
+}
 
 async function runServer(config: ServeConfig): Promise<number> {
   const { docs, basePath, corsOrigin, trustedProxies } = config;

@@ -7,8 +7,9 @@ import { issueToken, requireTokenFile, revokeToken } from '../../../tokens/issue
 import { errorTable } from '../../../core/model/errors.ts';
 import { isUser } from '../../../core/model/user.ts';
 import { suggestion } from '../closest-name.ts';
-import { parseCommandLine, tokensSetting, UsageError } from '../command.ts';
+import { parseCommandLine, setting, UsageError } from '../command.ts';
 import type { Command } from '../command.ts';
+import { settings } from '../environment.ts';
 import { printable } from '../output/printable.ts';
 
 const help = `Usage: plant-store token create USER [OPTIONS]
@@ -34,7 +35,6 @@ Options of create:
 An environment variable in parentheses sets the default of its option.
 `;
 
-const tokensOption = { tokens: { type: 'string' } } as const;
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 /** The latest time that an ECMAScript Date can represent, in milliseconds since 1970. */
 const maxTimeMs = 8.64e15;
@@ -60,7 +60,7 @@ async function runToken([action = '', ...args]: string[]): Promise<number> {
 
 function create(args: string[]): number {
   const options = {
-    ...tokensOption,
+    tokens: settings.tokens,
     scope: { type: 'string', multiple: true },
     'expires-in': { type: 'string' },
   } as const;
@@ -72,7 +72,7 @@ function create(args: string[]): number {
   if (!isUser(user)) throw new UsageError(`USER is invalid: ${errorTable.invalid_user.message}`);
   const scopes = values.scope?.map(parseScope);
   const expiresIn = values['expires-in'];
-  const path = tokensSetting(values.tokens);
+  const path = setting('tokens', values.tokens).text;
   const issued = issueToken(path, {
     user,
     ...(scopes && { scopes: [...new Set(scopes)] }),
@@ -84,8 +84,8 @@ function create(args: string[]): number {
 }
 
 function list(args: string[]): number {
-  const { values } = parseCommandLine(args, tokensOption);
-  const path = tokensSetting(values.tokens);
+  const { values } = parseCommandLine(args, { tokens: settings.tokens });
+  const path = setting('tokens', values.tokens).text;
   requireTokenFile(path);
   const rows = [['ID', 'USER', 'SCOPES', 'CREATED', 'EXPIRES'], ...readTokenFile(path).map(rowOf)];
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
@@ -100,10 +100,10 @@ function list(args: string[]): number {
 }
 
 function revoke(args: string[]): number {
-  const { values, positionals } = parseCommandLine(args, tokensOption, 1);
+  const { values, positionals } = parseCommandLine(args, { tokens: settings.tokens }, 1);
   const [id] = positionals;
   if (id === undefined) throw new UsageError('token revoke requires the ID of a token. See plant-store token list.');
-  const path = tokensSetting(values.tokens);
+  const path = setting('tokens', values.tokens).text;
   if (!revokeToken(path, id)) {
     throw new Error(`There is no token '${printable(id)}' in ${path}. See plant-store token list.`);
   }
