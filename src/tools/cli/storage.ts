@@ -1,9 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { MemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { countPlants } from '../../storage/sqlite/count.ts';
 import { openExisting } from '../../storage/sqlite/database.ts';
-import { identifyFile } from '../../storage/sqlite/file.ts';
+import { identifyFile, unsupported } from '../../storage/sqlite/file.ts';
+import { hasResultCode } from '../../storage/sqlite/result-code.ts';
 import { SqliteStorage } from '../../storage/sqlite/sqlite-storage.ts';
 import type { StorageAdapter } from '../../storage/storage-adapter.ts';
 import { suggestion } from './closest-name.ts';
@@ -11,14 +13,56 @@ import { UsageError } from './command.ts';
 import type { Setting } from './command.ts';
 import { openPostgres } from './postgres.ts';
 import type { OpenOptions } from './postgres.ts';
-import { namingFile, requireFile, sqliteLocation, withFileName } from './sqlite-file.ts';
-import type { SqliteLocation } from './sqlite-file.ts';
+
+/** The file and the parameters in a storage setting of the form `sqlite:FILE` or `sqlite:FILE?PARAMETERS`. */
+interface SqliteLocation {
+  /** The absolute path of the file. */
+  readonly file: string;
+  readonly commitThread: boolean;
+}
 
 /**
  * For the progress bar, plants are counted only in files up to this size, in bytes. Counting the plants in a larger
  * file would take too long.
  */
 const maxCountedBytes = 4 * 2 ** 30;
+
+/**
+ * Parses a storage setting of the form `sqlite:FILE` or `sqlite:FILE?PARAMETERS`. A `?` is part of the file name unless
+ * only a word, or a word and `=VALUE`, follows it. Returns `undefined` for other forms.
+ *
+ * @throws {UsageError} if FILE begins with `//`, or if a parameter is unknown, repeated or invalid.
+ */
+export function sqliteLocation({ text, source }: Setting): SqliteLocation | undefined {
+  const [, file, query = ''] = /^sqlite:(.*?)(?:\?(\w+(?:=.*)?))?$/s.exec(text) ?? [];
+  if (file === undefined || file === '' || file === ':memory:') return undefined;
+  if (file.startsWith('//')) {
+    throw new UsageError(`${source} must not have '//' after 'sqlite:'. Use ${withoutSlashes(text)}.`);
+  }
+  const parameters = new URLSearchParams(query);
+  for (const name of parameters.keys()) {
+    if (name === 'commitThread') continue;
+    throw new UsageError(`${source} has the parameter '${name}'. The only parameter of sqlite:FILE is commitThread.`);
+  }
+  const [commitThread = 'false', ...others] = parameters.getAll('commitThread');
+  if (others.length > 0) throw new UsageError(`commitThread must not be given twice in ${source}.`);
+  if (commitThread !== 'true' && commitThread !== 'false') {
+    throw new UsageError(`commitThread in ${source} must be true or false, not '${commitThread}'.`);
+  }
+  return { file: resolve(file), commitThread: commitThread === 'true' };
+}
+
+/**
+ * Returns what to write instead of a URL such as `sqlite://FILE`. Some programs read `sqlite:///FILE` as a path in the
+ * current folder, and others as an absolute path, so both are returned.
+ */
+function withoutSlashes(url: string): string {
+  const [, slashes = '', rest = ''] = /^sqlite:(\/*)(.*)$/s.exec(url) ?? [];
+  if (rest === '') return "sqlite:FILE, such as 'sqlite:plants.db'";
+  const [relative, absolute] = [`'sqlite:${rest}'`, `'sqlite:/${rest}'`];
+  if (slashes.length === 3) return `${absolute}, or ${relative} for a path in the current folder`;
+  return slashes.length === 2 ? relative : absolute;
+}
 
 /**
  * Opens the storage that a setting names: `memory`, `sqlite:FILE` or `postgres://…`.
@@ -33,9 +77,20 @@ export async function openStorage(
   if (text === 'memory') return new MemoryStorage();
   if (/^postgres(?:ql)?:\/\//.test(text)) return openPostgres(setting, options);
   const location = sqliteLocation(setting);
-  if (location !== undefined) return openFile(location, options);
-  const message = `${source} must be 'memory', 'sqlite:FILE' or 'postgres://…', not '${withoutSecrets(text)}'.`;
-  throw new UsageError(message + suggestedStorage(text));
+  if (location === undefined) {
+    const message = `${source} must be 'memory', 'sqlite:FILE' or 'postgres://…', not '${withoutSecrets(text)}'.`;
+    throw new UsageError(message + suggestedStorage(text));
+  }
+  const { file, commitThread } = location;
+  try {
+    if (!options.createIfMissing) {
+      requireFile(file);
+      openExisting(file, 5000).close();
+    }
+    return new SqliteStorage(file, { commitThread });
+  } catch (error) {
+    throw withFileName(file, 'opened', error);
+  }
 }
 
 /**
@@ -83,7 +138,11 @@ export function storagePlace(setting: Setting): string {
 
 /** Checks whether two settings name the same storage. Different links to one file count as the same storage. */
 export function isSameStorage(a: Setting, b: Setting): boolean {
-  return identity(a) === identity(b);
+  const [one, other] = [a, b].map((setting) => {
+    const file = sqliteLocation(setting)?.file;
+    return file !== undefined && existsSync(file) ? identifyFile(file) : (file ?? setting.text);
+  });
+  return one === other;
 }
 
 /**
@@ -100,22 +159,38 @@ export function countToShow(setting: Setting): number | undefined {
   }
 }
 
-function openFile({ file, commitThread }: SqliteLocation, { createIfMissing }: OpenOptions): SqliteStorage {
-  try {
-    if (!createIfMissing) {
-      requireFile(file);
-      openExisting(file, 5000).close();
-    }
-    return new SqliteStorage(file, { commitThread });
-  } catch (error) {
-    throw withFileName(file, 'opened', error);
-  }
+/** Throws an error if a file does not exist. The file is not created, because this would hide a mistyped path. */
+export function requireFile(file: string): void {
+  if (!existsSync(file)) throw new Error(`There is no file ${file}. Check the path.`);
 }
 
-function identity(setting: Setting): string {
-  const file = sqliteLocation(setting)?.file;
-  if (file === undefined) return setting.text;
-  return existsSync(file) ? identifyFile(file) : file;
+/**
+ * Returns an error that names the file and says what to do, because SQLite's messages do neither. Returns an error that
+ * is not from SQLite unchanged.
+ */
+export function withFileName(file: string, action: 'opened' | 'read' | 'written', error: unknown): unknown {
+  if (hasResultCode(error, 'cannotOpen')) {
+    return new Error(`${file} cannot be opened: it and its folder must be readable and writable.`, { cause: error });
+  }
+  if (hasResultCode(error, 'ioError') || hasResultCode(error, 'full')) {
+    const problem = 'the disk is full or failing. Free space, and try again.';
+    return new Error(`${file} cannot be ${action}: ${problem}`, { cause: error });
+  }
+  const isDamaged = hasResultCode(error, 'corrupt') || hasResultCode(error, 'notADatabase');
+  return isDamaged ? unsupported(file, 'is damaged', error) : error;
+}
+
+/** Returns a storage adapter that does the same, except that its errors name the file. */
+function namingFile(file: string, storage: StorageAdapter): StorageAdapter {
+  const failed = (action: 'read' | 'written') => (error: unknown) => {
+    throw withFileName(file, action, error);
+  };
+  return {
+    commit: (writes) => storage.commit(writes).catch(failed('written')),
+    list: (user, range) => storage.list(user, range).catch(failed('read')),
+    scan: (range) => storage.scan(range).catch(failed('read')),
+    close: () => storage.close(),
+  };
 }
 
 /**

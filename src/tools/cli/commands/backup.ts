@@ -5,7 +5,7 @@ import { parseCommandLine, setting, UsageError } from '../command.ts';
 import type { Command } from '../command.ts';
 import { settings } from '../environment.ts';
 import { Progress } from '../output/progress.ts';
-import { requireFile, sqliteLocation, withFileName } from '../sqlite-file.ts';
+import { requireFile, sqliteLocation, withFileName } from '../storage.ts';
 
 const help = `Usage: plant-store backup [--storage sqlite:FILE] TARGET
 

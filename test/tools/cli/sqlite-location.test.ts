@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { UsageError } from '../../../src/tools/cli/command.ts';
-import { sqliteLocation } from '../../../src/tools/cli/sqlite-file.ts';
+import { sqliteLocation } from '../../../src/tools/cli/storage.ts';
 
 const parse = (text: string): ReturnType<typeof sqliteLocation> => sqliteLocation({ text, source: '--storage' });
 
