@@ -140,34 +140,6 @@ describe('plant-store check', () => {
 });
 
 describe('plant-store check, if the checks cannot be run,', () => {
-  const url = 'http://127.0.0.1:9';
-  const needsTwo = 'check needs two tokens: --token A --token B, or PLANT_STORE_CHECK_TOKENS.';
-  const invalid = 'must be a bearer token, without spaces and quotes.';
-  const notAnAddress = 'BASE_URL must be an address such as https://example.com/garden, not';
-  const misuses: [args: string[], message: string][] = [
-    [[], 'check needs the BASE_URL of a server.'],
-    [['', ...twoTokens], 'check needs the BASE_URL of a server.'],
-    ...['localhost:3000', 'ftp://x', 'http://ada:x@127.0.0.1', 'http://127.0.0.1/?x=1'].map(
-      (text): [string[], string] => [[text, ...twoTokens], `${notAnAddress} '${text}'.`],
-    ),
-    [[url, 'again', ...twoTokens], "Unexpected argument 'again'. See plant-store check --help."],
-    [[url], needsTwo],
-    [[url, '--token', 'ada'], needsTwo],
-    [[url, ...twoTokens, '--token', 'eve'], needsTwo],
-    [[url, '--token', 'ada', '--token', 'ada'], 'Both tokens are the same: use the tokens of two users.'],
-    [[url, '--token', 'a b', '--token', 'bob'], `--token ${invalid}`],
-    [[url, ...twoTokens, '--read-only-token', ''], `--read-only-token ${invalid}`],
-    [[url, ...twoTokens, '--clients', '8'], '--clients needs --concurrent.'],
-    [[url, ...twoTokens, '--operations', '8'], '--operations needs --concurrent.'],
-    [[url, ...twoTokens, '--concurrent', '--clients', '65'], "--clients must be 1 to 64, not '65'."],
-    [[url, ...twoTokens, '--concurrent', '--operations', '1e3'], "--operations must be 1 to 1000000, not '1e3'."],
-  ];
-  for (const [args, message] of misuses) {
-    it(`exits with 2 and one sentence: ${JSON.stringify(args.join(' '))}`, async () => {
-      assert.deepEqual(await check(args), { code: 2, stdout: '', stderr: `plant-store: ${message}\n` });
-    });
-  }
-
   it('exits with 2 and says why', async (t) => {
     const service = await startService(t, {
       authenticate: (token) => (token === 'ada2' ? { user: 'ada' } : authenticateByName(token)),

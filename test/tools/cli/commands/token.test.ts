@@ -180,35 +180,3 @@ describe('tokens file of plant-store token', () => {
     assert.deepEqual(await readdir(cwd), []);
   });
 });
-
-describe('plant-store token, with invalid arguments', () => {
-  const badScope = '--scope must be plants:read or plants:write, not';
-  const misuses: [args: string[], message: string][] = [
-    [[], 'token must be followed by create, list or revoke. See plant-store token --help.'],
-    [['make'], "token has no command 'make'. See plant-store token --help."],
-    [['creat', 'ada'], "token has no command 'creat'. Did you mean 'create'?"],
-    [['create'], 'token create requires a USER. See plant-store token --help.'],
-    [['create', ''], 'token create requires a USER. See plant-store token --help.'],
-    [['create', 'ada', 'bob'], "Unexpected argument 'bob'. See plant-store token --help."],
-    [['create', 'ada', '--scope', 'plants:admin'], `${badScope} 'plants:admin'.`],
-    [['create', 'ada', '--scope', ''], `${badScope} ''.`],
-    [['create', 'ada', '--scope'], "Option '--scope <value>' argument missing. See plant-store token --help."],
-    ...['30', 'd', '-1d', '1.5d', '30D', '1y', '', '99999999999d'].map((text): [string[], string] => [
-      ['create', 'ada', `--expires-in=${text}`],
-      `--expires-in must be a number and s, m, h, d or w, as in 30d, not '${text}'.`,
-    ]),
-    [['create', 'ada', '--tokens='], '--tokens must not be empty.'],
-    [['create', 'ada', '--user', 'x'], "Unknown option '--user'. See plant-store token --help."],
-    [['list', 'ada'], "Unexpected argument 'ada'. See plant-store token --help."],
-    [['list', '--scope', 'plants:read'], "Unknown option '--scope'. See plant-store token --help."],
-    [['revoke'], 'token revoke requires the ID of a token. See plant-store token list.'],
-    [['revoke', 'tk_1', 'tk_2'], "Unexpected argument 'tk_2'. See plant-store token --help."],
-  ];
-  for (const [args, message] of misuses) {
-    it(`exits with 2 and one sentence: ${JSON.stringify(args.join(' '))}`, async (t) => {
-      const { path, token } = await openDesk(t);
-      assert.deepEqual(await token(...args), failure(message, 2));
-      assert.ok(!existsSync(path));
-    });
-  }
-});
