@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { MemoryStorage } from '../../../src/index.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { setting, UsageError } from '../../../src/tools/cli/command.ts';
 import type { Setting } from '../../../src/tools/cli/command.ts';
@@ -23,12 +22,6 @@ const flag = (text: string): Setting => ({ text, source: '--storage' });
 const leftAsItIs = 'It was left as it is. Choose another storage, or restore a backup.';
 
 describe('openStorage', () => {
-  it('returns a MemoryStorage for "memory"', async (t) => {
-    const storage = await openStorage(flag('memory'));
-    t.after(() => storage.close());
-    assert.ok(storage instanceof MemoryStorage);
-  });
-
   it('creates the file of "sqlite:FILE", which storagePlace has called new, and its folders for their owner only', async (t) => {
     const folder = join(await temporaryFolder(t), 'deep', 'etc');
     const file = join(folder, 'name: with spaces?.db');

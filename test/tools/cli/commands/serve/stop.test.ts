@@ -119,18 +119,3 @@ describe('plant-store serve, on a signal', { concurrency: 4 }, () => {
     assert.equal(started.server.stderr().split(': stopping"').length, 2);
   });
 });
-
-describe('plant-store serve, restarted', { concurrency: 4 }, () => {
-  for (const name of ['SIGKILL', 'SIGTERM'] as const) {
-    it(`lists every plant that was acknowledged before ${name}`, async (t) => {
-      const started = await start(t, 'sqlite:plants.db');
-      const ids = Array.from({ length: 20 }, (_, id) => id);
-      for (const { status } of await Promise.all(ids.map(started.create))) assert.equal(status, 200);
-      await started.server.stop(name);
-      assert.deepEqual(
-        await plantsAfterRestart(t, started),
-        ids.map((id) => ({ name: `plant ${id}` })),
-      );
-    });
-  }
-});
