@@ -81,12 +81,7 @@ const nearlyTooLong = fc.tuple(fc.integer({ min: -2, max: 2 }), fc.boolean()).ma
 });
 
 const hugeNumber = fc
-  .constantFrom(
-    '1'.repeat(1_000_000),
-    `1${'0'.repeat(60_000)}e-60000`,
-    `0.${'0'.repeat(60_000)}1e60001`,
-    '9'.repeat(60_000),
-  )
+  .constantFrom(`1${'0'.repeat(60_000)}e-60000`, `0.${'0'.repeat(60_000)}1e60001`, '9'.repeat(60_000))
   .map((id) => `{"id":${id},"name":"huge"}`);
 
 /** Any body, as bytes in latin1: JSON or not, a plant or not. */

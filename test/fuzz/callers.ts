@@ -1,7 +1,7 @@
 import type { Authenticate, Caller } from '../../src/http.ts';
 
-/** The users that the requests have tokens for. */
-export const users = ['ada', 'bob', 'cyn'] as const;
+/** The users that the requests have tokens for. All of these names have the same length. */
+export const users: readonly string[] = ['ada', 'bob', 'cyn'];
 /** A user with more plants than fit on a page, and a token that can only read. */
 export const collector = 'dan';
 /** A user without a token. No client may read or change these plants. */
@@ -11,9 +11,11 @@ export const secret = 'nobody-may-see-this';
 
 /** All tokens, with their callers. */
 export const callers: ReadonlyMap<string, Caller> = new Map<string, Caller>([
-  ...users.map((user) => [user, { user }] as const),
-  ['ada-reads', { user: 'ada', scopes: ['plants:read'] }],
-  ['ada-writes', { user: 'ada', scopes: ['plants:write'] }],
+  ...users.flatMap((user) => [
+    [user, { user }] as const,
+    [`${user}-reads`, { user, scopes: ['plants:read'] }] as const,
+    [`${user}-writes`, { user, scopes: ['plants:write'] }] as const,
+  ]),
   ['dan-reads', { user: collector, scopes: ['plants:read'] }],
 ]);
 

@@ -48,15 +48,8 @@ function parseTrailers(text: string, start: number, body: string, doubts: readon
   const isOdd = trailers.fields.some(({ name }) =>
     ['content-length', 'transfer-encoding', 'host', 'authorization'].includes(name),
   );
-  return {
-    state: 'complete',
-    body,
-    end: end + 4,
-    doubts: [
-      ...doubts,
-      ...trailers.doubts,
-      ...(isOdd ? ['odd trailer'] : []),
-      ...(end - start > 8000 ? ['long trailers'] : []),
-    ],
-  };
+  const all = [...doubts, ...trailers.doubts];
+  if (isOdd) all.push('odd trailer');
+  if (end - start > 8000) all.push('long trailers');
+  return { state: 'complete', body, end: end + 4, doubts: all };
 }

@@ -35,44 +35,34 @@ const requestLine = /^([!#$%&'*+.^_`|~\dA-Za-z-]+)( +)([\x21-\x7e\x80-\xff]+)(?:
 
 /** Parses all requests in `text` (bytes as latin1), by RFC 9112 alone. */
 export function parseRequests(text: string): RequestStream {
-  const { end, ...stream } = parseAll(text);
-  return { ...stream, isRestHead: /^[\r\n]*HEAD /.test(text.slice(end)) };
-}
-
-function parseAll(text: string): Omit<RequestStream, 'isRestHead'> & { readonly end: number } {
   const requests: Request[] = [];
-  for (let at = 0; ;) {
+  let at = 0;
+  const streamWith = (rest: RequestStream['rest']): RequestStream => {
+    return { requests, rest, isRestHead: /^[\r\n]*HEAD /.test(text.slice(at)) };
+  };
+  for (;;) {
     const start = at + (/^[\r\n]*/.exec(text.slice(at, at + 100))?.[0].length ?? 0);
-    if (start === text.length) return { requests, end: at, rest: start === at ? 'nothing' : 'incomplete' };
+    if (start === text.length) return streamWith(start === at ? 'nothing' : 'incomplete');
     const headEnd = text.indexOf('\r\n\r\n', start);
-    if (headEnd === -1) return { requests, end: at, rest: 'incomplete' };
+    if (headEnd === -1) return streamWith('incomplete');
     const head = parseHead(text.slice(start, headEnd).split('\r\n'));
-    if (head === undefined) return { requests, end: at, rest: 'broken' };
+    if (head === undefined) return streamWith('broken');
     const body = parseBody(text, headEnd + 4, head.fields);
-    if (body === undefined) return { requests, end: at, rest: 'broken' };
-    const { doubts, faults } = head;
+    if (body === undefined) return streamWith('broken');
+    const { method, fields, isHttp10, doubts, faults } = head;
     if (start > at) doubts.push('empty line before the request');
     if (body.state === 'complete') doubts.push(...body.doubts);
-    if (elementsOf(head.fields, 'content-length').length > 1) doubts.push('two lengths');
-    const hasCoding = valuesOf(head.fields, 'transfer-encoding').length > 0;
-    if (hasCoding && valuesOf(head.fields, 'content-length').length > 0) doubts.push('coding and length');
-    if (hasCoding && head.isHttp10) head.faults.push('a coding in HTTP/1.0');
-    const options = elementsOf(head.fields, 'connection');
-    const isLast =
-      options.includes('close') || (head.isHttp10 && !options.includes('keep-alive')) || head.method === 'CONNECT';
-    const hasBody = hasCoding || valuesOf(head.fields, 'content-length').some((value) => value !== '0');
-    requests.push({
-      ...head,
-      faults,
-      doubts,
-      body: body.body,
-      bodyState: body.state,
-      hasBody,
-      headLength: headEnd - start,
-      isLast,
-    });
-    if (body.state !== 'complete') return { requests, end: at, rest: 'nothing' };
-    if (isLast) return { requests, end: at, rest: 'nothing' };
+    const lengths = elementsOf(fields, 'content-length');
+    const hasCoding = valuesOf(fields, 'transfer-encoding').length > 0;
+    if (lengths.length > 1) doubts.push('two lengths');
+    if (hasCoding && lengths.length > 0) doubts.push('coding and length');
+    if (hasCoding && isHttp10) faults.push('a coding in HTTP/1.0');
+    const options = elementsOf(fields, 'connection');
+    const isLast = options.includes('close') || (isHttp10 && !options.includes('keep-alive')) || method === 'CONNECT';
+    const hasBody = hasCoding || lengths.some((length) => length !== '0');
+    const headLength = headEnd - start;
+    requests.push({ ...head, body: body.body, bodyState: body.state, hasBody, headLength, isLast });
+    if (body.state !== 'complete' || isLast) return streamWith('nothing');
     at = body.end;
   }
 }

@@ -2,6 +2,7 @@ import { parseChunked } from './chunked.ts';
 import { rule } from './finding.ts';
 import { elementsOf, parseFields, valuesOf } from './fields.ts';
 import type { Field } from './fields.ts';
+import { words } from './lists.ts';
 
 /** A final response. */
 export interface ParsedResponse {
@@ -18,8 +19,6 @@ export interface ParsedResponse {
 /** The bytes that a server sent on one connection. */
 export interface ResponseStream {
   readonly responses: readonly ParsedResponse[];
-  /** Interim responses after the last final one. */
-  readonly interims: number;
   /** The bytes after the last complete response. */
   readonly rest: string;
 }
@@ -66,26 +65,16 @@ export function parseResponses(text: string, isHead: (n: number) => boolean, has
     interims = 0;
     at = body.end;
   }
-  return { responses, interims, rest: text.slice(at) };
+  return { responses, rest: text.slice(at) };
 }
 
 type Length = number | 'chunked' | 'to the end';
 
+const singleFields = words('content-type content-length transfer-encoding connection date www-authenticate allow link');
+
 /** Returns the length of the body, which must be specified in exactly one way. */
 function lengthOf(fields: readonly Field[], status: number): Length {
-  for (const name of [
-    'content-type',
-    'content-length',
-    'transfer-encoding',
-    'connection',
-    'date',
-    'www-authenticate',
-    'allow',
-    'link',
-    'retry-after',
-  ]) {
-    rule(valuesOf(fields, name).length <= 1, () => `a response with two ${name} fields`);
-  }
+  for (const name of singleFields) rule(valuesOf(fields, name).length <= 1, () => `a response with two ${name} fields`);
   const [length] = valuesOf(fields, 'content-length');
   const [coding] = valuesOf(fields, 'transfer-encoding');
   rule(length === undefined || coding === undefined, () => 'a response with Content-Length and Transfer-Encoding');
@@ -102,11 +91,8 @@ function lengthOf(fields: readonly Field[], status: number): Length {
 
 function bodyAt(text: string, start: number, length: Length, hasEnded: boolean): ReturnType<typeof parseChunked> {
   if (length === 'chunked') return parseChunked(text, start);
-  if (length === 'to the end') {
-    if (!hasEnded) return { state: 'incomplete', body: '' };
-    return { state: 'complete', body: text.slice(start), end: text.length, doubts: [] };
-  }
-  const body = text.slice(start, start + length);
-  if (body.length < length) return { state: 'incomplete', body };
-  return { state: 'complete', body, end: start + length, doubts: [] };
+  if (length === 'to the end' && !hasEnded) return { state: 'incomplete', body: '' };
+  const end = length === 'to the end' ? text.length : start + length;
+  const body = text.slice(start, end);
+  return end > text.length ? { state: 'incomplete', body } : { state: 'complete', body, end, doubts: [] };
 }

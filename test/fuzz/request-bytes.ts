@@ -45,35 +45,26 @@ function withLine(draft: Draft, line: string, at: number, isInPlace: boolean): D
 
 const queries = ['', '', '?limit=1', '?limit=2', '?limit=2&after=1', '?after=3', '?limit=0'];
 
+const goodCreate = fc.tuple(goodCredentials, goodPlant).map(([credentials, body]) => createOf(credentials, body));
+const goodDelete = fc
+  .tuple(anyId, goodCredentials)
+  .map(([id, credentials]) => bare('DELETE', `/plants/${id}`, credentials));
+const goodList = fc
+  .tuple(fc.constantFrom('GET', 'GET', 'HEAD'), fc.constantFrom(...queries), goodCredentials)
+  .map(([method, query, credentials]) => bare(method, `/plants${query}`, credentials));
+const otherRoutes = phrases(`
+  GET /openapi.json | HEAD /openapi.json | OPTIONS /plants | OPTIONS /plants/1 | PUT /plants | GET /`);
+const goodOther = fc.constantFrom(...otherRoutes).map((route) => {
+  const [method = '', target = ''] = route.split(' ');
+  return bare(method, target);
+});
+
 /** A correct request of any kind. */
 const good: fc.Arbitrary<Draft> = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.tuple(goodCredentials, goodPlant).map(([credentials, body]) => createOf(credentials, body)),
-  },
-  {
-    weight: 3,
-    arbitrary: fc
-      .tuple(anyId, goodCredentials)
-      .map(([id, credentials]) => bare('DELETE', `/plants/${id}`, credentials)),
-  },
-  {
-    weight: 3,
-    arbitrary: fc
-      .tuple(fc.constantFrom('GET', 'GET', 'HEAD'), fc.constantFrom(...queries), goodCredentials)
-      .map(([method, query, credentials]) => bare(method, `/plants${query}`, credentials)),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom(
-      bare('GET', '/openapi.json'),
-      bare('HEAD', '/openapi.json'),
-      bare('OPTIONS', '/plants'),
-      bare('OPTIONS', '/plants/1'),
-      bare('PUT', '/plants'),
-      bare('GET', '/'),
-    ),
-  },
+  { weight: 6, arbitrary: goodCreate },
+  { weight: 3, arbitrary: goodDelete },
+  { weight: 3, arbitrary: goodList },
+  { weight: 1, arbitrary: goodOther },
 );
 
 const methods = words(`
@@ -120,31 +111,20 @@ const oddInOnePlace: fc.Arbitrary<string> = fc.oneof(
   ),
 );
 
-const tunnelStarts = [
-  'CONNECT x:80 HTTP/1.1',
-  'CONNECT /plants HTTP/1.1',
-  'CONNECT x:80 HTTP/1.0',
-  'GET /plants HTTP/1.1\r\nUpgrade: h2c\r\nConnection: upgrade',
-  'PRI * HTTP/2.0',
-];
+const tunnelStarts = phrases(`
+  CONNECT x:80 HTTP/1.1 | CONNECT /plants HTTP/1.1 | CONNECT x:80 HTTP/1.0 | PRI * HTTP/2.0`);
+const upgrade = 'GET /plants HTTP/1.1\r\nUpgrade: h2c\r\nConnection: upgrade';
 
 /** A request that ends the use of the connection for HTTP/1.1, sometimes with bytes after it. */
 const tunnel = fc
-  .tuple(fc.constantFrom(...tunnelStarts), fc.constantFrom('', '\0', 'x'.repeat(100_000)))
+  .tuple(fc.constantFrom(upgrade, ...tunnelStarts), fc.constantFrom('', '\0', 'x'.repeat(100_000)))
   .map(([line, more]) => `${line}\r\n${host}\r\nAuthorization: Bearer ada\r\n\r\n${more}`);
 
 const pieces = phrases(
   `GET | POST | /plants | HTTP/1.1 | : | Host: x | Content-Length: 3 | \0 | [] | \x16\x03\x01\x02\0\x01`,
 );
-const withLineEnds = [
-  '\r\n',
-  '\r\n\r\n',
-  '\n',
-  '\r',
-  'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
-  'GET /plants\r\n',
-  '0\r\n\r\n',
-];
+const prefaceOfHttp2 = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
+const withLineEnds = ['\r\n', '\r\n\r\n', '\n', '\r', prefaceOfHttp2, 'GET /plants\r\n', '0\r\n\r\n'];
 
 const garbage: fc.Arbitrary<string> = fc.oneof(
   fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes).toString('latin1')),

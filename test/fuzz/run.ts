@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
 import { search } from './search.ts';
-import type { StorageName } from './search.ts';
 
 const { values } = parseArgs({
   options: {
@@ -11,19 +10,20 @@ const { values } = parseArgs({
   },
 });
 
-/** The search with a storage ends early after this many failed cases. */
-const maxFound = 10;
-
-const storages: StorageName[] =
-  values.storage === undefined ? ['memory', 'sqlite'] : [values.storage === 'sqlite' ? 'sqlite' : 'memory'];
+const storages = (['memory', 'sqlite'] as const).filter((name) => name === (values.storage ?? name));
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 30));
 const ms = (Number(values.minutes) * 60_000) / storages.length;
-if (!Number.isSafeInteger(seed) || !(ms > 0)) {
-  throw new TypeError('--seed must be an integer and --minutes a positive number');
+if (!Number.isSafeInteger(seed) || !(ms > 0 && ms < Infinity)) {
+  throw new TypeError('--seed must be an integer, --minutes a positive number, and --storage memory or sqlite');
 }
 
 for (const storage of storages) {
-  const { cases, seeds, found } = await search({ storage, seed, path: values.path, ms }, maxFound);
-  console.log([`${storage}: ${cases} cases, seeds ${seeds}, ${found.length} failed`, ...found].join('\n\n'));
-  if (found.length > 0) process.exitCode = 1;
+  try {
+    console.log(
+      `${storage}: ${await search({ storage, seed, path: values.path, ms })} cases, seed ${seed}, none failed`,
+    );
+  } catch (error) {
+    console.log(`${storage}:`, error);
+    process.exitCode = 1;
+  }
 }

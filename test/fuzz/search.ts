@@ -1,78 +1,159 @@
-import fc from 'fast-check';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
 import { MemoryStorage } from '../../src/index.ts';
+import type { OwnedPlant } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
-import { FuzzedServer } from './fuzzed-server.ts';
-import { serverProperty } from './property.ts';
+import { countConnections, startService } from '../support/service.ts';
+import type { Service } from '../support/service.ts';
+import { owned } from '../support/stored-plants.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { authenticate, collector, secret, stranger, users } from './callers.ts';
+import { checkConnection } from './check.ts';
+import { runScript } from './client-script.ts';
+import type { Script } from './client-script.ts';
+import { rule } from './finding.ts';
+import { anyId } from './numbers.ts';
+import { plantsOf } from './reference-store.ts';
+import { requestBytes } from './request-bytes.ts';
+
+/** One case that the property is checked with. */
+interface Case {
+  /** The plants that exist before. */
+  readonly plants: readonly OwnedPlant[];
+  /** One for each of the concurrent connections. */
+  readonly scripts: readonly Script[];
+}
+
+const part = fc.nat(1000).map((n) => n / 1000);
+
+const script: fc.Arbitrary<Script> = fc.record({
+  drafts: fc.array(requestBytes, { minLength: 1, maxLength: 5, size: 'max' }),
+  isStepwise: fc.boolean(),
+  cuts: fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: fc.array(part, { maxLength: 5 }) }),
+  ending: fc.constantFrom('waits', 'waits', 'waits', 'waits', 'half-closes', 'destroys', 'resets'),
+  endsAt: part,
+});
+
+const plant = fc.record({ id: anyId, name: fc.constantFrom('old', '"', '\u{1F33F}') }, { noNullPrototype: true });
+
+const anyCase: fc.Arbitrary<Case> = fc.record({
+  plants: fc.uniqueArray(fc.record({ user: fc.constantFrom(...users), plant }), {
+    maxLength: 5,
+    selector: ({ user, plant: { id } }) => `${user} ${id}`,
+  }),
+  scripts: fc.oneof(
+    { weight: 3, arbitrary: fc.array(script, { minLength: 1, maxLength: 1 }) },
+    { weight: 1, arbitrary: fc.tuple(...users.map((user) => script.map((mixed) => ofOneUser(mixed, user)))) },
+  ),
+});
+
+/** Replaces the users of all requests by one user, so that the order of all writes of this user is known. */
+function ofOneUser(script: Script, user: string): Script {
+  return { ...script, drafts: script.drafts.map((draft) => draft.replaceAll(new RegExp(users.join('|'), 'g'), user)) };
+}
+
+/** The plants that no case changes: more than two pages of the collector, and those of the stranger. */
+const lasting: readonly OwnedPlant[] = [
+  ...Array.from({ length: 2100 }, (_, n) =>
+    owned(collector, { id: BigInt(n) * 3n, name: `plant ${n} \u{1F33F}`, ...(n % 2 === 0 && { tag: '"' }) }),
+  ),
+  ...[1n, 2n, 3n].map((id) => owned(stranger, { id, name: `${secret} ${id}` })),
+];
 
 /** Where the server stores its plants. */
 export type StorageName = 'memory' | 'sqlite';
 
+/** A real server with its own storage, used for many cases. */
+interface FuzzedServer extends Service {
+  readonly resources: AsyncDisposableStack;
+}
+
+async function startServer(storageName: StorageName): Promise<FuzzedServer> {
+  const resources = new AsyncDisposableStack();
+  const t = { after: resources.defer.bind(resources) };
+  const storage =
+    storageName === 'memory' ? new MemoryStorage() : new SqliteStorage(join(await temporaryFolder(t), 'plants.db'));
+  const service = await startService(t, { storage, authenticate });
+  await Promise.all(lasting.map(({ user, plant }) => service.store.createPlant(user, plant)));
+  // Records an error that would have ended the process.
+  const onUncaught = (error: Error): void => void service.faults.push(error);
+  process.on('uncaughtException', onUncaught);
+  resources.defer(() => void process.off('uncaughtException', onUncaught));
+  return { ...service, resources };
+}
+
 export interface SearchOptions {
   readonly storage: StorageName;
-  /** The seed of the first round. Each following round adds 1. */
   readonly seed: number;
-  /** The path of a case in the first round, from a report. Only that case is run. */
+  /** The path of a case, from a report. The search starts there. */
   readonly path?: string | undefined;
-  /** No round starts after this many milliseconds. */
+  /** The search ends after this many milliseconds. */
   readonly ms: number;
 }
 
-export interface SearchResult {
-  readonly cases: number;
-  readonly seeds: string;
-  /** Reports of the failed cases, shrunk. */
-  readonly found: string[];
-}
-
-/** The number of cases in a round. Each round has its own seed; a seed and a path identify a case. */
-const casesInRound = 50;
-/** The time limit for shrinking a failed case. */
-const maxShrinkMs = 60_000;
-
-/** Runs rounds of cases against a real server until the time is over or `maxFound` cases have failed. */
-export async function search({ storage, seed, path, ms }: SearchOptions, maxFound = 1): Promise<SearchResult> {
-  const deadline = performance.now() + ms;
-  const folder = await mkdtemp(join(tmpdir(), 'plant-store-fuzz-'));
-  let files = 0;
-  const start = (): Promise<FuzzedServer> =>
-    FuzzedServer.start(storage === 'memory' ? new MemoryStorage() : new SqliteStorage(join(folder, `${files++}.db`)));
-  let server = await start();
+/**
+ * Checks the property until the time is over: whatever clients send, the server behaves as the interface specifies.
+ * Returns the number of cases. Rejects with a report of the first failed case, shrunk.
+ */
+export async function search({ storage, seed, path = '', ms }: SearchOptions): Promise<number> {
   let cases = 0;
-  const property = serverProperty(async (run) => {
+  const running: { server?: FuzzedServer | undefined } = {};
+  const stop = async (): Promise<void> => {
+    await running.server?.resources.disposeAsync();
+    running.server = undefined;
+  };
+  const property = fc.asyncProperty(anyCase, async (given) => {
+    running.server ??= await startServer(storage);
     cases++;
     try {
-      await run(server);
+      await runCase(running.server, given);
     } catch (error) {
       // The next case must not start with the state that this one left.
-      await server[Symbol.asyncDispose]();
-      server = await start();
+      await stop();
       throw error;
     }
   });
-  const found: string[] = [];
-  let round = seed;
   try {
-    do {
-      const options = path === undefined ? { interruptAfterTimeLimit: maxShrinkMs } : { path };
-      const result = await fc.check(property, { seed: round, numRuns: casesInRound, ...options });
-      if (result.failed && result.counterexample !== null) {
-        const repeat = `npm run fuzz -- --storage ${storage} --seed ${round} --path ${result.counterexamplePath}`;
-        const counterexample = fc.stringify(result.counterexample[0]);
-        found.push(`${shortened(`${String(result.errorInstance)}\n${counterexample}`)}\nTo repeat it: ${repeat}`);
-      }
-      round++;
-    } while (path === undefined && performance.now() < deadline && found.length < maxFound);
+    await fc.assert(property, { seed, path, numRuns: Number.MAX_SAFE_INTEGER, interruptAfterTimeLimit: ms });
   } finally {
-    await server[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true, force: true });
+    await stop();
   }
-  return { cases, seeds: `${seed} to ${round - 1}`, found };
+  return cases;
 }
 
-/** Replaces long repetitions in a text by their count. */
-function shortened(text: string): string {
-  return text.replace(/(.{1,10}?)\1{20,}/gs, (run: string, unit: string) => `${unit}…(× ${run.length / unit.length})`);
+/** How long the server may take to notice that all clients have closed their connections. */
+const maxCloseMs = 5000;
+const correctRequest = `DELETE /plants/${10n ** 15n} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer cyn\r\n\r\n`;
+
+async function runCase({ server, store, port, faults }: FuzzedServer, { plants, scripts }: Case): Promise<void> {
+  for (const user of users) {
+    const old = await store.listPlants(user);
+    await Promise.all(old.map(({ id }) => store.deletePlant(user, id)));
+  }
+  await Promise.all(plants.map(({ user, plant }) => store.createPlant(user, plant)));
+  const results = await Promise.all(scripts.map((script) => runScript(port, script)));
+  const deadline = performance.now() + maxCloseMs;
+  while ((await countConnections(server)) > 0) {
+    rule(performance.now() < deadline, () => `a connection is open ${maxCloseMs} ms after its client closed it`);
+    await sleep(1);
+  }
+  // The write of this request is committed after all pending ones.
+  const { received } = await runScript(port, { drafts: [correctRequest] });
+  rule(received.responses[0]?.status === 404, () => `the response to a correct request is ${JSON.stringify(received)}`);
+  assert.deepEqual(faults, []);
+  const stored: OwnedPlant[] = [];
+  for (const user of [...users, stranger]) {
+    stored.push(...(await store.listPlants(user)).map((plant) => owned(user, plant)));
+  }
+  for (const [n, result] of results.entries()) {
+    const states = checkConnection(result, [...plants, ...lasting]);
+    const checked = [...(results.length === 1 ? users : users.slice(n, n + 1)), stranger];
+    const found = checked.map((user) => plantsOf(stored, user));
+    const expected = states.map((state) => checked.map((user) => plantsOf(state, user)));
+    const closest = expected.find((plants) => isDeepStrictEqual(plants, found)) ?? expected.at(-1);
+    assert.deepEqual(found, closest, `what is stored for ${checked.join()}`);
+  }
 }

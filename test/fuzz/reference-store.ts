@@ -1,0 +1,64 @@
+import type { OwnedPlant, Plant, StoredPlant } from '../../src/index.ts';
+
+/** What a request does. */
+export type Operation =
+  | { readonly kind: 'create'; readonly user: string; readonly plant: StoredPlant }
+  | { readonly kind: 'delete'; readonly user: string; readonly id: bigint }
+  | {
+      readonly kind: 'list';
+      readonly user: string;
+      readonly limit: number | undefined;
+      readonly after: bigint | undefined;
+      readonly path: string;
+    }
+  | { readonly kind: 'openapi' }
+  | { readonly kind: 'options'; readonly allow: string };
+
+/** What a store contains. */
+export type Stored = readonly OwnedPlant[];
+
+/** The response to an operation, and what is stored afterwards. */
+export interface Outcome {
+  /** The integer of the error that refuses it. */
+  readonly error?: number;
+  readonly json?: unknown;
+  readonly link?: string;
+  readonly allow?: string;
+  readonly stored: Stored;
+}
+
+/** Returns a user's plants by ascending id. */
+export function plantsOf(stored: Stored, user: string): StoredPlant[] {
+  const plants = stored.filter((owned) => owned.user === user).map(({ plant }) => plant);
+  return plants.sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** Performs an operation as the interface specifies it, in the slow and simple way. */
+export function perform(operation: Operation, stored: Stored): Outcome {
+  if (operation.kind === 'openapi') return { stored };
+  if (operation.kind === 'options') return { allow: operation.allow, stored };
+  if (operation.kind === 'list') return { ...list(operation, plantsOf(stored, operation.user)), stored };
+  const { user } = operation;
+  const id = operation.kind === 'create' ? operation.plant.id : operation.id;
+  const others = stored.filter((owned) => owned.user !== user || owned.plant.id !== id);
+  const exists = others.length < stored.length;
+  if (operation.kind === 'delete') return exists ? { stored: others } : { error: 40402, stored };
+  if (exists) return { error: 40003, stored };
+  return { json: shown(operation.plant), stored: [...stored, { user, plant: operation.plant }] };
+}
+
+function list(
+  { limit = Infinity, after, path }: Extract<Operation, { kind: 'list' }>,
+  plants: readonly StoredPlant[],
+): Pick<Outcome, 'json' | 'link'> {
+  const all = plants.filter(({ id }) => after === undefined || id > after);
+  const page = all.slice(0, limit);
+  const json = page.map(shown);
+  const last = page.at(-1);
+  if (last === undefined || page.length === all.length) return { json };
+  return { json, link: `<${path}?limit=${limit}&after=${last.id}>; rel="next"` };
+}
+
+function shown({ name, tag }: StoredPlant): Plant {
+  return tag === undefined ? { name } : { name, tag };
+}
