@@ -17,6 +17,7 @@ interface Options {
 }
 
 const perSecond = 60;
+const works = ['create', 'list 20', 'list 2000'] as const;
 const aloneMs = 4000;
 const maxDelayMs = 1000;
 
@@ -35,7 +36,7 @@ export function besidePoliteUser(
     run: async (context) => {
       const { server, port, idle } = context;
       const send = (milliseconds: number): Promise<StatsReport> =>
-        startLoad('runAtFixedRate', { port, user: politeUser, perSecond, milliseconds }).report;
+        startLoad('runAtFixedRate', { port, user: politeUser, perSecond, milliseconds, works }).report;
       const alone = await send(aloneMs);
       const overload = await start(context);
       await sleep(500);

@@ -63,8 +63,8 @@ function thenNewClients(name: string, start: (context: Context) => Promise<Overl
   const clients = 20;
   const run = async (context: Context): Promise<Result> => {
     const overload = await start(context);
-    const options = { port: context.port, clients, everyMs: 200, user: politeUser };
-    const stats = await startLoad('arriveOneByOne', options).report;
+    const rate = { perSecond: 5, milliseconds: (clients * 1000) / 5, works: ['new client'] } as const;
+    const stats = await startLoad('runAtFixedRate', { port: context.port, user: politeUser, ...rate }).report;
     const note = await overload.stop();
     const { served, longestMs } = stats;
     const figures = `${served} of ${clients} new clients served, longest wait ${longestMs.toFixed(0)} ms`;
@@ -73,8 +73,8 @@ function thenNewClients(name: string, start: (context: Context) => Promise<Overl
   return { name: `${name}, then ${clients} new clients`, ...settings, run };
 }
 
-function stall(port: number, connections: number, text: string, reads = true): Promise<Overload> {
-  const load = startLoad('sendAndStall', { port, connections, text, reads });
+function stall(port: number, connections: number, text: string, { reads = true, times = 1 } = {}): Promise<Overload> {
+  const load = startLoad('sendAndStall', { port, connections, text, reads, times });
   return untilReady(load, (open) => `${open} of ${connections} connections were open at the end`);
 }
 
@@ -132,7 +132,7 @@ async function fastReaders({ server, port }: Context): Promise<Result> {
 /** Clients stop reading after the first pages, so that each waits for a different page. The server must not keep them. */
 async function stuckReaders({ server, port, idle }: Context): Promise<Result> {
   const maxGrowthMiB = 150;
-  const readers = await stall(port, 500, requestText('GET', '/plants', greedyUser), false);
+  const readers = await stall(port, 500, requestText('GET', '/plants', greedyUser), { reads: false });
   await sleep(10_000);
   // The peak also depends on when garbage is collected.
   const growthMiB = ((await server.memory()).residentBytes - idle.residentBytes) / 2 ** 20;
@@ -149,7 +149,7 @@ async function staleLists({ port, startOther }: Context): Promise<Result> {
   const [delayMs, milliseconds] = [5000, 60_000];
   const other = await startOther();
   try {
-    const options = { createPort: other.port, listPort: port, users: probers, delayMs, milliseconds };
+    const options = { port: other.port, listPort: port, users: probers, delayMs, milliseconds };
     const probing = startLoad('probeFreshness', options);
     await probing.ready;
     // Every fourth connection lists the plants of a prober, so that the server caches them.
@@ -179,10 +179,8 @@ export const scenarios: readonly Scenario[] = [
   }),
   besidePoliteUser({
     name: '100 clients pipeline 1000 × GET /plants?limit=1000 without reading',
-    start: ({ port }) => {
-      const options = { connections: 100, requests: 1000, target: '/plants?limit=1000', user: greedyUser };
-      return untilReady(startLoad('pipelineRequests', { port, ...options }), (sent) => `${sent} requests sent`);
-    },
+    start: ({ port }) =>
+      stall(port, 100, requestText('GET', '/plants?limit=1000', greedyUser), { reads: false, times: 1000 }),
   }),
   besidePoliteUser(
     {

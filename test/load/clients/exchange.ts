@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openConnection } from '../../bench/connections.ts';
+import { tokenOf } from '../../bench/data-set.ts';
 
 /** The response to a request. */
 export interface Received {
@@ -34,15 +35,36 @@ export function exchange(socket: Socket, text: string): Promise<Received | undef
   });
 }
 
-/** The outcome of a request on a new connection. */
-export type Outcome = number | 'closed' | 'no response';
-
-/** Sends a request on a new connection, and waits `maxMs` for the response. */
-export async function requestOnce(port: number, text: string, maxMs: number): Promise<Outcome> {
+/** Sends a request on a new connection, and waits `maxMs` for the response. Returns its status. */
+export async function requestOnce(
+  port: number,
+  text: string,
+  maxMs: number,
+): Promise<number | 'closed' | 'no response'> {
   const socket = await openConnection(port).catch(() => undefined);
   if (socket === undefined) return 'closed';
   const responded = exchange(socket, text).then((received) => received?.status ?? 'closed');
   const outcome = await Promise.race([responded, sleep(maxMs, 'no response' as const, { ref: false })]);
   socket.destroy();
   return outcome;
+}
+
+/** Sends a request on a pooled connection. Resolves with `undefined` if there is no complete response in time. */
+export async function sendByFetch(
+  port: number,
+  user: string,
+  target: string,
+  plant?: object,
+): Promise<{ readonly status: number; readonly json: unknown } | undefined> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}${target}`, {
+      method: plant === undefined ? 'GET' : 'POST',
+      headers: { authorization: `Bearer ${tokenOf(user)}`, 'content-type': 'application/json' },
+      signal: AbortSignal.timeout(20_000),
+      ...(plant !== undefined && { body: JSON.stringify(plant) }),
+    });
+    return { status: response.status, json: await response.json() };
+  } catch {
+    return undefined;
+  }
 }

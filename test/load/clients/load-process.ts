@@ -1,10 +1,4 @@
-import { arriveOneByOne } from './arrivals.ts';
-import { runClosedLoop } from './closed-loop.ts';
-import { runAtFixedRate } from './fixed-rate.ts';
-import { probeFreshness } from './freshness.ts';
-import { requestLists } from './lists.ts';
-import { pipelineRequests } from './pipeline.ts';
-import { sendAndStall } from './stalled.ts';
+import * as loads from './loads.ts';
 
 /** The connection of a load to the process that started it. */
 export interface Control {
@@ -13,16 +7,6 @@ export interface Control {
   /** Resolves when the load must end early. */
   readonly stopped: Promise<void>;
 }
-
-const loads = {
-  arriveOneByOne,
-  pipelineRequests,
-  probeFreshness,
-  requestLists,
-  runAtFixedRate,
-  runClosedLoop,
-  sendAndStall,
-};
 
 /** All loads by their names. */
 export type Loads = typeof loads;

@@ -1,0 +1,213 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openConnection, openConnections } from '../../bench/connections.ts';
+import { randomId } from '../../bench/data-set.ts';
+import { createText, requestHead, requestText } from '../../bench/requests.ts';
+import { exchange, requestOnce, sendByFetch } from './exchange.ts';
+import type { Control } from './load-process.ts';
+import { ResponseStats } from './response-stats.ts';
+import type { StatsReport } from './response-stats.ts';
+
+/** What each load needs. */
+interface Common {
+  readonly port: number;
+  readonly milliseconds: number;
+}
+
+/** The wait for late responses at the end. */
+const graceMs = 5000;
+const plant = { name: 'Fern', tag: 'indoor' };
+
+interface ClosedLoopOptions extends Common {
+  readonly connections: number;
+  /** 'list 20' begins at a random place. 'first page' lists the same 20 plants each time. */
+  readonly work: 'create' | 'list 20' | 'first page';
+  /** The clients use these users in turn. */
+  readonly users: readonly string[];
+}
+
+const reconnectMs = 50;
+
+const textOf = {
+  create: (user: string) => createText(user, randomId(), plant),
+  'list 20': (user: string) => requestText('GET', `/plants?limit=20&after=${Math.floor(Math.random() * 900)}`, user),
+  'first page': (user: string) => requestText('GET', '/plants?limit=20', user),
+};
+
+/** Clients that send their next request after the response to the one before. */
+export async function runClosedLoop(options: ClosedLoopOptions, control: Control): Promise<StatsReport> {
+  const { port, connections, milliseconds, work, users } = options;
+  const sockets = await openConnections(connections, port);
+  control.ready();
+  const stats = new ResponseStats();
+  const end = performance.now() + milliseconds;
+  const runClient = async (first: Socket, user: string): Promise<void> => {
+    let socket: Socket | undefined = first;
+    while (performance.now() < end) {
+      if (socket === undefined) {
+        await sleep(reconnectMs);
+        socket = await openConnection(port).catch(() => undefined);
+        continue;
+      }
+      const response = await stats.measure(exchange.bind(undefined, socket, textOf[work](user)));
+      // After the final response on a connection, the client continues on a new one.
+      if (response?.isLast !== false) socket = undefined;
+    }
+  };
+  const all = Promise.all(sockets.map((socket, n) => runClient(socket, users[n % users.length] ?? '')));
+  await Promise.race([all, control.stopped, sleep(milliseconds + graceMs, undefined, { ref: false })]);
+  return stats.report();
+}
+
+interface FixedRateOptions extends Common {
+  readonly user: string;
+  readonly perSecond: number;
+  /** Sent in turn. A list of 2000 plants needs more than one page. 'new client' lists 20 on a new connection. */
+  readonly works: readonly ('create' | 'list 20' | 'list 2000' | 'new client')[];
+}
+
+const tickMs = 10;
+
+/** Requests of one user at a fixed rate, regardless of how long the responses take. */
+export async function runAtFixedRate(options: FixedRateOptions, control: Control): Promise<StatsReport> {
+  const { port, user, perSecond, milliseconds, works } = options;
+  const stats = new ResponseStats();
+  const send = async (work: string): Promise<{ status: number } | undefined> => {
+    if (work === 'create') return sendByFetch(port, user, '/plants', { id: randomId(), ...plant });
+    if (work !== 'new client') return sendByFetch(port, user, `/plants?limit=${work.slice('list '.length)}`);
+    const outcome = await requestOnce(port, requestText('GET', '/plants?limit=20', user), graceMs);
+    return typeof outcome === 'number' ? { status: outcome } : undefined;
+  };
+  control.ready();
+  const start = performance.now();
+  const pending: Promise<unknown>[] = [];
+  for (let now = start; now < start + milliseconds; now = performance.now()) {
+    for (const due = ((now - start) * perSecond) / 1000; pending.length < due;) {
+      const work = works[pending.length % works.length] ?? 'create';
+      pending.push(stats.measure(() => send(work)));
+    }
+    await sleep(tickMs);
+  }
+  await Promise.race([Promise.all(pending), sleep(graceMs, undefined, { ref: false })]);
+  return stats.report();
+}
+
+interface ListOptions extends Common {
+  readonly connections: number;
+  readonly method: 'GET' | 'HEAD';
+  readonly target: string;
+  readonly user: string;
+}
+
+/**
+ * Clients that request one list each, at the same time, and read it as fast as they can. A list that is cut off counts
+ * as closed.
+ */
+export async function requestLists(options: ListOptions, control: Control): Promise<StatsReport> {
+  const { port, connections, method, target, user, milliseconds } = options;
+  const sockets = await openConnections(connections, port);
+  const stats = new ResponseStats();
+  const text = `${requestHead(method, target, user)}Connection: close\r\n\r\n`;
+  const all = Promise.all(sockets.map((socket) => stats.measure(() => receiveList(socket, text))));
+  control.ready();
+  await Promise.race([all, control.stopped, sleep(milliseconds, undefined, { ref: false })]);
+  return stats.report();
+}
+
+async function receiveList(socket: Socket, text: string): Promise<{ status: number } | undefined> {
+  let head = '';
+  let last = '';
+  socket.on('data', (chunk: Buffer) => {
+    if (!head.includes('\r\n\r\n')) head += chunk.toString('latin1', 0, 1000);
+    last = (last + chunk.subarray(-5).toString('latin1')).slice(-5);
+  });
+  socket.write(text);
+  if (!socket.destroyed) await once(socket, 'close');
+  const status = Number(head.slice(9, 12));
+  const isChunked = text.startsWith('GET') && /\r\ntransfer-encoding: *chunked/i.test(head);
+  return status === 0 || (isChunked && last !== '0\r\n\r\n') ? undefined : { status };
+}
+
+interface StallOptions {
+  readonly port: number;
+  readonly connections: number;
+  readonly text: string;
+  /** How often each client sends the text; default once. */
+  readonly times?: number;
+  /** Whether they read responses. If not, the buffers of the system fill up. */
+  readonly reads: boolean;
+  /** If set, they disconnect after this time, and the load ends. By default they stay until the load is stopped. */
+  readonly stayMs?: number;
+}
+
+const perTurn = 100;
+
+/** Clients that send a text and then nothing. Returns the number of connections that the server has not closed. */
+export async function sendAndStall(options: StallOptions, control: Control): Promise<number> {
+  const { port, connections, text, times = 1, reads, stayMs } = options;
+  const sockets: Socket[] = [];
+  while (sockets.length < connections) {
+    // They send at once, because the server may close connections without a request to make room.
+    const opened = await openConnections(Math.min(perTurn, connections - sockets.length), port);
+    for (const socket of opened) (reads ? socket.resume() : socket).write(text.repeat(times));
+    sockets.push(...opened);
+  }
+  control.ready();
+  await (stayMs === undefined ? control.stopped : sleep(stayMs));
+  const open = sockets.filter((socket) => !socket.destroyed).length;
+  for (const socket of sockets) socket.resetAndDestroy();
+  return open;
+}
+
+interface FreshnessOptions extends Common {
+  /** The port of the server that lists the plants; `port` is that of the server that creates them. */
+  readonly listPort: number;
+  /** Each client has a user of its own, who has no plants with an id under 0. */
+  readonly users: readonly string[];
+  /** The time between the first list of the clients and their first plant, in which other clients start. */
+  readonly delayMs: number;
+}
+
+interface FreshnessReport {
+  /** Lists after an acknowledged create. */
+  readonly lists: number;
+  /** How many of these lists lack the plant. */
+  readonly stale: number;
+  /** Requests without a 200 response. */
+  readonly failed: number;
+}
+
+/** Clients that create a plant through one server, and list it through another after the acknowledgment. */
+export async function probeFreshness(options: FreshnessOptions, control: Control): Promise<FreshnessReport> {
+  const { port, listPort, users, delayMs, milliseconds } = options;
+  const report = { lists: 0, stale: 0, failed: 0 };
+  /** Returns the JSON of a 200 response, and `undefined` for anything else. */
+  const send = async (to: number, target: string, user: string, plant?: object): Promise<unknown> => {
+    const response = await sendByFetch(to, user, target, plant);
+    if (response?.status === 200) return response.json;
+    report.failed++;
+    await sleep(reconnectMs);
+    return undefined;
+  };
+  const list = async (user: string): Promise<{ name: string }[] | undefined> =>
+    (await send(listPort, '/plants?limit=20', user)) as { name: string }[] | undefined;
+  // The clients connect now, because a busy server accepts only one connection in each event loop iteration.
+  await Promise.all(users.map(list));
+  control.ready();
+  await sleep(delayMs);
+  const end = performance.now() + milliseconds;
+  const probe = async (user: string): Promise<void> => {
+    // The newest plant has the smallest id, so it is the first in the list.
+    for (let id = -1; performance.now() < end; id--) {
+      const name = String(id);
+      if ((await send(port, '/plants', user, { id, name })) === undefined) continue;
+      const listed = await list(user);
+      if (listed === undefined) continue;
+      report.lists++;
+      if (listed[0]?.name !== name) report.stale++;
+    }
+  };
+  await Promise.all(users.map(probe));
+  return report;
+}
