@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expectedStatuses, startWriteLoad } from './write-load.ts';
-import type { LoadResult } from './write-load.ts';
-import { listAll } from '../support/model-clients.ts';
+import { listAll, startModelClients } from '../support/model-clients.ts';
+import type { ModelClients } from '../support/model-clients.ts';
+import { PlantModel } from '../support/plant-model.ts';
+import type { Findings } from '../support/plant-model.ts';
 import type { Cluster } from './cluster.ts';
 import type { Scenario } from './scenarios.ts';
 
@@ -9,28 +10,29 @@ export interface ScenarioContext {
   readonly cluster: Cluster;
   /** The URLs of the servers. */
   readonly urls: readonly string[];
-  /** The token of a user without plants. */
+  /** A user without plants. */
+  readonly user: string;
   readonly token: string;
 }
 
 /** What the clients of a scenario received, compared with the plants that exist afterwards. */
-export interface ScenarioResult extends LoadResult {
-  /** Plants whose create was acknowledged, or reported as taken, and that do not exist. */
-  readonly lost: number;
-  /** Plants whose delete was acknowledged, or reported as already deleted, and that exist. */
-  readonly resurrected: number;
-  /** Plants that exist although no request for them succeeded. */
-  readonly phantom: number;
-  /** Responses that no client should receive, such as 500. */
-  readonly unexpected: number;
+export interface ScenarioResult extends Findings {
+  readonly clients: ModelClients;
 }
 
-/** Returns whether no write was lost, and no response was unexpected. */
-export function isCorrect({ lost, resurrected, phantom, unexpected }: ScenarioResult): boolean {
-  return lost + resurrected + phantom + unexpected === 0;
+/** Returns how many responses were wrong, or missing. */
+export function countWrong({ problems, statuses }: ModelClients): number {
+  return problems.length + (statuses.get(0) ?? 0);
+}
+
+/** Returns whether no write was lost, and no response was wrong. */
+export function isCorrect({ lost, resurrected, phantom, clients }: ScenarioResult): boolean {
+  return lost.length + resurrected.length + phantom.length + countWrong(clients) === 0;
 }
 
 const clientCount = 16;
+/** So many that a client rarely uses an id again while plants that it contains may be lost. */
+const idsEach = 3000;
 /** The pause of a client after a 503. */
 const pauseMs = 100;
 const quietMs = 3000;
@@ -40,28 +42,17 @@ const recoveryMs = 120_000;
 /** Runs a scenario while clients create and delete plants. Lists the plants when the cluster has all three members again. */
 export async function runScenario(
   scenario: Scenario,
-  { cluster, urls, token }: ScenarioContext,
+  { cluster, urls, user, token }: ScenarioContext,
 ): Promise<ScenarioResult> {
-  const load = startWriteLoad({ urls, token, clients: clientCount, pauseMs });
+  const model = new PlantModel();
+  const tokens = new Map([[user, token]]);
+  const options = { urls, tokens, clients: clientCount, idsEach, random: Math.random, pauseMs };
+  const clients = startModelClients(model, options);
   await sleep(quietMs);
-  await scenario(cluster, load);
+  await scenario(cluster, clients);
   // Under load, so that plants are acknowledged while a machine joins the cluster again.
   await cluster.whenHealthy(recoveryMs);
   await sleep(quietMs);
-  const result = await load.stop();
-  const listed = await listAll(urls[0] ?? '', token);
-  const existing = new Set(listed.map(({ name }) => Number(name.replace('plant ', ''))));
-  const { created, deleted, statuses } = result;
-  const unexpected = Object.entries(statuses).filter(([status]) => !expectedStatuses.includes(status));
-  return {
-    ...result,
-    lost: countWhere(created, (id) => !existing.has(id)),
-    resurrected: countWhere(deleted, (id) => existing.has(id)),
-    phantom: countWhere(existing, (id) => !created.has(id) && !deleted.has(id)),
-    unexpected: unexpected.reduce((sum, [, count]) => sum + count, 0),
-  };
-}
-
-function countWhere(ids: ReadonlySet<number>, isCounted: (id: number) => boolean): number {
-  return [...ids].filter(isCounted).length;
+  await clients.stop();
+  return { clients, ...model.check(user, await listAll(urls[0] ?? '', token)) };
 }

@@ -55,8 +55,10 @@ async function runAll(): Promise<void> {
   const urls = servers.map(({ url }) => url);
   for (const [index, name] of names.entries()) {
     const token = tokens[index] ?? '';
-    results.set(descriptions[name], await runScenario(scenarios[name], { cluster, urls, token }));
+    const result = await runScenario(scenarios[name], { cluster, urls, user: name, token });
+    results.set(descriptions[name], result);
     progress(name);
+    if (name !== control) for (const problem of result.clients.problems) console.error(problem);
   }
 }
 
@@ -89,7 +91,7 @@ try {
 }
 const isPassed =
   isComplete &&
-  [...results].every(([name, result]) => (name === descriptions[control] ? result.lost > 0 : isCorrect(result)));
+  [...results].every(([name, result]) => (name === descriptions[control] ? result.lost.length > 0 : isCorrect(result)));
 const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1);
 const load = `load average ${loadavg()[0]?.toFixed(1) ?? ''}`;
 const programs = `Patroni ${versions.patroni}, PostgreSQL ${versions.postgres}, etcd ${versions.etcd}, HAProxy ${versions.haproxy}`;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Load } from './write-load.ts';
+import type { ModelClients } from '../support/model-clients.ts';
 import type { Cluster } from './cluster.ts';
 
 /** Makes a part of the cluster fail, then restores it. Resolves when the servers can write plants again. */
-export type Scenario = (cluster: Cluster, load: Load) => Promise<void>;
+export type Scenario = (cluster: Cluster, load: ModelClients) => Promise<void>;
 
 /** How long a failover may take. Patroni's `ttl` on the page is 30 seconds. */
 const failoverMs = 90_000;
@@ -20,7 +20,7 @@ export const scenarios = {
   kill: async (cluster, load) => {
     const primary = await cluster.leader();
     await primary.killDatabase();
-    await load.acknowledgedMore(enoughWrites, failoverMs);
+    await load.acknowledgeMore(enoughWrites, failoverMs);
     primary.patroni.start();
   },
   switchover: async (cluster, load) => {
@@ -33,7 +33,7 @@ export const scenarios = {
       signal: AbortSignal.timeout(failoverMs),
     });
     if (response.status !== 200) throw new Error(`Switchover: ${response.status} ${await response.text()}`);
-    await load.acknowledgedMore(enoughWrites, failoverMs);
+    await load.acknowledgeMore(enoughWrites, failoverMs);
   },
   freeze: (cluster, load) => freezePrimary(cluster, load, freezeMs),
   'long-freeze': (cluster, load) => freezePrimary(cluster, load, longFreezeMs),
@@ -41,13 +41,13 @@ export const scenarios = {
     await Promise.all(cluster.proxies.map(({ process: proxy }) => proxy.kill()));
     await sleep(proxyOutageMs);
     for (const { process: proxy } of cluster.proxies) proxy.start();
-    await load.acknowledgedMore(enoughWrites, failoverMs);
+    await load.acknowledgeMore(enoughWrites, failoverMs);
   },
   etcd: async (cluster, load) => {
     await Promise.all(cluster.machines.map(({ etcd }) => etcd.kill()));
     await sleep(etcdOutageMs);
     for (const { etcd } of cluster.machines) etcd.start();
-    await load.acknowledgedMore(enoughWrites, failoverMs);
+    await load.acknowledgeMore(enoughWrites, failoverMs);
   },
   standbys: killStandbysThenPrimary,
   control: async (cluster, load) => {
@@ -81,7 +81,7 @@ export const descriptions: Readonly<Record<ScenarioName, string>> = {
  * On one machine, each commit reaches the standbys immediately. Only while they are down can the primary be ahead. If
  * Patroni noticed that they are down, it would not promote them afterwards. Therefore, it is frozen until it is killed.
  */
-async function killStandbysThenPrimary(cluster: Cluster, load: Load): Promise<void> {
+async function killStandbysThenPrimary(cluster: Cluster, load: ModelClients): Promise<void> {
   const primary = await cluster.leader();
   const standbys = cluster.machines.filter((machine) => machine !== primary);
   primary.freezePatroni();
@@ -89,14 +89,14 @@ async function killStandbysThenPrimary(cluster: Cluster, load: Load): Promise<vo
   await sleep(standbyOutageMs);
   await primary.killDatabase();
   for (const { patroni } of standbys) patroni.start();
-  await load.acknowledgedMore(enoughWrites, failoverMs);
+  await load.acknowledgeMore(enoughWrites, failoverMs);
   primary.patroni.start();
 }
 
-async function freezePrimary(cluster: Cluster, load: Load, ms: number): Promise<void> {
+async function freezePrimary(cluster: Cluster, load: ModelClients, ms: number): Promise<void> {
   const primary = await cluster.leader();
   primary.freezeDatabase();
   await sleep(ms);
   primary.resumeDatabase();
-  await load.acknowledgedMore(enoughWrites, failoverMs);
+  await load.acknowledgeMore(enoughWrites, failoverMs);
 }

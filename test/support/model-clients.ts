@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from './eventually.ts';
 import { tagOf } from './plant-model.ts';
 import type { ListedPlant, ModelKey, PlantModel } from './plant-model.ts';
 
@@ -33,8 +35,12 @@ export interface ModelClients {
   readonly statuses: Map<number, number>;
   /** Descriptions of incorrect responses. */
   readonly problems: string[];
+  /** The longest time between two acknowledgements, and from a request to its response, in milliseconds. */
+  readonly longest: { gapMs: number; requestMs: number };
   /** Returns the number of acknowledged creates and deletes. */
   acknowledged(): number;
+  /** Resolves when this many more writes are acknowledged. Rejects after `withinMs` milliseconds. */
+  acknowledgeMore(count: number, withinMs: number): Promise<void>;
   /** Stops the clients after their current requests. */
   stop(): Promise<void>;
 }
@@ -51,8 +57,10 @@ export function startModelClients(
   const { urls, tokens, clients, idsEach = 30, random, pauseMs = 5 } = options;
   const statuses = new Map<number, number>();
   const problems: string[] = [];
+  const longest = { gapMs: 0, requestMs: 0 };
   const users = [...tokens.keys()];
   let isStopping = false;
+  let acknowledgedAt = performance.now();
 
   const pick = (from: readonly string[]): string => from[Math.floor(random() * from.length)] ?? '';
 
@@ -106,10 +114,17 @@ export function startModelClients(
       const url = pick(alive);
       const user = pick(users);
       const id = Math.floor(random() * idsEach) * clients + client;
+      const sentAt = performance.now();
       const status = await writeOne(agent, url, { user, id });
       if (status === 'refused') {
         alive.splice(alive.indexOf(url), 1);
         continue;
+      }
+      const now = performance.now();
+      longest.requestMs = Math.max(longest.requestMs, now - sentAt);
+      if (status === 200 || status === 204) {
+        longest.gapMs = Math.max(longest.gapMs, now - acknowledgedAt);
+        acknowledgedAt = now;
       }
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       if (status === 0 || status === 503) await sleep(pauseMs);
@@ -118,10 +133,18 @@ export function startModelClients(
   }
 
   const running = Promise.all(Array.from({ length: clients }, runClient));
+  const acknowledged = (): number => (statuses.get(200) ?? 0) + (statuses.get(204) ?? 0);
   return {
     statuses,
     problems,
-    acknowledged: () => (statuses.get(200) ?? 0) + (statuses.get(204) ?? 0),
+    longest,
+    acknowledged,
+    acknowledgeMore: async (count, withinMs) => {
+      const enough = acknowledged() + count;
+      await eventually(() => {
+        assert.ok(acknowledged() >= enough, JSON.stringify([...statuses]));
+      }, withinMs);
+    },
     stop: async () => {
       isStopping = true;
       await running;
