@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { copyFile, mkdir } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { pack } from '../package/pack.ts';
 import { callService } from '../support/call.ts';
 import { eventually } from '../support/eventually.ts';
-import { listen } from '../support/listen.ts';
+import { freePort } from '../support/listen.ts';
 import { runSuccessfully } from '../support/run-program.ts';
 import { untilListening } from '../support/server-process.ts';
 import type { ServerProcess } from '../support/server-process.ts';
@@ -43,21 +42,13 @@ async function startContainer(
   image: string,
   name: string,
 ): Promise<ServerProcess & { adminUrl: string; exitCode: Promise<number | null> }> {
-  const adminPort = await freePort(t);
+  const adminPort = await freePort();
   const variables = ['--env=PORT=0', `--env=PLANT_STORE_ADMIN_PORT=${adminPort}`];
   const flags = ['--read-only', '--read-only-tmpfs=false', '--volume=plants:/data', ...variables];
   const child = podman.startContainer('--name', name, ...flags, image);
   const exitCode = once(child, 'exit').then(([code]) => code as number | null);
   const server = await untilListening(t, child, /^Plant Store listening on http:\/\/0\.0\.0\.0:(\d+)\n/m);
   return { ...server, adminUrl: `http://127.0.0.1:${adminPort}`, exitCode };
-}
-
-async function freePort(t: TestContext): Promise<number> {
-  const free = createServer();
-  const port = await listen(t, free);
-  free.close();
-  await once(free, 'close');
-  return port;
 }
 
 describe('deploy/container/Containerfile', () => {

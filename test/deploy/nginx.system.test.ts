@@ -3,7 +3,6 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:http2';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
@@ -14,7 +13,7 @@ import { issueToken } from '../../src/tokens/issue.ts';
 import { hasOpenssl, issueCertificate } from '../support/certificate.ts';
 import { runCommand, startServer } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
-import { listen } from '../support/listen.ts';
+import { freePort } from '../support/listen.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { root } from '../support/sources.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -26,13 +25,6 @@ function hasNginx(t: TestContext): boolean {
   return false;
 }
 
-async function freePort(t: TestContext): Promise<number> {
-  const free = createServer();
-  const port = await listen(t, free);
-  free.close();
-  return port;
-}
-
 interface Ports {
   readonly http: number;
   readonly https: number;
@@ -40,7 +32,7 @@ interface Ports {
 
 /** Starts nginx with the configuration in deploy/, but with free ports and a new certificate. */
 async function startNginx(t: TestContext, cwd: string, upstream: number, prefix: string): Promise<Ports> {
-  const ports = { http: await freePort(t), https: await freePort(t) };
+  const ports = { http: await freePort(), https: await freePort() };
   const { certificate, key } = issueCertificate(cwd);
   const site = (await readFile(join(root, 'deploy/nginx/plant-store.conf'), 'utf8'))
     .replace('127.0.0.1:3000', `127.0.0.1:${upstream}`)

@@ -1,11 +1,9 @@
-import { once } from 'node:events';
 import { chown, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/listen.ts';
 import { DatabaseMachine } from './database-machine.ts';
 import { LoggedProcess, owner } from './logged-process.ts';
 import { adapt, machines, pagePorts } from './page.ts';
@@ -54,7 +52,8 @@ export class Cluster {
   static async prepare({ folder, programs, page }: ClusterOptions): Promise<Cluster> {
     if (owner.uid !== undefined && owner.gid !== undefined) await chown(folder, owner.uid, owner.gid);
     const ports = new Map<number, number>();
-    for (const port of Object.values(pagePorts)) ports.set(port, await freePort());
+    // Free on all loopback addresses.
+    for (const port of Object.values(pagePorts)) ports.set(port, await freePort('0.0.0.0'));
     const databaseMachines: DatabaseMachine[] = [];
     for (const machine of machines) {
       databaseMachines.push(await DatabaseMachine.prepare({ ...machine, folder, programs, page, ports }));
@@ -62,7 +61,7 @@ export class Cluster {
     const proxies: Proxy[] = [];
     for (let number = 1; number <= proxyCount; number++) {
       const name = `haproxy${number}`;
-      const proxyPorts = new Map([...ports, [pagePorts.proxy, await freePort()]]);
+      const proxyPorts = new Map([...ports, [pagePorts.proxy, await freePort('0.0.0.0')]]);
       const replacements = { name, address: '127.0.0.1', ports: proxyPorts, paths: new Map<string, string>() };
       const config = join(folder, `${name}.cfg`);
       await writeFile(config, adapt(page.haproxy, replacements));
@@ -163,14 +162,4 @@ async function runStatements(
   } finally {
     await client.end();
   }
-}
-
-/** Returns a port that is free on all loopback addresses. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '0.0.0.0');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

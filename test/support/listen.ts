@@ -20,6 +20,16 @@ export async function listenUrl(t: HasAfter, server: Server): Promise<string> {
   return `http://127.0.0.1:${await listen(t, server)}`;
 }
 
+/** Returns a port that no process listens on, by default of the address 127.0.0.1. */
+export async function freePort(host = '127.0.0.1'): Promise<number> {
+  const server = createServer().listen(0, host);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
 /** Returns the port of a server that accepts connections and never responds. */
 export function occupyPort(t: HasAfter, host?: string): Promise<number> {
   return listen(t, createServer(), host);

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from './eventually.ts';
+import { freePort } from './listen.ts';
 import { ownedFolder, spawnAsOwner, writeOwnedFile } from './postgres-binaries.ts';
-import { freePort } from './postgres.ts';
 import type { PostgresCluster } from './postgres.ts';
 
 /** The program of Debian's package. */

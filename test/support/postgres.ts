@@ -1,14 +1,15 @@
 import { appendFile, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { once } from 'node:events';
 import type { ChildProcess } from 'node:child_process';
 import { Client, Pool } from 'pg';
 import type { PoolConfig } from 'pg';
 import { eventually } from './eventually.ts';
+import { freePort } from './listen.ts';
 import { copyFolder, ownedFolder, spawnPostgres, succeed, writeOwnedFile } from './postgres-binaries.ts';
 import type { HasAfter } from './temporary-folder.ts';
+
+export { freePort };
 
 /** Numbers the databases and schemas of this process. */
 let nameCount = 0;
@@ -217,14 +218,4 @@ function killIfRunning(pid: number): void {
   } catch {
     // The process has already ended.
   }
-}
-
-/** Returns a port that no process listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
