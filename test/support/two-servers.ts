@@ -5,6 +5,7 @@ import type { StorageAdapter } from '../../src/index.ts';
 import { PostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
 import { namesIn } from './call.ts';
 import type { Answered, Call } from './call.ts';
+import { startPlantLoad } from './plant-load.ts';
 import { poolOf } from './postgres.ts';
 import { startService } from './service.ts';
 import type { Service } from './service.ts';
@@ -66,29 +67,9 @@ export function testTwoServers(createLocation: CreateLocation): void {
 
   it('list the same plants after random creates and deletes', async (t) => {
     const services = await startServices(t, createLocation);
-    let [created, removed] = [0, 0];
-    await Promise.all(
-      services.flatMap((service, n) =>
-        Array.from({ length: 12 }, async (_, worker) => {
-          for (let step = 0; step < 30; step++) {
-            const id = (step * 7 + worker * 5 + n) % 20;
-            if ((step + worker + n) % 2 === 0) {
-              const { status } = await service.call('POST', '/plants', { body: `{"id":${id},"name":"x"}` });
-              if (status === 200) created++;
-              else assert.equal(status, 400);
-            } else {
-              const { status } = await service.call('DELETE', `/plants/${id}`);
-              if (status === 204) removed++;
-              else assert.equal(status, 404);
-            }
-          }
-        }),
-      ),
-    );
-    // Each acknowledged create was deleted once or is listed.
-    for (const service of services) {
-      assert.equal(((await service.call('GET', '/plants')).json as unknown[]).length, created - removed);
-    }
+    const load = startPlantLoad(t, services);
+    await load.acknowledgeMore(500);
+    await load.assertNothingLost();
     assertNoFaults(services);
   });
 
