@@ -1,22 +1,21 @@
 import type { CheckClient } from './check-client.ts';
-
-/**
- * The level of a rule (RFC 2119). A server that breaks a MUST rule does not implement the interface. A broken SHOULD
- * rule is only a warning.
- */
-type Level = 'MUST' | 'SHOULD';
+import type { NewPlant } from './check-user.ts';
 
 /**
  * Resolves if the server follows a rule. Rejects with a CheckFailure if the server violates the rule, and with a NotRun
- * if the check cannot be run.
+ * if the check cannot be run. `plant` is a new plant for this check, which no user has created yet.
  */
-export type Check = (client: CheckClient) => Promise<unknown>;
+export type Check = (client: CheckClient, plant: NewPlant) => Promise<unknown>;
 
 /** One named check of a server. */
 export interface CheckCase {
   /** A stable identifier for programs, in kebab-case. */
   readonly id: string;
-  readonly level: Level;
+  /**
+   * The level of the rule (RFC 2119). A server that breaks a MUST rule does not implement the interface. A broken
+   * SHOULD rule is only a warning.
+   */
+  readonly level: 'MUST' | 'SHOULD';
   /** The rule as a sentence that begins with the level, such as 'MUST respond with 404 to an unknown path'. */
   readonly name: string;
   /** The document and the section that contain the rule. */
@@ -34,20 +33,31 @@ export function checksOf(source: string, table: Readonly<Record<string, Check>>)
     const parts = /^(\S+) ((MUST|SHOULD) .+?)(?: \[([^\]]+)\])?$/.exec(key);
     if (parts === null) throw new TypeError(`'${key}' must contain an id, a level and a rule`);
     const [, id = '', name = '', level, from = source] = parts;
-    return { id, level: level as Level, name, source: sourceName(from), run };
+    const isStandard = /^(?:RFC|WHATWG) /.test(from);
+    return {
+      id,
+      level: level as CheckCase['level'],
+      name,
+      source: isStandard ? from : `Plant Store interface: ${from}`,
+      run,
+    };
   });
 }
 
 /** Returns a check that checks each of the values, one after another. */
 export function each<T>(
-  values: readonly T[] | ((client: CheckClient) => readonly T[]),
-  check: (client: CheckClient, value: T) => Promise<unknown>,
+  values: readonly T[] | ((client: CheckClient, plant: NewPlant) => readonly T[] | Promise<readonly T[]>),
+  check: (client: CheckClient, value: T) => unknown,
 ): Check {
-  return async (client) => {
-    for (const value of typeof values === 'function' ? values(client) : values) await check(client, value);
+  return async (client, plant) => {
+    for (const value of typeof values === 'function' ? await values(client, plant) : values) await check(client, value);
   };
 }
 
-function sourceName(source: string): string {
-  return /^(?:RFC|WHATWG) /.test(source) ? source : `Plant Store interface: ${source}`;
+/** Returns a check that begins with the creation of its plant by user A. */
+export function created(check: Check): Check {
+  return async (client, plant) => {
+    await client.a.mustCreate(plant);
+    await check(client, plant);
+  };
 }

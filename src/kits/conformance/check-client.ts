@@ -1,16 +1,7 @@
 import { CheckUser, newPlantJson } from './check-user.ts';
-import type { CheckPlant } from './check-user.ts';
+import type { NewPlant } from './check-user.ts';
 import type { Exchange, Send } from './exchange.ts';
-import {
-  expect,
-  expectError,
-  expectList,
-  expectPlant,
-  expectPlants,
-  expectSuccess,
-  isSuccess,
-  NotRun,
-} from './expect.ts';
+import { expect, expectError, expectList, expectPlant, expectPlants, expectSuccess, NotRun } from './expect.ts';
 import type { ListedPlant } from './expect.ts';
 import { redactor } from './redact.ts';
 
@@ -27,19 +18,13 @@ export interface CheckTokens {
   readonly readOnly?: string | undefined;
 }
 
-/** Options of a {@link CheckClient}. */
-export interface CheckClientOptions {
+interface CheckClientOptions {
   readonly send: Send;
   /** The URL of the server, without a trailing slash. The target of each request is appended to this URL. */
   readonly baseUrl: string;
   readonly tokens: CheckTokens;
   /** Once this signal is aborted, the checks can send no further requests. */
   readonly signal?: AbortSignal;
-}
-
-/** A plant with an id that no other check uses. */
-export interface NewPlant extends CheckPlant {
-  readonly id: bigint;
 }
 
 /**
@@ -143,18 +128,13 @@ export class CheckClient {
   }
 
   /** Returns a plant with a new id and a new name. */
-  newPlant(tag?: string): NewPlant {
-    return { id: this.newId(), name: this.newName(), ...(tag !== undefined && { tag }) };
-  }
-
-  /** Returns plants with new ids and names. The ids are consecutive and in ascending order. */
-  newPlants(count: number): NewPlant[] {
-    return Array.from({ length: count }, () => this.newPlant());
+  newPlant(): NewPlant {
+    return { id: this.newId(), name: this.newName() };
   }
 
   /** Creates a plant that a check requires, with a new id and a new name. */
-  async createPlant(user: CheckUser = this.a, tag?: string): Promise<NewPlant> {
-    const plant = this.newPlant(tag);
+  async createPlant(user: CheckUser = this.a): Promise<NewPlant> {
+    const plant = this.newPlant();
     await user.mustCreate(plant);
     return plant;
   }
@@ -170,20 +150,20 @@ export class CheckClient {
    * Creates a plant for user A with the given id instead of a new one. Throws a NotRun if user A already has a plant
    * with this id.
    */
-  async createAtFixedId(id: bigint): Promise<CheckPlant> {
+  async createAtFixedId(id: bigint): Promise<NewPlant> {
     const plant = { id, name: this.newName() };
     const created = await this.a.send('POST /plants', { body: newPlantJson(plant) });
-    // The plant may be deleted only if this request has created it.
-    if (isSuccess(created)) this.a.track(id);
-    else if (created.response.status === 400 && (await this.#isTaken(created))) {
+    if (created.response.status === 400 && (await this.#isTaken(created))) {
       throw new NotRun(`User A already has a plant with the id ${id}.`);
     }
     await expectSuccess(created);
+    // The plant may be deleted only if this request has created it.
+    this.a.track(id);
     return plant;
   }
 
   /** Checks that the response to the creation of a plant contains this plant. */
-  async expectCreated(plant: CheckPlant, user: CheckUser = this.a): Promise<void> {
+  async expectCreated(plant: NewPlant, user: CheckUser = this.a): Promise<void> {
     await expectPlant(user.create(plant), plant);
   }
 
@@ -198,10 +178,12 @@ export class CheckClient {
     return { plants: (await expectList(exchange)).filter(({ name }) => name.startsWith(this.marker)), exchange };
   }
 
-  /** Checks that the plants of the current check in a list have exactly these names, in this order. */
-  async expectMine(names: readonly string[], expected: string, user?: CheckUser, query?: string): Promise<void> {
+  /** Checks that the plants of the current check in a list have exactly the names of these plants, in this order. */
+  async expectMine(expected: readonly ListedPlant[], user?: CheckUser, query?: string): Promise<void> {
     const { plants, exchange } = await this.listMine(user, query);
-    expect(plants.map(({ name }) => name).join() === names.join(), exchange, expected);
+    const names = expected.map(({ name }) => name).join(', ');
+    const what = names === '' ? 'no plant of this check' : `of the plants of this check: ${names}`;
+    expect(plants.map(({ name }) => name).join(', ') === names, exchange, what);
   }
 
   /** Deletes all plants that the checks may have created. Also works after `signal` is aborted. */
@@ -216,9 +198,9 @@ export class CheckClient {
     const found: string[] = [];
     for (const token of [this.tokens.a, this.tokens.b]) {
       const plants = await expectList(new CheckUser(this.#send, token).list());
-      found.push(...plants.map(({ name }) => name).filter((name) => name.startsWith(this.#runMarker)));
+      found.push(...plants.map(({ name }) => name));
     }
-    return found;
+    return found.filter((name) => name.startsWith(this.#runMarker));
   }
 
   /** Checks whether the error in the response is the one that the server sends if an id is taken. */

@@ -1,36 +1,26 @@
 import { expectSuccess } from './expect.ts';
 import type { ListedPlant } from './expect.ts';
-import type { Exchange, Send } from './exchange.ts';
+import type { CheckRequest, Exchange, Send } from './exchange.ts';
 
 /** The maximum number of requests that a {@link CheckUser} sends concurrently. */
 const concurrency = 16;
 
-/** The body of a request. */
-export type Body = string | Uint8Array<ArrayBuffer>;
-
-/** The optional parts of a request. */
-interface RequestParts {
-  readonly body?: Body;
-  /**
-   * Headers that replace the default headers, which are `Authorization` and, if there is a body, `Content-Type`. If a
-   * value is `undefined`, the request does not have this header.
-   */
-  readonly headers?: Readonly<Record<string, string | undefined>>;
-}
-
-/** An id in a request: a string if a check requires a particular notation, such as `1e3`. */
-type Id = bigint | string;
+/**
+ * Headers that replace the default headers, which are `Authorization` and, if there is a body, `Content-Type`. If a
+ * value is `undefined`, the request does not have this header.
+ */
+type ReplacedHeaders = Readonly<Record<string, string | undefined>>;
 
 /** A plant that a check creates. */
-export interface CheckPlant extends ListedPlant {
-  readonly id: Id;
+export interface NewPlant extends ListedPlant {
+  readonly id: bigint;
 }
 
 /** Sends requests with one token, and records the ids of the plants that these requests may have created. */
 export class CheckUser {
   readonly #send: Send;
   readonly #token: string | undefined;
-  readonly #ids = new Set<string>();
+  readonly #ids = new Set<bigint>();
 
   /** `token` is `undefined` for requests without credentials. */
   constructor(send: Send, token?: string) {
@@ -42,15 +32,17 @@ export class CheckUser {
    * Sends a request and returns it together with the response. `line` is the method and the target, such as
    * `GET /plants`.
    */
-  async send(line: string, { body, headers }: RequestParts = {}): Promise<Exchange> {
+  async send(line: string, parts: { body?: CheckRequest['body']; headers?: ReplacedHeaders } = {}): Promise<Exchange> {
     const [method = '', target = ''] = line.split(' ');
-    const all: Record<string, string | undefined> = {
+    const all: ReplacedHeaders = {
       ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...headers,
+      ...(parts.body !== undefined && { 'content-type': 'application/json' }),
+      ...parts.headers,
     };
-    const sent = Object.fromEntries(Object.entries(all).filter((entry): entry is [string, string] => entry[1] != null));
-    const request = { method, target, headers: sent, ...(body !== undefined && { body }) };
+    const headers = Object.fromEntries(
+      Object.entries(all).filter((entry): entry is [string, string] => entry[1] != null),
+    );
+    const request = { method, target, headers, body: parts.body };
     return { request, response: await this.#send(request) };
   }
 
@@ -58,19 +50,19 @@ export class CheckUser {
    * Sends a body to POST /plants. `ids` are the ids with which the server may store a plant, correctly or by mistake.
    * No other client may use these ids, because plants with these ids are deleted after the check.
    */
-  async post(body: Body, ...ids: readonly Id[]): Promise<Exchange> {
+  async post(body: CheckRequest['body'], ...ids: readonly bigint[]): Promise<Exchange> {
     this.track(...ids);
     return this.send('POST /plants', { body });
   }
 
-  /** Sends a NewPlant to POST /plants. The headers replace the default headers. */
-  async create(plant: CheckPlant, headers: RequestParts['headers'] = {}): Promise<Exchange> {
+  /** Sends a NewPlant to POST /plants. */
+  async create(plant: NewPlant, headers: ReplacedHeaders = {}): Promise<Exchange> {
     this.track(plant.id);
     return this.send('POST /plants', { body: newPlantJson(plant), headers });
   }
 
   /** Creates plants that a check requires. Throws a CheckFailure if the server refuses one. */
-  async mustCreate(...plants: readonly CheckPlant[]): Promise<void> {
+  async mustCreate(...plants: readonly NewPlant[]): Promise<void> {
     await inBatches(plants, async (plant) => expectSuccess(this.create(plant)));
   }
 
@@ -79,18 +71,15 @@ export class CheckUser {
     return this.send(query === '' ? 'GET /plants' : `GET /plants?${query}`);
   }
 
-  /** Sends DELETE /plants/{id}. */
-  async remove(id: Id): Promise<Exchange> {
+  /** Sends DELETE /plants/{id}. The id is a string if a check requires a particular notation, such as `1e3`. */
+  async remove(id: bigint | string): Promise<Exchange> {
     return this.send(`DELETE /plants/${id}`);
   }
 
   /** Records ids of plants that {@link cleanUp} must delete. They must be ids that only this run uses. */
-  track(...ids: readonly Id[]): void {
-    for (const id of ids) {
-      this.#ids.add(String(id));
-      // A faulty server may convert ids in request bodies to doubles, but not ids in paths.
-      if (typeof id === 'bigint') this.#ids.add(BigInt(Number(id)).toString());
-    }
+  track(...ids: readonly bigint[]): void {
+    // A faulty server may convert ids in request bodies to doubles, but not ids in paths.
+    for (const id of ids) this.#ids.add(id).add(BigInt(Number(id)));
   }
 
   /** Deletes the plants with the recorded ids. Sends the requests with the given function. */
@@ -112,6 +101,6 @@ async function inBatches<T>(items: readonly T[], perform: (item: T) => Promise<u
  * Returns a NewPlant as JSON. The id is inserted as text, because a JavaScript number cannot represent every id
  * exactly.
  */
-export function newPlantJson({ id, name, tag }: CheckPlant): string {
+export function newPlantJson({ id, name, tag }: NewPlant): string {
   return `{"id":${id},${JSON.stringify({ name, tag }).slice(1)}`;
 }

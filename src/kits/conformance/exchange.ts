@@ -4,7 +4,7 @@ export interface CheckRequest {
   /** The path and query after the base URL, such as `/plants?limit=1`. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array<ArrayBuffer>;
+  readonly body?: string | Uint8Array<ArrayBuffer> | undefined;
 }
 
 /** A complete response. */

@@ -36,18 +36,14 @@ export async function expectStatus(sent: Sent, ...statuses: readonly number[]): 
   return exchange;
 }
 
-/** Returns whether the response has a 2xx status. */
-export function isSuccess({ response }: Exchange): boolean {
-  return response.status >= 200 && response.status < 300;
-}
-
 /**
  * Checks that a request has succeeded, with any 2xx status. Used for requests that prepare a check; other checks test
  * the exact status.
  */
 export async function expectSuccess(sent: Sent): Promise<Exchange> {
   const exchange = await sent;
-  expect(isSuccess(exchange), exchange, 'a successful status, which this check needs to continue');
+  const { status } = exchange.response;
+  expect(status >= 200 && status < 300, exchange, 'a successful status, which this check needs to continue');
   return exchange;
 }
 
@@ -72,9 +68,9 @@ export function expectJson(exchange: Exchange): unknown {
   }
 }
 
-/** Checks that a response has no body. */
-export async function expectNoBody(sent: Sent): Promise<void> {
-  const exchange = await sent;
+/** Checks that a response has this status and no body. */
+export async function expectNoBody(sent: Sent, status: number): Promise<void> {
+  const exchange = await expectStatus(sent, status);
   expect(exchange.response.text === '', exchange, 'no body');
 }
 
@@ -93,8 +89,7 @@ function listed({ name, tag }: ListedPlant): ListedPlant {
 export async function expectPlant(sent: Sent, plant: ListedPlant): Promise<void> {
   const exchange = await expectStatus(sent, 200);
   const expected = listed(plant);
-  const isEqual = isDeepStrictEqual(expectJson(exchange), expected);
-  expect(isEqual, exchange, `the Plant ${JSON.stringify(expected)}`);
+  expect(isDeepStrictEqual(expectJson(exchange), expected), exchange, `the Plant ${JSON.stringify(expected)}`);
 }
 
 /** Checks that the body of a response is a list: a JSON array of objects that have a name. Returns the list. */
@@ -114,28 +109,21 @@ export async function expectPlants(sent: Sent, plants: readonly ListedPlant[]): 
   return exchange;
 }
 
-/** The fields of an Error, and the exchange that contains it. */
-interface ErrorBody {
-  readonly error: number;
-  readonly message: string;
-  readonly exchange: Exchange;
-}
-
-/** The largest int32. */
 const maxInt32 = 2_147_483_647;
 
-/** Checks that a response has this status and that its body is an Error. Returns the Error and the exchange. */
-export async function expectError(sent: Sent, status: number): Promise<ErrorBody> {
+/** Checks that a response has this status and that its body is an Error. Returns the fields of the Error. */
+export async function expectError(sent: Sent, status: number): Promise<{ error: number; message: string }> {
   const exchange = await expectJsonType(expectStatus(sent, status));
   const { error, message } = fieldsOf(expectJson(exchange));
   const isInt32 = typeof error === 'number' && Number.isInteger(error) && Math.abs(error) <= maxInt32;
   expect(isInt32 && typeof message === 'string', exchange, 'an Error: {"error": int32, "message": string}');
-  return { error, message, exchange };
+  return { error, message };
 }
 
 /** Checks that the body is an Error with this integer, and that the status is the one from which it is derived. */
 export async function expectCode(sent: Sent, integer: number): Promise<void> {
-  const { error, exchange } = await expectError(sent, Math.floor(integer / 100));
+  const exchange = await sent;
+  const { error } = await expectError(exchange, Math.floor(integer / 100));
   expect(error === integer, exchange, `the error ${integer}`);
 }
 

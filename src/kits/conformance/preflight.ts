@@ -1,5 +1,5 @@
 import type { CheckClient } from './check-client.ts';
-import type { CheckPlant, CheckUser } from './check-user.ts';
+import type { CheckUser, NewPlant } from './check-user.ts';
 import { NoResponseError } from './exchange.ts';
 
 /**
@@ -74,7 +74,7 @@ async function isOneUser(client: CheckClient): Promise<boolean> {
   return created < 300 && isVisible && isTaken && isDeleted;
 }
 
-async function create(user: CheckUser, plant: CheckPlant, title: string): Promise<number> {
+async function create(user: CheckUser, plant: NewPlant, title: string): Promise<number> {
   const { status } = (await user.create(plant)).response;
   if (status !== 403) return status;
   throw new CannotRunError(`The server does not allow ${title} to create plants: it responded with 403.`);

@@ -48,7 +48,7 @@ export async function* runCases(
 async function runCase(check: CheckCase, client: CheckClient): Promise<CheckResult> {
   client.beginCase();
   try {
-    await check.run(client);
+    await check.run(client, client.newPlant());
     return { check, outcome: 'passed' };
   } catch (error) {
     if (error instanceof NotRun) return { check, outcome: 'not run', reason: error.message };

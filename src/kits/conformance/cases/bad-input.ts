@@ -1,3 +1,6 @@
+import type { CheckClient } from '../check-client.ts';
+import type { Exchange } from '../exchange.ts';
+
 /** Invalid values of `limit`, which must be a single integer from 0 to 2147483647. */
 export const invalidLimits: readonly string[] = ',-1,-0,%2B1,1.5,1e3,0x10,x,%201,2147483648,99999999999999999999'.split(
   ',',
@@ -49,4 +52,17 @@ export function malformedJson(plant: string): string[] {
 /** Returns a plant as JSON, encoded in ISO 8859-1. The bytes of its name are not valid UTF-8. */
 export function latin1Plant(id: bigint): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(`{"id":${id},"name":"Löwenzahn"}`, (character) => character.charCodeAt(0));
+}
+
+/** Sends one request for each kind of error that a token with full access can cause, with the token of `user`. */
+export async function failAll({ anonymous, a }: CheckClient, user = a): Promise<Exchange[]> {
+  return [
+    await user.send('POST /plants', { body: '{' }),
+    await user.send('POST /plants', { body: '{}' }),
+    await user.list('limit=x'),
+    await user.remove('x'),
+    await anonymous.list(),
+    await user.send('GET /no-such-path'),
+    await user.send('PATCH /plants'),
+  ];
 }

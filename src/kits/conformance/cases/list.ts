@@ -1,27 +1,26 @@
 import { maxInt64, minInt64 } from '../../../core/model/int64.ts';
-import { checksOf, each } from '../check-case.ts';
-import type { CheckCase } from '../check-case.ts';
+import { checksOf, created, each } from '../check-case.ts';
+import type { Check, CheckCase } from '../check-case.ts';
 import type { CheckClient } from '../check-client.ts';
+import type { NewPlant } from '../check-user.ts';
 import type { Exchange } from '../exchange.ts';
-import {
-  expect,
-  expectError,
-  expectJson,
-  expectJsonType,
-  expectList,
-  expectPlants,
-  expectStatus,
-  fieldsOf,
-  NotRun,
-} from '../expect.ts';
-import type { ListedPlant } from '../expect.ts';
+import { expect, expectError, expectJson, expectJsonType, expectList, expectPlants, expectStatus } from '../expect.ts';
+import { NotRun } from '../expect.ts';
 import { invalidAfters, invalidLimits } from './bad-input.ts';
 
 /** A number of plants that exceeds typical default page sizes (10 to 1000). */
 const manyPlants = 1100;
 
-function namesOf(plants: readonly ListedPlant[]): string[] {
-  return plants.map(({ name }) => name);
+/** Returns a check of a list. Before the check, user A creates plants with consecutive ids. */
+function withRow(
+  count: number,
+  check: (client: CheckClient, row: readonly NewPlant[], before: bigint) => Promise<unknown>,
+): Check {
+  return async (client) => {
+    const first = client.newId(count);
+    const row = await client.createAt(...Array.from({ length: count }, (_, index) => first + BigInt(index)));
+    await check(client, row, first - 1n);
+  };
 }
 
 /** Checks of GET /plants without paging. */
@@ -31,50 +30,47 @@ export const listCases: readonly CheckCase[] = checksOf('Get Plants', {
     expect(Array.isArray(expectJson(listed)), listed, 'a JSON array');
     await expectJsonType(listed);
   },
-  'list-shape MUST list plants with their name and tag only [Plant]': async (c) => {
-    await c.a.mustCreate(c.newPlant('indoor'), c.newPlant());
+  'list-shape MUST list plants with their name and tag only [Plant]': async (c, plant) => {
+    await c.a.mustCreate({ ...plant, tag: 'indoor' }, c.newPlant());
     const { plants, exchange } = await c.listMine();
-    const fields = plants.map((plant) => Object.keys(fieldsOf(plant)).toSorted().join());
+    const fields = plants.map((listed) => Object.keys(listed).toSorted().join());
     expect(fields.join(' ') === 'name,tag name', exchange, 'a Plant with name and tag, and one with a name only');
   },
   'list-order MUST list plants in ascending order of id [order, paging]': async (c) => {
-    const plants = c.newPlants(5);
-    const names = namesOf(plants);
+    const plants = Array.from({ length: 5 }, () => c.newPlant());
     for (const index of [3, 0, 4, 2, 1]) await c.a.mustCreate(...plants.slice(index, index + 1));
-    await c.expectMine(names, `the plants ${names.join(', ')} in this order`);
+    await c.expectMine(plants);
   },
   'list-empty MUST respond with [] if there is nothing to list': ({ a }) =>
     expectPlants(a.list(`after=${maxInt64}`), []),
-  [`list-all MUST list all plants if there is no limit, also ${manyPlants} of them [no limit]`]: async (c) => {
-    const plants = c.newPlants(manyPlants);
-    await c.a.mustCreate(...plants);
-    const { plants: listed, exchange } = await c.listMine();
-    expect(listed.length === manyPlants, exchange, `${manyPlants} plants, not ${listed.length}`);
-    expect(namesOf(listed).join() === namesOf(plants).join(), exchange, 'each plant once, in order');
-    expect(!exchange.response.headers.has('link'), exchange, 'no Link header');
-  },
-  'list-unknown-parameter MUST ignore unknown query parameters [limit]': async (c) => {
-    const [first, second] = [await c.createPlant(), await c.createPlant()];
-    const query = `page=7&after=${first.id - 1n}&name=x&limit=2&offset=1&=&%20`;
-    await expectPlants(c.a.list(query), [first, second]);
-  },
-  'limit-bounds MUST return exactly as many plants as limit allows [limit]': async (c) => {
-    await c.a.mustCreate(...c.newPlants(5));
+  [`list-all MUST list all plants if there is no limit, also ${manyPlants} of them [no limit]`]: withRow(
+    manyPlants,
+    async (c, row) => {
+      const { plants, exchange } = await c.listMine();
+      expect(plants.length === row.length, exchange, `${row.length} plants, not ${plants.length}`);
+      const areInOrder = plants.every(({ name }, index) => name === row[index]?.name);
+      expect(areInOrder, exchange, 'each plant once, in order');
+      expect(!exchange.response.headers.has('link'), exchange, 'no Link header');
+    },
+  ),
+  'list-unknown-parameter MUST ignore unknown query parameters [limit]': withRow(2, (c, row, before) =>
+    expectPlants(c.a.list(`page=7&after=${before}&name=x&limit=2&offset=1&=&%20`), row),
+  ),
+  'limit-bounds MUST return exactly as many plants as limit allows [limit]': withRow(5, async ({ a }) => {
     for (const limit of [1, 2, 4, 5]) {
-      const listed = await c.a.list(`limit=${limit}`);
-      const count = (await expectList(listed)).length;
-      expect(count === limit, listed, `as many plants as limit allows, ${limit}`);
+      const listed = await a.list(`limit=${limit}`);
+      const { length } = await expectList(listed);
+      expect(length === limit, listed, `as many plants as limit allows, ${limit}`);
     }
-  },
-  'limit-zero MUST respond to limit=0 with [] [limit]': async (c) => {
-    await c.createPlant();
-    await expectPlants(expectStatus(c.a.list('limit=0'), 200), []);
-  },
-  'limit-largest MUST accept limit=2147483647 [limit]': async (c) => {
-    const { name } = await c.createPlant();
-    const listed = await expectStatus(c.a.list('limit=2147483647'), 200);
-    expect(namesOf(await expectList(listed)).includes(name), listed, `the plant ${name}`);
-  },
+  }),
+  'limit-zero MUST respond to limit=0 with [] [limit]': created(({ a }) =>
+    expectPlants(expectStatus(a.list('limit=0'), 200), []),
+  ),
+  'limit-largest MUST accept limit=2147483647 [limit]': created(async ({ a }, { name }) => {
+    const listed = await expectStatus(a.list('limit=2147483647'), 200);
+    const isListed = (await expectList(listed)).some((plant) => plant.name === name);
+    expect(isListed, listed, `the plant ${name}`);
+  }),
   'limit-invalid MUST respond with 400 to a limit that is not an int32 of 0 or more [limit]': each(
     invalidLimits,
     ({ a }, limit) => expectError(a.list(`limit=${limit}`), 400),
@@ -82,10 +78,9 @@ export const listCases: readonly CheckCase[] = checksOf('Get Plants', {
   'limit-repeated MUST respond with 400 to a repeated limit [limit]': each([1, 2], ({ a }, limit) =>
     expectError(a.list(`limit=1&limit=${limit}`), 400),
   ),
-  'limit-encoded SHOULD accept a percent-encoded limit [RFC 3986 §2.1]': async (c) => {
-    const [first] = [await c.createPlant(), await c.createPlant()];
-    await expectPlants(c.a.list(`after=${first.id - 1n}&%6Cimit=%31`), [first]);
-  },
+  'limit-encoded SHOULD accept a percent-encoded limit [RFC 3986 §2.1]': withRow(2, (c, row, before) =>
+    expectPlants(c.a.list(`after=${before}&%6Cimit=%31`), row.slice(0, 1)),
+  ),
 });
 
 /**
@@ -105,109 +100,101 @@ function nextTarget({ baseUrl }: CheckClient, { request, response }: Exchange): 
   return undefined;
 }
 
+/** Requests the page to which the `Link` header of a page refers. */
+async function followNext(client: CheckClient, page: Exchange): Promise<Exchange> {
+  const target = nextTarget(client, page);
+  expect(target !== undefined, page, 'a Link header with rel="next" and an address under the base URL');
+  return client.a.send(`GET ${target}`);
+}
+
 function expectNoNext(client: CheckClient, page: Exchange): void {
   expect(nextTarget(client, page) === undefined, page, 'no Link header with rel="next"');
 }
 
-/** Returns the query of the link to the next page. */
-function nextQuery(client: CheckClient, page: Exchange): URLSearchParams {
-  return new URLSearchParams(nextTarget(client, page)?.split('?')[1]);
-}
-
-/** Creates plants with consecutive ids. Returns them and the id that precedes the first id. */
-async function createRow(client: CheckClient, count: number): Promise<{ row: ListedPlant[]; before: bigint }> {
-  const row = client.newPlants(count);
-  await client.a.mustCreate(...row);
-  return { row, before: (row[0]?.id ?? 0n) - 1n };
+/** Checks that the `Link` header of a page refers to a target with these query parameters. */
+function expectNext(client: CheckClient, page: Exchange, parameters: Readonly<Record<string, string>>): void {
+  const query = new URLSearchParams(nextTarget(client, page)?.split('?')[1]);
+  const isRight = Object.entries(parameters).every(([name, value]) => query.get(name) === value);
+  expect(isRight, page, `a Link to /plants?${new URLSearchParams(parameters).toString()}`);
 }
 
 /** Checks of the pages of a list, and of the `Link` header that contains the URL of the next page. */
 export const pagingCases: readonly CheckCase[] = checksOf('order, paging', {
-  'after-exclusive MUST return only plants with an id greater than after': async (c) => {
-    const { row, before } = await createRow(c, 3);
+  'after-exclusive MUST return only plants with an id greater than after': withRow(3, async (c, row, before) => {
     await expectPlants(c.a.list(`after=${before}&limit=3`), row);
     await expectPlants(c.a.list(`after=${before + 1n}&limit=2`), row.slice(1));
-  },
+  }),
   'after-absent-id MUST accept an after that is not the id of a plant': async (c) => {
-    const first = await c.createPlant();
-    c.newId();
-    const third = await c.createPlant();
-    await expectPlants(c.a.list(`after=${first.id + 1n}&limit=1`), [third]);
+    const id = c.newId(3);
+    const plants = await c.createAt(id, id + 2n);
+    await expectPlants(c.a.list(`after=${id + 1n}&limit=1`), plants.slice(1));
   },
-  'after-extremes MUST accept every int64 as after': async (c) => {
-    await c.createPlant();
-    const listed = await c.a.list(`after=${minInt64}&limit=1`);
+  'after-extremes MUST accept every int64 as after': created(async ({ a }) => {
+    const listed = await a.list(`after=${minInt64}&limit=1`);
     expect((await expectList(listed)).length === 1, listed, 'one plant');
-    await expectPlants(c.a.list(`after=${maxInt64}&limit=1`), []);
-  },
-  'after-without-limit MUST return all plants after an id if there is no limit': async (c) => {
-    const { row, before } = await createRow(c, 3);
-    const names = namesOf(row.slice(1));
-    await c.expectMine(names, `the plants ${names.join(', ')}`, c.a, `after=${before + 1n}`);
-  },
+    await expectPlants(a.list(`after=${maxInt64}&limit=1`), []);
+  }),
+  'after-without-limit MUST return all plants after an id if there is no limit': withRow(3, (c, row, before) =>
+    c.expectMine(row.slice(1), c.a, `after=${before + 1n}`),
+  ),
   'after-invalid MUST respond with 400 to an after that is not an int64': each(invalidAfters, ({ a }, after) =>
     expectError(a.list(`after=${after}`), 400),
   ),
   'after-repeated MUST respond with 400 to a repeated after': ({ a }) => expectError(a.list('after=1&after=1'), 400),
-  'link-next MUST send a Link to the next page if a limit cuts the list [order, paging; RFC 8288]': async (c) => {
-    const { row, before } = await createRow(c, 3);
-    const page = await c.a.list(`after=${before}&limit=2`);
-    const target = nextTarget(c, page);
-    expect(target !== undefined, page, 'a Link header with rel="next" and an address under the base URL');
-    const next = await c.a.send(`GET ${target}`);
-    const [first] = await expectList(next);
-    const name = row[2]?.name ?? '';
-    expect(first?.name === name, next, `the plant ${name} first`);
-  },
-  'link-parameters MUST link to the next page with the same limit and the last id of this page': async (c) => {
-    const { before } = await createRow(c, 3);
-    const page = await c.a.list(`after=${before}&limit=2`);
-    const query = nextQuery(c, page);
-    const isRight = query.get('limit') === '2' && query.get('after') === `${before + 2n}`;
-    expect(isRight, page, `a Link to /plants?limit=2&after=${before + 2n}`);
-  },
+  'link-next MUST send a Link to the next page if a limit cuts the list [order, paging; RFC 8288]': withRow(
+    3,
+    async (c, row, before) => {
+      const next = await followNext(c, await c.a.list(`after=${before}&limit=2`));
+      const [first] = await expectList(next);
+      const name = row[2]?.name ?? '';
+      expect(first?.name === name, next, `the plant ${name} first`);
+    },
+  ),
+  'link-parameters MUST link to the next page with the same limit and the last id of this page': withRow(
+    3,
+    async (c, _, before) => {
+      expectNext(c, await c.a.list(`after=${before}&limit=2`), { limit: '2', after: `${before + 2n}` });
+    },
+  ),
   'link-exact MUST link to the exact id, also over 2^53': async (c) => {
     const id = c.newLargeId();
     await c.createAt(id, id + 1n, id + 2n);
-    const page = await c.a.list(`after=${id - 1n}&limit=2`);
-    expect(nextQuery(c, page).get('after') === `${id + 1n}`, page, `a Link with after=${id + 1n}`);
+    expectNext(c, await c.a.list(`after=${id - 1n}&limit=2`), { after: `${id + 1n}` });
   },
-  'link-absent MUST send no Link if no limit cuts the list': async (c) => {
-    await createRow(c, 2);
+  'link-absent MUST send no Link if no limit cuts the list': withRow(2, async (c) => {
     for (const query of ['', 'limit=2147483647', 'limit=0']) expectNoNext(c, await c.a.list(query));
-  },
-  'link-absent-last-page MUST send no Link with the last page, even if it is full': async (c) => {
-    const { row, before } = await createRow(c, 2);
-    const rest = await expectList(c.a.list(`after=${before + 2n}`));
-    if (rest.length > 0) throw new NotRun('User A has plants with greater ids.');
-    expectNoNext(c, await expectPlants(c.a.list(`after=${before}&limit=2`), row));
-  },
-  'link-follow MUST list every plant exactly once and in order over all pages': async (c) => {
-    const { row, before } = await createRow(c, 7);
-    const names = namesOf(row);
+  }),
+  'link-absent-last-page MUST send no Link with the last page, even if it is full': withRow(
+    2,
+    async (c, row, before) => {
+      const rest = await expectList(c.a.list(`after=${before + 2n}`));
+      if (rest.length > 0) throw new NotRun('User A has plants with greater ids.');
+      expectNoNext(c, await expectPlants(c.a.list(`after=${before}&limit=2`), row));
+    },
+  ),
+  'link-follow MUST list every plant exactly once and in order over all pages': withRow(7, async (c, row, before) => {
+    const names = row.map(({ name }) => name).join(', ');
     const seen: string[] = [];
     let page = await c.a.list(`after=${before}&limit=3`);
     // The plants of this check fit in three pages. The loop reads up to four pages, to detect plants that are listed
     // more than once.
     for (let pages = 0; pages < 4; pages++) {
-      seen.push(...namesOf(await expectList(page)).filter((name) => name.startsWith(c.marker)));
-      const target = nextTarget(c, page);
-      if (target === undefined) break;
-      page = await c.a.send(`GET ${target}`);
+      seen.push(...(await expectList(page)).map(({ name }) => name).filter((name) => name.startsWith(c.marker)));
+      if (nextTarget(c, page) === undefined) break;
+      page = await followNext(c, page);
     }
-    const expected = `the plants ${names.join(', ')} over all pages, not ${c.redact(seen.join(', '))}`;
-    expect(seen.join() === names.join(), page, expected);
-  },
+    const found = seen.join(', ');
+    expect(found === names, page, `the plants ${names} over all pages, not ${c.redact(found)}`);
+  }),
   'link-after-changes MUST continue a list at the right place after plants were created and deleted': async (c) => {
     const id = c.newId(20);
     const plants = await c.createAt(id, id + 4n, id + 8n, id + 12n);
     const page = await c.a.list(`after=${id - 1n}&limit=2`);
-    const target = nextTarget(c, page);
-    expect(target !== undefined, page, 'a Link header with rel="next"');
     await c.a.remove(id + 4n);
     await c.createAt(id + 2n);
-    const next = await c.a.send(`GET ${target}`);
-    const names = namesOf(plants.slice(2));
-    expect(namesOf(await expectList(next)).join() === names.join(), next, `the plants ${names.join(', ')}`);
+    const next = await followNext(c, page);
+    const names = plants.slice(2).map(({ name }) => name);
+    const listed = (await expectList(next)).map(({ name }) => name);
+    expect(listed.join() === names.join(), next, `the plants ${names.join(', ')}`);
   },
 });

@@ -1,9 +1,9 @@
 import { maxInt64, minInt64 } from '../../../core/model/int64.ts';
-import { checksOf, each } from '../check-case.ts';
+import { checksOf, created, each } from '../check-case.ts';
 import type { Check, CheckCase } from '../check-case.ts';
 import type { CheckClient } from '../check-client.ts';
 import { newPlantJson } from '../check-user.ts';
-import type { CheckUser } from '../check-user.ts';
+import type { CheckUser, NewPlant } from '../check-user.ts';
 import type { Exchange } from '../exchange.ts';
 import { expect, expectError, expectJsonType, expectNoBody, expectPlant, expectStatus } from '../expect.ts';
 import { invalidIds } from './bad-input.ts';
@@ -26,102 +26,93 @@ const jsonTypes = ['Application/JSON', 'application/json; charset=utf-8', 'appli
 
 /** Checks of POST /plants with a valid NewPlant. */
 export const createCases: readonly CheckCase[] = checksOf('Create Plant', {
-  'create-200 MUST respond to a valid POST /plants with 200': (c) =>
-    expectStatus(c.a.create(c.newPlant('indoor')), 200),
-  'create-response MUST respond to POST /plants with the name and the tag only': (c) =>
-    c.expectCreated(c.newPlant('indoor')),
-  'create-media-type MUST declare the response to POST /plants as application/json': (c) =>
-    expectJsonType(c.a.create(c.newPlant())),
-  'create-visible MUST list a plant as soon as its creation is acknowledged': async (c) => {
-    const { name } = await c.createPlant(c.a, 'indoor');
+  'create-200 MUST respond to a valid POST /plants with 200': (c, plant) =>
+    expectStatus(c.a.create({ ...plant, tag: 'indoor' }), 200),
+  'create-response MUST respond to POST /plants with the name and the tag only': (c, plant) =>
+    c.expectCreated({ ...plant, tag: 'indoor' }),
+  'create-media-type MUST declare the response to POST /plants as application/json': (c, plant) =>
+    expectJsonType(c.a.create(plant)),
+  'create-visible MUST list a plant as soon as its creation is acknowledged': async (c, { id, name }) => {
+    await c.a.mustCreate({ id, name, tag: 'indoor' });
     const { plants, exchange } = await c.listMine();
     const isListed = plants.length === 1 && plants[0]?.name === name && plants[0].tag === 'indoor';
     expect(isListed, exchange, `the plant ${name} with the tag "indoor"`);
   },
-  'create-without-tag MUST omit the tag of a plant that has none [absent tag]': async (c) => {
-    const plant = c.newPlant();
+  'create-without-tag MUST omit the tag of a plant that has none [absent tag]': async (c, plant) => {
     await c.expectCreated(plant);
     await c.expectStored(plant);
   },
-  'create-empty-strings MUST accept and keep an empty name and an empty tag [name, tag]': async (c) => {
-    const plant = { id: c.newId(), name: '', tag: '' };
+  'create-empty-strings MUST accept and keep an empty name and an empty tag [name, tag]': async (c, { id }) => {
+    const plant = { id, name: '', tag: '' };
     await c.expectCreated(plant);
     await c.expectStored(plant);
   },
-  'create-unknown-fields MUST ignore unknown fields of a NewPlant [name, tag]': async (c) => {
-    const { id, name } = c.newPlant();
+  'create-unknown-fields MUST ignore unknown fields of a NewPlant [name, tag]': async (c, { id, name }) => {
     const nested = newPlantJson({ id: id + 1n, name: 'other', tag: 'other' });
     const body = `{"colour":"green","parent":${nested},"id":${id},"name":"${name}","list":[${nested}]}`;
     await expectPlant(c.a.post(body, id, id + 1n), { name });
   },
-  'create-field-order MUST accept the fields of a NewPlant in any order [RFC 8259 §4]': async (c) => {
-    const plant = c.newPlant('indoor');
-    const body = ` {\n"tag" : "indoor",\t"name":"${plant.name}",\r\n"id": ${plant.id} } `;
-    await expectPlant(c.a.post(body, plant.id), plant);
-  },
+  'create-field-order MUST accept the fields of a NewPlant in any order [RFC 8259 §4]': (c, { id, name }) =>
+    expectPlant(c.a.post(` {\n"tag" : "indoor",\t"name":"${name}",\r\n"id": ${id} } `, id), { name, tag: 'indoor' }),
   'create-media-type-parameters MUST accept application/json in any case and with charset=utf-8 [RFC 9110 §8.3.1]':
     each(jsonTypes, async (c, type) => {
       const plant = c.newPlant();
       await expectPlant(c.a.create(plant, { 'content-type': type }), plant);
     }),
-  'create-long-name MUST accept a name of 10,000 characters [name, tag]': (c) =>
-    c.expectCreated({ id: c.newId(), name: c.newName().padEnd(10_000, 'x') }),
-  'create-same-name MUST accept plants with equal names and tags [name, tag]': async (c) => {
-    const name = c.newName();
-    for (const id of [c.newId(), c.newId()]) await c.expectCreated({ id, name, tag: 'indoor' });
-    await c.expectMine([name, name], `two plants with the name ${name}`);
+  'create-long-name MUST accept a name of 10,000 characters [name, tag]': (c, { id, name }) =>
+    c.expectCreated({ id, name: name.padEnd(10_000, 'x') }),
+  'create-same-name MUST accept plants with equal names and tags [name, tag]': async (c, { id, name }) => {
+    const plants = [id, c.newId()].map((each) => ({ id: each, name, tag: 'indoor' }));
+    for (const plant of plants) await c.expectCreated(plant);
+    await c.expectMine(plants);
   },
 });
 
 /** Checks of POST /plants with an id that another plant of the user already has. */
 export const takenIdCases: readonly CheckCase[] = checksOf('id taken', {
-  'taken-id-400 MUST respond with 400 to a NewPlant whose id the user already has': async (c) => {
-    const plant = await c.createPlant();
+  'taken-id-400 MUST respond with 400 to a NewPlant whose id the user already has': created(async (c, plant) => {
     await expectError(c.a.create({ id: plant.id, name: c.newName() }), 400);
     await expectError(c.a.create(plant), 400);
-  },
-  'taken-id-unchanged MUST leave the stored plant as it is if its id is taken': async (c) => {
-    const plant = await c.createPlant(c.a, 'first');
-    await c.a.create({ id: plant.id, name: c.newName(), tag: 'second' });
+  }),
+  'taken-id-unchanged MUST leave the stored plant as it is if its id is taken': async (c, { id, name }) => {
+    const plant = { id, name, tag: 'first' };
+    await c.a.mustCreate(plant);
+    await c.a.create({ id, name: c.newName(), tag: 'second' });
     await c.expectStored(plant);
   },
-  'taken-id-free-again MUST accept the id of a deleted plant again': async (c) => {
-    const { id } = await c.createPlant();
+  'taken-id-free-again MUST accept the id of a deleted plant again': created(async (c, { id }) => {
     await c.a.remove(id);
     await c.expectCreated({ id, name: c.newName() });
-  },
-  'taken-id-once MUST create a plant exactly once if the same request arrives many times at once': async (c) => {
-    const plant = c.newPlant();
-    await expectOnce(() => c.a.create(plant), 200, 400);
-  },
+  }),
+  'taken-id-once MUST create a plant exactly once if the same request arrives many times at once': (c, plant) =>
+    expectOnce(() => c.a.create(plant), 200, 400),
 });
 
 /** Checks of DELETE /plants/{id}. */
 export const deleteCases: readonly CheckCase[] = checksOf('Delete Plant', {
-  'delete-204 MUST respond to the DELETE of a plant with 204 and no body': async (c) => {
-    const { id } = await c.createPlant();
-    await expectNoBody(expectStatus(c.a.remove(id), 204));
-  },
-  'delete-gone MUST NOT list a deleted plant': async (c) => {
-    const [kept, deleted] = [await c.createPlant(), await c.createPlant()];
-    await c.a.remove(deleted.id);
-    await c.expectMine([kept.name], `the plant ${kept.name} only`);
-  },
-  'delete-absent MUST respond with 404 to the DELETE of an absent plant': (c) =>
-    expectError(c.a.remove(c.newId()), 404),
-  'delete-twice MUST respond with 404 to a second DELETE': async (c) => {
+  'delete-204 MUST respond to the DELETE of a plant with 204 and no body': created(({ a }, { id }) =>
+    expectNoBody(a.remove(id), 204),
+  ),
+  'delete-gone MUST NOT list a deleted plant': created(async (c, kept) => {
     const { id } = await c.createPlant();
     await c.a.remove(id);
-    await expectError(c.a.remove(id), 404);
-  },
-  'delete-once MUST delete a plant exactly once if the same request arrives many times at once': async (c) => {
-    const { id } = await c.createPlant();
-    await expectOnce(() => c.a.remove(id), 204, 404);
-  },
-  'delete-invalid-id MUST respond with 400 to an id that is not a decimal int64 [{id}]': async (c) => {
-    const plant = await c.createPlant();
-    for (const id of invalidIds(plant.id)) await expectError(c.a.remove(id), 400);
-  },
+    await c.expectMine([kept]);
+  }),
+  'delete-absent MUST respond with 404 to the DELETE of an absent plant': ({ a }, { id }) =>
+    expectError(a.remove(id), 404),
+  'delete-twice MUST respond with 404 to a second DELETE': created(async ({ a }, { id }) => {
+    await a.remove(id);
+    await expectError(a.remove(id), 404);
+  }),
+  'delete-once MUST delete a plant exactly once if the same request arrives many times at once': created(
+    ({ a }, { id }) => expectOnce(() => a.remove(id), 204, 404),
+  ),
+  'delete-invalid-id MUST respond with 400 to an id that is not a decimal int64 [{id}]': created(
+    each(
+      (_, plant) => invalidIds(plant.id),
+      ({ a }, id) => expectError(a.remove(id), 400),
+    ),
+  ),
   'delete-out-of-range MUST respond with 400 to the DELETE of an id beyond int64 [{id}]': async (c) => {
     // A faulty server may replace the id with the nearest int64 and delete the plant with that id. So that no plant of
     // the user is lost, this check creates the plants with the largest and the smallest id itself. If the user already
@@ -129,28 +120,32 @@ export const deleteCases: readonly CheckCase[] = checksOf('Delete Plant', {
     for (const id of [maxInt64, minInt64]) await c.createAtFixedId(id);
     for (const id of [maxInt64 + 1n, minInt64 - 1n]) await expectError(c.a.remove(id), 400);
   },
-  'delete-encoded SHOULD accept percent-encoded digits in the path [RFC 3986 §6.2.2.2]': async (c) => {
-    const id = c.newId();
+  'delete-encoded SHOULD accept percent-encoded digits in the path [RFC 3986 §6.2.2.2]': async (c, { id }) => {
     for (const plant of await c.createAt(id, -id)) {
       const encoded = String(plant.id).replaceAll(/[\d-]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
       await expectStatus(c.a.remove(encoded), 204);
     }
   },
-  'delete-with-content SHOULD ignore the content of a DELETE [RFC 9110 §9.3.5]': async (c) => {
-    const { id } = await c.createPlant();
-    await expectStatus(c.a.send(`DELETE /plants/${id}`, { body: `{"id":${id}}` }), 204);
-  },
+  'delete-with-content SHOULD ignore the content of a DELETE [RFC 9110 §9.3.5]': created(({ a }, { id }) =>
+    expectStatus(a.send(`DELETE /plants/${id}`, { body: `{"id":${id}}` }), 204),
+  ),
 });
 
+/** The user who has created a plant, and another user. */
+interface Users {
+  readonly owner: CheckUser;
+  readonly other: CheckUser;
+}
+
 /**
- * Returns a check that runs twice: user A owns the plants first, and then user B does. A server may separate two users
- * in one direction only, for example if it compares only the beginning of user names.
+ * Returns a check that runs twice: user A creates the plant first, and then user B does. A server may separate two
+ * users in one direction only, for example if it compares only the beginning of user names.
  */
-function isolates(run: (client: CheckClient, owner: CheckUser, other: CheckUser) => Promise<void>): Check {
+function isolates(run: (client: CheckClient, plant: NewPlant, users: Users) => Promise<void>): Check {
   return async (client) => {
-    await run(client, client.a, client.b);
+    await run(client, await client.createPlant(client.a), { owner: client.a, other: client.b });
     client.beginCase();
-    await run(client, client.b, client.a);
+    await run(client, await client.createPlant(client.b), { owner: client.b, other: client.a });
   };
 }
 
@@ -164,19 +159,15 @@ function essence({ response }: Exchange): string {
 
 /** Checks that users can access only their own plants. */
 export const isolationCases: readonly CheckCase[] = checksOf('access', {
-  'isolation-list MUST NOT list the plants of other users': isolates(async (c, owner, other) => {
-    await c.createPlant(owner);
-    await c.expectMine([], 'no plant of the other user', other);
-  }),
+  'isolation-list MUST NOT list the plants of other users': isolates((c, _, { other }) => c.expectMine([], other)),
   'isolation-delete MUST respond with 404 to the DELETE of another user’s plant, and keep it': isolates(
-    async (c, owner, other) => {
-      const { id, name } = await c.createPlant(owner);
-      await expectError(other.remove(id), 404);
-      await c.expectMine([name], `the plant ${name}`, owner);
+    async (c, plant, { owner, other }) => {
+      await expectError(other.remove(plant.id), 404);
+      await c.expectMine([plant], owner);
     },
   ),
   'isolation-no-oracle MUST respond in the same way to the DELETE of an absent and of another user’s plant': isolates(
-    async (c, owner, other) => {
+    async (c, _, { owner, other }) => {
       const plant = c.newPlant();
       const absent = essence(await other.remove(plant.id));
       await owner.mustCreate(plant);
@@ -184,17 +175,15 @@ export const isolationCases: readonly CheckCase[] = checksOf('access', {
       expect(essence(foreign) === absent, foreign, `the response for an absent plant: ${c.redact(absent)}`);
     },
   ),
-  'isolation-same-id MUST let two users hold the same id': isolates(async (c, owner, other) => {
-    const { id, name } = await c.createPlant(owner);
-    await c.expectCreated({ id, name: c.newName(), tag: 'of the other user' }, other);
-    await c.expectMine([name], `the plant ${name} only`, owner);
+  'isolation-same-id MUST let two users hold the same id': isolates(async (c, plant, { owner, other }) => {
+    await c.expectCreated({ id: plant.id, name: c.newName(), tag: 'of the other user' }, other);
+    await c.expectMine([plant], owner);
   }),
   'isolation-delete-same-id MUST delete only the caller’s plant if two users hold the same id': isolates(
-    async (c, owner, other) => {
-      const { id, name } = await c.createPlant(owner);
-      await other.mustCreate({ id, name: c.newName() });
-      await expectStatus(other.remove(id), 204);
-      await c.expectMine([name], `the plant ${name}`, owner);
+    async (c, plant, { owner, other }) => {
+      await other.mustCreate({ id: plant.id, name: c.newName() });
+      await expectStatus(other.remove(plant.id), 204);
+      await c.expectMine([plant], owner);
     },
   ),
 });

@@ -1,8 +1,9 @@
-import { checksOf } from '../check-case.ts';
+import { checksOf, created, each } from '../check-case.ts';
 import type { Check, CheckCase } from '../check-case.ts';
 import type { CheckUser } from '../check-user.ts';
 import type { Exchange } from '../exchange.ts';
 import { expect, expectError, expectNoBody, expectStatus, mediaType } from '../expect.ts';
+import { failAll } from './bad-input.ts';
 
 /**
  * Headers that are ignored when the responses to GET and HEAD are compared. Their values may differ, or the response to
@@ -30,68 +31,61 @@ const collectionMethods = ['GET', 'HEAD', 'POST', 'OPTIONS'];
 
 /** Checks of HEAD, of OPTIONS, and of methods that a path does not support. */
 export const methodCases: readonly CheckCase[] = checksOf('HEAD, OPTIONS', {
-  'head-list MUST respond to HEAD /plants like to GET, without a body [HEAD, OPTIONS; RFC 9110 §9.3.2]': async (c) => {
-    await c.createPlant();
-    await expectNoBody(expectStatus(c.a.send('HEAD /plants?limit=1'), 200));
-  },
+  'head-list MUST respond to HEAD /plants like to GET, without a body [HEAD, OPTIONS; RFC 9110 §9.3.2]': created(
+    ({ a }) => expectNoBody(a.send('HEAD /plants?limit=1'), 200),
+  ),
   'head-errors MUST respond to a wrong HEAD with the status of GET [RFC 9110 §9.3.2]': async ({ a, anonymous }) => {
     await expectStatus(anonymous.send('HEAD /plants'), 401);
     await expectStatus(a.send('HEAD /plants?limit=x'), 400);
     await expectStatus(a.send('HEAD /no-such-path'), 404);
   },
-  'head-content-length MUST send no Content-Length to HEAD that differs from that of GET [RFC 9110 §8.6]': async (
-    c,
-  ) => {
-    await c.createPlant();
-    const { text } = (await c.a.list('limit=1')).response;
-    const head = await c.a.send('HEAD /plants?limit=1');
-    const bytes = String(new TextEncoder().encode(text).length);
-    const length = head.response.headers.get('content-length');
-    expect(length === null || length === bytes, head, `Content-Length: ${bytes}, or none`);
-  },
-  'head-headers SHOULD send the headers of GET to HEAD [RFC 9110 §9.3.2]': async (c) => {
-    await c.createPlant();
+  'head-content-length MUST send no Content-Length to HEAD that differs from that of GET [RFC 9110 §8.6]': created(
+    async ({ a }) => {
+      const { text } = (await a.list('limit=1')).response;
+      const head = await a.send('HEAD /plants?limit=1');
+      const bytes = String(Buffer.byteLength(text));
+      const length = head.response.headers.get('content-length');
+      expect(length === null || length === bytes, head, `Content-Length: ${bytes}, or none`);
+    },
+  ),
+  'head-headers SHOULD send the headers of GET to HEAD [RFC 9110 §9.3.2]': created(async (c) => {
     const headers = stableHeaders(await c.a.list('limit=1'));
     const head = await c.a.send('HEAD /plants?limit=1');
     expect(stableHeaders(head) === headers, head, `the headers ${c.redact(headers)}`);
-  },
+  }),
   'options-collection MUST respond to OPTIONS /plants with 204 and Allow': ({ a }) =>
     expectOptions(a, '/plants', collectionMethods),
-  'options-plant MUST respond to OPTIONS /plants/{id} with 204 and Allow': (c) =>
-    expectOptions(c.a, `/plants/${c.newId()}`, ['DELETE', 'OPTIONS']),
+  'options-plant MUST respond to OPTIONS /plants/{id} with 204 and Allow': ({ a }, { id }) =>
+    expectOptions(a, `/plants/${id}`, ['DELETE', 'OPTIONS']),
   'options-anonymous MUST respond to OPTIONS without credentials [order of checks]': ({ anonymous }) =>
     expectOptions(anonymous, '/plants', collectionMethods),
-  'method-405 MUST respond with 405 to a method that the path does not support [order of checks]': async (c) => {
-    const plant = `/plants/${c.newId()}`;
-    for (const line of ['PATCH /plants', `PUT ${plant}`, `PATCH ${plant}`, `GET ${plant}`]) {
-      await expectError(c.a.send(line), 405);
-    }
-  },
-  'method-allow MUST name the supported methods in the Allow header of a 405 [RFC 9110 §15.5.6]': async (c) => {
-    const collection = await c.a.send('PATCH /plants');
+  'method-405 MUST respond with 405 to a method that the path does not support [order of checks]': each(
+    (_, { id }) => ['PATCH /plants', `PUT /plants/${id}`, `PATCH /plants/${id}`, `GET /plants/${id}`],
+    ({ a }, line) => expectError(a.send(line), 405),
+  ),
+  'method-allow MUST name the supported methods in the Allow header of a 405 [RFC 9110 §15.5.6]': async (
+    { a },
+    { id },
+  ) => {
+    const collection = await a.send('PATCH /plants');
     const methods = allowedMethods(collection);
     expect(methods.includes('GET') && methods.includes('POST'), collection, 'Allow with GET and POST');
     expect(!methods.includes('PATCH'), collection, 'Allow without PATCH');
-    const plant = await c.a.send(`GET /plants/${c.newId()}`);
+    const plant = await a.send(`GET /plants/${id}`);
     expect(allowedMethods(plant).includes('DELETE'), plant, 'Allow with DELETE');
   },
 });
 
 /** Returns a check that sends one request for each kind of response, and tests every response. */
 function everyResponse(isRight: (exchange: Exchange) => boolean, expected: string): Check {
-  return async (c) => {
-    const { a, anonymous } = c;
-    const plant = c.newPlant();
+  return async (c, plant) => {
     const exchanges = [
-      await a.create(plant),
-      await a.create(plant),
-      await a.list(),
-      await a.list('limit=x'),
-      await a.remove(plant.id),
-      await a.remove(plant.id),
-      await anonymous.list(),
-      await a.send('GET /no-such-path'),
-      await a.send('PATCH /plants'),
+      await c.a.create(plant),
+      await c.a.create(plant),
+      await c.a.list(),
+      await c.a.remove(plant.id),
+      await c.a.remove(plant.id),
+      ...(await failAll(c)),
     ];
     for (const exchange of exchanges) expect(isRight(exchange), exchange, expected);
   };
@@ -103,11 +97,10 @@ export const headerCases: readonly CheckCase[] = checksOf('media type', {
     (exchange) => exchange.response.text === '' || mediaType(exchange) === 'application/json',
     'Content-Type: application/json',
   ),
-  'header-204-no-length MUST send no Content-Length with a 204 [RFC 9110 §8.6]': async (c) => {
-    const { id } = await c.createPlant();
-    const deleted = await c.a.remove(id);
+  'header-204-no-length MUST send no Content-Length with a 204 [RFC 9110 §8.6]': created(async ({ a }, { id }) => {
+    const deleted = await a.remove(id);
     expect(!deleted.response.headers.has('content-length'), deleted, 'no Content-Length');
-  },
+  }),
   'header-no-store SHOULD send Cache-Control: no-store, because plants are private [RFC 9111 §5.2.2.5]': everyResponse(
     ({ response }) => /(?:^|,)\s*no-store\s*(?:,|$)/i.test(response.headers.get('cache-control') ?? ''),
     'Cache-Control: no-store',
