@@ -1,168 +1,134 @@
-import { copyFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { findBuild, supportsParameter } from './builds.ts';
-import type { Build } from './builds.ts';
-import {
-  createDatabases,
-  deletedCount,
-  deletedUser,
-  listedCount,
-  listedUser,
-  plantNumber,
-  tokenMap,
-  writeTokenFile,
-} from './data-set.ts';
-import { createExchange, plantStoreDialect } from './dialect.ts';
-import type { Dialect } from './dialect.ts';
-import { runLoad } from './load.ts';
+import { access, copyFile, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createDatabases, numberedUsers, plantNumber, tokenMap, wholeUser, writeTokenFile } from './data-set.ts';
+import { atMost, runLoad } from './load.ts';
+import { bareName } from './report.ts';
+import { createExchange } from './requests.ts';
 import { startServerProcess } from './server-process.ts';
 import type { ServerProcess } from './server-process.ts';
 
-/** A server that is measured. */
+/** A checkout of this project with a built `dist` folder. */
+export interface Build {
+  /** The folder as given to `--against`; `undefined` for this checkout. */
+  readonly folder: string | undefined;
+  /** The path of its command line program. */
+  readonly program: string;
+}
+
+/** A server that can be measured. */
 export interface Candidate {
   readonly name: string;
-  readonly twin?: Twin | undefined;
-  readonly dialect: Dialect;
-  readonly server: ServerProcess;
-  /** Whether it stores plants in PostgreSQL. */
-  readonly usesPostgres: boolean;
-}
-
-/** Another build of Plant Store that is compared with this one. */
-interface Twin {
   /** The name of the candidate of this build that has the same storage. */
-  readonly of: string;
-  /** The folder of the other build. */
-  readonly folder: string;
+  readonly base: string;
+  /** Starts it with its own copy of the data. */
+  readonly start: (env?: NodeJS.ProcessEnv) => Promise<ServerProcess>;
 }
 
-/** Which candidates to start, and on what. */
-export interface CandidateOptions {
-  /** A temporary folder for their files. */
+/** The files that the candidates need. */
+export interface Files {
   readonly folder: string;
-  readonly isSelected: (name: string) => boolean;
-  /** Other builds of Plant Store to compare with. If there are any, the peers are not started. */
-  readonly against: readonly Build[];
-  /** Creates a PostgreSQL database with all plants, and returns its connection string. */
-  readonly createPostgresDatabase: () => Promise<string>;
-  /** Environment variables of the servers. */
-  readonly env?: NodeJS.ProcessEnv;
+  /** The SQLite files with all plants. Each server gets a copy. */
+  readonly own: string;
+  readonly peer: string;
+  /** The tokens of all users. */
+  readonly tokens: string;
+  /** The lists that the bare server returns. */
+  readonly lists: string;
 }
 
-/** The function resolves with `undefined` if the build does not support the storage. */
-type Start = [name: string, dialect: Dialect, start: () => Promise<ServerProcess | undefined>, twin?: Twin];
-
-export const bareName = 'bare node:http';
+export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const ownName = 'Plant Store, SQLite';
+export const memoryName = 'Plant Store, memory';
+export const threadName = 'Plant Store, SQLite, commitThread';
+export const postgresName = 'Plant Store, PostgreSQL';
+export const fastifyName = 'Fastify + better-sqlite3';
+export const fastifyPgName = 'Fastify + pg';
 
-/** Returns whether this is the name of Plant Store, and not of another server. */
-export function isOwn(name: string): boolean {
-  return name.startsWith('Plant Store, ');
+/** Finds the build in a folder, by default in this checkout. */
+export async function findBuild(folder?: string): Promise<Build> {
+  const parent = folder ?? root;
+  const { bin } = JSON.parse(await readFile(join(parent, 'package.json'), 'utf8')) as { bin: Record<string, string> };
+  const program = resolve(parent, bin['plant-store'] ?? '');
+  await access(program).catch((cause: unknown) => {
+    throw new Error(`${program} is missing. Run 'npm ci && npm run build' in ${parent}.`, { cause });
+  });
+  return { folder, program };
 }
 
-/** Starts the servers, each with its own data. */
-export async function startCandidates(options: CandidateOptions): Promise<Candidate[]> {
-  const { folder, isSelected, against, createPostgresDatabase, env: common } = options;
-  const { own, peer } = await createDatabases(folder);
-  const tokens = join(folder, 'tokens.json');
-  await writeTokenFile(tokens);
-  const env = { ...common, BENCH_TOKENS: tokenMap() };
-  const startPeer = (name: string, data: string): Promise<ServerProcess> =>
-    startServerProcess([`test/bench/peers/${name}.js`, data], env);
+export async function createFiles(folder: string): Promise<Files> {
+  const files = { folder, tokens: join(folder, 'tokens.json'), lists: join(folder, 'lists.json') };
+  await writeTokenFile(files.tokens);
+  const list = (count: number): string => JSON.stringify(Array.from({ length: count }, (_, n) => plantNumber(n + 1)));
+  await writeFile(files.lists, JSON.stringify({ 20: list(20), 1000: list(1000), all: list(numberedUsers[wholeUser]) }));
+  return { ...files, ...(await createDatabases(folder)) };
+}
+
+/** Starts the command line program of a build. */
+export function startOwn(
+  { program }: Build,
+  tokens: string,
+  storage: string,
+  env?: NodeJS.ProcessEnv,
+): Promise<ServerProcess> {
+  const options = ['--port', '0', '--log', 'off', '--tokens', tokens, '--storage', storage];
+  return startServerProcess([program, 'serve', ...options], env);
+}
+
+/** Starts a server of the folder `peers`. */
+export function startPeer(file: string, data: string, env?: NodeJS.ProcessEnv): Promise<ServerProcess> {
+  return startServerProcess([`test/bench/peers/${file}.js`, data], { ...env, BENCH_TOKENS: tokenMap() });
+}
+
+/** Returns the candidates. If there are several builds of Plant Store, there are no peers. */
+export function candidatesOf(
+  { folder, own, peer, tokens, lists }: Files,
+  builds: readonly Build[],
+  createPostgresDatabase: () => Promise<string>,
+): Candidate[] {
   let copies = 0;
   const copyOf = async (database: string): Promise<string> => {
     const path = join(folder, `copy-${++copies}.db`);
     await copyFile(database, path);
     return path;
   };
-  const startSqlitePeer = async (name: string): Promise<ServerProcess> => startPeer(name, await copyOf(peer));
-
-  const builds: readonly Build[] = [await findBuild(), ...against];
-  /** The candidates with one storage: this build, then its twins. */
-  const ownStarts = (
-    name: string,
-    dialect: Dialect,
-    createStorage: () => Promise<string>,
-    parameter?: string,
-  ): Start[] =>
-    builds.map(({ folder, program }) => {
-      const start = async (): Promise<ServerProcess | undefined> => {
-        if (parameter !== undefined && !(await supportsParameter(program, parameter))) return undefined;
-        const storage = (await createStorage()) + (parameter === undefined ? '' : `?${parameter}=true`);
-        const options = ['--port', '0', '--log', 'off', '--tokens', tokens, '--storage', storage];
-        const server = await startServerProcess([program, 'serve', ...options], common);
-        return storage === 'memory' ? createPlants(server) : server;
-      };
-      return folder === undefined
-        ? [name, dialect, start]
-        : [`${name} (against ${folder})`, dialect, start, { of: name, folder }];
-    });
-  const ownSqlite = async (): Promise<string> => `sqlite:${await copyOf(own)}`;
-
-  const few: Dialect = { ...plantStoreDialect, hasAllPlants: false };
-  const jsonServer: Dialect = {
-    limitParameter: '_limit',
-    createdStatus: 201,
-    deletedStatus: 200,
-    returnsPlant: false,
-    hasAllPlants: false,
-  };
-  const starts: Start[] = [
-    [bareName, few, async () => startPeer('bare-node-http', await writeLists(folder))],
-    ...ownStarts('Plant Store, memory', few, () => Promise.resolve('memory')),
-    ...ownStarts(ownName, plantStoreDialect, ownSqlite),
-    ...ownStarts('Plant Store, SQLite, commitThread', plantStoreDialect, ownSqlite, 'commitThread'),
-    ['Fastify + better-sqlite3', plantStoreDialect, () => startSqlitePeer('fastify-better-sqlite3')],
-    ['Express + better-sqlite3', plantStoreDialect, () => startSqlitePeer('express-better-sqlite3')],
-    ['Hono + node:sqlite', plantStoreDialect, () => startSqlitePeer('hono-node-sqlite')],
-    ...ownStarts('Plant Store, PostgreSQL', plantStoreDialect, createPostgresDatabase),
-    ['Fastify + pg', plantStoreDialect, async () => startPeer('fastify-pg', await createPostgresDatabase())],
-    [
-      'json-server, 2000 plants, no sync',
-      jsonServer,
-      async () => startPeer('json-server', await writeJsonServerFile(folder)),
-    ],
+  /** The candidates with one storage: this build, then the others. */
+  const owns = (base: string, createStorage: () => Promise<string>): Candidate[] =>
+    builds.map((build) => ({
+      name: build.folder === undefined ? base : `${base} (against ${build.folder})`,
+      base,
+      start: async (env) => {
+        const server = await startOwn(build, tokens, await createStorage(), env);
+        if (base === memoryName) await createPlants(server);
+        return server;
+      },
+    }));
+  const peers: Candidate[] = [
+    {
+      name: fastifyName,
+      base: fastifyName,
+      start: async (env) => startPeer('fastify-better-sqlite3', await copyOf(peer), env),
+    },
+    {
+      name: fastifyPgName,
+      base: fastifyPgName,
+      start: async (env) => startPeer('fastify-pg', await createPostgresDatabase(), env),
+    },
   ];
-  const candidates: Candidate[] = [];
-  for (const [name, dialect, start, twin] of starts) {
-    const isPeer = !isOwn(name) && name !== bareName;
-    if (!isSelected(twin?.of ?? name) || (isPeer && against.length > 0)) continue;
-    const server = await start();
-    if (server === undefined) console.log(`${name}: NOT RUN. This build does not support this storage.`);
-    else candidates.push({ name, twin, dialect, server, usesPostgres: /PostgreSQL|pg$/.test(twin?.of ?? name) });
+  return [
+    { name: bareName, base: bareName, start: (env) => startPeer('bare-node-http', lists, env) },
+    ...owns(memoryName, () => Promise.resolve('memory')),
+    ...owns(ownName, async () => `sqlite:${await copyOf(own)}`),
+    ...owns(threadName, async () => `sqlite:${await copyOf(own)}?commitThread=true`),
+    ...owns(postgresName, createPostgresDatabase),
+    ...(builds.length === 1 ? peers : []),
+  ];
+}
+
+/** Creates the plants of the users with numbered plants over HTTP. */
+async function createPlants({ port }: ServerProcess): Promise<void> {
+  for (const [user, count] of Object.entries(numberedUsers)) {
+    const next = atMost(count, (n) => createExchange(user, n + 1, plantNumber(n + 1)));
+    await runLoad({ port, connections: 64, next });
   }
-  return candidates;
-}
-
-/** Writes the lists that the bare server returns. */
-async function writeLists(folder: string): Promise<string> {
-  const path = join(folder, 'lists.json');
-  const list = (count: number): string => JSON.stringify(Array.from({ length: count }, (_, n) => plantNumber(n + 1)));
-  await writeFile(path, JSON.stringify({ 20: list(20), 1000: list(1000) }));
-  return path;
-}
-
-/** Writes the plants of the listed user, and as many more to delete. */
-async function writeJsonServerFile(folder: string): Promise<string> {
-  const path = join(folder, 'json-server.json');
-  const plants = Array.from({ length: listedCount * 2 }, (_, n) => ({ id: n + 1, ...plantNumber(n + 1) }));
-  await writeFile(path, JSON.stringify({ plants }));
-  return path;
-}
-
-/** Creates the plants of the listed and of the deleted user over HTTP. */
-async function createPlants(server: ServerProcess): Promise<ServerProcess> {
-  for (const [user, count] of [
-    [listedUser, listedCount],
-    [deletedUser, deletedCount],
-  ] as const) {
-    let n = 0;
-    await runLoad({
-      port: server.port,
-      connections: 64,
-      milliseconds: Infinity,
-      next: () => (n++ < count ? createExchange(user, n, plantNumber(n), plantStoreDialect) : undefined),
-    });
-  }
-  return server;
 }

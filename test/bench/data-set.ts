@@ -11,19 +11,20 @@ export interface PlantFields {
 
 /** Has the plants 1 to 1000, which are listed. */
 export const listedUser = 'ada';
-/** Has the plants 1 to 200,000, which are deleted. */
+/** Has the plants 1 to 400,000, which are deleted: more than a server deletes in all rounds. */
 export const deletedUser = 'eve';
+/** Has the plants 1 to 100,000, which are listed without a limit. */
+export const wholeUser = 'liz';
 /** Has no plants at the start, and creates some. */
 export const creatingUser = 'joe';
 /** Have 1000 plants each, with random ids. */
-export const otherUsers: readonly string[] = Array.from({ length: 799 }, (_, n) => `gardener-${n}`);
+export const otherUsers: readonly string[] = Array.from({ length: 499 }, (_, n) => `gardener-${n}`);
 
-export const listedCount = 1000;
-export const deletedCount = 200_000;
-const plantsPerUser = 1000;
+/** How many plants with ids from 1 each of these users has. */
+export const numberedUsers = { [listedUser]: 1000, [deletedUser]: 400_000, [wholeUser]: 100_000 };
 
 /** All users. Together they have a million plants. */
-export const users: readonly string[] = [listedUser, deletedUser, creatingUser, ...otherUsers];
+export const users: readonly string[] = [...Object.keys(numberedUsers), creatingUser, ...otherUsers];
 
 /** Returns the plant with the number `n` of a user. */
 export function plantNumber(n: number): PlantFields {
@@ -44,15 +45,10 @@ export function tokenMap(): string {
   return JSON.stringify(Object.fromEntries(users.map((user) => [tokenOf(user), user])));
 }
 
-/** The id of a user's token in the tokens file. */
-export function tokenIdOf(user: string): string {
-  return users.indexOf(user).toString(16).padStart(16, '0');
-}
-
 /** Writes a tokens file for Plant Store. */
 export async function writeTokenFile(path: string): Promise<void> {
-  const tokens = users.map((user) => ({
-    id: tokenIdOf(user),
+  const tokens = users.map((user, n) => ({
+    id: n.toString(16).padStart(16, '0'),
     user,
     sha256: createHash('sha256').update(tokenOf(user)).digest('hex'),
     createdAt: new Date().toISOString(),
@@ -65,7 +61,6 @@ export async function createDatabases(folder: string): Promise<{ own: string; pe
   const own = join(folder, 'original-own.db');
   const peer = join(folder, 'original-peer.db');
   await createPlantStoreDatabase(own, allPlants);
-  setSchemaVersion(own, 1);
   const database = new DatabaseSync(peer);
   database.exec(`PRAGMA journal_mode = WAL; CREATE TABLE plants (
     user TEXT NOT NULL, id INTEGER NOT NULL, name TEXT NOT NULL, tag TEXT, PRIMARY KEY (user, id)
@@ -73,16 +68,6 @@ export async function createDatabases(folder: string): Promise<{ own: string; pe
   database.close();
   insertAll(peer, allPlants);
   return { own, peer };
-}
-
-/**
- * Sets the schema version of a file. Builds before version 2 can then open it too, because no plant of the data set
- * contains a character that they escaped.
- */
-function setSchemaVersion(path: string, version: number): void {
-  const database = new DatabaseSync(path);
-  database.exec(`PRAGMA user_version = ${version}`);
-  database.close();
 }
 
 /** Rows of a user, an id, and the number of the plant. */
@@ -95,9 +80,8 @@ export async function createPlantStoreDatabase(path: string, rows: Rows): Promis
 }
 
 function* allPlants(): Generator<readonly [string, number, number]> {
-  for (let n = 1; n <= listedCount; n++) yield [listedUser, n, n];
-  for (let n = 1; n <= deletedCount; n++) yield [deletedUser, n, n];
-  for (const user of otherUsers) for (let n = 0; n < plantsPerUser; n++) yield [user, randomId(), n];
+  for (const [user, count] of Object.entries(numberedUsers)) for (let n = 1; n <= count; n++) yield [user, n, n];
+  for (const user of otherUsers) for (let n = 0; n < 1000; n++) yield [user, randomId(), n];
 }
 
 /** Inserts the rows in one transaction, without syncing. */

@@ -12,9 +12,8 @@ export interface Exchange {
 export interface LoadOptions {
   readonly port: number;
   readonly connections: number;
-  readonly milliseconds: number;
-  /** Requests per second at random times; by default, as many as possible. */
-  readonly rate?: number | undefined;
+  /** After this time, no more requests are sent; by default, only `next` ends the load. */
+  readonly milliseconds?: number;
   /** Returns the next request, for any connection; `undefined` if there are no more. */
   readonly next: () => Exchange | undefined;
 }
@@ -28,6 +27,12 @@ export interface LoadResult {
   readonly generatorLoad: number;
 }
 
+/** Returns a function that returns this many requests. */
+export function atMost(count: number, next: (n: number) => Exchange): LoadOptions['next'] {
+  let n = 0;
+  return () => (n < count ? next(n++) : undefined);
+}
+
 const endOfHead = Buffer.from('\r\n\r\n');
 const endOfChunks = Buffer.from('\r\n0\r\n\r\n');
 
@@ -36,16 +41,14 @@ const endOfChunks = Buffer.from('\r\n0\r\n\r\n');
  * request when it has received a response. It uses raw sockets, because a full HTTP client takes more
  * CPU than the servers that are measured, and would hide their differences.
  */
-export async function runLoad({ port, connections, milliseconds, rate, next }: LoadOptions): Promise<LoadResult> {
+export async function runLoad({ port, connections, milliseconds = Infinity, next }: LoadOptions): Promise<LoadResult> {
   const sockets = await openConnections(connections, port);
   const latencies: number[] = [];
   const start = performance.now();
   const idleMs = preventSleep(() => latencies.length);
   const end = start + milliseconds;
-  // With an exponential distribution, the requests of all connections arrive at random times.
-  const pauseMs = (): number => (rate === undefined ? 0 : (-Math.log(1 - Math.random()) * connections * 1000) / rate);
   try {
-    await Promise.all(sockets.map((socket) => sendRequests(socket, end, { next, pauseMs }, latencies)));
+    await Promise.all(sockets.map((socket) => sendRequests(socket, end, next, latencies)));
   } finally {
     for (const socket of sockets) socket.destroy();
   }
@@ -82,29 +85,18 @@ function preventSleep(progress: () => number): () => number {
 }
 
 /** Sends requests on one connection until the time is over or there are no more. */
-function sendRequests(
-  socket: Socket,
-  end: number,
-  { next, pauseMs }: Pick<LoadOptions, 'next'> & { pauseMs: () => number },
-  latencies: number[],
-): Promise<void> {
+function sendRequests(socket: Socket, end: number, next: LoadOptions['next'], latencies: number[]): Promise<void> {
   return new Promise((resolve, reject) => {
     let exchange = next();
     let sentAt = 0;
-    let dueAt = performance.now() + pauseMs();
     let response = new Response();
     const send = (): void => {
       if (exchange === undefined) {
         resolve();
         return;
       }
-      if (performance.now() < dueAt) {
-        setImmediate(send);
-        return;
-      }
       response = new Response();
       sentAt = performance.now();
-      dueAt += pauseMs();
       socket.write(exchange.request);
     };
     socket.on('data', (chunk: Buffer) => {

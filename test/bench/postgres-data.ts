@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import type { PostgresCluster } from '../support/postgres.ts';
-import { deletedCount, deletedUser, listedCount, listedUser, otherUsers } from './data-set.ts';
+import { numberedUsers, otherUsers } from './data-set.ts';
 
 /** Creates a PostgreSQL database with the same plants as the SQLite files, and returns its connection string. */
 export async function createPostgresDatabase(cluster: PostgresCluster): Promise<string> {
@@ -13,8 +13,7 @@ export async function createPostgresDatabase(cluster: PostgresCluster): Promise<
   )`);
   const insert = `INSERT INTO plants
     SELECT $1, n, 'Fern number ' || n, 'indoor' FROM generate_series(1, $2::integer) AS n`;
-  await client.query(insert, [listedUser, listedCount]);
-  await client.query(insert, [deletedUser, deletedCount]);
+  for (const numbered of Object.entries(numberedUsers)) await client.query(insert, numbered);
   await client.query(
     `INSERT INTO plants
      SELECT "user", 1000000 + (random() * 2::double precision ^ 52)::bigint, 'Fern number ' || n, 'indoor'

@@ -14,7 +14,7 @@ if (isMainThread) {
     // The measured delays include the time between two measurements.
     const loopDelayMs = Math.max(0, delays.percentile(99) / 1e6 - resolutionMs);
     delays.reset();
-    process.send({ cpuMicros: user + system, rssBytes: process.memoryUsage.rss(), loopDelayMs });
+    process.send({ cpuMicros: user + system, peakMiB: process.resourceUsage().maxRSS / 1024, loopDelayMs });
   });
   process.once('disconnect', () => process.exit());
   process.channel.unref();

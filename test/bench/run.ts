@@ -1,107 +1,82 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { PostgresCluster } from '../support/postgres.ts';
-import { findBuild } from './builds.ts';
-import { startCandidates } from './candidates.ts';
+import { candidatesOf, createFiles, findBuild, memoryName, root, startOwn, startPeer } from './candidates.ts';
 import type { Candidate } from './candidates.ts';
-import { comparisonOf } from './compare.ts';
-import type { Participant } from './compare.ts';
+import { importName, importParticipants, startName, startParticipants } from './first-seconds.ts';
 import { runLoad } from './load.ts';
 import { createPostgresDatabase } from './postgres-data.ts';
-import { describeMachine, median, quantile, tableOf } from './report.ts';
-import type { Measurement, Sample } from './report.ts';
-import { runOnSlowDisk, slowDiskName } from './slow-disk.ts';
-import { workloads } from './workloads.ts';
+import { publish } from './publish.ts';
+import { bareName, comparisonOf, quantile, tableOf } from './report.ts';
+import { continueResults, finishResults, savePartialResults } from './results.ts';
+import { mediansOf, runRounds } from './rounds.ts';
+import type { Figures, Participant } from './rounds.ts';
+import { createSizedDatabase, scaleName, scaleParticipant, sizes } from './scale.ts';
+import type { ServerProcess } from './server-process.ts';
+import { compileSlowSync, onSlowDisk, slowDiskName } from './slow-disk.ts';
+import { rowName, workloads } from './workloads.ts';
 import type { Workload } from './workloads.ts';
 
 const { values } = parseArgs({
   options: {
-    /** By default 5, or 9 with `--against`. */
-    rounds: { type: 'string' },
-    /** The time of each candidate in a round. */
-    seconds: { type: 'string', default: '1' },
-    connections: { type: 'string', default: '1,8,64,256' },
-    /** Requests per second; by default, as many as possible. */
-    rate: { type: 'string' },
+    rounds: { type: 'string', default: '15' },
+    /** How long each server is measured in each round. */
+    seconds: { type: 'string', default: '0.5' },
+    connections: { type: 'string', default: '64,1' },
     /** Regular expressions, which the names must match. */
     workloads: { type: 'string', default: '.' },
     candidates: { type: 'string', default: '.' },
     /** The folders of other builds of this project to compare with. */
     against: { type: 'string', multiple: true, default: [] },
-    /** The folder for results.json and chart.svg: by default this folder, or none with `--against`. */
+    /** The folder for the results. */
     output: { type: 'string' },
   },
 });
-const here = fileURLToPath(new URL('.', import.meta.url));
-const against = await Promise.all(values.against.map((folder) => findBuild(folder)));
-const isComparison = against.length > 0;
-const output = values.output ?? (isComparison ? undefined : here);
-const rounds = Number(values.rounds ?? (isComparison ? 9 : 5));
+const here = join(root, 'test/bench');
+/** Without options, the results are those of the documentation. */
+const isPublished = process.argv.length === 2;
+const output = isPublished ? here : values.output;
+const rounds = Number(values.rounds);
 const milliseconds = Number(values.seconds) * 1000;
-const rate = values.rate === undefined ? undefined : Number(values.rate);
+const build = await findBuild();
+const builds = [build, ...(await Promise.all(values.against.map((folder) => findBuild(folder))))];
+const isComparison = builds.length > 1;
+/** Whether all rows are measured that the documentation contains. */
+const isWhole = !isComparison && values.workloads === '.' && values.candidates === '.';
 
-/** Measures one workload with one number of connections. In each round, the candidates run one after the other. */
-async function measure(
-  workload: Workload,
-  connections: number,
-  candidates: readonly Candidate[],
-): Promise<Participant[]> {
-  const participants = await Promise.all(
-    candidates
-      .filter((candidate) => workload.supports(candidate))
-      .map(async (candidate) => ({
-        candidate,
-        next: await workload.prepare(candidate),
-        samples: [] as (Sample | undefined)[],
-      })),
-  );
-  for (let round = -1; round < rounds; round++) {
-    // The order alternates, so that a drift of the machine's speed does not favor one server of a pair.
-    for (const { candidate, next, samples } of round % 2 === 0 ? participants : participants.toReversed()) {
-      const sample = await measureOnce(candidate, next, connections);
-      // Round -1 warms up.
-      if (round >= 0) samples.push(sample);
-    }
-  }
-  return participants;
+/** A candidate that was started. */
+interface Running extends Candidate {
+  readonly server: ServerProcess;
 }
 
-function mediansOf(workload: Workload, connections: number, participants: readonly Participant[]): Measurement[] {
-  return participants.flatMap(({ candidate, samples }) => {
-    const measured = samples.filter((sample) => sample !== undefined);
-    if (measured.length === 0) return [];
-    const medianOf = (key: keyof Sample): number => median(measured.map((sample) => sample[key]));
-    return {
-      workload: workload.name,
-      connections,
-      candidate: candidate.name,
-      cpuMicros: medianOf('cpuMicros'),
-      databaseMicros: medianOf('databaseMicros'),
-      requestsPerSecond: medianOf('requestsPerSecond'),
-      p50Ms: medianOf('p50Ms'),
-      p99Ms: medianOf('p99Ms'),
-      loopDelayMs: medianOf('loopDelayMs'),
-      generatorLoad: medianOf('generatorLoad'),
-    };
-  });
+/** What takes part in a row, and the servers that are stopped after it. */
+interface Prepared {
+  readonly participants: readonly Participant[];
+  readonly servers?: readonly ServerProcess[];
 }
 
-async function measureOnce(
-  { server, usesPostgres }: Candidate,
+async function startAll(selected: readonly Candidate[], env?: NodeJS.ProcessEnv): Promise<Running[]> {
+  const running: Running[] = [];
+  for (const candidate of selected) running.push({ ...candidate, server: await candidate.start(env) });
+  return running;
+}
+
+async function measureLoad(
+  { server, base }: Running,
   next: Parameters<typeof runLoad>[0]['next'],
   connections: number,
-): Promise<Sample | undefined> {
-  const databaseMicros = async (): Promise<number> => (usesPostgres ? ((await cluster?.cpuMicros()) ?? 0) : 0);
+): Promise<Figures | undefined> {
+  const databaseMicros = async (): Promise<number> => (usesPostgres(base) ? ((await cluster?.cpuMicros()) ?? 0) : 0);
   const before = await server.usage();
   const databaseBefore = await databaseMicros();
-  const load = await runLoad({ port: server.port, connections, milliseconds, rate, next });
+  const load = await runLoad({ port: server.port, connections, milliseconds, next });
   const after = await server.usage();
   const databaseAfter = await databaseMicros();
-  if (load.requests < 10) return undefined;
+  if (load.requests === 0) return undefined;
   return {
     cpuMicros: (after.cpuMicros - before.cpuMicros) / load.requests,
     databaseMicros: (databaseAfter - databaseBefore) / load.requests,
@@ -109,55 +84,101 @@ async function measureOnce(
     p50Ms: quantile(load.latencies, 0.5),
     p99Ms: quantile(load.latencies, 0.99),
     loopDelayMs: after.loopDelayMs,
+    peakMiB: after.peakMiB,
     generatorLoad: load.generatorLoad,
   };
 }
 
-async function writeResults(output: string, measurements: readonly Measurement[]): Promise<void> {
-  await mkdir(output, { recursive: true });
-  const results = join(output, 'results.json');
-  const head = JSON.stringify({ machine: describeMachine(), rounds, milliseconds }).slice(0, -1);
-  const lines = measurements.map((each) => JSON.stringify(each));
-  await writeFile(results, `${head},"measurements":[\n${lines.join(',\n')}\n]}\n`);
-  execFileSync(process.execPath, [join(here, 'chart.js'), results, join(output, 'chart.svg')], { stdio: 'inherit' });
+async function prepareWorkload({ supports, prepare }: Workload, connections: number): Promise<Prepared> {
+  running ??= await startAll(candidates);
+  const able = running.filter((each) => supports?.(each) ?? true);
+  const participants = able.map(async (each) => {
+    const next = await prepare({ ...each, port: each.server.port });
+    return { name: each.name, measure: () => measureLoad(each, next, connections) };
+  });
+  return { participants: await Promise.all(participants) };
 }
 
-const matches =
-  (pattern: string) =>
-  (name: string): boolean =>
-    new RegExp(pattern, 'i').test(name);
-// The peers and the chart need these packages. With `--against` and without `--output`, there are neither.
-if (output !== undefined) {
-  execFileSync('npm', ['ci', '--prefix', here, '--no-audit', '--no-fund'], { stdio: 'inherit' });
+async function prepareSlowDisk(): Promise<Prepared> {
+  const able = candidates.filter(({ base }) => base !== memoryName && !usesPostgres(base));
+  const slow = await startAll(able, compileSlowSync(folder));
+  const participants = await Promise.all(slow.map((each) => onSlowDisk(each, each.server, milliseconds)));
+  return { participants, servers: slow.map(({ server }) => server) };
 }
-const folder = await mkdtemp(join(tmpdir(), 'plant-store-bench-'));
-let cluster: PostgresCluster | undefined;
-let candidates: readonly Candidate[] = [];
-try {
-  candidates = await startCandidates({
-    folder,
-    isSelected: matches(values.candidates),
-    against,
-    createPostgresDatabase: async () => createPostgresDatabase((cluster ??= await PostgresCluster.start())),
+
+async function prepareScale(): Promise<Prepared> {
+  const bare = await startPeer('bare-node-http', files.lists);
+  const sized = sizes.map(async (size): Promise<[string, ServerProcess]> => {
+    const path = join(folder, `${size}.db`);
+    await createSizedDatabase(path, size);
+    return [String(size), await startOwn(build, files.tokens, `sqlite:${path}`)];
   });
-  const measurements: Measurement[] = [];
-  for (const workload of workloads.filter(({ name }) => matches(values.workloads)(name))) {
-    for (const connections of values.connections.split(',').map(Number)) {
-      const participants = await measure(workload, connections, candidates);
-      const measured = mediansOf(workload, connections, participants);
-      process.stdout.write(tableOf(measured));
-      if (isComparison) process.stdout.write(comparisonOf(participants));
-      measurements.push(...measured);
+  const all: [string, ServerProcess][] = [[bareName, bare], ...(await Promise.all(sized))];
+  const participants = all.map(([name, server]) => scaleParticipant(name, server));
+  return { participants, servers: all.map(([, server]) => server) };
+}
+
+/** Returns the rows of a run, by name. */
+function planRows(): Map<string, () => Prepared | Promise<Prepared>> {
+  const plan = new Map<string, () => Prepared | Promise<Prepared>>();
+  const connections = values.connections.split(',').map(Number);
+  for (const workload of workloads) {
+    for (const count of workload.connections === undefined ? connections : [workload.connections]) {
+      plan.set(rowName(workload.name, count), () => prepareWorkload(workload, count));
     }
   }
-  if (matches(values.workloads)(slowDiskName)) {
-    process.stdout.write(
-      await runOnSlowDisk({ isSelected: matches(values.candidates), against, rounds, milliseconds, parent: folder }),
-    );
+  plan.set(slowDiskName, prepareSlowDisk);
+  if (isComparison) return plan;
+  plan.set(scaleName, prepareScale);
+  plan.set(startName, () => ({ participants: startParticipants(build, files) }));
+  plan.set(importName, () => ({ participants: importParticipants() }));
+  return plan;
+}
+
+const matches = (pattern: string, name: string): boolean => new RegExp(pattern, 'i').test(name);
+const usesPostgres = (base: string): boolean => /PostgreSQL|pg$/.test(base);
+
+const settings = { rounds, seconds: Number(values.seconds), candidates: values.candidates };
+let results = await continueResults(output, settings);
+// The peers and the chart need these packages.
+execFileSync('npm', ['ci', '--prefix', here, '--no-audit', '--no-fund'], { stdio: 'inherit' });
+const folder = await mkdtemp(join(tmpdir(), 'plant-store-bench-'));
+let cluster: PostgresCluster | undefined;
+process.once('exit', () => {
+  rmSync(folder, { recursive: true });
+});
+process.once('SIGINT', () => process.exit(1));
+const files = await createFiles(folder);
+const candidates = candidatesOf(files, builds, async () =>
+  createPostgresDatabase((cluster ??= await PostgresCluster.start())),
+).filter(({ base }) => matches(values.candidates, base));
+let running: readonly Running[] | undefined;
+let isComplete = true;
+try {
+  for (const [name, prepare] of planRows()) {
+    if (!matches(values.workloads, name) || results.rows.some((row) => row.name === name)) continue;
+    const { participants, servers = [] } = await prepare();
+    const { run, steady } = await runRounds(rounds, participants);
+    await Promise.all(servers.map((server) => server.stop()));
+    const row = { name, rounds: run, steady: steady.length, medians: mediansOf(steady, participants) };
+    process.stdout.write(tableOf(row));
+    if (isComparison) process.stdout.write(comparisonOf(steady, candidates));
+    if (steady.length < rounds / 2) {
+      console.log('This row is not kept, because too few rounds were steady.');
+      isComplete = false;
+      continue;
+    }
+    results = { ...results, rows: [...results.rows, row] };
+    if (output !== undefined) await savePartialResults(output, results);
   }
-  if (output !== undefined) await writeResults(output, measurements);
 } finally {
-  await Promise.all(candidates.map(({ server }) => server.stop()));
+  await Promise.all((running ?? []).map(({ server }) => server.stop()));
   await cluster?.remove();
-  await rm(folder, { recursive: true });
+}
+if (!isComplete) {
+  process.exitCode = 1;
+  if (output !== undefined) console.log('Run the same command again to measure the rows that are not kept.');
+} else if (output !== undefined) {
+  const path = await finishResults(output);
+  if (isWhole) await publish(path, isPublished ? undefined : output);
 }

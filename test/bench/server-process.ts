@@ -7,8 +7,8 @@ import { printedUrl } from './printed-url.ts';
 export interface Usage {
   /** User and system time of all its threads since it started, in microseconds. */
   readonly cpuMicros: number;
-  /** Its resident memory now, in bytes. */
-  readonly rssBytes: number;
+  /** Its largest resident memory so far. */
+  readonly peakMiB: number;
   /** The 99th percentile of the event loop's delay since the previous report, in milliseconds. */
   readonly loopDelayMs: number;
 }

@@ -1,92 +1,93 @@
 import assert from 'node:assert/strict';
-import { bareName } from './candidates.ts';
+import { memoryName } from './candidates.ts';
 import type { Candidate } from './candidates.ts';
 import {
   creatingUser,
-  deletedCount,
   deletedUser,
-  listedCount,
   listedUser,
+  numberedUsers,
   otherUsers,
   plantNumber,
   randomId,
   tokenOf,
+  wholeUser,
 } from './data-set.ts';
-import { createExchange } from './dialect.ts';
 import type { Exchange } from './load.ts';
-import { requestText } from './requests.ts';
+import { bareName } from './report.ts';
+import { createExchange, requestText } from './requests.ts';
+
+/** A candidate that was started. */
+export interface Started extends Candidate {
+  readonly port: number;
+}
 
 /** A request that clients send repeatedly. */
 export interface Workload {
   readonly name: string;
-  /** Whether a candidate can run it. */
-  readonly supports: (candidate: Candidate) => boolean;
+  /** The only number of connections with which it is run. */
+  readonly connections?: number;
+  /** Whether a candidate can run it; by default, all can. */
+  readonly supports?: (candidate: Candidate) => boolean;
   /** Returns a function that returns the next request. */
-  readonly prepare: (candidate: Candidate) => Promise<() => Exchange | undefined>;
+  readonly prepare: (candidate: Started) => Next | Promise<Next>;
 }
+
+type Next = () => Exchange | undefined;
 
 /** The plant that every create sends: the bare server returns it as a constant. */
 const fern = { name: 'Fern', tag: 'indoor' };
 
 export const workloads: readonly Workload[] = [
-  {
-    name: 'create',
-    supports: () => true,
-    prepare:
-      async ({ dialect }) =>
-      () =>
-        createExchange(creatingUser, randomId(), fern, dialect),
-  },
-  { name: 'delete', supports: () => true, prepare: prepareDelete },
-  { name: 'list 20', supports: () => true, prepare: (candidate) => prepareList(candidate, 20) },
-  { name: 'list 1000', supports: () => true, prepare: (candidate) => prepareList(candidate, 1000) },
-  { name: 'list 20 anywhere', supports: ({ dialect }) => dialect.hasAllPlants, prepare: prepareListAnywhere },
-  { name: '80 % list 20, 20 % create', supports: () => true, prepare: prepareMixed },
+  { name: 'create', prepare: () => () => createExchange(creatingUser, randomId(), fern) },
+  { name: 'delete', prepare: prepareDelete },
+  { name: 'list 20', prepare: (candidate) => prepareList(candidate, listedUser, 20) },
+  { name: 'list 1000', prepare: (candidate) => prepareList(candidate, listedUser, 1000) },
+  { name: 'list 20 anywhere', supports: ({ base }) => base !== memoryName, prepare: () => listAnywhere },
+  { name: '80 % list 20, 20 % create', prepare: prepareMixed },
+  { name: 'whole list', connections: 1, prepare: (candidate) => prepareList(candidate, wholeUser) },
 ];
 
-async function prepareList({ server, dialect, name }: Candidate, limit: number): Promise<() => Exchange> {
-  const target = `/plants?${dialect.limitParameter}=${limit}`;
-  const response = await fetch(`http://127.0.0.1:${server.port}${target}`, {
-    headers: { authorization: `Bearer ${tokenOf(listedUser)}` },
-  });
-  const text = await response.text();
+/** The name of the row of a workload. */
+export function rowName(workload: string, connections: number): string {
+  return `${workload}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`;
+}
+
+/** A list of the first plants of a user, or of all. */
+async function prepareList({ port, name }: Started, user: keyof typeof numberedUsers, limit?: number): Promise<Next> {
+  const target = limit === undefined ? '/plants' : `/plants?limit=${limit}`;
+  const headers = { authorization: `Bearer ${tokenOf(user)}` };
+  const text = await (await fetch(`http://127.0.0.1:${port}${target}`, { headers })).text();
   const names = (JSON.parse(text) as { name: string }[]).map((plant) => plant.name);
-  assert.deepEqual(
-    names,
-    Array.from({ length: limit }, (_, n) => plantNumber(n + 1).name),
-    name,
-  );
-  const exchange = { request: requestText('GET', target, listedUser), status: 200, body: Buffer.from(text) };
+  const count = limit ?? numberedUsers[user];
+  const expected = Array.from({ length: count }, (_, n) => plantNumber(n + 1).name);
+  assert.deepEqual(names, expected, name);
+  const exchange = { request: requestText('GET', target, user), status: 200, body: Buffer.from(text) };
   return () => exchange;
 }
 
-/** Pages of 20 that start after a random id of a random user: a million different lists. */
-async function prepareListAnywhere({ dialect }: Candidate): Promise<() => Exchange> {
-  return () => {
-    const user = otherUsers[Math.floor(Math.random() * otherUsers.length)] ?? '';
-    const target = `/plants?${dialect.limitParameter}=20&after=${randomId()}`;
-    return { request: requestText('GET', target, user), status: 200 };
-  };
+/** A page of 20 that starts after a random id of a random user: a million different lists. */
+function listAnywhere(): Exchange {
+  const user = otherUsers[Math.floor(Math.random() * otherUsers.length)] ?? '';
+  return { request: requestText('GET', `/plants?after=${randomId()}&limit=20`, user), status: 200 };
 }
 
 /** How many plants each candidate has deleted. Each plant is deleted once, in all rounds together. */
 const nextDeletion = new Map<string, number>();
 
-async function prepareDelete({ name, dialect }: Candidate): Promise<() => Exchange | undefined> {
+function prepareDelete({ name }: Candidate): Next {
   const step = 7919; // A prime, so that every id is used once, in no particular order.
-  const [first, count] = dialect.returnsPlant ? [1, deletedCount] : [listedCount + 1, listedCount];
+  const count = numberedUsers[deletedUser];
   return () => {
     const n = nextDeletion.get(name) ?? 0;
     if (n >= count && name !== bareName) return undefined;
     nextDeletion.set(name, n + 1);
-    const id = first + ((n * step) % count);
-    return { request: requestText('DELETE', `/plants/${id}`, deletedUser), status: dialect.deletedStatus };
+    return { request: requestText('DELETE', `/plants/${1 + ((n * step) % count)}`, deletedUser), status: 204 };
   };
 }
 
-async function prepareMixed(candidate: Candidate): Promise<() => Exchange> {
-  const list = await prepareList(candidate, 20);
+async function prepareMixed(candidate: Started): Promise<Next> {
+  const list = await prepareList(candidate, listedUser, 20);
   let n = 0;
   // The same user, so that each create invalidates the cached list.
-  return () => (n++ % 5 === 0 ? createExchange(listedUser, randomId(), fern, candidate.dialect) : list());
+  return () => (n++ % 5 === 0 ? createExchange(listedUser, randomId(), fern) : list());
 }

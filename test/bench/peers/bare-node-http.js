@@ -24,7 +24,7 @@ const server = createServer((req, res) => {
       res.writeHead(200, createdHeaders).end(created);
     });
   } else if (req.method === 'GET') {
-    const list = lists.get(/^\/plants\?(?:.*&)?limit=(\d+)/.exec(req.url)?.[1]);
+    const list = lists.get(/limit=(\d+)/.exec(req.url)?.[1] ?? 'all');
     if (list === undefined) res.writeHead(404).end();
     else res.writeHead(200, list.headers).end(list.body);
   } else if (req.method === 'DELETE' && req.url.startsWith('/plants/')) {

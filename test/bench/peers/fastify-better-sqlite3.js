@@ -1,8 +1,6 @@
-// The plants service on Fastify, with a JSON schema for requests and responses, and better-sqlite3.
+// The plants service on Fastify and better-sqlite3.
 import Database from 'better-sqlite3';
-import fastify from 'fastify';
-
-const tokens = new Map(Object.entries(JSON.parse(process.env.BENCH_TOKENS ?? '{}')));
+import { app, createSchema, deleteSchema, fail, listen, listSchema, toPlant } from './fastify-app.js';
 
 const db = new Database(process.argv[2]);
 db.pragma('journal_mode = WAL');
@@ -15,47 +13,6 @@ const list = db.prepare('SELECT name, tag FROM plants WHERE user = ? ORDER BY id
 const listAfter = db.prepare('SELECT name, tag FROM plants WHERE user = ? AND id > ? ORDER BY id LIMIT ?');
 const remove = db.prepare('DELETE FROM plants WHERE user = ? AND id = ?');
 
-const id = { type: 'integer' };
-const plant = { type: 'object', required: ['name'], properties: { name: { type: 'string' }, tag: { type: 'string' } } };
-const failure = { type: 'object', properties: { error: { type: 'integer' }, message: { type: 'string' } } };
-
-const createSchema = {
-  body: {
-    type: 'object',
-    required: ['id', 'name'],
-    properties: { id, name: { type: 'string' }, tag: { type: 'string' } },
-  },
-  response: { 200: plant, '4xx': failure },
-};
-const listSchema = {
-  querystring: { type: 'object', properties: { limit: { type: 'integer', minimum: 0 }, after: id } },
-  response: { 200: { type: 'array', items: plant }, '4xx': failure },
-};
-const deleteSchema = {
-  params: { type: 'object', required: ['id'], properties: { id } },
-  response: { 204: { type: 'null' }, '4xx': failure },
-};
-
-const app = fastify({ logger: false });
-
-function fail(reply, error, message) {
-  return reply.code(error).send({ error, message });
-}
-
-app.setErrorHandler((error, request, reply) => fail(reply, error.statusCode ?? 500, error.message));
-
-app.decorateRequest('user', '');
-app.addHook('onRequest', (request, reply, done) => {
-  const { authorization } = request.headers;
-  const user = authorization?.startsWith('Bearer ') ? tokens.get(authorization.slice(7)) : undefined;
-  if (user === undefined) {
-    fail(reply, 401, 'a known bearer token is needed');
-    return;
-  }
-  request.user = user;
-  done();
-});
-
 app.post('/plants', { schema: createSchema }, (request, reply) => {
   const { id, name, tag } = request.body;
   const { changes } = insert.run(request.user, id, name, tag ?? null);
@@ -66,7 +23,7 @@ app.post('/plants', { schema: createSchema }, (request, reply) => {
 app.get('/plants', { schema: listSchema }, (request, reply) => {
   const { limit = -1, after } = request.query;
   const rows = after === undefined ? list.all(request.user, limit) : listAfter.all(request.user, after, limit);
-  return reply.send(rows.map(({ name, tag }) => (tag === null ? { name } : { name, tag })));
+  return reply.send(rows.map(toPlant));
 });
 
 app.delete('/plants/:id', { schema: deleteSchema }, (request, reply) => {
@@ -75,5 +32,4 @@ app.delete('/plants/:id', { schema: deleteSchema }, (request, reply) => {
   return reply.code(204).send();
 });
 
-const address = await app.listen({ host: '127.0.0.1', port: 0 });
-console.log(`listening on ${address}`);
+await listen();

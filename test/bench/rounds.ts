@@ -1,0 +1,77 @@
+import { bareName, median } from './report.ts';
+
+/** The figures of one participant in one round, or their medians, by name. */
+export interface Figures {
+  /** User and system time of the process: per request, or for the whole task. */
+  readonly cpuMicros: number;
+  readonly [name: string]: number;
+}
+
+/** A server or a program that is measured in each round. */
+export interface Participant {
+  readonly name: string;
+  /** Resolves with `undefined` if there was nothing left to do. */
+  readonly measure: () => Promise<Figures | undefined>;
+}
+
+/** The figures of the participants, by name. */
+export type Round = ReadonlyMap<string, Figures>;
+
+export interface Rounds {
+  /** How many rounds were run, without the first, which warms up. */
+  readonly run: number;
+  /** The rounds in which the machine was steady. */
+  readonly steady: readonly Round[];
+}
+
+/** How far the CPU time of the bare participant may be from its median in all rounds. */
+export const maxDeviation = 0.15;
+
+/** How many rounds are run at most, as a multiple of the wanted rounds. */
+const maxRounds = 1.5;
+
+/** Runs rounds until the machine was steady in as many as wanted, or until there were too many. */
+export async function runRounds(wanted: number, participants: readonly Participant[]): Promise<Rounds> {
+  const rounds: Round[] = [];
+  let steady: readonly Round[] = [];
+  await runRound(participants);
+  while (rounds.length < wanted || (steady.length < wanted && rounds.length < wanted * maxRounds)) {
+    // The order alternates, so that a drift of the machine's speed does not favor one participant of a pair.
+    rounds.push(await runRound(rounds.length % 2 === 0 ? participants.toReversed() : participants));
+    steady = steadyOf(rounds);
+  }
+  return { run: rounds.length, steady };
+}
+
+async function runRound(participants: readonly Participant[]): Promise<Round> {
+  const round = new Map<string, Figures>();
+  for (const { name, measure } of participants) {
+    const figures = await measure();
+    if (figures !== undefined) round.set(name, figures);
+  }
+  return round;
+}
+
+/** Returns the rounds in which the bare participant stayed close to its median; all rounds if it does not take part. */
+export function steadyOf(rounds: readonly Round[]): readonly Round[] {
+  const bare = rounds.map((round) => round.get(bareName)?.cpuMicros).filter((micros) => micros !== undefined);
+  if (bare.length === 0) return rounds;
+  const middle = median(bare);
+  return rounds.filter((round) => {
+    const micros = round.get(bareName)?.cpuMicros ?? NaN;
+    return Math.abs(micros / middle - 1) <= maxDeviation;
+  });
+}
+
+/** Returns the median of each figure of each participant that has figures. */
+export function mediansOf(rounds: readonly Round[], participants: readonly Participant[]): Record<string, Figures> {
+  const medians: Record<string, Figures> = {};
+  for (const { name } of participants) {
+    const all = rounds.map((round) => round.get(name)).filter((figures) => figures !== undefined);
+    if (all.length === 0) continue;
+    const medianOf = (key: string): number => Number(median(all.map((figures) => figures[key] ?? NaN)).toPrecision(5));
+    const others = Object.keys(all[0] ?? {}).map((key) => [key, medianOf(key)] as const);
+    medians[name] = { cpuMicros: medianOf('cpuMicros'), ...Object.fromEntries(others) };
+  }
+  return medians;
+}
