@@ -10,11 +10,6 @@ export interface WriteQueueOptions {
    */
   readonly maxPendingWrites: number;
   readonly maxBatchWrites: number;
-  /**
-   * Returns the time for which the queue waits for more writes after a commit, in milliseconds. `commitMs` is the
-   * duration of the commit. Called only if writes arrived during the commit. Default: see `quarterOf`.
-   */
-  readonly returnWaitMs?: (commitMs: number) => number;
 }
 
 /**
@@ -24,34 +19,14 @@ export interface WriteQueueOptions {
  */
 const maxWaitTurns = 4;
 
-/**
- * Returns a quarter of the duration of a commit, at most 10 ms. Returns 0 if a quarter is less than 1 ms, the shortest
- * delay of a timer.
- *
- * If writes arrived during a commit, the queue waits this long before the next commit, so that clients whose writes
- * were in the last commit can send their next writes. Without this wait, the clients split into two groups whose
- * batches alternate, and each batch contains only half of the writes. In a measurement with 8 clients and a worker
- * thread, in which each commit took 10 ms, the wait increased the throughput from 322 to 590 creates per second.
- */
-function quarterOf(commitMs: number): number {
-  const quarterMs = commitMs / 4;
-  return quarterMs < 1 ? 0 : Math.min(quarterMs, 10);
-}
+/** The maximum time for which the queue waits after a commit, in milliseconds. */
+const maxReturnWaitMs = 10;
 
 interface Entry {
   readonly write: Write;
   readonly resolve: (outcome: boolean) => void;
   readonly reject: (reason: unknown) => void;
   readonly context: CallerContext | undefined;
-  /** The next waiting write to the same plant. */
-  next: Entry | undefined;
-}
-
-/** The wait after a commit, during which the clients whose writes it contained can send their next writes. */
-interface ReturnWait {
-  /** The number of pending writes at which the wait ends early. */
-  readonly enough: number;
-  readonly timer: NodeJS.Timeout;
 }
 
 /**
@@ -67,33 +42,24 @@ interface ReturnWait {
 export class WriteQueue {
   readonly #commit: (writes: Write[]) => Promise<boolean[]>;
   readonly #options: WriteQueueOptions;
-  readonly #returnWaitMs: (commitMs: number) => number;
-  /**
-   * The first waiting write to each plant, in order of arrival. `Entry.next` links the later writes to the same plant.
-   */
-  #next: Entry[] = [];
-  /**
-   * The last waiting write to each plant, keyed by user and then by id. With nested maps, no combined keys have to be
-   * built.
-   */
-  readonly #lastByPlant = new Map<string, Map<bigint, Entry>>();
-  #waiting = 0;
-  #isScheduled = false;
-  #isCommitting = false;
-  /** The number of pending writes when the last commit succeeded, including the writes of that commit. */
-  #pendingAtSuccess = 0;
-  #returnWait: ReturnWait | undefined;
-  #onDrained: (() => void) | undefined;
-  #closing: Promise<void> | undefined;
+  /** The writes that are not in a batch yet, in order of arrival. */
+  #waiting: Entry[] = [];
+  /** The number of waiting writes, and of writes whose commit has not completed. */
+  #pending = 0;
+  /** Settles when no writes are pending; `undefined` if none are pending. */
+  #running: Promise<void> | undefined;
+  /** The number of waiting writes at which the wait for more writes ends early. */
+  #enough = Infinity;
+  #endWait: (() => void) | undefined;
+  #isClosed = false;
 
   constructor(commit: (writes: Write[]) => Promise<boolean[]>, options: WriteQueueOptions) {
     this.#commit = commit;
     this.#options = options;
-    this.#returnWaitMs = options.returnWaitMs ?? quarterOf;
   }
 
   get length(): number {
-    return this.#waiting;
+    return this.#pending;
   }
 
   /**
@@ -104,129 +70,114 @@ export class WriteQueue {
    */
   add(write: Write): Promise<boolean> {
     return new Promise((resolve, reject) => {
-      if (this.#closing !== undefined) throw new PlantStoreError('closed');
-      if (this.#waiting >= this.#options.maxPendingWrites) throw new PlantStoreError('saturated');
-      this.#waiting++;
-      this.#enqueue({ write, resolve, reject, context: callerContext(), next: undefined });
-      if (this.#returnWait === undefined || this.#waiting >= this.#returnWait.enough) this.#schedule();
-      // A full batch cannot become larger, so it is committed immediately. With thousands of clients, an event loop
-      // iteration can take a second.
-      if (this.#next.length === this.#options.maxBatchWrites && !this.#isCommitting) void this.#commitBatch();
+      if (this.#isClosed) throw new PlantStoreError('closed');
+      if (this.#pending >= this.#options.maxPendingWrites) throw new PlantStoreError('saturated');
+      this.#pending++;
+      this.#waiting.push({ write, resolve, reject, context: callerContext() });
+      this.#running ??= this.#run();
+      if (this.#waiting.length >= this.#enough) this.#endWait?.();
     });
   }
 
   /** Rejects new writes. The promise resolves when all accepted writes have settled. */
-  close(): Promise<void> {
-    this.#closing ??= new Promise((resolve) => {
-      this.#onDrained = resolve;
-      this.#reportIfDrained();
-    });
-    return this.#closing;
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#running;
   }
 
-  #enqueue(entry: Entry): void {
-    const { user } = entry.write;
-    const id = idOf(entry.write);
-    let lastById = this.#lastByPlant.get(user);
-    if (lastById === undefined) {
-      lastById = new Map();
-      this.#lastByPlant.set(user, lastById);
+  /** Commits batches until no writes are waiting. */
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      await this.#waitUntilQuiet();
+      const pendingBefore = this.#pending;
+      const startMs = performance.now();
+      const pendingAtSuccess = await this.#settle(this.#takeBatch());
+      if (pendingAtSuccess > pendingBefore) await this.#waitForReturns(pendingAtSuccess, performance.now() - startMs);
     }
-    const last = lastById.get(id);
-    lastById.set(id, entry);
-    if (last === undefined) this.#next.push(entry);
-    else last.next = entry;
-  }
-
-  #schedule(): void {
-    if (this.#isScheduled || this.#isCommitting) return;
-    this.#isScheduled = true;
-    this.#commitWhenQuiet(maxWaitTurns);
+    this.#running = undefined;
   }
 
   /**
-   * Commits the waiting writes after the first event loop iteration in which no new write arrives, or after `turns`
-   * additional iterations, whichever comes first.
+   * Waits for the first event loop iteration in which no new write arrives, for `maxWaitTurns` additional iterations,
+   * or for a full batch, whichever comes first.
    */
-  #commitWhenQuiet(turns: number): void {
-    const before = this.#waiting;
-    setImmediate(() => {
-      if (turns > 0 && this.#waiting > before) {
-        this.#commitWhenQuiet(turns - 1);
-        return;
-      }
-      this.#isScheduled = false;
-      if (!this.#isCommitting && this.#next.length > 0) void this.#commitBatch();
-    });
-  }
-
-  async #commitBatch(): Promise<void> {
-    clearTimeout(this.#returnWait?.timer);
-    this.#returnWait = undefined;
-    this.#isCommitting = true;
-    this.#pendingAtSuccess = 0;
-    const pendingBefore = this.#waiting;
-    const startMs = performance.now();
-    await this.#settle(this.#takeBatch());
-    this.#isCommitting = false;
-    const hasGrown = this.#pendingAtSuccess > pendingBefore;
-    if (this.#next.length === 0) this.#reportIfDrained();
-    else if (hasGrown) this.#waitForReturns(this.#returnWaitMs(performance.now() - startMs));
-    else this.#schedule();
-  }
-
-  #waitForReturns(waitMs: number): void {
-    if (waitMs === 0) {
-      this.#schedule();
-      return;
+  async #waitUntilQuiet(): Promise<void> {
+    for (let turns = 0; turns <= maxWaitTurns && this.#waiting.length < this.#options.maxBatchWrites; turns++) {
+      const before = this.#waiting.length;
+      await this.#wait(Infinity, setImmediate);
+      if (this.#waiting.length === before) return;
     }
-    const timer = setTimeout(() => {
-      this.#schedule();
-    }, waitMs);
-    this.#returnWait = { enough: this.#pendingAtSuccess, timer };
+  }
+
+  /**
+   * Waits for the clients whose writes were in the last commit, so that they can send their next writes. The wait takes
+   * a quarter of the duration of the commit, at most 10 ms. It ends early if as many writes are waiting as were pending
+   * at the end of the commit. Call this only if writes arrived during the commit.
+   *
+   * Without this wait, the clients split into two groups whose batches alternate, and each batch contains only half of
+   * the writes. In a measurement with 8 clients and a worker thread, in which each commit took 10 ms, the wait increased
+   * the throughput from 322 to 590 creates per second.
+   */
+  async #waitForReturns(enough: number, commitMs: number): Promise<void> {
+    const waitMs = Math.min(commitMs / 4, maxReturnWaitMs);
+    // The shortest delay of a timer is 1 ms.
+    if (waitMs >= 1) await this.#wait(enough, (end) => setTimeout(end, waitMs));
+  }
+
+  /**
+   * Waits until `start` calls its callback, or until `enough` writes are waiting. A full batch cannot become larger, so
+   * it also ends the wait. With thousands of clients, an event loop iteration can take a second.
+   */
+  async #wait(enough: number, start: (end: () => void) => unknown): Promise<void> {
+    this.#enough = Math.min(enough, this.#options.maxBatchWrites);
+    await new Promise<void>((resolve) => {
+      this.#endWait = resolve;
+      if (this.#waiting.length >= this.#enough) resolve();
+      else start(resolve);
+    });
   }
 
   /**
    * Commits a batch and settles its writes. If the storage rejects the batch with `invalid_plant`, splits the batch and
    * commits each half separately. In the end, only the writes that the storage rejects even on their own fail. If n of
    * m writes fail in this way, about 2n · log2(m) additional commits are necessary.
+   *
+   * @returns the number of pending writes, including the batch, when the commit succeeded; 0 if it failed.
    */
-  async #settle(batch: readonly Entry[]): Promise<void> {
+  async #settle(batch: readonly Entry[]): Promise<number> {
+    let pendingAtSuccess = 0;
     try {
       const outcomes = await traceCommit(batch, () => this.#commit(batch.map(({ write }) => write)));
-      this.#pendingAtSuccess = this.#waiting;
+      pendingAtSuccess = this.#pending;
       for (const [index, entry] of batch.entries()) entry.resolve(outcomes[index] === true);
     } catch (error) {
       if (isUnstorable(error) && batch.length > 1) {
         const middle = batch.length >> 1;
         await this.#settle(batch.slice(0, middle));
-        await this.#settle(batch.slice(middle));
-        return;
+        return this.#settle(batch.slice(middle));
       }
       const reason = isUnstorable(error) ? unstorable(error) : error;
       for (const entry of batch) entry.reject(reason);
     }
-    this.#waiting -= batch.length;
+    this.#pending -= batch.length;
+    return pendingAtSuccess;
   }
 
+  /** Removes the writes of the next batch: at most one write to each plant. */
   #takeBatch(): Entry[] {
-    const batch = this.#next.slice(0, this.#options.maxBatchWrites);
-    this.#next = this.#next.slice(batch.length);
-    for (const { write, next } of batch) {
-      if (next === undefined) this.#forget(write);
-      else this.#next.push(next);
-    }
+    const batch: Entry[] = [];
+    const idsByUser = new Map<string, Set<bigint>>();
+    this.#waiting = this.#waiting.filter((entry) => {
+      const { user } = entry.write;
+      const id = idOf(entry.write);
+      const ids = idsByUser.get(user);
+      if (batch.length === this.#options.maxBatchWrites || ids?.has(id) === true) return true;
+      if (ids === undefined) idsByUser.set(user, new Set([id]));
+      else ids.add(id);
+      batch.push(entry);
+      return false;
+    });
     return batch;
-  }
-
-  #forget(write: Write): void {
-    const lastById = this.#lastByPlant.get(write.user);
-    lastById?.delete(idOf(write));
-    if (lastById?.size === 0) this.#lastByPlant.delete(write.user);
-  }
-
-  #reportIfDrained(): void {
-    if (this.#waiting === 0) this.#onDrained?.();
   }
 }
 

@@ -1,16 +1,24 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import type { Write } from '../../src/index.ts';
-import { WriteQueue } from '../../src/core/write-queue.ts';
-import { Commits, makeQueue, turn } from '../support/commits.ts';
-import { eventuallyEqual } from '../support/eventually.ts';
+import { makeQueue, turn } from '../support/commits.ts';
 import { create, remove } from '../support/writes.ts';
 
-/** Without a wait after a commit, so that the tests do not depend on its time. */
-const bounds = { maxPendingWrites: 100, maxBatchWrites: 10, returnWaitMs: () => 0 };
+const bounds = { maxPendingWrites: 100, maxBatchWrites: 10 };
+
+/** The time on the clock. It stands still unless a test changes it, so that the tests do not depend on real time. */
+let nowMs = 0;
 
 describe('WriteQueue', () => {
+  beforeEach(() => {
+    mock.method(performance, 'now', () => nowMs);
+    mock.timers.enable({ apis: ['setTimeout'] });
+  });
+
+  afterEach(() => {
+    mock.reset();
+  });
+
   it('commits the writes of one event loop iteration as one batch', async () => {
     const { commits, queue } = makeQueue(bounds);
     const outcomes = Promise.all([queue.add(create(1)), queue.add(create(2)), queue.add(create(1, 'bob'))]);
@@ -50,11 +58,11 @@ describe('WriteQueue', () => {
   });
 
   it('waits for the clients of a commit during which other writes arrived', async () => {
-    const { commits, queue } = makeQueue({ ...bounds, returnWaitMs: () => 60_000 });
+    const { commits, queue } = makeQueue(bounds);
     const first = Promise.all([queue.add(create(1)), queue.add(create(2))]);
     await turn();
     const others = [queue.add(create(3)), queue.add(create(4))];
-    await turn();
+    nowMs += 8;
     commits.succeed();
     await first;
     for (let n = 0; n < 5; n++) await turn();
@@ -71,53 +79,64 @@ describe('WriteQueue', () => {
     await Promise.all([...others, last]);
   });
 
-  it('ends this wait after the time that returnWaitMs returns for the time of the commit', async () => {
-    const commits = new Commits();
-    const times: number[] = [];
-    const returnWaitMs = (commitMs: number): number => {
-      times.push(commitMs);
-      return 1;
-    };
-    const queue = new WriteQueue(commits.commit, { ...bounds, returnWaitMs });
+  for (const { commitMs, waitMs } of [
+    { commitMs: 3.9, waitMs: 0 },
+    { commitMs: 8, waitMs: 2 },
+    { commitMs: 40, waitMs: 10 },
+    { commitMs: 1000, waitMs: 10 },
+  ]) {
+    it(`ends this wait after ${waitMs} ms if the commit took ${commitMs} ms`, async () => {
+      const { commits, queue } = makeQueue(bounds);
+      const first = queue.add(create(1));
+      await turn();
+      const second = queue.add(create(2));
+      nowMs += commitMs;
+      commits.succeed();
+      await first;
+      await turn();
+      if (waitMs > 0) {
+        mock.timers.tick(waitMs - 1);
+        await turn();
+        assert.equal(commits.batches.length, 1);
+        mock.timers.tick(1);
+        await turn();
+      }
+      assert.equal(commits.batches.length, 2);
+      commits.succeed();
+      assert.equal(await second, true);
+    });
+  }
+
+  it('does not wait after a commit during which no write arrived, or after a failed commit', async () => {
+    const { commits, queue } = makeQueue(bounds);
     const first = queue.add(create(1));
     await turn();
-    const second = queue.add(create(2));
-    await sleep(20);
+    nowMs += 1000;
     commits.succeed();
     await first;
-    await eventuallyEqual(() => commits.batches.length, 2);
-    assert.ok(times.length === 1 && (times[0] ?? 0) > 15, String(times));
-    commits.succeed();
-    assert.equal(await second, true);
-    // No write arrived during the second commit.
-    const third = queue.add(create(3));
-    await turn();
-    commits.succeed();
-    await third;
-    assert.equal(times.length, 1);
-  });
-
-  it('does not wait after a failed commit', async () => {
-    const { commits, queue } = makeQueue({ ...bounds, returnWaitMs: () => 60_000 });
-    const first = queue.add(create(1));
-    await turn();
-    void queue.add(create(2));
-    commits.fail(new Error('no disk'));
-    await assert.rejects(first);
+    const second = queue.add(create(2));
     await turn();
     assert.equal(commits.batches.length, 2);
+    void queue.add(create(3));
+    nowMs += 1000;
+    commits.fail(new Error('no disk'));
+    await assert.rejects(second);
+    await turn();
+    assert.equal(commits.batches.length, 3);
     commits.succeed();
   });
 
   it('commits a full batch during this wait', async () => {
-    const { commits, queue } = makeQueue({ ...bounds, returnWaitMs: () => 60_000 });
+    const { commits, queue } = makeQueue(bounds);
     const first = Promise.all(Array.from({ length: 9 }, (_, id) => queue.add(create(id))));
     await turn();
     void queue.add(create(10));
+    nowMs += 1000;
     commits.succeed();
     await first;
     for (let id = 11; id < 20; id++) void queue.add(create(id));
-    assert.equal(commits.batches.at(-1)?.length, 10);
+    await turn();
+    assert.deepEqual(commits.sizes, [9, 10]);
     commits.succeed();
   });
 
@@ -146,6 +165,10 @@ describe('WriteQueue', () => {
   it('commits a full batch immediately, and the rest in the next batch', async () => {
     const { commits, queue } = makeQueue(bounds);
     const outcomes = Promise.all(Array.from({ length: 12 }, (_, id) => queue.add(create(id))));
+    // Microtasks start the commit, before any timer or I/O.
+    await new Promise<void>((resolve) => {
+      process.nextTick(resolve);
+    });
     assert.deepEqual(commits.sizes, [10]);
     await turn();
     assert.equal(commits.underWay, 1);
