@@ -1,4 +1,5 @@
 import type { CheckClient } from '../check-client.ts';
+import type { CheckUser } from '../check-user.ts';
 import type { Exchange } from '../exchange.ts';
 
 /** Invalid values of `limit`, which must be a single integer from 0 to 2147483647. */
@@ -55,7 +56,7 @@ export function latin1Plant(id: bigint): Uint8Array<ArrayBuffer> {
 }
 
 /** Sends one request for each kind of error that a token with full access can cause, with the token of `user`. */
-export async function failAll({ anonymous, a }: CheckClient, user = a): Promise<Exchange[]> {
+export async function failAll({ anonymous, a }: CheckClient, user: CheckUser = a): Promise<Exchange[]> {
   return [
     await user.send('POST /plants', { body: '{' }),
     await user.send('POST /plants', { body: '{}' }),
