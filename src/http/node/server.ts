@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { RequestListener, Server, ServerOptions } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpErrorCode } from '../../core/model/errors.ts';
 import { checkIntegerOption } from '../../core/model/options.ts';
 import type { PlantStore } from '../../core/plant-store.ts';
@@ -67,10 +68,7 @@ export function createServerFor(listener: RequestListener): Server {
   const maxConnections = connectionLimit(openFileLimit());
   const server = Object.assign(createServer(serverOptions), serverProperties, { maxConnections });
   evictConnections(server);
-  server.on('request', (request, response) => {
-    if (!server.listening) response.setHeader('Connection', 'close');
-    listener(request, response);
-  });
+  server.on('request', listener);
   server.on('checkContinue', (request, response) => {
     deferContinue(request, response);
     server.emit('request', request, response);
@@ -92,8 +90,16 @@ export function createServerFor(listener: RequestListener): Server {
 }
 
 /**
- * Stops any node:http server gracefully: refuses new connections, closes idle ones and finishes requests in progress.
- * After `graceMs` milliseconds, the remaining connections are closed too. Resolves when all connections are closed.
+ * The time in milliseconds for which a server that is being stopped still reads requests from idle connections. Busy
+ * clients then learn from a response that their connection is closed. Otherwise, requests that they have sent, but that
+ * were not read, would fail: with 16 busy clients, all 16 requests.
+ */
+const lingerMs = 100;
+
+/**
+ * Stops any node:http server gracefully: refuses new connections, finishes requests in progress, adds
+ * `Connection: close` to all responses, and after 100 ms closes idle connections. After `graceMs` milliseconds, the
+ * remaining connections are closed too. Resolves when all connections are closed.
  *
  * @throws {TypeError} if `graceMs` is not an integer from 0 to 2147483647.
  * @example
@@ -104,25 +110,37 @@ export function createServerFor(listener: RequestListener): Server {
  */
 export async function drainServer(server: Server, graceMs: number): Promise<void> {
   checkIntegerOption('graceMs', graceMs, 0, 2_147_483_647);
-  const closed = new Promise((resolve) => server.close(resolve));
-  // Tells clients not to send another request on a connection that will be closed.
+  server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'));
   const connections = openConnections(server);
   for (const socket of connections.keys()) {
     const response = lastResponse(socket);
     if (response?.headersSent === false) response.setHeader('Connection', 'close');
   }
-  // close() closes the connections that are idle now. This interval closes those that become idle later.
+  const closed = stopListening(server);
+  await sleep(Math.min(lingerMs, graceMs));
   const sweep = setInterval(() => {
     server.closeIdleConnections();
   }, 20);
-  const cut = setTimeout(() => {
-    // closeAllConnections() does not close connections that have received a CONNECT request.
-    for (const socket of connections.keys()) socket.destroy();
-    server.closeAllConnections();
-  }, graceMs);
+  const cut = setTimeout(
+    () => {
+      // closeAllConnections() does not close connections that have received a CONNECT request.
+      for (const socket of connections.keys()) socket.destroy();
+      server.closeAllConnections();
+    },
+    Math.max(graceMs - lingerMs, 0),
+  );
   await closed;
   clearInterval(sweep);
   clearTimeout(cut);
+}
+
+/** Refuses new connections. The promise resolves when all connections are closed. */
+function stopListening(server: Server): Promise<unknown> {
+  // close() calls this method, which would also close connections on which a request has been sent, but not read.
+  server.closeIdleConnections = () => undefined;
+  const closed = new Promise((resolve) => server.close(resolve));
+  Reflect.deleteProperty(server, 'closeIdleConnections');
+  return closed;
 }
 
 function clientErrorCode({ code }: NodeJS.ErrnoException): HttpErrorCode {

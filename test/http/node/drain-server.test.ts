@@ -48,6 +48,16 @@ describe('drainServer', () => {
     assert.deepEqual(await service.store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
   });
 
+  it('responds to a request that has been sent, but not read, when draining begins', async (t) => {
+    const service = await startService(t);
+    const idle = await RawConnection.open(t, service.port, listRequest);
+    await idle.until(/\[\]$/);
+    idle.send(listRequest);
+    const drained = drainServer(service.server, 60_000);
+    assert.match(await idle.untilClosed(), /\[\]HTTP\/1\.1 200 OK\r\n(?:[^]*\r\n)?Connection: close\r\n[^]*\[\]$/);
+    await drained;
+  });
+
   it('closes a busy connection after a request that arrives while draining', async (t) => {
     const service = await startService(t);
     const { connection } = await begin(t, service, beginning);
