@@ -11,8 +11,7 @@ import type { ServiceRequest } from './service-request.ts';
  */
 export async function readJsonBody(request: ServiceRequest, maxBytes: number): Promise<unknown> {
   checkMediaType(request);
-  const body = request.readBody(maxBytes);
-  const bytes = body instanceof Promise ? await body : body;
+  const bytes = await request.readBody(maxBytes);
   if (!isUtf8(bytes)) throw new HttpError('invalid_json');
   try {
     return parseExactJson(bytes.toString('utf8'));

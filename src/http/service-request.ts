@@ -16,10 +16,10 @@ export interface ServiceRequest {
    */
   header(name: string): string | undefined;
   /**
-   * Reads the whole body. Returns the body itself if it has already arrived.
+   * Reads the whole body.
    *
    * @throws {HttpError} `body_too_large` if the body exceeds `maxBytes`; `malformed_request` if the client disconnects
    *   before the end of the body.
    */
-  readBody(maxBytes: number): Buffer | Promise<Buffer>;
+  readBody(maxBytes: number): Promise<Buffer>;
 }

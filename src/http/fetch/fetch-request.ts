@@ -42,7 +42,7 @@ export class FetchRequest implements ServiceRequest {
     return this.#request.headers.get(name) ?? undefined;
   }
 
-  readBody(maxBytes: number): Buffer | Promise<Buffer> {
+  readBody(maxBytes: number): Promise<Buffer> {
     return readBody(this.#request, maxBytes);
   }
 }

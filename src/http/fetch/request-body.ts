@@ -9,7 +9,7 @@ import { HttpError } from '../http-error.ts';
  *
  * @throws {TypeError} if the body has already been read.
  */
-export function readBody(request: Request, maxBytes: number): Buffer | Promise<Buffer> {
+export async function readBody(request: Request, maxBytes: number): Promise<Buffer> {
   if (request.bodyUsed) throw alreadyRead();
   const announced = request.headers.get('content-length') ?? '';
   // If an application has created the Request, this header may have any value.

@@ -45,7 +45,7 @@ export class NodeRequest implements ServiceRequest {
     return typeof value === 'string' ? value : value.join(', ');
   }
 
-  readBody(maxBytes: number): Buffer | Promise<Buffer> {
+  readBody(maxBytes: number): Promise<Buffer> {
     return readBody(this.#message, maxBytes);
   }
 }

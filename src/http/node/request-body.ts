@@ -16,22 +16,20 @@ export function isBodyIncomplete({ complete, headers }: IncomingMessage): boolea
 }
 
 /** Implements `ServiceRequest.readBody` for a node:http request. */
-export function readBody(request: IncomingMessage, maxBytes: number): Buffer | Promise<Buffer> {
+export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   if (request.readableDidRead) {
     throw new Error('The request body was read before the listener got it: mount it before any body parser.');
   }
-  // With `optimizeEmptyRequests`, a request without a body has already ended, and emits no events.
-  if (request.readableEnded) return Buffer.alloc(0);
   const announced = request.headers['content-length'];
-  const length = request.readableLength;
-  const continued = pendingContinue.get(request);
-  // Usually, the body arrives with the header. It can then be read without listeners or a promise.
-  if (length > 0 && length <= maxBytes && length === Number(announced) && continued === undefined) {
-    return request.read() as Buffer;
-  }
   const bytes = new BodyBytes(maxBytes, announced);
-  continued?.writeContinue();
-  return readAll(request, bytes);
+  pendingContinue.get(request)?.writeContinue();
+  // node:http parses a body that has arrived with its header before it runs microtasks. Such a body can be read without
+  // listeners.
+  await Promise.resolve();
+  const length = request.readableLength;
+  if (length > 0 && length === Number(announced)) return request.read() as Buffer;
+  // With `optimizeEmptyRequests`, a request without a body has already ended, and does not emit events.
+  return request.readableEnded ? bytes.all : readAll(request, bytes);
 }
 
 /**

@@ -8,8 +8,11 @@ import {
   begin,
   chunkedPost,
   exchange,
+  get,
+  head,
   listRequest,
   parseRawAnswer,
+  parseRawAnswers,
   post,
   RawConnection,
   statusesIn,
@@ -20,7 +23,7 @@ describe('readBody', () => {
   it('rejects when the client disconnects before the body is complete', async (t) => {
     const outcome = Promise.withResolvers<unknown>();
     const server = createServer((request) => {
-      Promise.resolve(readBody(request, 1000)).then(outcome.resolve, outcome.reject);
+      readBody(request, 1000).then(outcome.resolve, outcome.reject);
       connection.socket.resetAndDestroy();
     });
     const connection = await RawConnection.open(t, await listen(t, server));
@@ -44,6 +47,22 @@ describe('readBody', () => {
     connection.send('0\r\n\r\n');
     await connection.until(/\}$/);
     assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name }]);
+  });
+});
+
+describe('a POST without a body', () => {
+  it('is invalid JSON, and the connection stays open', async (t) => {
+    const { port, faults } = await startService(t);
+    const empty = `POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\n\r\n`;
+    const answers = parseRawAnswers(await exchange(t, port, empty + get('/plants', 'Connection: close\r\n')));
+    assert.deepEqual(
+      answers.map(({ status, error }) => [status, error]),
+      [
+        [400, 40001],
+        [200, undefined],
+      ],
+    );
+    assert.deepEqual(faults, []);
   });
 });
 
