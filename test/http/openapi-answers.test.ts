@@ -1,15 +1,9 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { request as httpRequest } from 'node:http';
-import type { IncomingMessage, RequestOptions } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { errorTable, MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
 import { openApiDocument } from '../../src/http.ts';
 import { commonErrors } from '../../src/http/routes.ts';
 import type { Call } from '../support/call.ts';
-import { assertDescribed } from '../support/described.ts';
-import type { Received } from '../support/described.ts';
 import { authenticateByName, startService } from '../support/service.ts';
 
 interface Document {
@@ -110,14 +104,6 @@ function describedAnswers(): string[] {
   );
 }
 
-/** Sends a request that fetch does not send. */
-async function oddRequest(url: string, options: RequestOptions): Promise<Received> {
-  const sent = httpRequest(url, { ...options, agent: false }).end();
-  const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  const headers = new Headers(Object.entries(response.headers) as [string, string][]);
-  return { status: response.statusCode ?? 0, headers, text: await text(response) };
-}
-
 describe('the OpenAPI document', () => {
   it('describes exactly the responses of the service', async (t) => {
     const store = new PlantStore({ storage: createStorage() });
@@ -147,23 +133,4 @@ describe('the OpenAPI document', () => {
       [],
     );
   });
-
-  const odd: [what: string, status: number, options: RequestOptions][] = [
-    ['a header that is too large', 431, { headers: { 'X-Large': 'x'.repeat(20_000) } }],
-    ['a malformed header', 400, { headers: { 'Content-Length': 'x' } }],
-    ['a request without Host, which HTTP/1.1 requires (RFC 9112 §3.2)', 400, { setHost: false }],
-    [
-      'an unknown expectation (RFC 9110 §10.1.1)',
-      200,
-      { headers: { Authorization: 'Bearer ada', Expect: 'miracles' } },
-    ],
-  ];
-  for (const [what, status, options] of odd) {
-    it(`describes the response to ${what}`, async (t) => {
-      const { url } = await startService(t);
-      const received = await oddRequest(`${url}/plants`, options);
-      assert.equal(received.status, status);
-      assertDescribed('GET', '/plants', received);
-    });
-  }
 });

@@ -11,53 +11,10 @@ import { authenticateByName, describeOnBothFronts } from '../support/service.ts'
 import type { AnyService } from '../support/service.ts';
 import { createPlants } from '../support/stored-plants.ts';
 
-/** Takes permits until one is refused, and returns how many were taken. */
-function takeAll(permits: Permits<number>, holder: number): number {
-  let taken = 0;
-  while (permits.take(holder)) taken++;
-  return taken;
-}
-
-/** Lets holders take permits in turn until all of them are refused, and returns how many each has taken. */
-function takeInTurn(permits: Permits<number>, holders: number): number[] {
-  const taken = Array.from({ length: holders }, () => 0);
-  for (let sum = -1; sum !== taken.reduce((a, b) => a + b);) {
-    sum = taken.reduce((a, b) => a + b);
-    for (const holder of taken.keys()) if (permits.take(holder)) taken[holder] = (taken[holder] ?? 0) + 1;
-  }
-  return taken;
-}
-
 const anyMax = fc.integer({ min: 1, max: 200 });
 const anyHolder = fc.integer({ min: 0, max: 4 });
 
 describe('Permits', () => {
-  it('gives N holders equal shares, and leaves the same share free', () => {
-    assert.deepEqual(takeInTurn(new Permits(1000), 2), [334, 333]);
-    fc.assert(
-      fc.property(anyMax, fc.integer({ min: 1, max: 10 }), (max, holders) => {
-        fc.pre(max > holders);
-        const share = max / (holders + 1);
-        const taken = takeInTurn(new Permits(max), holders);
-        for (const count of taken) assert.ok(Math.abs(count - share) < 1, `${String(taken)} of ${max}`);
-      }),
-    );
-  });
-
-  it('reduces the shares of holders that have taken permits earlier as they release them', () => {
-    const permits = new Permits<number>(1000);
-    assert.deepEqual([takeAll(permits, 0), takeAll(permits, 1)], [500, 250]);
-    const held = [500, 250];
-    for (let round = 0; round < 1000; round++) {
-      for (const holder of [0, 1]) {
-        permits.release(holder);
-        if (!permits.take(holder)) held[holder] = (held[holder] ?? 0) - 1;
-        held[holder] = (held[holder] ?? 0) + takeAll(permits, holder);
-      }
-    }
-    assert.deepEqual(held, [334, 333]);
-  });
-
   it('gives a permit exactly if the holder has fewer than are free', () => {
     const step = fc.record({ holder: anyHolder, isTake: fc.boolean() });
     fc.assert(

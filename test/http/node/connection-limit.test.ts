@@ -4,7 +4,7 @@ import { connectionLimit } from '../../../src/http/node/connection-limit.ts';
 import { hasProgram } from '../../support/system-fault.ts';
 import { once } from 'node:events';
 import { eventuallyEqual } from '../../support/eventually.ts';
-import { exchange, openAccepted, head, listRequest, RawConnection } from '../../support/raw-http.ts';
+import { exchange, openAccepted, head } from '../../support/raw-http.ts';
 import { evalArgs, runSuccessfully } from '../../support/run-program.ts';
 import { sourceUrl } from '../../support/sources.ts';
 import { startService } from '../../support/service.ts';
@@ -56,12 +56,5 @@ describe('maxConnections of a server', () => {
       connection.send(`nts HTTP/1.1\r\n${head}\r\n`);
       await connection.until(/\[\]$/);
     }
-  });
-
-  it('closes an idle connection when a new client connects', async (t) => {
-    const { server, port } = await startService(t);
-    server.maxConnections = 1;
-    await exchange(t, port, listRequest);
-    await (await RawConnection.open(t, port, listRequest)).until(/\[\]$/);
   });
 });

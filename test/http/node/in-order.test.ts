@@ -190,13 +190,6 @@ describe('pipelined requests that wait', () => {
     );
   });
 
-  it('are closed with their connection if they exceed half of the maximum', async (t) => {
-    const { port, begun } = await startHeld(t);
-    const tooMany = await pipeline(t, port, begun, 1 + 6);
-    assert.equal(await tooMany.untilClosed(), '');
-    assert.equal(begun.length, 1);
-  });
-
   it('are no longer counted when they have begun, or when their connection is closed', async (t) => {
     const { port, begun } = await startHeld(t);
     for (let n = 0; n < 3; n++) {

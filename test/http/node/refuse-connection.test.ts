@@ -7,6 +7,7 @@ import { eventuallyEqual } from '../../support/eventually.ts';
 import {
   chunkedPost,
   exchange,
+  get,
   head,
   listRequest,
   openAccepted,
@@ -194,5 +195,11 @@ describe('Expect: 100-continue', () => {
     await connection.until(/^HTTP\/1\.1 200 OK[^]*\}HTTP\/1\.1 100 Continue\r\n\r\n$/);
     connection.send(fern);
     assert.match(await connection.until(/40003/), /100 Continue\r\n\r\nHTTP\/1\.1 400 /);
+  });
+
+  it('is ignored if it is another expectation (RFC 9110 §10.1.1)', async (t) => {
+    const { port } = await startService(t);
+    const text = get('/plants', 'Expect: miracles\r\nConnection: close\r\n');
+    assert.equal(parseRawAnswer(await exchange(t, port, text)).status, 200);
   });
 });

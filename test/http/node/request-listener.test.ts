@@ -192,12 +192,4 @@ describe('createRequestListener in a node:http server', () => {
     await assertError(await fetch(`${url}/garden/`), 404, 40401);
     assert.deepEqual(faults, []);
   });
-
-  it('adds no prefix by default', async (t) => {
-    const { listener } = createListener(t);
-    const url = await serve(t, listener);
-    await assertService(url, '');
-    await assertErrors(url);
-    await assertError(await fetch(`${url}/plantsx`), 404, 40401);
-  });
 });
