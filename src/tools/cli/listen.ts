@@ -18,14 +18,25 @@ export interface ListenAddress {
  * @throws {Error} if the server cannot listen on this address. The message says what to change.
  */
 export async function listen(server: Server, address: ListenAddress, prefix: '' | 'admin-' = ''): Promise<string> {
-  server.listen(address.port, address.host);
+  const { host } = address;
+  server.listen(address.port, host);
   try {
     await once(server, 'listening');
   } catch (error) {
-    throw listenError(error as NodeJS.ErrnoException, address, prefix);
+    const byPort = `with --${prefix}port or ${variableOf(`${prefix}port`)}.`;
+    const byHost = `with --${prefix}host or ${variableOf(`${prefix}host`)}.`;
+    const unknownHost = `The host name ${host} cannot be resolved. Choose another name or an address ${byHost}`;
+    const message = new Map([
+      ['EADDRINUSE', `Port ${address.port} of ${host} is in use. Choose another port ${byPort}`],
+      ['EACCES', `This user may not listen on port ${address.port}. Choose a port from 1024 ${byPort}`],
+      ['EADDRNOTAVAIL', `This machine does not have the address ${host}. Choose another address ${byHost}`],
+      ['ENOTFOUND', unknownHost],
+      ['EAI_AGAIN', unknownHost],
+    ]).get((error as NodeJS.ErrnoException).code ?? '');
+    throw message === undefined ? error : new Error(message, { cause: error });
   }
   const { port } = server.address() as AddressInfo;
-  return `http://${address.host.includes(':') ? `[${address.host}]` : address.host}:${port}`;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /**
@@ -34,18 +45,4 @@ export async function listen(server: Server, address: ListenAddress, prefix: '' 
  */
 export function reachableUrl(url: string): string {
   return url.replace(/^http:\/\/(?:0\.0\.0\.0|\[::\]):/, 'http://localhost:');
-}
-
-function listenError(error: NodeJS.ErrnoException, { host, port }: ListenAddress, prefix: string): Error {
-  const byPort = `with --${prefix}port or ${variableOf(`${prefix}port`)}.`;
-  const byHost = `with --${prefix}host or ${variableOf(`${prefix}host`)}.`;
-  const unknownHost = `The host name ${host} cannot be resolved. Choose another name or an address ${byHost}`;
-  const message = new Map([
-    ['EADDRINUSE', `Port ${port} of ${host} is in use. Choose another port ${byPort}`],
-    ['EACCES', `This user may not listen on port ${port}. Choose a port from 1024 ${byPort}`],
-    ['EADDRNOTAVAIL', `This machine does not have the address ${host}. Choose another address ${byHost}`],
-    ['ENOTFOUND', unknownHost],
-    ['EAI_AGAIN', unknownHost],
-  ]).get(error.code ?? '');
-  return message === undefined ? error : new Error(message, { cause: error });
 }

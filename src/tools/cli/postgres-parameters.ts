@@ -1,52 +1,45 @@
 import { checkTableOptions } from '../../storage/postgres/table.ts';
 import { UsageError } from './command.ts';
 
-/** Which values a parameter may have. `expected` completes the sentence "… must be …". */
-interface Rule {
-  readonly expected: string;
-  readonly isValid: (value: string) => boolean;
-}
+/** The values of a parameter: any text, the name of a table, an integer in a range, or one of some words. */
+type Values = 'text' | 'name' | readonly [from: number, to: number] | { readonly words: string };
 
-const anyText: Rule = { expected: 'a text', isValid: () => true };
-const tableName: Rule = { expected: 'a name of 1 to 63 bytes', isValid: isTableName };
-const milliseconds: Rule = integer(0, 2_147_483_647);
-
-/** The parameters of Plant Store. */
-const ownRules = {
-  max: integer(1, 9999),
-  schema: tableName,
-  table: tableName,
-  // `pg` supports channel binding, but does not read this setting from a connection string.
-  channel_binding: oneOf('disable', 'prefer', 'require'),
-};
+const milliseconds = [0, 2_147_483_647] as const;
 
 /**
- * The parameters that `pg` supports, as of pg 8.23 and pg-connection-string 2.14. Their values are checked in this
- * module, because `pg` does not check most of them.
+ * The parameters of Plant Store, followed by those that `pg` supports, as of pg 8.23 and pg-connection-string 2.14.
+ * Their values are checked in this module, because `pg` does not check most of them.
  */
-const pgRules = {
-  user: anyText,
-  password: anyText,
-  host: anyText,
-  port: integer(1, 65_535),
-  ssl: oneOf('true', '1', '0', 'no-verify'),
-  sslmode: oneOf('disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'),
-  sslcert: anyText,
-  sslkey: anyText,
-  sslrootcert: anyText,
-  sslnegotiation: oneOf('postgres', 'direct'),
-  uselibpqcompat: oneOf('true', 'false'),
-  application_name: anyText,
-  fallback_application_name: anyText,
-  options: anyText,
+const parameterValues: Readonly<Record<string, Values>> = {
+  max: [1, 9999],
+  schema: 'name',
+  table: 'name',
+  // `pg` supports channel binding, but does not read this setting from a connection string.
+  channel_binding: { words: 'disable, prefer, require' },
+
+  user: 'text',
+  password: 'text',
+  host: 'text',
+  port: [1, 65_535],
+  ssl: { words: 'true, 1, 0, no-verify' },
+  sslmode: { words: 'disable, prefer, require, verify-ca, verify-full, no-verify' },
+  sslcert: 'text',
+  sslkey: 'text',
+  sslrootcert: 'text',
+  sslnegotiation: { words: 'postgres, direct' },
+  uselibpqcompat: { words: 'true, false' },
+  application_name: 'text',
+  fallback_application_name: 'text',
+  options: 'text',
   statement_timeout: milliseconds,
   lock_timeout: milliseconds,
   idle_in_transaction_session_timeout: milliseconds,
   // If this value were 0, every query would time out immediately.
-  query_timeout: integer(1, 2_147_483_647),
+  query_timeout: [1, 2_147_483_647],
 };
 
-const rules: ReadonlyMap<string, Rule> = new Map(Object.entries({ ...ownRules, ...pgRules }));
+/** The parameters that are not passed to `pg`. */
+const ownNames = ['max', 'schema', 'table', 'channel_binding'];
 
 /** A parsed connection string. */
 export interface PostgresParameters {
@@ -74,15 +67,16 @@ export function parsePostgresParameters(text: string, source: string): PostgresP
   const [, base = '', query = ''] = /^([^?#]*)\??([^#]*)/.exec(text) ?? [];
   const parameters = new URLSearchParams(query);
   for (const [name, value] of parameters) {
-    const rule = rules.get(name);
-    if (rule === undefined) {
+    const values = Object.hasOwn(parameterValues, name) ? parameterValues[name] : undefined;
+    if (values === undefined) {
       // After an unescaped '?' in a password, the query begins with the rest of the password. It then also contains the
       // '@' that precedes the host, and the name is not shown.
       const shown = /^\w{1,63}$/.test(name) && !query.includes('@') ? `the parameter '${name}'` : 'a parameter';
-      throw new UsageError(`${source} has ${shown} that is not one of ${[...rules.keys()].join(', ')}.`);
+      throw new UsageError(`${source} has ${shown} that is not one of ${Object.keys(parameterValues).join(', ')}.`);
     }
     if (parameters.getAll(name).length > 1) throw new UsageError(`${name} must not be given twice in ${source}.`);
-    if (!rule.isValid(value)) throw new UsageError(`${name} in ${source} must be ${rule.expected}.`);
+    const expected = expectedInstead(value, values);
+    if (expected !== undefined) throw new UsageError(`${name} in ${source} must be ${expected}.`);
   }
   const own = {
     max: Number(parameters.get('max') ?? 10),
@@ -91,7 +85,7 @@ export function parsePostgresParameters(text: string, source: string): PostgresP
     queryTimeoutMs: parameters.has('query_timeout') ? Number(parameters.get('query_timeout')) : undefined,
     enableChannelBinding: usesChannelBinding(parameters, source),
   };
-  for (const name of Object.keys(ownRules)) parameters.delete(name);
+  for (const name of ownNames) parameters.delete(name);
   return { connectionString: parameters.size === 0 ? base : `${base}?${parameters.toString()}`, ...own };
 }
 
@@ -111,13 +105,13 @@ function usesChannelBinding(parameters: URLSearchParams, source: string): boolea
   return binding !== 'disable';
 }
 
-function integer(from: number, to: number): Rule {
-  const isValid = (value: string): boolean => /^\d{1,10}$/.test(value) && Number(value) >= from && Number(value) <= to;
-  return { expected: `${from} to ${to}`, isValid };
-}
-
-function oneOf(...values: string[]): Rule {
-  return { expected: `one of ${values.join(', ')}`, isValid: (value) => values.includes(value) };
+/** Returns `undefined` if the value is allowed, and otherwise what it must be. */
+function expectedInstead(value: string, values: Values): string | undefined {
+  if (values === 'text') return undefined;
+  if (values === 'name') return isTableName(value) ? undefined : 'a name of 1 to 63 bytes';
+  if ('words' in values) return values.words.split(', ').includes(value) ? undefined : `one of ${values.words}`;
+  const [from, to] = values;
+  return /^\d{1,10}$/.test(value) && Number(value) >= from && Number(value) <= to ? undefined : `${from} to ${to}`;
 }
 
 function isTableName(name: string): boolean {

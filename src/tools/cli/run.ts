@@ -96,7 +96,6 @@ function findCommand(name: string): Command {
   throw new UsageError(`${what}${suggestion(name, known) || ' See plant-store --help.'}`);
 }
 
-/** Writes an error or a warning to standard error. */
 function tell(text: string): void {
   process.stderr.write(`${styled('red', 'plant-store:', process.stderr)} ${text}\n`);
 }

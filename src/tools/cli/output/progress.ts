@@ -1,4 +1,3 @@
-/** The stream for the progress output, such as standard error. */
 export interface ProgressStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
