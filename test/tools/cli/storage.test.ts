@@ -19,7 +19,6 @@ import { startTokenServer } from '../../support/token-server.ts';
 import { create } from '../../support/writes.ts';
 
 const flag = (text: string): Setting => ({ text, source: '--storage' });
-const leftAsItIs = 'It was left as it is. Choose another storage, or restore a backup.';
 
 describe('openStorage', () => {
   it('creates the file of "sqlite:FILE", which storagePlace has called new, and its folders for their owner only', async (t) => {
@@ -82,29 +81,6 @@ describe('setting', () => {
 });
 
 describe('file of a command', () => {
-  it('is refused by serve if it is not a plant store or is damaged, and no token is created', async (t) => {
-    const cwd = await temporaryFolder(t);
-    await writeFile(join(cwd, 'letter.txt'), 'Dear Ada, '.repeat(20));
-    await createAll(join(cwd, 'damaged.db'), []);
-    const file = await open(join(cwd, 'damaged.db'), 'r+');
-    // The schema is in the first page, after the header of the file.
-    await file.write(Buffer.alloc(400, 0xff), 0, 400, 100);
-    await file.close();
-    for (const [name, reason] of [
-      ['letter.txt', /letter\.txt is not an SQLite database\. It was left as it is\./],
-      [
-        'damaged.db',
-        /damaged\.db is damaged\. It was left as it is\. \(.+\) Choose another storage, or restore a backup\.$/,
-      ],
-    ] as const) {
-      const { code, stdout, stderr } = await callCommand(['serve', '--port=0', `--storage=sqlite:${name}`], { cwd });
-      assert.deepEqual([code, stdout], [1, '']);
-      assert.match(stderr, /^plant-store: .*\n$/);
-      assert.match(stderr.trimEnd(), reason);
-    }
-    assert.deepEqual((await readdir(cwd)).sort(), ['damaged.db', 'letter.txt']);
-  });
-
   it('is named if the disk is full when it is opened', async (t) => {
     if (!hasProgram(t, 'prlimit')) return;
     const cwd = await temporaryFolder(t);
@@ -185,27 +161,37 @@ describe('storage of a command that only reads', () => {
     assert.deepEqual(await readdir(cwd), []);
   });
 
-  it('stays as it is if it is an SQLite file without a plant store', async (t) => {
+  it('stays as it is if it is not a plant store or is damaged, and serve creates no token', async (t) => {
     const cwd = await temporaryFolder(t);
     await writeFile(join(cwd, 'empty.db'), '');
     await writeFile(join(cwd, 'letter.txt'), 'Dear Ada, '.repeat(100));
     execute(join(cwd, 'no-tables.db'), 'VACUUM');
-    for (const name of ['empty.db', 'no-tables.db', 'letter.txt']) {
+    await createAll(join(cwd, 'damaged.db'), []);
+    // The schema is in the first page, after the header of the file.
+    const file = await open(join(cwd, 'damaged.db'), 'r+');
+    await file.write(Buffer.alloc(400, 0xff), 0, 400, 100);
+    await file.close();
+    const names = await readdir(cwd);
+    for (const [name, reason, canServe] of [
+      ['empty.db', 'is empty', true],
+      ['no-tables.db', 'is empty', true],
+      ['letter.txt', 'is not an SQLite database', false],
+      ['damaged.db', 'is damaged', false],
+    ] as const) {
       const before = await readFile(join(cwd, name));
-      for (const args of [
-        ['export', '--storage', `sqlite:${name}`],
-        ['copy', '--from', `sqlite:${name}`, '--to', 'sqlite:new.db'],
-        ['backup', '--storage', `sqlite:${name}`, 'copy.db'],
-      ]) {
-        const { code, stdout, stderr } = await callCommand(args, { cwd });
-        assert.deepEqual([code, stdout], [1, '']);
-        const place = `plant-store: ${join(cwd, name)}`;
-        if (name === 'letter.txt') assert.ok(stderr.startsWith(`${place} is not an SQLite database. It was left`));
-        else assert.equal(stderr, `${place} is empty. ${leftAsItIs}\n`);
+      const commands = [`export --storage sqlite:${name}`, `copy --from sqlite:${name} --to sqlite:new.db`];
+      commands.push(`backup --storage sqlite:${name} copy.db`);
+      if (!canServe) commands.push(`serve --port 0 --storage sqlite:${name}`);
+      for (const command of commands) {
+        const { code, stdout, stderr } = await callCommand(command.split(' '), { cwd });
+        assert.deepEqual([code, stdout], [1, ''], command);
+        const [sentence, rest = ''] = stderr.split(' It was left as it is.');
+        assert.equal(sentence, `plant-store: ${join(cwd, name)} ${reason}.`);
+        assert.match(rest, /^( \([^\n]*\))? Choose another storage, or restore a backup\.\n$/);
       }
       assert.deepEqual(await readFile(join(cwd, name)), before);
     }
-    assert.deepEqual((await readdir(cwd)).sort(), ['empty.db', 'letter.txt', 'no-tables.db']);
+    assert.deepEqual(await readdir(cwd), names);
   });
 });
 
