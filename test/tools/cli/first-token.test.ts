@@ -88,25 +88,22 @@ describe('first start of plant-store serve', { concurrency: 4 }, () => {
     assert.deepEqual((await exited)[0], 0);
   });
 
-  it('prints a curl line for localhost when it listens on all addresses', async (t) => {
-    const server = await startServer(t, ['--host', '0.0.0.0', '--storage', 'memory'], {
-      cwd: await temporaryFolder(t),
+  for (const [host, announced, printed] of [
+    ['0.0.0.0', /^http:\/\/0\.0\.0\.0:\d+$/, /http:\/\/localhost:\d+\/plants/],
+    ['::1', /^http:\/\/\[::1\]:\d+$/, /http:\/\/\[::1\]:\d+\/plants/],
+  ] as const) {
+    it(`prints a curl line that works when it listens on ${host}`, async (t) => {
+      if ((await occupyPort(t, host).catch(() => undefined)) === undefined) {
+        t.diagnostic(`NOT CHECKED: this machine does not have ${host}`);
+        return;
+      }
+      const server = await startServer(t, ['--host', host, '--storage', 'memory'], { cwd: await temporaryFolder(t) });
+      assert.match(server.url, announced);
+      const line = await eventually(() => curlLine(server));
+      assert.match(line, printed);
+      assert.equal(paste(t, `${line} --silent`), '[]');
     });
-    assert.match(server.url, /^http:\/\/0\.0\.0\.0:\d+$/);
-    const line = await eventually(() => curlLine(server));
-    assert.match(line, /http:\/\/localhost:\d+\/plants/);
-    assert.equal(paste(t, `${line} --silent`), '[]');
-  });
-
-  it('writes an IPv6 address in brackets', async (t) => {
-    if ((await occupyPort(t, '::1').catch(() => undefined)) === undefined) {
-      t.diagnostic('NOT CHECKED: this machine has no IPv6');
-      return;
-    }
-    const server = await startServer(t, ['--host', '::1', '--storage', 'memory'], { cwd: await temporaryFolder(t) });
-    assert.match(server.url, /^http:\/\/\[::1\]:\d+$/);
-    assert.equal(paste(t, `${await eventually(() => curlLine(server))} --silent`), '[]');
-  });
+  }
 
   const failures: [what: string, args: string[], reason: RegExp][] = [
     [
@@ -119,11 +116,7 @@ describe('first start of plant-store serve', { concurrency: 4 }, () => {
       ['--tokens=etc/tokens.json'],
       /^There is no folder .*\/etc for the/,
     ],
-    [
-      'the folder of the tokens file is a file',
-      ['--tokens=first-token.txt/tokens.json'],
-      /^There is no folder .*first-token/,
-    ],
+    ['that folder is a file', ['--tokens=first-token.txt/tokens.json'], /^There is no folder .*first-token/],
   ];
   for (const [what, args, reason] of failures) {
     it(`fails with one sentence if ${what}, and changes nothing`, async (t) => {

@@ -3,18 +3,19 @@ import { existsSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { settings, variableOf } from '../../../src/tools/cli/environment.ts';
 import { callCommand } from '../../support/call-command.ts';
 import { runCommand } from '../../support/command-line.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const flagsOf = {
-  serve: ['--host', '--port', '--storage', '--tokens', '--base-path', '--log', '--docs', '--help'],
-  token: ['--scope', '--expires-in', '--tokens', '--help'],
-  copy: ['--from', '--to', '--help'],
-  export: ['--storage', '--help'],
-  import: ['--storage', '--strict', '--help'],
-  backup: ['--storage', '--help'],
-  check: ['--token', '--read-only-token', '--concurrent', '--clients', '--operations', '--json', '--help'],
+  serve: Object.keys(settings),
+  token: ['scope', 'expires-in', 'tokens'],
+  copy: ['from', 'to'],
+  export: ['storage'],
+  import: ['storage', 'strict'],
+  backup: ['storage'],
+  check: ['token', 'read-only-token', 'concurrent', 'clients', 'operations', 'json'],
 };
 
 describe('plant-store', () => {
@@ -34,12 +35,20 @@ describe('plant-store', () => {
   });
 
   for (const [command, flags] of Object.entries(flagsOf)) {
-    it(`prints the help of ${command} with every flag, at any position of --help`, async (t) => {
+    it(`prints the help of ${command} with every flag, its variables and its default, at any position of --help`, async (t) => {
       const cwd = await temporaryFolder(t);
       const { code, stdout, stderr } = await callCommand([command, '--help'], { cwd });
       assert.deepEqual([code, stderr], [0, '']);
       assert.match(stdout, new RegExp(`^Usage: plant-store ${command} `));
-      for (const flag of flags) assert.match(stdout, new RegExp(`^ {2}(?:-h, )?${flag} `, 'm'));
+      for (const flag of [...flags, 'help']) {
+        const [, text] = new RegExp(`^ {2}(?:-h, )?--${flag} (.*\\n(?: {4}.*\\n)*)`, 'm').exec(stdout) ?? [];
+        assert.ok(text !== undefined, flag);
+        const known: Readonly<Record<string, { fallback: string; platform?: string }>> = settings;
+        const { fallback, platform } = known[flag] ?? { fallback: '' };
+        const variable = Object.hasOwn(known, flag) ? variableOf(flag) : '';
+        const values = flag === 'docs' ? [variable] : [variable, platform ?? '', fallback];
+        for (const value of values) assert.ok(text.includes(value), `${flag}: ${value}`);
+      }
       for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
       for (const args of [
         [command, '--bogus', 'create', '--help'],

@@ -70,16 +70,6 @@ describe('plant-store serve, on a signal', { concurrency: 4 }, () => {
     });
   }
 
-  it('closes idle connections', async (t) => {
-    const started = await start(t, 'memory');
-    const connection = await RawConnection.open(t, started.server.port);
-    connection.send('GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    await connection.until(/^connection: keep-alive\r\n/im);
-    const { exit } = await signal(started, 'SIGTERM');
-    await connection.untilClosed();
-    assert.equal(await exit, 0);
-  });
-
   it('exits with 0 within 10 seconds if a request never ends', async (t) => {
     const started = await start(t, 'memory');
     const connection = await sendHalf(t, started);
