@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { issueToken, revokeToken } from '../../../../src/tokens/issue.ts';
@@ -118,20 +118,6 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     assert.match(onDefault, /127\.0\.0\.1:3000\b/);
   });
 
-  it('trusts as many proxies as --trusted-proxies or PLANT_STORE_TRUSTED_PROXIES says', async (t) => {
-    const cwd = await temporaryFolder(t);
-    const clientOf = async (env: Record<string, string>, ...args: string[]): Promise<unknown> => {
-      const server = await startServer(t, ['--storage', 'memory', '--log', 'json', ...args], { cwd, env });
-      await fetch(`${server.url}/openapi.json`, { headers: { 'x-forwarded-for': '192.0.2.1, 192.0.2.2' } });
-      assert.equal(await server.stop(), 0);
-      const [line = '{}'] = server.stderr().split('\n');
-      return (JSON.parse(line) as { client: unknown }).client;
-    };
-    assert.equal(await clientOf({}), '127.0.0.1');
-    assert.equal(await clientOf({ PLANT_STORE_TRUSTED_PROXIES: '2' }), '192.0.2.1');
-    assert.equal(await clientOf({ PLANT_STORE_TRUSTED_PROXIES: '2' }, '--trusted-proxies', '1'), '192.0.2.2');
-  });
-
   it('fails with one sentence if it cannot listen, and creates no token', async (t) => {
     const cwd = await temporaryFolder(t);
     const port = await occupyPort(t);
@@ -157,28 +143,19 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     assert.deepEqual(await readdir(cwd), []);
   });
 
-  it('notices tokens that are created, revoked, expired and removed while it runs', async (t) => {
+  it('notices tokens that are created and revoked, and a removed tokens file, while it runs', async (t) => {
     const { tokens, token, server, log } = await startTokenServer(t, ['--storage', 'memory', '--log', 'json']);
     const becomes = (of: string, status: number): Promise<void> =>
       eventually(async () => {
         assert.equal((await callService(server.url, 'GET', '/plants', { token: of })).status, status);
       }, 2000);
     await becomes(token, 200);
-
-    const expiresAt = new Date(Date.now() + 3000).toISOString();
-    const later = issueToken(tokens, { user: 'bob', expiresAt });
-    await becomes(later.token, 200);
     const { record, token: revoked } = issueToken(tokens, { user: 'eve' });
     await becomes(revoked, 200);
     revokeToken(tokens, record.id);
     await becomes(revoked, 401);
-    await eventually(() => becomes(later.token, 401));
-    assert.ok(new Date().toISOString() >= expiresAt);
-
-    await rename(tokens, `${tokens}.away`);
+    await rm(tokens);
     await becomes(token, 401);
-    await rename(`${tokens}.away`, tokens);
-    await becomes(token, 200);
     await eventually(() => {
       assert.ok(log().some(({ message }) => message === 'tokens.json was removed: no token is accepted.'));
     });

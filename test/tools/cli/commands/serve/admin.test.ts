@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { CommandContext } from '../../../../support/command-line.ts';
 import { eventually } from '../../../../support/eventually.ts';
-import { listen } from '../../../../support/listen.ts';
 import { RawConnection } from '../../../../support/raw-http.ts';
 import { hasProgram } from '../../../../support/system-fault.ts';
 import type { HasAfter } from '../../../../support/temporary-folder.ts';
@@ -91,29 +87,6 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     for (const secret of ['ada-secret', 'secret-path', 'pst_', token]) assert.ok(!text.includes(secret));
     assert.equal(await server.stop(), 0);
     if (hasProgram(t, 'promtool')) assert.equal(await checkMetrics(text), '');
-  });
-
-  it('can be scraped by Prometheus', async (t) => {
-    if (!hasProgram(t, 'prometheus')) return;
-    const { cwd, adminUrl } = await start(t, ['--storage', 'memory']);
-    const target = new URL(adminUrl).host;
-    const scrape = { job_name: 'plant-store', scrape_interval: '1s', static_configs: [{ targets: [target] }] };
-    await writeFile(join(cwd, 'prometheus.yml'), JSON.stringify({ scrape_configs: [scrape] }));
-    const free = createServer();
-    const port = await listen(t, free);
-    free.close();
-    const args = ['--config.file=prometheus.yml', '--storage.tsdb.path=data', `--web.listen-address=127.0.0.1:${port}`];
-    const prometheus = spawn('prometheus', args, { cwd, stdio: 'ignore' });
-    const exited = once(prometheus, 'exit');
-    t.after(async () => {
-      prometheus.kill('SIGKILL');
-      await exited;
-    });
-    await eventually(async () => {
-      const [, text] = await get(`http://127.0.0.1:${port}/api/v1/query?query=plant_store_build_info`);
-      const { data } = JSON.parse(text) as { data: { result: { metric: Record<string, string> }[] } };
-      assert.equal(data.result[0]?.metric['job'], 'plant-store');
-    }, 20_000);
   });
 
   it('responds to /ready with 503 while the server drains, until the public port is closed', async (t) => {
