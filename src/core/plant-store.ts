@@ -1,4 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import { setImmediate } from 'node:timers/promises';
 import { checkIntegerOption, checkOptionNames } from './model/options.ts';
 import { asStorageError, PlantStoreError } from './model/errors.ts';
 import { maxLimit, parseNewPlant, toInt64, unsafeNumber } from './model/plant.ts';
@@ -6,8 +7,8 @@ import type { NewPlant, PlantId, StoredPlant } from './model/plant.ts';
 import { PageCache } from './page-cache.ts';
 import { ReadQueue } from './read-queue.ts';
 import { checkAdapter } from '../storage/check-adapter.ts';
-import { emptyPage, maxPageLength } from '../storage/page.ts';
-import type { JsonPage, StorageAdapter, Write } from '../storage/storage-adapter.ts';
+import { checkedPage, emptyPage, maxPageLength } from '../storage/page.ts';
+import type { JsonPage, ListRange, PlantPage, StorageAdapter, Write } from '../storage/storage-adapter.ts';
 import { isUser } from './model/user.ts';
 import { WriteQueue } from './write-queue.ts';
 
@@ -137,7 +138,7 @@ export class PlantStore {
     this.#refuseIfClosed();
     for (let hasMore = true; hasMore && left > 0;) {
       this.#refuseIfClosed();
-      const page = await this.#reads.readPlants({ user, after, limit: Math.min(left, maxPageLength) });
+      const page = await this.#readPlants(user, { after, limit: Math.min(left, maxPageLength) });
       const { plants } = page;
       if (plants.length === 0) return;
       after = plants.at(-1)?.id;
@@ -200,6 +201,16 @@ export class PlantStore {
 
   #refuseIfClosed(): void {
     if (this.#closing !== undefined) throw new PlantStoreError('closed');
+  }
+
+  async #readPlants(user: string, range: ListRange): Promise<PlantPage> {
+    // Other work can run between the pages, even if the storage adapter reads synchronously.
+    await setImmediate();
+    try {
+      return checkedPage(await this.#storage.list(user, range));
+    } catch (error) {
+      throw asStorageError(error);
+    }
   }
 
   async #commit(writes: Write[]): Promise<boolean[]> {

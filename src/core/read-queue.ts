@@ -1,6 +1,6 @@
 import { asStorageError } from './model/errors.ts';
 import { checkedPage, checkedPages, maxPageLength, toJsonPage } from '../storage/page.ts';
-import type { JsonPage, PageRequest, PlantPage, StorageAdapter } from '../storage/storage-adapter.ts';
+import type { JsonPage, PageRequest, StorageAdapter } from '../storage/storage-adapter.ts';
 import type { PageCache } from './page-cache.ts';
 
 /**
@@ -18,15 +18,11 @@ const maxBatches = 4;
  */
 const maxArrivals = 64;
 
-interface Waiting<Kind, Page> {
-  readonly kind: Kind;
+interface Entry {
   readonly request: PageRequest;
-  readonly resolve: (page: Page) => void;
+  readonly resolve: (page: JsonPage) => void;
   readonly reject: (reason: unknown) => void;
 }
-type JsonEntry = Waiting<'json', JsonPage>;
-type PlantsEntry = Waiting<'plants', PlantPage>;
-type Entry = JsonEntry | PlantsEntry;
 
 /**
  * Implements group reads: the pages that are requested in one event loop iteration are read together at its end.
@@ -56,21 +52,10 @@ export class ReadQueue {
   /** Reads a page as JSON. If the storage adapter fails, rejects with a PlantStoreError. */
   readPage(request: PageRequest): Promise<JsonPage> {
     return new Promise((resolve, reject) => {
-      this.#add({ kind: 'json', request, resolve, reject });
+      this.#arrived.push({ request, resolve, reject });
+      if (this.#arrived.length >= maxArrivals && this.#batches < maxBatches) this.#readNext();
+      this.#schedule();
     });
-  }
-
-  /** Reads a page as objects. If the storage adapter fails, rejects with a PlantStoreError. */
-  readPlants(request: PageRequest): Promise<PlantPage> {
-    return new Promise((resolve, reject) => {
-      this.#add({ kind: 'plants', request, resolve, reject });
-    });
-  }
-
-  #add(entry: Entry): void {
-    this.#arrived.push(entry);
-    if (this.#arrived.length >= maxArrivals && this.#batches < maxBatches) this.#readNext();
-    this.#schedule();
   }
 
   #schedule(): void {
@@ -116,8 +101,8 @@ export class ReadQueue {
     for (const [user, entries] of this.#waiting) {
       const [entry] = entries;
       if (entry !== undefined && !this.#resolveFromCache(entry)) {
-        const { limit } = entry.request;
-        const key = this.#isCacheable(entry) ? `${limit} ${user}` : '';
+        const { after, limit } = entry.request;
+        const key = this.#cache !== undefined && after === undefined ? `${limit} ${user}` : '';
         // If this batch already contains a request for the same page, this request waits and then receives the cached
         // page.
         if (loading.has(key) || plants + limit > maxBatchPlants) break;
@@ -133,64 +118,50 @@ export class ReadQueue {
     return batch;
   }
 
-  #isCacheable({ kind, request }: Entry): boolean {
-    return this.#cache !== undefined && kind === 'json' && request.after === undefined;
-  }
-
-  #resolveFromCache(entry: Entry): boolean {
-    const page = entry.kind === 'json' ? this.#cache?.get(entry.request) : undefined;
-    if (page === undefined || entry.kind !== 'json') return false;
-    entry.resolve(page);
+  #resolveFromCache({ request, resolve }: Entry): boolean {
+    const page = this.#cache?.get(request);
+    if (page === undefined) return false;
+    resolve(page);
     return true;
   }
 
   async #readBatch(batch: readonly Entry[]): Promise<void> {
     if (batch.length === 0) return;
     this.#batches++;
-    const json = batch.filter((entry) => entry.kind === 'json');
-    const plants = batch.filter((entry) => entry.kind === 'plants');
-    const groups = this.#storage.listPages === undefined ? json.map((entry) => [entry]) : [json];
-    await Promise.all([
-      ...groups.map((group) => settle(group, (requests) => this.#readJson(requests))),
-      ...plants.map((entry) => settle([entry], async () => [await this.#read(entry.request)])),
-    ]);
+    const groups = this.#storage.listPages === undefined ? batch.map((entry) => [entry]) : [batch];
+    await Promise.all(groups.map((group) => this.#settle(group)));
     this.#batches--;
     this.#schedule();
   }
 
-  async #readJson(requests: readonly PageRequest[]): Promise<readonly JsonPage[]> {
+  /** Reads the pages of a group and settles its requests. If the storage adapter fails, all of them are rejected. */
+  async #settle(group: readonly Entry[]): Promise<void> {
     const changes = this.#cache?.changes;
-    const pages =
-      this.#storage.listPages === undefined
-        ? await Promise.all(requests.map(async (request) => toJsonPage(await this.#read(request))))
-        : checkedPages(await this.#storage.listPages(requests), requests.length);
-    // If a write or another process has changed the plants in the meantime, the pages may already be stale.
-    if (changes === this.#cache?.changes) {
-      for (const [n, request] of requests.entries()) this.#cache?.add(request, pages[n]);
+    try {
+      const requests = group.map(({ request }) => request);
+      const pages = await readPages(this.#storage, requests);
+      // If a write or another process has changed the plants in the meantime, the pages may already be stale.
+      const isCurrent = changes === this.#cache?.changes;
+      for (const [n, page] of pages.entries()) {
+        const entry = group[n];
+        if (entry === undefined) continue;
+        if (isCurrent) this.#cache?.add(entry.request, page);
+        entry.resolve(page);
+      }
+    } catch (error) {
+      rejectAll(group, error);
     }
-    return pages;
-  }
-
-  async #read({ user, after, limit }: PageRequest): Promise<PlantPage> {
-    return checkedPage(await this.#storage.list(user, { after, limit }));
   }
 }
 
-/** Settles the entries of a group with the pages that `read` returns. If `read` fails, the whole group is rejected. */
-async function settle<Page>(
-  group: readonly Waiting<unknown, Page>[],
-  read: (requests: readonly PageRequest[]) => Promise<readonly Page[]>,
-): Promise<void> {
-  if (group.length === 0) return;
-  try {
-    const pages = await read(group.map(({ request }) => request));
-    for (const [n, page] of pages.entries()) group[n]?.resolve(page);
-  } catch (error) {
-    rejectAll(group, error);
-  }
+async function readPages(storage: StorageAdapter, requests: readonly PageRequest[]): Promise<readonly JsonPage[]> {
+  if (storage.listPages !== undefined) return checkedPages(await storage.listPages(requests), requests.length);
+  return Promise.all(
+    requests.map(async ({ user, after, limit }) => toJsonPage(checkedPage(await storage.list(user, { after, limit })))),
+  );
 }
 
-function rejectAll(entries: readonly Waiting<unknown, never>[], error: unknown): void {
+function rejectAll(entries: readonly Entry[], error: unknown): void {
   const reason = asStorageError(error);
   for (const { reject } of entries) reject(reason);
 }

@@ -15,7 +15,6 @@ describe('ReadQueue with a cache', () => {
     assert.equal(storage.batches.length, 2);
     assert.notEqual(await queue.readPage(request('ada', 20, 4n)), after);
     await queue.readPage(request('ada', 19));
-    await queue.readPlants(request('ada', 20));
     assert.deepEqual(
       storage.batches.map((batch) => batch.map(({ limit }) => limit)),
       [[20], [20], [20], [19]],
@@ -49,11 +48,7 @@ describe('ReadQueue with a cache', () => {
 
   it('does not delay a request because of another one whose page is not cached', async () => {
     const { storage, queue } = await openWithCache({ ada: 30 });
-    const pages = [
-      queue.readPlants(request('ada', 20)),
-      ...[4n, 4n, undefined].map((after) => queue.readPage(request('ada', 20, after))),
-    ];
-    await Promise.all(pages);
+    await Promise.all([4n, 4n, undefined].map((after) => queue.readPage(request('ada', 20, after))));
     assert.deepEqual(
       storage.batches.map((batch) => batch.map(({ after }) => after)),
       [[4n, 4n, undefined]],
@@ -112,7 +107,7 @@ describe('ReadQueue with a cache', () => {
     const arrived = [request('ada', 5), request('bob', 5)].map((each) => queue.readPage(each));
     for (const each of arrived) await assert.rejects(each, { cause: new Error('no disk') });
     await Promise.all([read, rejected]);
-    await assert.rejects(queue.readPlants(request('ada', 5)), { cause: new Error('no disk') });
+    await assert.rejects(queue.readPage(request('ada', 5)), { cause: new Error('no disk') });
     version.read = () => 0;
     assert.equal((await queue.readPage(request('ada', 5))).count, 1);
     await turn();

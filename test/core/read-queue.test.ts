@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { MemoryStorage, PlantStoreError } from '../../src/index.ts';
+import { MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
 import type { JsonPage, PlantPage } from '../../src/index.ts';
-import { toJsonPage } from '../../src/storage/page.ts';
+import { emptyPage, toJsonPage } from '../../src/storage/page.ts';
 import { ReadQueue } from '../../src/core/read-queue.ts';
-import { hold, namesIn, openBatchStorage, openQueue, request, withCache } from '../support/batch-storage.ts';
+import { hold, openBatchStorage, openQueue, request, withCache } from '../support/batch-storage.ts';
 import type { BatchStorage } from '../support/batch-storage.ts';
 import { turn } from '../support/commits.ts';
 import { create } from '../support/writes.ts';
@@ -40,20 +40,19 @@ describe('ReadQueue', () => {
       after: fc.option(fc.bigInt({ min: -1n, max: 1300n }), { nil: undefined }),
       limit: fc.oneof(fc.integer({ min: 1, max: 1000 }), fc.constantFrom(1, 20, 1000)),
     });
-    const operation = fc.record({ request: anyRequest, isJson: fc.boolean(), pause: fc.boolean() });
+    const operation = fc.record({ request: anyRequest, pause: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { maxLength: 40 }), fc.boolean(), async (operations, isCached) => {
         const storage = await openBatchStorage(plants);
         const queue = isCached ? withCache(storage).queue : new ReadQueue(storage, undefined);
-        const pages: Promise<JsonPage | PlantPage>[] = [];
-        for (const { request: each, isJson, pause } of operations) {
-          pages.push(isJson ? queue.readPage(each) : queue.readPlants(each));
+        const pages: Promise<JsonPage>[] = [];
+        for (const { request: each, pause } of operations) {
+          pages.push(queue.readPage(each));
           if (pause) await new Promise(setImmediate);
         }
         for (const [n, page] of (await Promise.all(pages)).entries()) {
-          const { request: each, isJson } = operations[n] ?? assert.fail();
-          const expected = await memory.list(each.user, each);
-          assert.deepEqual(page, isJson ? toJsonPage(expected) : expected);
+          const { request: each } = operations[n] ?? assert.fail();
+          assert.deepEqual(page, toJsonPage(await memory.list(each.user, each)));
         }
         for (const limits of limitsIn(storage)) assert.ok(limits.reduce((sum, limit) => sum + limit, 0) <= 1000);
       }),
@@ -200,21 +199,6 @@ describe('ReadQueue', () => {
     const read = new ReadQueue(throwing, undefined).readPage(request('ada', 1));
     await assert.rejects(read, { code: 'storage_unavailable', cause: new Error('not a promise') });
   });
-
-  it('reads pages as objects in the same turns as pages as JSON', async () => {
-    const storage = await openBatchStorage({ ada: 1000, bob: 3 });
-    const { queue } = withCache(storage);
-    const [json, plants] = await Promise.all([queue.readPage(request('bob', 2)), queue.readPlants(request('bob', 2))]);
-    assert.deepEqual(namesIn(json), ['0', '1']);
-    assert.deepEqual(plants, { plants: [0n, 1n].map((id) => ({ id, name: `${id}` })), hasMore: true });
-    const order: string[] = [];
-    await Promise.all([
-      queue.readPlants(request('ada', 1000)).then(() => order.push('first')),
-      queue.readPlants(request('ada', 1000)).then(() => order.push('second')),
-      queue.readPage(request('bob', 1)).then(() => order.push('of bob')),
-    ]);
-    assert.deepEqual(order, ['first', 'of bob', 'second']);
-  });
 });
 
 describe('ReadQueue over an adapter without listPages', () => {
@@ -236,12 +220,11 @@ describe('ReadQueue over an adapter without listPages', () => {
     const error = new PlantStoreError('storage_unavailable');
     storage.list = (user, range) => (user === 'bob' ? Promise.reject(error) : list(user, range));
     const queue = new ReadQueue(storage, undefined);
-    const reads = [queue.readPage(request('ada', 1)), queue.readPage(request('bob', 1))];
-    const plants = [queue.readPlants(request('ada', 1)), queue.readPlants(request('bob', 1))];
-    for (const [good, bad] of [reads, plants]) {
-      assert.ok(await good);
-      await assert.rejects(bad ?? assert.fail(), error);
-    }
+    const reads = ['ada', 'bob'].map((user) => queue.readPage(request(user, 1)));
+    assert.deepEqual(await Promise.allSettled(reads), [
+      { status: 'fulfilled', value: emptyPage },
+      { status: 'rejected', reason: error },
+    ]);
   });
 
   it('rejects with a TypeError if list returns an array or another invalid page', async () => {
@@ -256,9 +239,9 @@ describe('ReadQueue over an adapter without listPages', () => {
     for (const page of invalid) {
       const storage = Object.assign(new MemoryStorage(), { list: () => Promise.resolve(page as PlantPage) });
       const queue = new ReadQueue(storage, undefined);
-      for (const read of [queue.readPage(request('ada', 1)), queue.readPlants(request('ada', 1))]) {
-        await assert.rejects(read, { code: 'storage_unavailable', cause: new TypeError(message) });
-      }
+      const expected = { code: 'storage_unavailable', cause: new TypeError(message) };
+      await assert.rejects(queue.readPage(request('ada', 1)), expected);
+      await assert.rejects(new PlantStore({ storage }).listPlants('ada'), expected);
     }
   });
 });
