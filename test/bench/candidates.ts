@@ -25,6 +25,11 @@ export interface Candidate {
   readonly start: (env?: NodeJS.ProcessEnv) => Promise<ServerProcess>;
 }
 
+/** A candidate that was started. */
+export interface Running extends Candidate {
+  readonly server: ServerProcess;
+}
+
 /** The files that the candidates need. */
 export interface Files {
   readonly folder: string;

@@ -14,6 +14,7 @@ const candidates = [...new Set(values.map(({ candidate }) => candidate))];
 
 const { spec } = compile({
   background: 'white',
+  config: { axis: { labelLimit: 250 } },
   title: {
     text: 'CPU time of the server process per request, 64 connections',
     subtitle: `${machine}, ${date}, ${commit}`,
@@ -26,7 +27,7 @@ const { spec } = compile({
   spec: {
     width: 250,
     height: { step: 20 },
-    encoding: { y: { field: 'candidate', type: 'nominal', sort: candidates, title: null, axis: { labelLimit: 250 } } },
+    encoding: { y: { field: 'candidate', type: 'nominal', sort: candidates, title: null } },
     layer: [
       {
         mark: 'bar',

@@ -1,43 +1,38 @@
 import { cpus } from 'node:os';
 import type { RowResult } from './results.ts';
-import type { Round } from './rounds.ts';
+import type { Figures, Round } from './rounds.ts';
 
 /** The participant whose CPU time shows whether the machine was steady: it does the same in each round. */
 export const bareName = 'bare node:http';
 
-/** Formats the medians of a row, with the ratio of the CPU time to that of the bare participant. */
-export function tableOf({ name, rounds, steady, medians }: RowResult): string {
-  const bare = medians[bareName];
-  const keys = Object.keys(Object.values(medians)[0] ?? {});
-  const rows = Object.entries(medians).map(([participant, figures]) => [
-    participant,
-    ...keys.map((key) => (figures[key] ?? NaN).toPrecision(4)),
-    bare === undefined ? '' : (figures.cpuMicros / bare.cpuMicros).toFixed(2),
-  ]);
-  return `\n${name}: ${steady} of ${rounds} rounds were steady\n${aligned(['', ...keys, '× bare'], rows)}`;
+/** Prints the medians of a row, with the ratio of the CPU time to that of the bare participant. */
+export function printRow({ name, rounds, steady, medians }: RowResult): void {
+  console.log(`\n${name}: ${steady} of ${rounds} rounds were steady`);
+  const bareMicros = medians[bareName]?.cpuMicros ?? NaN;
+  const withRatio = ([participant, figures]: [string, Figures]) =>
+    [participant, { ...figures, '× bare': rounded(figures.cpuMicros / bareMicros) }] as const;
+  console.table(Object.fromEntries(Object.entries(medians).map(withRatio)));
 }
 
 /** Compares the CPU time of this build with the bare server and with other builds, round by round. */
-export function comparisonOf(rounds: readonly Round[], all: readonly { name: string; base: string }[]): string {
+export function printComparison(rounds: readonly Round[], all: readonly { name: string; base: string }[]): void {
   const compared = all.filter(({ name }) => name !== bareName);
-  const rows = compared.map(({ name, base: own }) => {
+  const ratios = compared.map(({ name, base: own }) => {
     const other = name === own ? bareName : name;
-    const ratios = rounds.map((round) => (round.get(own)?.cpuMicros ?? NaN) / (round.get(other)?.cpuMicros ?? NaN));
-    const sorted = Float64Array.from(ratios.filter((each) => !Number.isNaN(each))).sort();
-    const quantiles = [0, 0.25, 0.5, 0.75, 1].map((share) => quantile(sorted, share).toFixed(3));
-    return [`${own} to ${other}`, ...quantiles, String(sorted.length)];
+    const each = rounds.map((round) => (round.get(own)?.cpuMicros ?? NaN) / (round.get(other)?.cpuMicros ?? NaN));
+    const sorted = Float64Array.from(each.filter((ratio) => !Number.isNaN(ratio))).sort();
+    const at = (share: number): number => rounded(quantile(sorted, share));
+    return [
+      `${own} to ${other}`,
+      { min: at(0), '25 %': at(0.25), median: at(0.5), '75 %': at(0.75), max: at(1), rounds: sorted.length },
+    ] as const;
   });
-  return aligned(['ratio of CPU time in each round', 'min', '25 %', 'median', '75 %', 'max', 'rounds'], rows);
+  console.table(Object.fromEntries(ratios));
 }
 
-/** Formats rows of cells with aligned columns. All columns but the first are aligned on the right. */
-function aligned(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = header.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (row: readonly string[]): string =>
-    row
-      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)))
-      .join('  ');
-  return [header, ...rows].map((row) => `${line(row)}\n`).join('');
+/** Rounds to five digits, more than a measurement is worth. */
+export function rounded(value: number): number {
+  return Number(value.toPrecision(5));
 }
 
 export function median(numbers: readonly number[]): number {

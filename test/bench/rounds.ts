@@ -1,4 +1,4 @@
-import { bareName, median } from './report.ts';
+import { bareName, median, rounded } from './report.ts';
 
 /** The figures of one participant in one round, or their medians, by name. */
 export interface Figures {
@@ -69,7 +69,7 @@ export function mediansOf(rounds: readonly Round[], participants: readonly Parti
   for (const { name } of participants) {
     const all = rounds.map((round) => round.get(name)).filter((figures) => figures !== undefined);
     if (all.length === 0) continue;
-    const medianOf = (key: string): number => Number(median(all.map((figures) => figures[key] ?? NaN)).toPrecision(5));
+    const medianOf = (key: string): number => rounded(median(all.map((figures) => figures[key] ?? NaN)));
     const others = Object.keys(all[0] ?? {}).map((key) => [key, medianOf(key)] as const);
     medians[name] = { cpuMicros: medianOf('cpuMicros'), ...Object.fromEntries(others) };
   }

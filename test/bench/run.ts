@@ -6,12 +6,13 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { PostgresCluster } from '../support/postgres.ts';
 import { candidatesOf, createFiles, findBuild, memoryName, root, startOwn, startPeer } from './candidates.ts';
-import type { Candidate } from './candidates.ts';
+import type { Candidate, Running } from './candidates.ts';
 import { importName, importParticipants, startName, startParticipants } from './first-seconds.ts';
 import { runLoad } from './load.ts';
+import type { LoadOptions } from './load.ts';
 import { createPostgresDatabase } from './postgres-data.ts';
 import { publish } from './publish.ts';
-import { bareName, comparisonOf, quantile, tableOf } from './report.ts';
+import { bareName, printComparison, printRow, quantile } from './report.ts';
 import { continueResults, finishResults, savePartialResults } from './results.ts';
 import { mediansOf, runRounds } from './rounds.ts';
 import type { Figures, Participant } from './rounds.ts';
@@ -48,11 +49,6 @@ const isComparison = builds.length > 1;
 /** Whether all rows are measured that the documentation contains. */
 const isWhole = !isComparison && values.workloads === '.' && values.candidates === '.';
 
-/** A candidate that was started. */
-interface Running extends Candidate {
-  readonly server: ServerProcess;
-}
-
 /** What takes part in a row, and the servers that are stopped after it. */
 interface Prepared {
   readonly participants: readonly Participant[];
@@ -67,7 +63,7 @@ async function startAll(selected: readonly Candidate[], env?: NodeJS.ProcessEnv)
 
 async function measureLoad(
   { server, base }: Running,
-  next: Parameters<typeof runLoad>[0]['next'],
+  next: LoadOptions['next'],
   connections: number,
 ): Promise<Figures | undefined> {
   const databaseMicros = async (): Promise<number> => (usesPostgres(base) ? ((await cluster?.cpuMicros()) ?? 0) : 0);
@@ -93,7 +89,7 @@ async function prepareWorkload({ supports, prepare }: Workload, connections: num
   running ??= await startAll(candidates);
   const able = running.filter((each) => supports?.(each) ?? true);
   const participants = able.map(async (each) => {
-    const next = await prepare({ ...each, port: each.server.port });
+    const next = await prepare(each);
     return { name: each.name, measure: () => measureLoad(each, next, connections) };
   });
   return { participants: await Promise.all(participants) };
@@ -102,7 +98,7 @@ async function prepareWorkload({ supports, prepare }: Workload, connections: num
 async function prepareSlowDisk(): Promise<Prepared> {
   const able = candidates.filter(({ base }) => base !== memoryName && !usesPostgres(base));
   const slow = await startAll(able, compileSlowSync(folder));
-  const participants = await Promise.all(slow.map((each) => onSlowDisk(each, each.server, milliseconds)));
+  const participants = await Promise.all(slow.map((each) => onSlowDisk(each, milliseconds)));
   return { participants, servers: slow.map(({ server }) => server) };
 }
 
@@ -141,7 +137,7 @@ const usesPostgres = (base: string): boolean => /PostgreSQL|pg$/.test(base);
 const settings = { rounds, seconds: Number(values.seconds), candidates: values.candidates };
 let results = await continueResults(output, settings);
 // The peers and the chart need these packages.
-execFileSync('npm', ['ci', '--prefix', here, '--no-audit', '--no-fund'], { stdio: 'inherit' });
+if (!isComparison) execFileSync('npm', ['ci', '--prefix', here, '--no-audit', '--no-fund'], { stdio: 'inherit' });
 const folder = await mkdtemp(join(tmpdir(), 'plant-store-bench-'));
 let cluster: PostgresCluster | undefined;
 process.once('exit', () => {
@@ -161,8 +157,8 @@ try {
     const { run, steady } = await runRounds(rounds, participants);
     await Promise.all(servers.map((server) => server.stop()));
     const row = { name, rounds: run, steady: steady.length, medians: mediansOf(steady, participants) };
-    process.stdout.write(tableOf(row));
-    if (isComparison) process.stdout.write(comparisonOf(steady, candidates));
+    printRow(row);
+    if (isComparison) printComparison(steady, candidates);
     if (steady.length < rounds / 2) {
       console.log('This row is not kept, because too few rounds were steady.');
       isComplete = false;

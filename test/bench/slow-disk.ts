@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Candidate } from './candidates.ts';
+import type { Running } from './candidates.ts';
 import { runLoad } from './load.ts';
 import type { Exchange } from './load.ts';
 import { quantile } from './report.ts';
 import type { Participant } from './rounds.ts';
-import type { ServerProcess } from './server-process.ts';
 import { workloads } from './workloads.ts';
 
 /** The name of this row: 8 connections create plants while 16 list 20 plants, and each fsync takes 10 ms longer. */
@@ -21,23 +20,19 @@ export function compileSlowSync(folder: string): NodeJS.ProcessEnv {
 }
 
 /** Creates plants and lists plants on a server at the same time. */
-export async function onSlowDisk(
-  candidate: Candidate,
-  server: ServerProcess,
-  milliseconds: number,
-): Promise<Participant> {
-  const { port } = server;
-  const prepare = async (name: string): Promise<() => Exchange | undefined> => {
-    const workload = workloads.find((each) => each.name === name);
-    if (workload === undefined) throw new Error(`There is no workload '${name}'.`);
-    return workload.prepare({ ...candidate, port });
+export async function onSlowDisk(candidate: Running, milliseconds: number): Promise<Participant> {
+  const { server, name } = candidate;
+  const prepare = async (workloadName: string): Promise<() => Exchange | undefined> => {
+    const workload = workloads.find((each) => each.name === workloadName);
+    if (workload === undefined) throw new Error(`There is no workload '${workloadName}'.`);
+    return workload.prepare(candidate);
   };
   const [create, list] = [await prepare('create'), await prepare('list 20')];
   const measure: Participant['measure'] = async () => {
     const before = await server.usage();
     const [creates, lists] = await Promise.all([
-      runLoad({ port, connections: 8, milliseconds, next: create }),
-      runLoad({ port, connections: 16, milliseconds, next: list }),
+      runLoad({ port: server.port, connections: 8, milliseconds, next: create }),
+      runLoad({ port: server.port, connections: 16, milliseconds, next: list }),
     ]);
     const after = await server.usage();
     return {
@@ -48,5 +43,5 @@ export async function onSlowDisk(
       loopDelayMs: after.loopDelayMs,
     };
   };
-  return { name: candidate.name, measure };
+  return { name, measure };
 }

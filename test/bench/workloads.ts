@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { memoryName } from './candidates.ts';
-import type { Candidate } from './candidates.ts';
+import type { Candidate, Running } from './candidates.ts';
 import {
   creatingUser,
   deletedUser,
@@ -16,11 +16,6 @@ import type { Exchange } from './load.ts';
 import { bareName } from './report.ts';
 import { createExchange, requestText } from './requests.ts';
 
-/** A candidate that was started. */
-export interface Started extends Candidate {
-  readonly port: number;
-}
-
 /** A request that clients send repeatedly. */
 export interface Workload {
   readonly name: string;
@@ -29,7 +24,7 @@ export interface Workload {
   /** Whether a candidate can run it; by default, all can. */
   readonly supports?: (candidate: Candidate) => boolean;
   /** Returns a function that returns the next request. */
-  readonly prepare: (candidate: Started) => Next | Promise<Next>;
+  readonly prepare: (candidate: Running) => Next | Promise<Next>;
 }
 
 type Next = () => Exchange | undefined;
@@ -38,13 +33,14 @@ type Next = () => Exchange | undefined;
 const fern = { name: 'Fern', tag: 'indoor' };
 
 export const workloads: readonly Workload[] = [
+  // The first, so that the peak of the memory is that of this list.
+  { name: 'whole list', connections: 1, prepare: (candidate) => prepareList(candidate, wholeUser) },
   { name: 'create', prepare: () => () => createExchange(creatingUser, randomId(), fern) },
   { name: 'delete', prepare: prepareDelete },
   { name: 'list 20', prepare: (candidate) => prepareList(candidate, listedUser, 20) },
   { name: 'list 1000', prepare: (candidate) => prepareList(candidate, listedUser, 1000) },
   { name: 'list 20 anywhere', supports: ({ base }) => base !== memoryName, prepare: () => listAnywhere },
   { name: '80 % list 20, 20 % create', prepare: prepareMixed },
-  { name: 'whole list', connections: 1, prepare: (candidate) => prepareList(candidate, wholeUser) },
 ];
 
 /** The name of the row of a workload. */
@@ -53,10 +49,10 @@ export function rowName(workload: string, connections: number): string {
 }
 
 /** A list of the first plants of a user, or of all. */
-async function prepareList({ port, name }: Started, user: keyof typeof numberedUsers, limit?: number): Promise<Next> {
+async function prepareList({ server, name }: Running, user: keyof typeof numberedUsers, limit?: number): Promise<Next> {
   const target = limit === undefined ? '/plants' : `/plants?limit=${limit}`;
   const headers = { authorization: `Bearer ${tokenOf(user)}` };
-  const text = await (await fetch(`http://127.0.0.1:${port}${target}`, { headers })).text();
+  const text = await (await fetch(`http://127.0.0.1:${server.port}${target}`, { headers })).text();
   const names = (JSON.parse(text) as { name: string }[]).map((plant) => plant.name);
   const count = limit ?? numberedUsers[user];
   const expected = Array.from({ length: count }, (_, n) => plantNumber(n + 1).name);
@@ -85,7 +81,7 @@ function prepareDelete({ name }: Candidate): Next {
   };
 }
 
-async function prepareMixed(candidate: Started): Promise<Next> {
+async function prepareMixed(candidate: Running): Promise<Next> {
   const list = await prepareList(candidate, listedUser, 20);
   let n = 0;
   // The same user, so that each create invalidates the cached list.
