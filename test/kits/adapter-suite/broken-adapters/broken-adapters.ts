@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import type { OwnedPlant, Write } from '../../../../src/index.ts';
-import { brokenLists } from './broken-lists.ts';
-import { MapStorage, ShortPagesStorage } from './map-storage.ts';
-import type { AdapterClass, Faults } from './map-storage.ts';
+import { MapStorage } from './map-storage.ts';
+import type { Faults } from './map-storage.ts';
 
 /** Has no transaction around a batch. */
-class CommitsEachWrite extends MapStorage {
+export class CommitsEachWrite extends MapStorage {
   override async commit(writes: readonly Write[]): Promise<boolean[]> {
     this.refuseIfClosed();
     return writes.map((write) => this.apply(this.plants, write));
@@ -13,14 +12,14 @@ class CommitsEachWrite extends MapStorage {
 }
 
 /** Reads the whole batch first, and then has no transaction around it. */
-class CommitsEachStatement extends CommitsEachWrite {
+export class CommitsEachStatement extends CommitsEachWrite {
   override commit(writes: readonly Write[]): Promise<boolean[]> {
     return super.commit(structuredClone(writes));
   }
 }
 
 /** Has one transaction for the creates of a batch, and another one for its deletes. */
-class CommitsCreatesFirst extends MapStorage {
+export class CommitsCreatesFirst extends MapStorage {
   override async commit(writes: readonly Write[]): Promise<boolean[]> {
     const outcomes = new Map<Write, boolean>();
     for (const kind of ['create', 'delete']) {
@@ -34,14 +33,14 @@ class CommitsCreatesFirst extends MapStorage {
 }
 
 /** Reports a plant that it cannot hold as a failure of the storage. */
-class FailsNeighbours extends MapStorage {
+export class FailsNeighbours extends MapStorage {
   protected override unstorableError(): Error {
     return new Error('The text cannot be encoded.');
   }
 }
 
 /** Stores an empty tag as an absent one. */
-class LosesEmptyTag extends MapStorage {
+export class LosesEmptyTag extends MapStorage {
   protected override apply(plants: Map<string, OwnedPlant>, write: Write): boolean {
     if (write.kind === 'delete' || write.plant.tag !== '') return super.apply(plants, write);
     const { id, name } = write.plant;
@@ -50,7 +49,7 @@ class LosesEmptyTag extends MapStorage {
 }
 
 /** Resolves before the writes are visible. */
-class AcknowledgesEarly extends MapStorage {
+export class AcknowledgesEarly extends MapStorage {
   override async commit(writes: readonly Write[]): Promise<boolean[]> {
     const before = this.plants;
     const outcomes = await super.commit(writes);
@@ -61,7 +60,7 @@ class AcknowledgesEarly extends MapStorage {
   }
 }
 
-class ClosesOnce extends MapStorage {
+export class ClosesOnce extends MapStorage {
   override async close(): Promise<void> {
     if (this.isClosed) throw new Error('The database is not open.');
     this.isClosed = true;
@@ -69,20 +68,20 @@ class ClosesOnce extends MapStorage {
 }
 
 /** Sorts users as JavaScript sorts strings. */
-class SortsUsersByUtf16 extends MapStorage {
+export class SortsUsersByUtf16 extends MapStorage {
   protected override compareUsers(a: string, b: string): number {
     return a < b ? -1 : Number(a > b);
   }
 }
 
-class NeverSettles extends MapStorage {
+export class NeverSettles extends MapStorage {
   override commit(): Promise<boolean[]> {
     return new Promise(() => undefined);
   }
 }
 
 /** Resolves after an error, like an adapter that catches everything. */
-class HidesFailure extends MapStorage {
+export class HidesFailure extends MapStorage {
   override async commit(writes: readonly Write[]): Promise<boolean[]> {
     return super.commit(writes).catch((error: unknown) => {
       if (this.isClosed) throw error;
@@ -92,7 +91,7 @@ class HidesFailure extends MapStorage {
 }
 
 /** Locks its location while it is open. */
-class LocksLocation extends MapStorage {
+export class LocksLocation extends MapStorage {
   constructor(faults: Faults) {
     if (faults.isLocked) throw new Error('EEXIST: file already exists');
     super(faults);
@@ -106,30 +105,9 @@ class LocksLocation extends MapStorage {
 }
 
 /** Shares its plants with the other adapters on its location. */
-class SharesPlants extends CommitsEachStatement {
+export class SharesPlants extends CommitsEachStatement {
   constructor(faults: Faults) {
     super(faults);
     this.plants = faults.shared;
   }
 }
-
-/** The adapters, by the name in the variable ADAPTER. */
-export const adapters: Readonly<Record<string, AdapterClass>> = {
-  MapStorage,
-  FaultyMapStorage: MapStorage,
-  PlainRunner: MapStorage,
-  ShortPagesStorage,
-  CommitsEachWrite,
-  CommitsEachStatement,
-  CommitsCreatesFirst,
-  FailsNeighbours,
-  LosesEmptyTag,
-  AcknowledgesEarly,
-  ClosesOnce,
-  SortsUsersByUtf16,
-  NeverSettles,
-  HidesFailure,
-  LocksLocation,
-  SharesPlants,
-  ...brokenLists,
-};

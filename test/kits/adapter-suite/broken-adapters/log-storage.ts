@@ -65,28 +65,28 @@ export class LogStorage extends MapStorage {
 }
 
 /** Stores plants only in the Map that the open adapters share. */
-class NeverWrites extends LogStorage {
+export class NeverWrites extends LogStorage {
   protected override append(): void {
     // Does nothing.
   }
 }
 
 /** Does not write deletes to the file. */
-class ForgetsDeletes extends LogStorage {
+export class ForgetsDeletes extends LogStorage {
   protected override encode(batch: readonly Write[]): string {
     return super.encode(batch.filter(({ kind }) => kind === 'create'));
   }
 }
 
 /** Leaves half a line in the file after a failed append, so the next line is appended to it. */
-class RejectsTornLog extends LogStorage {
+export class RejectsTornLog extends LogStorage {
   protected override undo(): void {
     // Does nothing.
   }
 }
 
 /** Also skips the lines that are not JSON when it opens the file, and so loses an acknowledged batch. */
-class TornLog extends RejectsTornLog {
+export class TornLog extends RejectsTornLog {
   protected override decode(line: string): Write[] {
     try {
       return super.decode(line);
@@ -97,7 +97,7 @@ class TornLog extends RejectsTornLog {
 }
 
 /** Removes half a line only before its own next append. Another process that opens the file appends to the half line. */
-class RepairsOnlyItsOwnLog extends TornLog {
+export class RepairsOnlyItsOwnLog extends TornLog {
   #end: number | undefined;
 
   protected override append(batch: readonly Write[]): void {
@@ -113,28 +113,15 @@ class RepairsOnlyItsOwnLog extends TornLog {
 }
 
 /** Appends a line for each write, so that half of a failed batch is found when the file is opened. */
-class LogsEachWrite extends RepairsOnlyItsOwnLog {
+export class LogsEachWrite extends RepairsOnlyItsOwnLog {
   protected override encode(batch: readonly Write[]): string {
     return batch.map((write) => super.encode([write])).join('');
   }
 }
 
 /** Does not detect that another adapter has changed the file. */
-class KeepsVersion extends LogStorage {
+export class KeepsVersion extends LogStorage {
   dataVersion(): number {
     return 0;
   }
 }
-
-/** The adapters that store their plants in a file, by the name in the variable ADAPTER. */
-export const logAdapters: Readonly<Record<string, new (faults: Faults) => LogStorage>> = {
-  LogStorage,
-  LogStorageWithoutReopen: LogStorage,
-  NeverWrites,
-  ForgetsDeletes,
-  RejectsTornLog,
-  TornLog,
-  RepairsOnlyItsOwnLog,
-  LogsEachWrite,
-  KeepsVersion,
-};

@@ -1,17 +1,8 @@
 import { PlantStoreError } from '../../../../src/core/model/errors.ts';
-import { compareUsers } from '../../../../src/storage/key-order.ts';
+import type { JsonPage, ListRange, OwnedPlant, PageRequest, PlantPage } from '../../../../src/index.ts';
+import type { ScanRange, StorageAdapter, StoredPlant, Write } from '../../../../src/index.ts';
 import type { FaultyWrite } from '../../../../src/kits/adapter-suite/suite.ts';
-import type {
-  JsonPage,
-  ListRange,
-  OwnedPlant,
-  PageRequest,
-  PlantPage,
-  ScanRange,
-  StorageAdapter,
-  StoredPlant,
-  Write,
-} from '../../../../src/index.ts';
+import { compareUsers } from '../../../../src/storage/key-order.ts';
 import { toJsonPage } from '../../../../src/storage/page.ts';
 
 /** The faults of one location. Its adapters fail when they apply the faulty writes. */
