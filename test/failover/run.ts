@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { issueToken } from '../../src/tokens/issue.ts';
 import { describeMachine } from '../bench/report.ts';
+import { CleanUp } from '../support/temporary-folder.ts';
 import { Cluster } from './cluster.ts';
 import { readPageConfiguration } from './page.ts';
 import { findPrograms } from './requirements.ts';
@@ -11,8 +12,7 @@ import { isCorrect, runScenario } from './run-scenario.ts';
 import type { ScenarioResult } from './run-scenario.ts';
 import { control, descriptions, oldestPatroni, scenarios } from './scenarios.ts';
 import type { ScenarioName } from './scenarios.ts';
-import { startServers } from './servers.ts';
-import type { Server } from './servers.ts';
+import { startServer } from './servers.ts';
 import { tableOf } from './table.ts';
 import { findVersions, isAtLeast } from './versions.ts';
 
@@ -42,17 +42,15 @@ const folder = await mkdtemp(join(tmpdir(), 'plant-store-failover-'));
 const page = await readPageConfiguration();
 const cluster = await Cluster.prepare({ folder, programs: found.programs, page });
 const results = new Map<string, ScenarioResult>();
-let servers: Server[] = [];
+const cleanUp = new CleanUp();
+cleanUp.after(() => cluster.kill());
 
 async function runAll(): Promise<void> {
   await cluster.start(page);
   progress('the cluster is ready');
   const tokens = names.map((user) => issueToken(join(folder, 'tokens.json'), { user }).token);
-  servers = await startServers(
-    folder,
-    cluster.proxies.map(({ storage }) => storage),
-  );
-  const urls = servers.map(({ url }) => url);
+  const starting = cluster.proxies.map(({ storage }, n) => startServer(cleanUp, folder, storage, `server${n + 1}.log`));
+  const urls = await Promise.all(starting);
   for (const [index, name] of names.entries()) {
     const token = tokens[index] ?? '';
     const result = await runScenario(scenarios[name], { cluster, urls, user: name, token });
@@ -87,7 +85,7 @@ try {
   isComplete = false;
   console.error(error);
 } finally {
-  await Promise.all([...servers.map((server) => server.stop()), cluster.kill()]);
+  await cleanUp.disposeAsync();
 }
 const isPassed =
   isComplete &&

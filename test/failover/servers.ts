@@ -1,33 +1,17 @@
 import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { printedUrl } from '../bench/printed-url.ts';
+import { untilListening } from '../support/server-process.ts';
+import { root } from '../support/sources.ts';
+import type { HasAfter } from '../support/temporary-folder.ts';
 
-/** A `plant-store serve` process of the built package. */
-export interface Server {
-  readonly url: string;
-  stop(): Promise<void>;
-}
-
-const main = fileURLToPath(new URL('../../dist/tools/cli/main.js', import.meta.url));
-
-/** Starts one server for each connection string, with the tokens file `tokens.json` and the logs in the folder. */
-export async function startServers(folder: string, storages: readonly string[]): Promise<Server[]> {
-  const children = storages.map((storage, index) => spawnServer(folder, storage, `server${index + 1}.log`));
-  const servers: Server[] = [];
-  for (const child of children) {
-    const url = await printedUrl(child);
-    if (url === undefined) throw new Error(`A server did not start. The logs are in ${folder}`);
-    servers.push({ url, stop: () => stop(child) });
-  }
-  return servers;
-}
-
-function spawnServer(folder: string, storage: string, log: string): ChildProcess {
+/**
+ * Starts `plant-store serve` of the built package for a connection string, with the tokens file `tokens.json` in a
+ * folder, and its log in the same folder. Returns the URL.
+ */
+export async function startServer(t: HasAfter, folder: string, storage: string, log: string): Promise<string> {
   const output = openSync(join(folder, log), 'a');
+  const main = join(root, 'dist/tools/cli/main.js');
   const args = [main, 'serve', '--port', '0', '--tokens', 'tokens.json', '--log', 'json'];
   // The connection string is in the environment, because every user can list the arguments of a process.
   const child = spawn(process.execPath, args, {
@@ -37,12 +21,5 @@ function spawnServer(folder: string, storage: string, log: string): ChildProcess
   });
   closeSync(output);
   process.once('exit', () => child.kill('SIGKILL'));
-  return child;
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, 'exit');
-  child.kill('SIGKILL');
-  await exited;
+  return (await untilListening(t, child, /^Plant Store listening on (\S+)\n/m)).url;
 }

@@ -76,7 +76,7 @@ async function checkProgram(t: TestContext, text: string, mount: Mount): Promise
   await writeFile(join(cwd, 'program.ts'), changed);
   await writeFile(join(cwd, 'route.js'), serveRoute);
   const args = [...(runtime?.args ?? []), isRoute ? './route.js' : './program.ts'];
-  const { url, output, isAlive } = await startProgram(t, command, args, { cwd });
+  const { url, stdout, stderr, isRunning } = await startProgram(t, command, args, { cwd });
   const { results } = await runChecks(sendByFetch(url + prefix), url + prefix);
   const others = results.filter(({ outcome }) => outcome !== 'passed');
   assert.deepEqual(
@@ -86,8 +86,9 @@ async function checkProgram(t: TestContext, text: string, mount: Mount): Promise
   if (ownPath !== undefined) assert.equal(await (await fetch(url + ownPath)).text(), 'the app itself');
   // The file is that of the examples, but some programs store in memory.
   if (text.includes('plants.db')) await checkDisconnects(url + prefix, 'collector');
-  assert.ok(isAlive(), output());
-  assert.doesNotMatch(output(), /unhandled|uncaught|failed:|[a-z]Error\b/i);
+  const output = stdout() + stderr();
+  assert.ok(isRunning(), output);
+  assert.doesNotMatch(output, /unhandled|uncaught|failed:|[a-z]Error\b/i);
 }
 
 describe('conformance', { concurrency: 2 }, () => {

@@ -7,24 +7,24 @@ import { callService } from '../support/call.ts';
 import { eventually } from '../support/eventually.ts';
 import { assertTestsPassed, plainEnvironment, runSuccessfully } from '../support/run-program.ts';
 import { arePackagesInstalled, createGarden, examples, startProgram } from './program.ts';
-import type { Running } from './program.ts';
+import type { ServerProcess } from '../support/server-process.ts';
 import { startIssuer } from './issuer.ts';
 
 /** Starts an example under the Node.js that runs the tests. */
-async function startExample(t: TestContext, name: string, env: Record<string, string> = {}): Promise<Running> {
+async function startExample(t: TestContext, name: string, env: Record<string, string> = {}): Promise<ServerProcess> {
   return startProgram(t, process.execPath, [join(examples, name)], { cwd: await createGarden(t, 'ada'), env });
 }
 
 describe('examples/frameworks', () => {
   it('pino-http: logs every request without the token', async (t) => {
     if (!arePackagesInstalled(t)) return;
-    const { url, output } = await startExample(t, 'pino-http.ts');
+    const { url, stdout, stderr } = await startExample(t, 'pino-http.ts');
     assert.equal((await callService(url, 'GET', '/plants?limit=1', { token: 'secret' })).status, 200);
     await eventually(() => {
-      const lines = output().split('\n');
+      const lines = stdout().split('\n');
       assert.ok(lines.some((line) => line.includes('"url":"/plants?limit=1"') && line.includes('"statusCode":200')));
     });
-    assert.doesNotMatch(output(), /secret/);
+    assert.doesNotMatch(stdout() + stderr(), /secret/);
   });
 
   it('jose: accepts the access tokens of an issuer, and no others', async (t) => {

@@ -1,8 +1,7 @@
 import { generateKeyPairSync, sign as signBytes } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenUrl } from '../support/listen.ts';
 import type { HasAfter } from '../support/temporary-folder.ts';
 
 /** Claims that replace those of a valid token. */
@@ -27,13 +26,7 @@ export async function startIssuer(t: HasAfter): Promise<Issuer> {
     if (request.url === '/.well-known/jwks.json') response.end(JSON.stringify({ keys }));
     else response.writeHead(503).end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = await listenUrl(t, server);
 
   async function signWith(key: KeyObject, claims: Claims = {}): Promise<string> {
     const exp = Math.floor(Date.now() / 1000) + 600;

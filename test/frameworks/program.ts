@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { SqliteStorage } from '../../src/sqlite.ts';
 import { plainEnvironment } from '../support/run-program.ts';
+import { untilListening } from '../support/server-process.ts';
+import type { ServerProcess } from '../support/server-process.ts';
 import { root } from '../support/sources.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -40,45 +42,17 @@ export async function createGarden(t: TestContext, user: string): Promise<string
   return folder;
 }
 
-/** A running program. */
-export interface Running {
-  readonly url: string;
-  /** Everything that it has written to standard output and standard error. */
-  readonly output: () => string;
-  readonly isAlive: () => boolean;
-}
-
 /** Starts a program, and waits until it prints its URL or port. It is stopped after the test. */
-export async function startProgram(
+export function startProgram(
   t: TestContext,
   command: string,
   args: string[],
   { cwd, env = {} }: { cwd: string; env?: Record<string, string> },
-): Promise<Running> {
+): Promise<ServerProcess> {
   const child = spawn(command, args, {
     cwd,
     env: { ...plainEnvironment(), NODE_V8_COVERAGE: '', PORT: '0', ADAS_TOKEN: 'secret', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  t.after(() => {
-    child.kill('SIGKILL');
-  });
-  let output = '';
-  const port = await new Promise<string>((resolve, reject) => {
-    const onText = (text: string): void => {
-      output += text;
-      const found = /http:\/\/(?:127\.0\.0\.1|localhost):(\d+)|port: (\d+)/.exec(output);
-      if (found !== null) resolve(found[1] ?? found[2] ?? '');
-    };
-    child.stdout.setEncoding('utf8').on('data', onText);
-    child.stderr.setEncoding('utf8').on('data', onText);
-    child.once('exit', () => {
-      reject(new Error(`${command} ${args.join(' ')} ended:\n${output}`));
-    });
-  });
-  return {
-    url: `http://127.0.0.1:${port}`,
-    output: () => output,
-    isAlive: () => child.exitCode === null && child.signalCode === null,
-  };
+  return untilListening(t, child, /(?:http:\/\/(?:127\.0\.0\.1|localhost):|port: )(\d+)/);
 }

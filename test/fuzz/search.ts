@@ -9,7 +9,7 @@ import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { countConnections, startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';
 import { owned } from '../support/stored-plants.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { CleanUp, temporaryFolder } from '../support/temporary-folder.ts';
 import { authenticate, collector, secret, stranger, users } from './callers.ts';
 import { checkConnection } from './check.ts';
 import { runScript } from './client-script.ts';
@@ -68,21 +68,22 @@ export type StorageName = 'memory' | 'sqlite';
 
 /** A real server with its own storage, used for many cases. */
 interface FuzzedServer extends Service {
-  readonly resources: AsyncDisposableStack;
+  readonly cleanUp: CleanUp;
 }
 
 async function startServer(storageName: StorageName): Promise<FuzzedServer> {
-  const resources = new AsyncDisposableStack();
-  const t = { after: resources.defer.bind(resources) };
+  const cleanUp = new CleanUp();
   const storage =
-    storageName === 'memory' ? new MemoryStorage() : new SqliteStorage(join(await temporaryFolder(t), 'plants.db'));
-  const service = await startService(t, { storage, authenticate });
+    storageName === 'memory'
+      ? new MemoryStorage()
+      : new SqliteStorage(join(await temporaryFolder(cleanUp), 'plants.db'));
+  const service = await startService(cleanUp, { storage, authenticate });
   await Promise.all(lasting.map(({ user, plant }) => service.store.createPlant(user, plant)));
   // Records an error that would have ended the process.
   const onUncaught = (error: Error): void => void service.faults.push(error);
   process.on('uncaughtException', onUncaught);
-  resources.defer(() => void process.off('uncaughtException', onUncaught));
-  return { ...service, resources };
+  cleanUp.after(() => void process.off('uncaughtException', onUncaught));
+  return { ...service, cleanUp };
 }
 
 export interface SearchOptions {
@@ -102,7 +103,7 @@ export async function search({ storage, seed, path = '', ms }: SearchOptions): P
   let cases = 0;
   const running: { server?: FuzzedServer | undefined } = {};
   const stop = async (): Promise<void> => {
-    await running.server?.resources.disposeAsync();
+    await running.server?.cleanUp.disposeAsync();
     running.server = undefined;
   };
   const property = fc.asyncProperty(anyCase, async (given) => {

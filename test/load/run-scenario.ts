@@ -1,4 +1,3 @@
-import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import {
@@ -10,6 +9,7 @@ import {
   writeTokenFile,
 } from '../bench/data-set.ts';
 import { createText } from '../bench/requests.ts';
+import { CleanUp, temporaryFolder } from '../support/temporary-folder.ts';
 import { requestOnce } from './clients/exchange.ts';
 import type { StatsReport } from './clients/response-stats.ts';
 import { startLoad } from './clients/start-load.ts';
@@ -71,40 +71,37 @@ const nearIdleBytes = 10 * 2 ** 20;
 const maxResponseMs = 20_000;
 
 /** Runs a scenario on its own server. */
-export async function runScenario(scenario: Scenario, dist: string, parent: string): Promise<Row> {
-  const folder = await mkdtemp(join(parent, 'scenario-'));
+export async function runScenario(scenario: Scenario, dist: string): Promise<Row> {
+  await using cleanUp = new CleanUp();
+  const folder = await temporaryFolder(cleanUp);
   await writeTokenFile(join(folder, 'tokens.json'));
   await createDatabase(join(folder, 'plants.db'), scenario);
-  const options = { dist, folder, ...scenario };
-  const server = await ServerUnderLoad.start(options);
+  const startServer = (): Promise<ServerUnderLoad> => ServerUnderLoad.start(cleanUp, { dist, folder, ...scenario });
+  const server = await startServer();
   const { port, watch } = server;
-  try {
-    const warmUp = { connections: 64, milliseconds: warmUpMs, work: 'create', users: [creatingUser] } as const;
-    await startLoad('runClosedLoop', { port, ...warmUp }).report;
-    const idle = await server.memory();
-    const [files, cpu] = [watch.openFiles(), watch.cpuSeconds()];
-    watch.restart();
-    const result = await scenario.run({ server, port, idle, startOther: () => ServerUnderLoad.start(options) });
-    const cpuSeconds = watch.cpuSeconds() - cpu;
-    const health = await checkHealth(server);
-    const [connections, peak] = [watch.mostOpenFiles() - files, watch.peakMemory()];
-    const after = await remainingMemory(server, idle);
-    const end = await server.stop();
-    const isCleanEnd = /^exit code 0 after [012]\./.test(end);
-    const faults = [...server.faults()].slice(0, 5).map(([fault, count]) => `${count} × in the log: ${fault}`);
-    return {
-      ...result,
-      name: scenario.name,
-      connections,
-      cpuSeconds,
-      peakBytes: peak - idle.residentBytes,
-      after,
-      health,
-      notes: [...(result.notes ?? []), ...faults, ...(isCleanEnd ? [] : [`the server ended with ${end}`])],
-    };
-  } finally {
-    await server.stop();
-  }
+  const warmUp = { connections: 64, milliseconds: warmUpMs, work: 'create', users: [creatingUser] } as const;
+  await startLoad('runClosedLoop', { port, ...warmUp }).report;
+  const idle = await server.memory();
+  const [files, cpu] = [watch.openFiles(), watch.cpuSeconds()];
+  watch.restart();
+  const result = await scenario.run({ server, port, idle, startOther: startServer });
+  const cpuSeconds = watch.cpuSeconds() - cpu;
+  const health = await checkHealth(server);
+  const [connections, peak] = [watch.mostOpenFiles() - files, watch.peakMemory()];
+  const after = await remainingMemory(server, idle);
+  const end = await server.stop();
+  const isCleanEnd = /^exit code 0 after [012]\./.test(end);
+  const faults = [...server.faults()].slice(0, 5).map(([fault, count]) => `${count} × in the log: ${fault}`);
+  return {
+    ...result,
+    name: scenario.name,
+    connections,
+    cpuSeconds,
+    peakBytes: peak - idle.residentBytes,
+    after,
+    health,
+    notes: [...(result.notes ?? []), ...faults, ...(isCleanEnd ? [] : [`the server ended with ${end}`])],
+  };
 }
 
 async function createDatabase(

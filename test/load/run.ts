@@ -1,6 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { loadavg, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { loadavg } from 'node:os';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { describeMachine } from '../bench/report.ts';
@@ -20,27 +19,22 @@ const { values } = parseArgs({
 
 const start = performance.now();
 const [loadBefore = NaN] = loadavg();
-const folder = await mkdtemp(join(tmpdir(), 'plant-store-overload-'));
 const only = new RegExp(values.only, 'i');
 const selected = scenarios.filter(({ name }) => only.test(name));
 if (selected.length === 0) throw new Error(`No scenario matches ${values.only}.`);
 const rows: Row[] = [];
-try {
-  for (const scenario of selected) {
-    process.stderr.write(`${scenario.name} …\n`);
-    try {
-      const row = await runScenario(scenario, resolve(values.dist), folder);
-      if (row.verdict?.holds === false) process.exitCode = 1;
-      rows.push(row);
-    } catch (error) {
-      // For example, the system may not allow enough open files.
-      process.exitCode = 1;
-      console.error('failed:', error);
-    }
+for (const scenario of selected) {
+  process.stderr.write(`${scenario.name} …\n`);
+  try {
+    const row = await runScenario(scenario, resolve(values.dist));
+    if (row.verdict?.holds === false) process.exitCode = 1;
+    rows.push(row);
+  } catch (error) {
+    // For example, the system may not allow enough open files.
+    process.exitCode = 1;
+    console.error('failed:', error);
   }
-  const minutes = ((performance.now() - start) / 60_000).toFixed(1);
-  const load = `load average ${loadBefore.toFixed(1)} at the start`;
-  console.log(`\n${describeMachine()}; ${load}; ${minutes} minutes\n\n${tableOf(rows)}`);
-} finally {
-  await rm(folder, { recursive: true, force: true });
 }
+const minutes = ((performance.now() - start) / 60_000).toFixed(1);
+const load = `load average ${loadBefore.toFixed(1)} at the start`;
+console.log(`\n${describeMachine()}; ${load}; ${minutes} minutes\n\n${tableOf(rows)}`);

@@ -5,15 +5,16 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { printedUrl } from '../bench/printed-url.ts';
+import { untilListening } from '../support/server-process.ts';
+import type { ServerProcess } from '../support/server-process.ts';
+import type { HasAfter } from '../support/temporary-folder.ts';
 import { ProcessWatch } from './process-watch.ts';
 
 export interface ServerOptions {
   /** The folder of the built package. */
   readonly dist: string;
-  /** The folder for the log and the database, by default empty, which contains `tokens.json`. */
+  /** The folder of the log, `plants.db` and `tokens.json`. */
   readonly folder: string;
-  readonly database?: string;
   /** More options for Node.js. */
   readonly nodeOptions?: readonly string[];
   /** More options for `serve`. */
@@ -40,46 +41,43 @@ export class ServerUnderLoad {
   readonly adminPort: number | undefined;
   readonly watch: ProcessWatch;
   readonly #child: ChildProcess;
+  readonly #server: ServerProcess;
   readonly #log: string;
 
-  private constructor(child: ChildProcess, [port = NaN, adminPort]: readonly number[], log: string) {
-    this.port = port;
-    this.adminPort = adminPort;
-    this.watch = new ProcessWatch(child.pid ?? 0);
+  private constructor(child: ChildProcess, server: ServerProcess, log: string) {
+    const adminPort = /^Health and metrics: http:\/\/\S+:(\d+)$/m.exec(server.stdout())?.[1];
+    this.port = server.port;
+    this.adminPort = adminPort === undefined ? undefined : Number(adminPort);
+    this.watch = new ProcessWatch(server.pid);
     this.#child = child;
+    this.#server = server;
     this.#log = log;
   }
 
-  static async start({
-    dist,
-    folder,
-    database,
-    nodeOptions = [],
-    serveOptions = [],
-  }: ServerOptions): Promise<ServerUnderLoad> {
+  static async start(
+    t: HasAfter,
+    { dist, folder, nodeOptions = [], serveOptions = [] }: ServerOptions,
+  ): Promise<ServerUnderLoad> {
     const logPath = join(folder, 'log.ndjson');
     const log = openSync(logPath, 'a');
-    const storage = `sqlite:${database ?? join(folder, 'plants.db')}`;
-    const options = ['--port', '0', '--log', 'json', '--tokens', join(folder, 'tokens.json'), '--storage', storage];
-    const serve = [join(dist, 'tools/cli/main.js'), 'serve', ...options, ...serveOptions];
+    const files = ['--tokens', join(folder, 'tokens.json'), '--storage', `sqlite:${join(folder, 'plants.db')}`];
+    const serve = [join(dist, 'tools/cli/main.js'), 'serve', '--port', '0', '--log', 'json', ...files, ...serveOptions];
     const child = spawn(process.execPath, [...nodeOptions, '--expose-gc', '--import', collectGarbage, ...serve], {
       stdio: ['ignore', 'pipe', log, 'ipc'],
       env: { ...process.env, NODE_ENV: 'production' },
     });
     closeSync(log);
     // The server prints both URLs at once.
-    let printed = '';
-    child.stdout?.on('data', (text: string) => {
-      printed += text;
+    const server = await untilListening(t, child, /^Plant Store listening on (\S+)\n/m);
+    const underLoad = new ServerUnderLoad(child, server, logPath);
+    t.after(() => {
+      underLoad.watch.stop();
     });
-    const url = await printedUrl(child);
-    if (url === undefined) throw new Error(`The server did not start: ${readFileSync(logPath, 'utf8')}`);
-    const ports = Array.from(printed.matchAll(/http:\/\/127\.0\.0\.1:(\d+)$/gm), ([, port]) => Number(port));
-    return new ServerUnderLoad(child, ports, logPath);
+    return underLoad;
   }
 
   get isRunning(): boolean {
-    return this.#child.exitCode === null && this.#child.signalCode === null;
+    return this.#server.isRunning();
   }
 
   /** Measures its memory after a garbage collection. */
@@ -104,15 +102,10 @@ export class ServerUnderLoad {
   /** Stops it with SIGTERM, or with SIGKILL if that takes too long. Returns how it ended. */
   async stop(): Promise<string> {
     const start = performance.now();
-    if (this.isRunning) {
-      const exited = once(this.#child, 'exit');
-      this.#child.kill('SIGTERM');
-      const kill = setTimeout(() => this.#child.kill('SIGKILL'), maxStopMs);
-      await exited;
-      clearTimeout(kill);
-    }
-    this.watch.stop();
-    const how = this.#child.signalCode ?? `exit code ${String(this.#child.exitCode)}`;
+    const kill = setTimeout(() => this.#child.kill('SIGKILL'), maxStopMs);
+    const code = await this.#server.stop();
+    clearTimeout(kill);
+    const how = code === null ? 'a signal' : `exit code ${code}`;
     return `${how} after ${((performance.now() - start) / 1000).toFixed(1)} s`;
   }
 

@@ -11,6 +11,7 @@ export interface ServerProcess {
   readonly stdout: () => string;
   /** Returns the standard error so far. */
   readonly stderr: () => string;
+  readonly isRunning: () => boolean;
   /** Sends a signal, by default SIGTERM. Resolves with the exit code, or `null` if the signal killed the process. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | null>;
 }
@@ -22,17 +23,21 @@ export interface ServerProcess {
 export async function untilListening(t: HasAfter, child: ChildProcess, announcement: RegExp): Promise<ServerProcess> {
   let stdout = '';
   let stderr = '';
-  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
   const exited = once(child, 'exit').then(([code]) => code as number | null);
   t.after(async () => {
     child.kill('SIGKILL');
     await exited;
   });
   const address = await new Promise<string>((resolve, reject) => {
-    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
-      stdout += chunk;
-      const found = announcement.exec(stdout)?.[1];
+    const resolveIfFound = (text: string): void => {
+      const found = announcement.exec(text)?.[1];
       if (found !== undefined) resolve(found);
+    };
+    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+      resolveIfFound((stdout += chunk));
+    });
+    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+      resolveIfFound((stderr += chunk));
     });
     void exited.then((code) => {
       reject(new Error(`The server ended with ${code ?? 'a signal'}: ${stdout}${stderr}`));
@@ -45,6 +50,7 @@ export async function untilListening(t: HasAfter, child: ChildProcess, announcem
     pid: child.pid ?? 0,
     stdout: () => stdout,
     stderr: () => stderr,
+    isRunning: () => child.exitCode === null && child.signalCode === null,
     stop: (signal = 'SIGTERM') => {
       child.kill(signal);
       return exited;

@@ -7,6 +7,13 @@ export interface HasAfter {
   after(cleanUp: () => Promise<void> | void): void;
 }
 
+/** Registers clean-up code of a program that is not a test. It runs in reverse order when this object is disposed. */
+export class CleanUp extends AsyncDisposableStack implements HasAfter {
+  after(cleanUp: () => Promise<void> | void): void {
+    this.defer(cleanUp);
+  }
+}
+
 /** Creates a folder that is removed after the test. */
 export async function temporaryFolder(t: HasAfter): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'plant-store-'));
