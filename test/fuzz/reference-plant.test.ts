@@ -8,21 +8,10 @@ import { maxBodyBytes } from './expectation.ts';
 import { idLiteral } from './numbers.ts';
 import { int64OfSource, parseWithIdSource } from './reference-plant.ts';
 
-const digits = fc.string({ unit: fc.constantFrom('0', '0', '1', '9', '5'), minLength: 1, maxLength: 24 });
-/** Any JSON number. */
-const jsonNumber = fc
-  .tuple(
-    fc.constantFrom('', '-'),
-    digits,
-    fc.option(digits),
-    fc.option(
-      fc.tuple(fc.constantFrom('e', 'E'), fc.constantFrom('', '+', '-'), fc.oneof(fc.nat(30).map(String), digits)),
-    ),
-  )
-  .map(
-    ([sign, whole, fraction, exponent]) =>
-      sign + whole.replace(/^0+(?=\d)/, '') + (fraction === null ? '' : `.${fraction}`) + (exponent?.join('') ?? ''),
-  );
+/** Any JSON number, with many zeros and nines. */
+const jsonNumber = fc.stringMatching(
+  /^-?(0|[159][0159]{0,23})(\.[0159]{1,24})?([eE][+-]?([0-3]?[0-9]|[0159]{1,24}))?$/,
+);
 
 /** The service never parses longer bodies, and exact arithmetic on them is slow. */
 const sendable = anyBody.filter(({ length }) => length <= maxBodyBytes);
