@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { signalTree } from '../support/process-tree.ts';
 import { LoggedProcess, owner } from './logged-process.ts';
 import { adapt, pagePorts } from './page.ts';
 import type { PageConfiguration } from './page.ts';
-import { signalTree } from './process-tree.ts';
 import type { Programs } from './requirements.ts';
 
 export interface MachineOptions {

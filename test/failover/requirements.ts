@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -22,14 +23,30 @@ const postgresFolder = '/usr/lib/postgresql';
 
 /** Finds the programs. Returns the names of the Debian packages that are missing, if there are any. */
 export function findPrograms(): { programs: Programs } | { missing: string[] } {
-  const { etcd, haproxy, patroni } = { etcd: find('etcd'), haproxy: find('haproxy'), patroni: find('patroni') };
-  const postgres = findPostgres();
+  const [etcd, haproxy, patroni, postgres] = [find('etcd'), find('haproxy'), find('patroni'), findPostgres()];
   if (etcd !== undefined && haproxy !== undefined && patroni !== undefined && postgres !== undefined) {
     return { programs: { etcd, haproxy, patroni, postgres } };
   }
-  const isMissing = { etcd: !etcd, haproxy: !haproxy, patroni: !patroni, postgres: !postgres };
+  const found = { etcd, haproxy, patroni, postgres };
   const names = Object.keys(packages) as (keyof Programs)[];
-  return { missing: names.filter((name) => isMissing[name]).map((name) => packages[name]) };
+  return { missing: names.filter((name) => found[name] === undefined).map((name) => packages[name]) };
+}
+
+/** Returns the versions that the programs print, such as `4.1.4`. Throws if a program does not print a version. */
+export function findVersions({ etcd, haproxy, patroni, postgres }: Programs): Readonly<Record<keyof Programs, string>> {
+  return {
+    etcd: versionOf(etcd, '--version'),
+    haproxy: versionOf(haproxy, '-v'),
+    patroni: versionOf(patroni, '--version'),
+    postgres: versionOf(join(postgres, 'postgres'), '--version'),
+  };
+}
+
+function versionOf(command: string, flag: string): string {
+  const { stdout, error } = spawnSync(command, [flag], { encoding: 'utf8' });
+  const version = /\d+(\.\d+)+/.exec(stdout)?.[0];
+  if (version === undefined) throw new Error(`${command} ${flag} prints no version.`, { cause: error });
+  return version;
 }
 
 function find(name: string): string | undefined {

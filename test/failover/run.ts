@@ -7,14 +7,13 @@ import { describeMachine } from '../bench/report.ts';
 import { CleanUp } from '../support/temporary-folder.ts';
 import { Cluster } from './cluster.ts';
 import { readPageConfiguration } from './page.ts';
-import { findPrograms } from './requirements.ts';
+import { findPrograms, findVersions } from './requirements.ts';
 import { isCorrect, runScenario } from './run-scenario.ts';
 import type { ScenarioResult } from './run-scenario.ts';
 import { control, descriptions, oldestPatroni, scenarios } from './scenarios.ts';
 import type { ScenarioName } from './scenarios.ts';
 import { startServer } from './servers.ts';
 import { tableOf } from './table.ts';
-import { findVersions, isAtLeast } from './versions.ts';
 
 const { values } = parseArgs({ options: { scenario: { type: 'string', multiple: true } } });
 const requested = (values.scenario ?? Object.keys(scenarios)) as ScenarioName[];
@@ -28,10 +27,11 @@ if ('missing' in found) {
   process.exit(2);
 }
 const versions = findVersions(found.programs);
+const byNumbers = new Intl.Collator('en', { numeric: true });
 const names = requested.filter((name) => {
   const oldest = oldestPatroni[name] ?? '0';
   // A scenario that `--scenario` names runs with any version.
-  if (values.scenario !== undefined || isAtLeast(versions.patroni, oldest)) return true;
+  if (values.scenario !== undefined || byNumbers.compare(versions.patroni, oldest) >= 0) return true;
   console.log(`Not run: ${name}, because Patroni is ${versions.patroni}, and not ${oldest} or newer`);
   return false;
 });

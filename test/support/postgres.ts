@@ -7,6 +7,7 @@ import type { PoolConfig } from 'pg';
 import { eventually } from './eventually.ts';
 import { freePort } from './listen.ts';
 import { copyFolder, ownedFolder, spawnPostgres, succeed, writeOwnedFile } from './postgres-binaries.ts';
+import { processTree, signalTree } from './process-tree.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
 export { freePort };
@@ -88,8 +89,7 @@ export class PostgresCluster {
   /** Returns the CPU time that all processes of the server have used, in microseconds. */
   async cpuMicros(): Promise<number> {
     const pid = this.#server?.process.pid ?? 0;
-    const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-    const running = await Promise.all([String(pid), ...children.split(' ').filter(Boolean)].map(runningMicros));
+    const running = await Promise.all(processTree(pid).map(runningMicros));
     // The children that have ended: fields 16 and 17, in ticks of 10 ms. The name in field 2 may contain spaces.
     const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? [];
     const endedMicros = (Number(fields[13]) + Number(fields[14])) * 10_000;
@@ -107,12 +107,7 @@ export class PostgresCluster {
   async kill(): Promise<void> {
     const { process: postmaster, exited } = this.#server ?? {};
     if (postmaster?.pid === undefined) return;
-    const { pid } = postmaster;
-    // SIGSTOP first, so that it does not start new processes meanwhile.
-    process.kill(pid, 'SIGSTOP');
-    const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
-    process.kill(pid, 'SIGKILL');
-    for (const child of children.split(' ').filter(Boolean)) killIfRunning(Number(child));
+    signalTree(postmaster.pid, 'SIGKILL');
     await exited;
     this.#server = undefined;
   }
@@ -207,15 +202,7 @@ export function poolOf(t: HasAfter, config: PoolConfig): Pool {
 }
 
 /** Returns the CPU time of a process, in microseconds; 0 if it has ended. */
-async function runningMicros(pid: string): Promise<number> {
+async function runningMicros(pid: number): Promise<number> {
   const nanoseconds = await readFile(`/proc/${pid}/schedstat`, 'utf8').catch(() => '0');
   return Number(nanoseconds.split(' ')[0]) / 1000;
-}
-
-function killIfRunning(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // The process has already ended.
-  }
 }

@@ -1,20 +1,15 @@
 import { readFileSync } from 'node:fs';
 
 /** Returns the id of a process and of all processes that it started, according to /proc. */
-function processTree(pid: number): number[] {
+export function processTree(pid: number): number[] {
   let children = '';
   try {
     children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
   } catch {
     // It has ended.
   }
-  return [
-    pid,
-    ...children
-      .split(' ')
-      .filter(Boolean)
-      .flatMap((child) => processTree(Number(child))),
-  ];
+  const started = children.split(' ').filter(Boolean).map(Number);
+  return [pid, ...started.flatMap(processTree)];
 }
 
 /**
