@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmod, chown, copyFile, mkdir } from 'node:fs/promises';
+import { chmod, chown, copyFile, mkdir, readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { installPackage } from '../package/installed.ts';
 import { finish } from '../support/run-program.ts';
@@ -58,6 +58,11 @@ export class InstalledService {
     const options = { cwd: this.state, env: this.env, ...this.account };
     const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
     return untilListening(t, child, /^Plant Store listening on (\S+)\n/m);
+  }
+
+  /** Returns the token that the server created at its first start. */
+  async firstToken(): Promise<string> {
+    return (await readFile(join(this.state, 'first-token.txt'), 'utf8')).trim();
   }
 
   /** Runs a command as the user of the tests until it ends. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { callService } from '../support/call.ts';
@@ -21,7 +21,7 @@ describe('commands of root for a server of another user', () => {
     it(`leave its files usable after ${signal}`, { skip }, async (t) => {
       const service = await InstalledService.install(t);
       const first = await service.start(t);
-      const token = (await readFile(join(service.state, 'first-token.txt'), 'utf8')).trim();
+      const token = await service.firstToken();
       await callService(first.url, 'POST', '/plants', { token, body: '{"id":1,"name":"Fern"}' });
       await first.stop(signal);
 

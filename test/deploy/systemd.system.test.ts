@@ -61,7 +61,7 @@ describe('deploy/systemd', () => {
   it('keeps one backup for each day of the week, and replaces it only by a complete one', async (t) => {
     const service = await InstalledService.install(t);
     const server = await service.start(t);
-    const token = (await readFile(join(service.state, 'first-token.txt'), 'utf8')).trim();
+    const token = await service.firstToken();
     const create = async (plant: { id: number; name: string }): Promise<void> => {
       const body = JSON.stringify(plant);
       assert.equal((await callService(server.url, 'POST', '/plants', { token, body })).status, 200);
@@ -105,7 +105,7 @@ describe('deploy/systemd', () => {
     const trace = join(service.state, 'trace');
     // -D makes the server the child, and strace its tracer.
     const server = await service.start(t, ['strace', '-D', '-f', '-o', trace]);
-    const token = (await readFile(join(service.state, 'first-token.txt'), 'utf8')).trim();
+    const token = await service.firstToken();
     // Over 4000 pages of WAL, after which SQLite makes a checkpoint.
     for (let id = 1; id <= 300; id++) {
       const body = JSON.stringify({ id, name: 'x'.repeat(60_000), tag: 'y' });
