@@ -1,11 +1,15 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueToken } from '../../src/tokens/issue.ts';
 import { listAll, startModelClients } from '../support/model-clients.ts';
 import { PlantModel } from '../support/plant-model.ts';
-import { startCrashServer } from './server.ts';
-import type { CrashProgram, CrashServer } from './server.ts';
+import { untilListening } from '../support/server-process.ts';
+import type { ServerProcess } from '../support/server-process.ts';
 import { checkIntegrity } from '../support/sqlite-file.ts';
+import { CleanUp } from '../support/temporary-folder.ts';
 
 /**
  * What happens in a round: the server is killed; other servers are killed while they start, then this
@@ -17,7 +21,8 @@ export type RoundKind = (typeof roundKinds)[number];
 export interface CrashOptions {
   /** An empty folder. */
   readonly folder: string;
-  readonly program: CrashProgram;
+  /** What Node.js runs as `plant-store`, and the storage setting of the servers, which names the file `plants.db`. */
+  readonly program: { readonly command: readonly string[]; readonly storage: string };
   readonly rounds: readonly RoundKind[];
   /** A number from 0 to 1, 1 excluded. */
   readonly random: () => number;
@@ -65,28 +70,31 @@ export async function runCrashRounds({ folder, program, rounds, random }: CrashO
   };
   const model = new PlantModel();
   let startMs = 100;
-  const servers: CrashServer[] = [];
+  await using cleanUp = new CleanUp();
 
-  function start(): CrashServer {
-    const server = startCrashServer(program, folder);
-    servers.push(server);
+  function start(): ChildProcess {
+    const args = [...program.command, 'serve', '--port', '0', '--storage', program.storage, '--log', 'off'];
+    return spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  }
+
+  function listening(child: ChildProcess): Promise<ServerProcess> {
+    return untilListening(cleanUp, child, /^Plant Store listening on (\S+)\n/m);
+  }
+
+  async function startAndWait(): Promise<ServerProcess> {
+    const before = performance.now();
+    const server = await listening(start());
+    startMs = performance.now() - before;
     return server;
   }
 
-  async function startAndWait(): Promise<{ server: CrashServer; url: string }> {
-    const before = performance.now();
-    const server = start();
-    const url = await server.url;
-    if (url === undefined) throw new Error(`Round ${report.rounds}: the server did not start: ${server.stderr()}`);
-    startMs = performance.now() - before;
-    return { server, url };
-  }
-
   async function killAtStart(): Promise<void> {
-    const server = start();
-    if (random() < 0.3) await server.url;
+    const child = start();
+    const exited = once(child, 'exit');
+    if (random() < 0.3) await listening(child);
     else await sleep(random() * startMs);
-    await server.kill();
+    child.kill('SIGKILL');
+    await exited;
     report.killedAtStart++;
   }
 
@@ -103,24 +111,24 @@ export async function runCrashRounds({ folder, program, rounds, random }: CrashO
     }
   }
 
-  async function stopInTime(server: CrashServer): Promise<void> {
-    const timeout = setTimeout(() => void server.kill(), stopWithinMs);
-    const code = await server.kill('SIGTERM');
+  async function stopInTime(server: ServerProcess): Promise<void> {
+    const timeout = setTimeout(() => void server.stop('SIGKILL'), stopWithinMs);
+    const code = await server.stop();
     clearTimeout(timeout);
     const exit = code === null ? 'no exit in time' : `exit code ${code}`;
     if (code !== 0) report.problems.push(`round ${report.rounds}: ${exit} after SIGTERM: ${server.stderr()}`);
   }
 
-  async function runRound(kind: RoundKind, first: { server: CrashServer; url: string }): Promise<void> {
+  async function runRound(kind: RoundKind, first: ServerProcess): Promise<void> {
     const second = kind === 'kill one of two' ? await startAndWait() : undefined;
     const urls = [first.url, ...(second === undefined ? [] : [second.url])];
     const load = startModelClients(model, { urls, tokens, clients, random: Math.random }, () => kind === 'stop');
     await sleep(20 + random() * 250);
-    if (kind === 'stop') await stopInTime(first.server);
-    else await first.server.kill();
+    if (kind === 'stop') await stopInTime(first);
+    else await first.stop('SIGKILL');
     if (second !== undefined) {
       await sleep(random() * 150);
-      await second.server.kill();
+      await second.stop('SIGKILL');
     }
     await load.stop();
     report.acknowledged += load.acknowledged();
@@ -128,22 +136,18 @@ export async function runCrashRounds({ folder, program, rounds, random }: CrashO
     report.problems.push(...load.problems.map((line) => `round ${report.rounds}: ${line}`));
   }
 
-  try {
-    for (const kind of rounds) {
-      report.rounds++;
-      for (let times = kind === 'kill at start' ? 1 + Math.floor(random() * 3) : 0; times > 0; times--) {
-        await killAtStart();
-      }
-      const first = await startAndWait();
-      await compare(first.url);
-      await runRound(kind, first);
+  for (const kind of rounds) {
+    report.rounds++;
+    for (let times = kind === 'kill at start' ? 1 + Math.floor(random() * 3) : 0; times > 0; times--) {
+      await killAtStart();
     }
-    const last = await startAndWait();
-    await compare(last.url);
-    await stopInTime(last.server);
-  } finally {
-    await Promise.all(servers.map((server) => server.kill()));
+    const first = await startAndWait();
+    await compare(first.url);
+    await runRound(kind, first);
   }
+  const last = await startAndWait();
+  await compare(last.url);
+  await stopInTime(last);
   report.integrity = checkIntegrity(join(folder, 'plants.db'));
   return report;
 }
