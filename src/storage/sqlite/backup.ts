@@ -1,8 +1,8 @@
 import { closeSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { backup } from 'node:sqlite';
+import { backup, DatabaseSync } from 'node:sqlite';
 import { openExisting } from './database.ts';
-import { syncFolder } from './file.ts';
+import { syncFolder, unsupported } from './file.ts';
 
 /** The number of database pages that are copied in each step of a backup. A page is 4096 bytes. */
 const pagesPerStep = 256;
@@ -17,11 +17,11 @@ export interface BackupStep {
 
 /**
  * Copies a snapshot of a plant store's SQLite file to a new file that only its owner can access. During the backup,
- * other processes can write to the original file without waiting.
+ * other processes can write to the original file without waiting. The copy gets its name only if it is not damaged.
  *
  * @returns the number of pages that were copied.
  * @throws {Error} if `target` already exists; the existing file is not changed.
- * @throws {PlantStoreError} `storage_unsupported` if `file` is not a plant store.
+ * @throws {PlantStoreError} `storage_unsupported` if `file` is not a plant store, or is damaged.
  */
 export async function backUpDatabase(
   file: string,
@@ -42,6 +42,7 @@ export async function backUpDatabase(
         onStep({ pages: totalPages - remainingPages, totalPages });
       },
     });
+    if (!isSound(partial)) throw unsupported(file, 'is damaged');
     throwIfExists(target);
     renameSync(partial, target);
     // The content of the new file is already on the disk. This also makes its directory entry durable.
@@ -50,6 +51,16 @@ export async function backUpDatabase(
   } finally {
     database.close();
     for (const ending of ['', '-journal', '-wal', '-shm']) rmSync(partial + ending, { force: true });
+  }
+}
+
+/** Checks a file with `quick_check`: https://www.sqlite.org/pragma.html#pragma_quick_check */
+function isSound(path: string): boolean {
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    return database.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] === 'ok';
+  } finally {
+    database.close();
   }
 }
 

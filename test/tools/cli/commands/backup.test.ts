@@ -77,6 +77,25 @@ describe('plant-store backup', () => {
     assert.deepEqual(await readdir(cwd), ['letter.txt', 'link', 'plants.db']);
   });
 
+  it('refuses a damaged file, and leaves no copy behind', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const file = join(cwd, 'plants.db');
+    await createAll(file, rowOfPlants('ada', 20_000));
+    const content = await readFile(file);
+    // Damages one page of plants, then half of the file. The schema and the first plants stay readable.
+    for (const [end, cause] of [
+      [content.length / 2 + 4096, ''],
+      [content.length, '(database disk image is malformed) '],
+    ] as const) {
+      await writeFile(file, content.fill(0xff, content.length / 2, end));
+      const { code, stderr } = await callCommand(['backup', 'copy.db'], { cwd });
+      const sentence = `${file} is damaged. It was left as it is. ${cause}Choose another storage, or restore a backup.`;
+      assert.deepEqual([code, stderr], [1, `plant-store: ${sentence}\n`]);
+      assert.deepEqual(await readdir(cwd), ['plants.db']);
+      assert.deepEqual(await readFile(file), content);
+    }
+  });
+
   it('names the target and leaves no file behind if the disk of the target is full', async (t) => {
     const folder = await mountSmallFolder(t, 1);
     if (folder === undefined) {
