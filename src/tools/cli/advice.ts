@@ -42,7 +42,7 @@ const adviceByCode: ReadonlyMap<unknown, string> = new Map([
 /** Maps primary result codes of SQLite (https://www.sqlite.org/rescode.html) to advice for the user. */
 const adviceBySqliteCode: ReadonlyMap<number, string> = new Map([
   [5, 'Try again when no other process is writing to the file.'],
-  [8, checkPermissions],
+  [8, 'Check the owner and the permissions of the file, of its -wal and -shm files, and of its folder.'],
   [13, freeSpace],
 ]);
 

@@ -26,7 +26,11 @@ describe('adviceFor', () => {
     ['a locked table', coded('55P03'), /^End the transaction that locks the table/],
     ['a canceled statement', coded('57014'), /^Check statement_timeout/],
     ['a locked SQLite file', coded('ERR_SQLITE_ERROR', 261), /^Try again/],
-    ['a read-only SQLite file', coded('ERR_SQLITE_ERROR', 8), /^Check the owner and the permissions/],
+    [
+      'a read-only SQLite file',
+      coded('ERR_SQLITE_ERROR', 8),
+      /^Check .* permissions of the file, of its -wal and -shm files, and/,
+    ],
   ];
   for (const [what, error, advice] of cases) {
     it(`gives advice about ${what}, also if it is the cause`, () => {
