@@ -41,19 +41,20 @@ export function issueToken(
 }
 
 /**
- * Removes a token from the tokens file. Returns whether the file contained the token.
+ * Removes a token from the tokens file. `token` is the id of the token, or the token itself. Returns the id, or
+ * `undefined` if the file does not contain the token.
  *
  * @throws {Error} if the file does not exist.
  */
-export function revokeToken(path: string, id: string): boolean {
+export function revokeToken(path: string, token: string): string | undefined {
   requireTokenFile(path);
-  let existed = false;
+  const digest = tokenDigest(token);
+  let revokedId: string | undefined;
   changeTokenFile(path, (records) => {
-    const remaining = records.filter((record) => record.id !== id);
-    existed = remaining.length < records.length;
-    return existed ? remaining : undefined;
+    revokedId = records.find(({ id, sha256 }) => id === token || sha256 === digest)?.id;
+    return revokedId === undefined ? undefined : records.filter(({ id }) => id !== revokedId);
   });
-  return existed;
+  return revokedId;
 }
 
 /**

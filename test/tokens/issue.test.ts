@@ -148,11 +148,14 @@ describe('issueToken', () => {
 });
 
 describe('revokeToken', () => {
-  it('removes one token and keeps the others', async (t) => {
+  it('removes the token with an id or a value, and keeps the others', async (t) => {
     const path = await newPath(t);
     const first = issueToken(path, { user: 'ada' });
     const second = issueToken(path, { user: 'ada' });
-    assert.equal(revokeToken(path, first.record.id), true);
+    const third = issueToken(path, { user: 'bob' });
+    assert.equal(revokeToken(path, first.record.id), first.record.id);
+    assert.deepEqual(readTokenFile(path), [second.record, third.record]);
+    assert.equal(revokeToken(path, third.token), third.record.id);
     assert.deepEqual(readTokenFile(path), [second.record]);
   });
 
@@ -164,11 +167,13 @@ describe('revokeToken', () => {
     assert.deepEqual(await readdir(join(path, '..')), []);
   });
 
-  it('returns false for an unknown token, and does not write the file', async (t) => {
+  it('returns undefined for an unknown token, and does not write the file', async (t) => {
     const path = await newPath(t);
     const { record } = issueToken(path, { user: 'ada' });
     const before = await stat(path);
-    assert.equal(revokeToken(path, 'tk_0000000000'), false);
+    for (const unknown of ['tk_0000000000', 'pst_0', record.sha256]) {
+      assert.equal(revokeToken(path, unknown), undefined);
+    }
     assert.deepEqual(readTokenFile(path), [record]);
     assert.equal((await stat(path)).ino, before.ino);
   });

@@ -18,8 +18,8 @@ const help = `Usage: plant-store token create USER [OPTIONS]
 
 Manages bearer tokens. create makes a token for a user and prints it. The token
 is not shown again. list shows the id, the user, the scopes, and the creation
-and expiry times of each token. revoke removes the token with this id. A running
-server applies changes within a second.
+and expiry times of each token. revoke removes the token with this id; ID can
+also be the token itself. A running server applies changes within a second.
 
 Options:
   --tokens FILE       the tokens file
@@ -101,18 +101,22 @@ function list(args: string[]): number {
 
 function revoke(args: string[]): number {
   const { values, positionals } = parseCommandLine(args, { tokens: settings.tokens }, 1);
-  const [id] = positionals;
-  if (id === undefined) throw new UsageError('token revoke requires the ID of a token. See plant-store token list.');
+  const [given] = positionals;
+  if (given === undefined) throw new UsageError('token revoke requires the ID of a token. See plant-store token list.');
   const path = setting('tokens', values.tokens).text;
-  if (!revokeToken(path, id)) {
-    throw new Error(`There is no token '${printable(id)}' in ${path}. See plant-store token list.`);
+  const id = revokeToken(path, given);
+  if (id === undefined) {
+    // The argument is not quoted, because it may be a token.
+    throw new Error(`There is no token with this id or value in ${path}. See plant-store token list.`);
   }
   process.stderr.write(`Revoked ${printable(id)}.\n`);
   return 0;
 }
 
 function rowOf({ id, user, scopes, createdAt, expiresAt }: TokenRecord): string[] {
-  return [id, user, (scopes ?? allScopes).join(','), createdAt, expiresAt ?? 'never'].map(printable);
+  const isExpired = expiresAt !== undefined && Date.parse(expiresAt) <= Date.now();
+  const expiry = `${expiresAt ?? 'never'}${isExpired ? ' (expired)' : ''}`;
+  return [id, user, (scopes ?? allScopes).join(','), createdAt, expiry].map(printable);
 }
 
 function parseScope(text: string): Scope {

@@ -96,6 +96,14 @@ describe('plant-store token list', () => {
     }
   });
 
+  it('marks tokens that have expired', async (t) => {
+    const { path, token } = await openDesk(t);
+    const times = { createdAt: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' };
+    const record = { id: 'tk_1', user: 'ada', sha256: 'ab'.repeat(32), ...times };
+    await writeFile(path, JSON.stringify({ version: 1, tokens: [record] }));
+    assert.match((await token('list')).stdout, /^tk_1 .* {2}2026-01-02T00:00:00\.000Z \(expired\)$/m);
+  });
+
   it('escapes line breaks and escape codes, even in a file that was edited', async (t) => {
     const { path, token } = await openDesk(t);
     const user = 'ada\ntk_forged \u001b[31mred';
@@ -119,8 +127,17 @@ describe('plant-store token revoke', () => {
     assert.deepEqual(await token('revoke', id), { code: 0, stdout: '', stderr: `Revoked ${id}.\n` });
     assert.equal(await callerOf(path, created), null);
     assert.equal((await callerOf(path, kept))?.user, 'ada');
-    const missing = failure("There is no token 'tk_0' in tokens.json. See plant-store token list.");
-    assert.deepEqual(await token('revoke', 'tk_0'), missing);
+  });
+
+  it('accepts the token itself, and prints only its id', async (t) => {
+    const { path, token } = await openDesk(t);
+    const created = await token('create', 'ada');
+    const { id } = onlyRecord(path);
+    const value = created.stdout.trimEnd();
+    assert.deepEqual(await token('revoke', value), { code: 0, stdout: '', stderr: `Revoked ${id}.\n` });
+    assert.equal(await callerOf(path, created), null);
+    const missing = failure('There is no token with this id or value in tokens.json. See plant-store token list.');
+    for (const unknown of [value, id]) assert.deepEqual(await token('revoke', unknown), missing);
   });
 });
 
