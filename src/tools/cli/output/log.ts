@@ -1,5 +1,6 @@
 import type { RequestMessage } from '../../../core/model/diagnostics.ts';
 import { errorText } from '../../../core/model/error-text.ts';
+import { withAdvice } from '../advice.ts';
 import { errorSummary } from './error-summary.ts';
 import { printable } from './printable.ts';
 import { styled } from './style.ts';
@@ -49,15 +50,15 @@ export class Log {
   }
 
   /**
-   * Logs an error with its stack and the stacks of its causes. These stacks never contain tokens. Repetitions within a
-   * second are only counted, because every request fails while the storage is unavailable. `requestId` is the id of the
-   * request that failed.
+   * Logs an error with its reason, advice for the operator, its stack and the stacks of its causes. None of them ever
+   * contains a token. Repetitions within a second are only counted, because every request fails while the storage is
+   * unavailable. `requestId` is the id of the request that failed.
    */
-  error(message: string, error?: unknown, requestId?: string): void {
-    const key = error === undefined ? message : `${message}: ${errorSummary(error)}`;
-    const repeats = this.#repeats.get(key);
+  error(event: string, error?: unknown, requestId?: string): void {
+    const message = error === undefined ? event : withAdvice(`${event}: ${errorSummary(error)}`, error);
+    const repeats = this.#repeats.get(message);
     if (repeats !== undefined) {
-      this.#repeats.set(key, repeats + 1);
+      this.#repeats.set(message, repeats + 1);
       return;
     }
     if (this.#repeats.size === 0) {
@@ -65,7 +66,7 @@ export class Log {
         this.#reportRepeats();
       }, repeatMs).unref();
     }
-    this.#repeats.set(key, 0);
+    this.#repeats.set(message, 0);
     this.#write({ level: 'error', message, requestId, error: error === undefined ? undefined : errorText(error) });
   }
 
@@ -108,8 +109,8 @@ export class Log {
   }
 
   #reportRepeats(): void {
-    for (const [key, count] of this.#repeats) {
-      if (count > 0) this.#write({ level: 'error', message: `${count} times more: ${key}` });
+    for (const [message, count] of this.#repeats) {
+      if (count > 0) this.#write({ level: 'error', message: `${count} times more: ${message}` });
     }
     this.#repeats.clear();
   }

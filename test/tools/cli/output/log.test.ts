@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PlantStoreError } from '../../../../src/core/model/errors.ts';
 import type { RequestMessage } from '../../../../src/core/model/diagnostics.ts';
 import { Log } from '../../../../src/tools/cli/output/log.ts';
 import type { LogFormat } from '../../../../src/tools/cli/output/log.ts';
@@ -33,10 +34,23 @@ describe('Log', () => {
       log.error('It failed', error);
     };
     const line = JSON.parse(await written('json', fail)) as Record<string, string>;
-    assert.deepEqual([line['level'], line['message']], ['error', 'It failed']);
+    assert.deepEqual([line['level'], line['message']], ['error', 'It failed: outer inner no error']);
     assert.match(line['error'] ?? '', stacks);
-    const [, text = ''] = /^[\d:]{8} ERROR It failed\n(.*)$/s.exec(await written('pretty', fail)) ?? [];
+    const [, text = ''] =
+      /^[\d:]{8} ERROR It failed: outer inner no error\n(.*)$/s.exec(await written('pretty', fail)) ?? [];
     assert.match(text, stacks);
+  });
+
+  it('begins with the cause of a storage failure, and says what to do', async () => {
+    const full = Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
+    const found = await messages((log) => {
+      log.error('POST /plants failed', new PlantStoreError('storage_unavailable', undefined, { cause: full }));
+      log.error('GET /plants failed', new PlantStoreError('storage_unavailable'));
+    });
+    assert.deepEqual(found, [
+      'POST /plants failed: database or disk is full. Free space on the disk.',
+      'GET /plants failed: The storage failed. Try again shortly.',
+    ]);
   });
 
   it('escapes control characters of a user', async () => {
@@ -70,13 +84,13 @@ describe('Log', () => {
       fail('inner');
     });
     assert.deepEqual(found, [
-      'It failed',
-      'It failed',
+      'It failed: outer inner',
+      'It failed: outer other',
       'Without more',
       '999 times more: It failed: outer inner',
       '999 times more: It failed: outer other',
       '999 times more: Without more',
-      'It failed',
+      'It failed: outer inner',
     ]);
   });
 

@@ -90,7 +90,7 @@ describe('log of plant-store serve', { concurrency: 4 }, () => {
       assert.ok(found);
       return found;
     });
-    const fault = log().find(({ message }) => message === 'POST /plants failed');
+    const fault = log().find(({ message }) => message === 'POST /plants failed: no such table: plants');
     const stacks =
       /^PlantStoreError: .*\n +at .*Caused by Error: no such table: plants \(code ERR_SQLITE_ERROR, errcode 1\)\n +at /s;
     assert.match(String(fault?.['error']), stacks);
