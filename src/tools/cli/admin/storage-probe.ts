@@ -21,6 +21,7 @@ export class StorageProbe {
    * if the storage hung.
    */
   #latest: Promise<PromiseSettledResult<void>> | undefined;
+  /** Whether a failure was logged since the storage last worked. */
   #isReported = false;
   #isStopped = false;
 
@@ -31,7 +32,7 @@ export class StorageProbe {
 
   /**
    * Checks the storage immediately. If it does not work, logs the reason and retries until it does. Does not detect
-   * later failures; they are logged when requests fail.
+   * later failures: {@link works} does, and they are logged when requests fail.
    */
   async start(): Promise<void> {
     for (let retryMs = firstRetryMs; ; retryMs = Math.min(retryMs * 2, maxRetryMs)) {
@@ -39,9 +40,10 @@ export class StorageProbe {
       // A running check fails when the storage is closed. This failure is not logged.
       if (this.#isStopped) return;
       if (result.status === 'fulfilled') {
-        if (retryMs > firstRetryMs) this.#log.info('The storage works now.');
+        this.#reportRecovery();
         return;
       }
+      this.#isReported = true;
       const reason = withAdvice(errorSummary(result.reason), result.reason);
       this.#log.error(`The storage does not work: ${reason} (next try in ${retryMs / 1000} s)`);
       await sleep(retryMs, undefined, { ref: false });
@@ -50,17 +52,20 @@ export class StorageProbe {
 
   /**
    * Returns whether the storage works, or `undefined` after {@link stop}. A storage that does not respond within a
-   * second does not work. Logs the first of several failures in a row.
+   * second does not work. Logs the first of several failures in a row, and the recovery.
    */
   async works(): Promise<boolean | undefined> {
     if (this.#isStopped) return undefined;
     const works = this.#check().then((result) => {
-      const isWorking = result.status === 'fulfilled';
-      if (!isWorking && !this.#isReported && !this.#isStopped) {
+      if (result.status === 'fulfilled') {
+        this.#reportRecovery();
+        return true;
+      }
+      if (!this.#isReported && !this.#isStopped) {
         this.#log.error('The health check found that the storage does not work', result.reason);
       }
-      this.#isReported = !isWorking;
-      return isWorking;
+      this.#isReported = true;
+      return false;
     });
     return Promise.race([works, sleep(timeoutMs, false, { ref: false })]);
   }
@@ -68,6 +73,11 @@ export class StorageProbe {
   /** Stops the probe. Nothing is logged afterwards. */
   stop(): void {
     this.#isStopped = true;
+  }
+
+  #reportRecovery(): void {
+    if (this.#isReported && !this.#isStopped) this.#log.info('The storage works now.');
+    this.#isReported = false;
   }
 
   #check(): Promise<PromiseSettledResult<void>> {

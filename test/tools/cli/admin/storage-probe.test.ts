@@ -8,17 +8,18 @@ import { Log } from '../../../../src/tools/cli/output/log.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { heldStorage } from '../../../support/held-storage.ts';
 
-/** Creates a probe, and a list of the errors that it has logged. */
-function probeOf(t: TestContext, storage: StorageAdapter): { probe: StorageProbe; errors: unknown[] } {
-  const errors: unknown[] = [];
+/** Creates a probe, and a list of the errors and the other messages that it has logged. */
+function probeOf(t: TestContext, storage: StorageAdapter): { probe: StorageProbe; logged: unknown[] } {
+  const logged: unknown[] = [];
   const log = new Log('off');
-  log.error = (_, error) => errors.push(error);
+  log.error = (_, error) => logged.push(error);
+  log.info = (message) => logged.push(message);
   // The timers of a probe do not keep the process running.
   const running = setInterval(() => undefined, 1000);
   t.after(() => {
     clearInterval(running);
   });
-  return { probe: new StorageProbe(storage, log), errors };
+  return { probe: new StorageProbe(storage, log), logged };
 }
 
 async function becomes(probe: StorageProbe, works: boolean): Promise<void> {
@@ -45,10 +46,10 @@ describe('StorageProbe', { concurrency: true }, () => {
     await becomes(probe, true);
   });
 
-  it('uses the result of a check for a second, and logs the first failure of several in a row', async (t) => {
+  it('reuses a result for a second, and logs the first of several failures in a row and the recovery', async (t) => {
     const storage = new MemoryStorage();
     const commit = storage.commit.bind(storage);
-    const { probe, errors } = probeOf(t, storage);
+    const { probe, logged } = probeOf(t, storage);
     let checks = 0;
     const fail = (): Promise<never> => Promise.reject(new Error(`fault ${++checks}`));
     storage.commit = fail;
@@ -62,19 +63,19 @@ describe('StorageProbe', { concurrency: true }, () => {
     await becomes(probe, true);
     storage.commit = fail;
     await becomes(probe, false);
-    assert.deepEqual(errors, [new Error('fault 1'), new Error('fault 3')]);
+    assert.deepEqual(logged, [new Error('fault 1'), 'The storage works now.', new Error('fault 3')]);
   });
 
   it('logs a failure that it finds after a second', async (t) => {
     const storage = new MemoryStorage();
     const late = Promise.withResolvers<boolean[]>();
     storage.commit = () => late.promise;
-    const { probe, errors } = probeOf(t, storage);
+    const { probe, logged } = probeOf(t, storage);
     assert.equal(await probe.works(), false);
     const error = new Error('query timeout');
     late.reject(error);
     await eventually(() => {
-      assert.deepEqual(errors, [error]);
+      assert.deepEqual(logged, [error]);
     });
   });
 });
