@@ -38,11 +38,11 @@ const serve: Misuse[] = [
   ['serve --admin-host ::1', '--admin-host has no effect without --admin-port.'],
   [
     'serve --base-path /garden/',
-    '--base-path must be a path that begins with a slash and does not end with one, such as /garden.',
+    "--base-path must be a path that begins with a slash and does not end with one, such as /garden, not '/garden/'.",
   ],
   [
     'serve --cors-origin app.example.com',
-    "--cors-origin must be '*' or origins such as https://app.example.com, in lower case and without a path or default port.",
+    "--cors-origin must be '*' or origins such as https://app.example.com, in lower case and without a path or default port, not 'app.example.com'.",
   ],
 ];
 
@@ -106,6 +106,7 @@ const files: [text: string, sentence: string][] = [
 ];
 
 const badScope = '--scope must be plants:read or plants:write, not';
+const repeat = 'To name both, repeat --scope.';
 const tokens: Misuse[] = [
   ['token', 'token must be followed by create, list or revoke. See plant-store token --help.'],
   ['token make', "token has no command 'make'. See plant-store token --help."],
@@ -114,11 +115,11 @@ const tokens: Misuse[] = [
   ['token create ', 'token create requires a USER. See plant-store token --help.'],
   ['token create ada bob', "Unexpected argument 'bob'. See plant-store token --help."],
   ['token create \ud800', `USER is invalid: ${errorTable.invalid_user.message}`],
-  ['token create ada --scope plants:admin', `${badScope} 'plants:admin'.`],
-  ['token create ada --scope=', `${badScope} ''.`],
-  ...['30', 'd', '-1d', '1.5d', '30D', '1y', '', '99999999999d'].map((text): Misuse => [
+  ['token create ada --scope plants:admin', `${badScope} 'plants:admin'. ${repeat}`],
+  ['token create ada --scope=', `${badScope} ''. ${repeat}`],
+  ...['30', 'd', '0d', '-1d', '1.5d', '30D', '1y', '', '99999999999d'].map((text): Misuse => [
     `token create ada --expires-in=${text}`,
-    `--expires-in must be a number and s, m, h, d or w, as in 30d, not '${text}'.`,
+    `--expires-in must be a number of at least 1 and s, m, h, d or w, as in 30d, not '${text}'.`,
   ]),
   ['token create ada --tokens=', '--tokens must not be empty.'],
   ['token create ada --user x', "Unknown option '--user'. See plant-store token --help."],

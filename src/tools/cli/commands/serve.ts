@@ -123,12 +123,12 @@ function parseInteger({ text, source }: Setting, max: number): number {
   throw new UsageError(`${source} must be 0 to ${max}, not '${text}'.`);
 }
 
-/** Parses an option of the service. An error names the setting instead of the option. */
+/** Parses an option of the service. An error names the setting instead of the option, and quotes it. */
 function parseOption<T>(option: string, { text, source }: Setting, parse: (text: string) => T): T {
   try {
     return parse(text);
   } catch (error) {
-    throw new UsageError(`${(error as Error).message.replace(option, source)}.`, { cause: error });
+    throw new UsageError(`${(error as Error).message.replace(option, source)}, not '${text}'.`, { cause: error });
   }
 }
 

@@ -121,7 +121,9 @@ function rowOf({ id, user, scopes, createdAt, expiresAt }: TokenRecord): string[
 
 function parseScope(text: string): Scope {
   const scope = allScopes.find((known) => known === text);
-  if (scope === undefined) throw new UsageError(`--scope must be ${allScopes.join(' or ')}, not '${text}'.`);
+  if (scope === undefined) {
+    throw new UsageError(`--scope must be ${allScopes.join(' or ')}, not '${text}'. To name both, repeat --scope.`);
+  }
   return scope;
 }
 
@@ -129,7 +131,7 @@ function parseExpiry(text: string): string {
   const [, count = '', unit = ''] = /^([1-9]\d*)([smhdw])$/.exec(text) ?? [];
   const time = Date.now() + Number(count) * (unitMs[unit] ?? NaN);
   if (!(time <= maxTimeMs)) {
-    throw new UsageError(`--expires-in must be a number and s, m, h, d or w, as in 30d, not '${text}'.`);
+    throw new UsageError(`--expires-in must be a number of at least 1 and s, m, h, d or w, as in 30d, not '${text}'.`);
   }
   return new Date(time).toISOString();
 }
