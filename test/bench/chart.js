@@ -14,7 +14,7 @@ const candidates = [...new Set(values.map(({ candidate }) => candidate))];
 
 const { spec } = compile({
   background: 'white',
-  config: { axis: { labelLimit: 250 } },
+  config: { axis: { labelLimit: 400 } },
   title: {
     text: 'CPU time of the server process per request, 64 connections',
     subtitle: `${machine}, ${date}, ${commit}`,

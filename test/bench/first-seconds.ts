@@ -14,7 +14,8 @@ export const startName = 'start';
 /** The name of this row: programs that import a module. */
 export const importName = 'import';
 
-const firstCreates = 5000;
+/** Few, because some servers sync each create to the disk. */
+const firstCreates = 2000;
 
 /** Servers that start on an empty folder. */
 export function startParticipants(build: Build, { folder, tokens, lists }: Files): Participant[] {

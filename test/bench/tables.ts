@@ -100,7 +100,7 @@ export function tablesOf(results: Results): Record<string, string> {
       slow,
     ),
     start: table(
-      'Server|first response, ms|CPU time until then, ms|CPU time of each of the first 5000 creates, µs',
+      'Server|first response, ms|CPU time until then, ms|CPU time of each of the first 2000 creates, µs',
       start,
     ),
     import: table('Module|time, ms|CPU time, ms', imports),
