@@ -1,6 +1,7 @@
 import type { CheckClient } from './check-client.ts';
 import type { CheckUser, NewPlant } from './check-user.ts';
 import { NoResponseError } from './exchange.ts';
+import { expectList } from './expect.ts';
 
 /**
  * The maximum number of plants that each user may have before the checks run. The number is limited because many checks
@@ -33,11 +34,11 @@ export async function preflight(client: CheckClient): Promise<void> {
 }
 
 async function checkToken({ baseUrl }: CheckClient, user: CheckUser, title: string): Promise<void> {
-  const { response } = await user.list(`limit=${maxPlants + 1}`).catch((error: unknown) => {
+  const listed = await user.list(`limit=${maxPlants + 1}`).catch((error: unknown) => {
     if (!(error instanceof NoResponseError)) throw error;
     throw new CannotRunError(`No Plant Store responds at ${baseUrl}: ${error.message}`, { cause: error });
   });
-  const { status, text } = response;
+  const { status } = listed.response;
   if (status === 401 || status === 403) {
     throw new CannotRunError(`The server refuses ${title}: it responded with ${status}.`);
   }
@@ -45,17 +46,10 @@ async function checkToken({ baseUrl }: CheckClient, user: CheckUser, title: stri
     const hint = status === 404 ? ' Is the path of the base URL right?' : '';
     throw new CannotRunError(`GET ${baseUrl}/plants responded with ${status} instead of 200.${hint}`);
   }
-  if (countOf(text) > maxPlants) {
+  // If the body is not a list, a later check fails.
+  const plants = await expectList(listed).catch(() => []);
+  if (plants.length > maxPlants) {
     throw new CannotRunError(`The user of ${title} has more than ${maxPlants} plants: use a user with fewer plants.`);
-  }
-}
-
-/** Returns the number of items in a JSON array. Returns 0 for any other text; a later check then fails. */
-function countOf(text: string): number {
-  try {
-    return (JSON.parse(text) as { length?: number } | null)?.length ?? 0;
-  } catch {
-    return 0;
   }
 }
 

@@ -18,16 +18,13 @@ export interface SendByFetchOptions {
  * the redirect response itself. A request that the server has certainly not processed is sent once more.
  */
 export function sendByFetch(baseUrl: string, options: SendByFetchOptions = {}): Send {
-  const { fetch: perform = (request: Request) => fetch(request), timeoutMs = 10_000 } = options;
+  const { fetch: perform = fetch, timeoutMs = 10_000, maxBodyBytes = 33_554_432 } = options;
   return async (request) => {
     const timeout = AbortSignal.timeout(timeoutMs);
     const attempt = async (): Promise<CheckResponse> => {
       const response = await perform(toRequest(baseUrl, request, timeout));
-      return {
-        status: response.status,
-        headers: response.headers,
-        text: await readText(response, options.maxBodyBytes),
-      };
+      const { status, headers } = response;
+      return { status, headers, text: await readText(response, maxBodyBytes) };
     };
     try {
       return await attempt().catch((error: unknown) => {
@@ -50,13 +47,12 @@ function toRequest(baseUrl: string, { method, target, headers, body }: CheckRequ
 }
 
 /** Reads a body as UTF-8, which RFC 8259 §8.1 requires. */
-async function readText(response: Response, maxBytes = 33_554_432): Promise<string> {
+async function readText(response: Response, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of response.body ?? []) {
-    const bytes = chunk as Uint8Array;
-    chunks.push(bytes);
-    size += bytes.length;
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    chunks.push(chunk);
+    size += chunk.length;
     if (size > maxBytes) throw new NoResponseError(`The response body is longer than ${maxBytes} bytes.`);
   }
   try {

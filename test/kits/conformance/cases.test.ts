@@ -12,21 +12,11 @@ import type { Service } from '../../support/service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { brokenIsolations } from './broken-servers/isolation.ts';
 import { brokenLists } from './broken-servers/lists.ts';
-import { brokenAuthentications, brokenDocuments, brokenErrors, brokenHeaders } from './broken-servers/protocol.ts';
-import { brokenCreates, brokenDeletes, brokenInt64s } from './broken-servers/writes.ts';
+import { brokenProtocols } from './broken-servers/protocol.ts';
+import { brokenWrites } from './broken-servers/writes.ts';
 import { idsOf, runChecks, tokens } from './run-checks.ts';
 
-const brokenServers = [
-  brokenCreates,
-  brokenInt64s,
-  brokenLists,
-  brokenDeletes,
-  brokenIsolations,
-  brokenAuthentications,
-  brokenErrors,
-  brokenHeaders,
-  brokenDocuments,
-].flatMap((servers) => Object.entries(servers));
+const brokenServers = Object.entries({ ...brokenWrites, ...brokenLists, ...brokenIsolations, ...brokenProtocols });
 
 /** The broken servers that cannot delete all plants of the checks. */
 const leavingPlants = ['delete-gone does not delete', 'int64-delete-exact rounds ids in paths'];

@@ -83,31 +83,21 @@ function refuses(plants: InvalidPlants): Check {
   };
 }
 
-/** Checks of POST /plants with a body that is JSON but not a valid NewPlant. */
 export const invalidPlantCases: readonly CheckCase[] = Object.entries(invalidPlants).flatMap(([key, plants]) => {
   const row = key.replace(/^(\S+) ([^[]+?)( \[.*)?$/, '$1 MUST respond with 400 to $2, and store nothing$3');
   return checksOf('create failures', { [row]: refuses(plants) });
 });
 
-/**
- * Checks of POST /plants with a body that is missing, is not JSON, has another media type, or is very large or deeply
- * nested.
- */
 export const invalidBodyCases: readonly CheckCase[] = checksOf('create failures', {
   'body-missing MUST respond with 400 to POST /plants without a body': async ({ a }) => {
     await expectError(a.send('POST /plants', { headers: { 'content-type': 'application/json' } }), 400);
     await expectError(a.send('POST /plants'), 400);
   },
-  'body-malformed MUST respond with 400 to a body that is not JSON [create failures; RFC 8259]': async (
-    { a },
-    plant,
-  ) => {
-    for (const body of malformedJson(newPlantJson(plant))) await expectError(a.post(body, plant.id), 400);
+  'body-malformed MUST respond with 400 to a body that is not JSON [create failures; RFC 8259]': async (c, plant) => {
+    for (const body of malformedJson(newPlantJson(plant))) await expectError(c.a.post(body, plant.id), 400);
   },
-  'body-not-utf-8 MUST respond with 400 to a body that is not UTF-8 [create failures; RFC 8259 §8.1]': (
-    { a },
-    { id },
-  ) => expectError(a.post(latin1Plant(id), id), 400),
+  'body-not-utf-8 MUST respond with 400 to a body that is not UTF-8 [create failures; RFC 8259 §8.1]': (c, { id }) =>
+    expectError(c.a.post(latin1Plant(id), id), 400),
   'body-media-type MUST respond with 400 to a body of another media type': each(otherMediaTypes, (c, type) =>
     expectError(c.a.create(c.newPlant(), { 'content-type': type }), 400),
   ),
@@ -123,7 +113,6 @@ export const invalidBodyCases: readonly CheckCase[] = checksOf('create failures'
   },
 });
 
-/** Checks of error responses. */
 export const errorCases: readonly CheckCase[] = checksOf('Error', {
   'error-body MUST send an Error as the body of every error response': each(
     (c) => failAll(c),
@@ -163,7 +152,6 @@ export const errorCases: readonly CheckCase[] = checksOf('Error', {
   },
 });
 
-/** Checks of the `error` field in error responses, for every error that a client can cause. */
 export const errorCodeCases: readonly CheckCase[] = checksOf('error integer', {
   'code-invalid-json SHOULD respond with the error 40001 to a body that is not JSON': async ({ a }, plant) => {
     const bodies = [...malformedJson(newPlantJson(plant)), latin1Plant(plant.id), ''];
@@ -219,7 +207,6 @@ export const errorCodeCases: readonly CheckCase[] = checksOf('error integer', {
   ),
 });
 
-/** Checks that the server reports the right error if a request contains two errors. */
 export const orderCases: readonly CheckCase[] = checksOf('order of checks', {
   'order-route-first MUST check the path before the credentials': async ({ anonymous }) => {
     await expectError(anonymous.send('GET /no-such-path'), 404);

@@ -23,7 +23,6 @@ function withRow(
   };
 }
 
-/** Checks of GET /plants without paging. */
 export const listCases: readonly CheckCase[] = checksOf('Get Plants', {
   'list-200 MUST respond to GET /plants with 200 and a JSON array': async ({ a }) => {
     const listed = await expectStatus(a.list(), 200);
@@ -118,7 +117,6 @@ function expectNext(client: CheckClient, page: Exchange, parameters: Readonly<Re
   expect(isRight, page, `a Link to /plants?${new URLSearchParams(parameters).toString()}`);
 }
 
-/** Checks of the pages of a list, and of the `Link` header that contains the URL of the next page. */
 export const pagingCases: readonly CheckCase[] = checksOf('order, paging', {
   'after-exclusive MUST return only plants with an id greater than after': withRow(3, async (c, row, before) => {
     await expectPlants(c.a.list(`after=${before}&limit=3`), row);

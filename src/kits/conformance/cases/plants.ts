@@ -24,7 +24,6 @@ async function expectOnce(send: () => Promise<Exchange>, success: number, refusa
 
 const jsonTypes = ['Application/JSON', 'application/json; charset=utf-8', 'application/json;charset="UTF-8"'];
 
-/** Checks of POST /plants with a valid NewPlant. */
 export const createCases: readonly CheckCase[] = checksOf('Create Plant', {
   'create-200 MUST respond to a valid POST /plants with 200': (c, plant) =>
     expectStatus(c.a.create({ ...plant, tag: 'indoor' }), 200),
@@ -68,7 +67,6 @@ export const createCases: readonly CheckCase[] = checksOf('Create Plant', {
   },
 });
 
-/** Checks of POST /plants with an id that another plant of the user already has. */
 export const takenIdCases: readonly CheckCase[] = checksOf('id taken', {
   'taken-id-400 MUST respond with 400 to a NewPlant whose id the user already has': created(async (c, plant) => {
     await expectError(c.a.create({ id: plant.id, name: c.newName() }), 400);
@@ -88,7 +86,6 @@ export const takenIdCases: readonly CheckCase[] = checksOf('id taken', {
     expectOnce(() => c.a.create(plant), 200, 400),
 });
 
-/** Checks of DELETE /plants/{id}. */
 export const deleteCases: readonly CheckCase[] = checksOf('Delete Plant', {
   'delete-204 MUST respond to the DELETE of a plant with 204 and no body': created(({ a }, { id }) =>
     expectNoBody(a.remove(id), 204),
@@ -157,7 +154,6 @@ function essence({ response }: Exchange): string {
   return `${response.status} ${[...response.headers.keys()].toSorted().join()} ${response.text}`;
 }
 
-/** Checks that users can access only their own plants. */
 export const isolationCases: readonly CheckCase[] = checksOf('access', {
   'isolation-list MUST NOT list the plants of other users': isolates((c, _, { other }) => c.expectMine([], other)),
   'isolation-delete MUST respond with 404 to the DELETE of another user’s plant, and keep it': isolates(

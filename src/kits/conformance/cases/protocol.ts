@@ -29,7 +29,6 @@ async function expectOptions(user: CheckUser, target: string, methods: readonly 
 
 const collectionMethods = ['GET', 'HEAD', 'POST', 'OPTIONS'];
 
-/** Checks of HEAD, of OPTIONS, and of methods that a path does not support. */
 export const methodCases: readonly CheckCase[] = checksOf('HEAD, OPTIONS', {
   'head-list MUST respond to HEAD /plants like to GET, without a body [HEAD, OPTIONS; RFC 9110 §9.3.2]': created(
     ({ a }) => expectNoBody(a.send('HEAD /plants?limit=1'), 200),
@@ -91,7 +90,6 @@ function everyResponse(isRight: (exchange: Exchange) => boolean, expected: strin
   };
 }
 
-/** Checks of response headers. */
 export const headerCases: readonly CheckCase[] = checksOf('media type', {
   'header-content-type MUST declare every JSON body as application/json': everyResponse(
     (exchange) => exchange.response.text === '' || mediaType(exchange) === 'application/json',

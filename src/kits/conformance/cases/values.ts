@@ -20,7 +20,6 @@ async function expectSameId(client: CheckClient, id: bigint, notation: string): 
   await expectStatus(client.a.remove(id), 204);
 }
 
-/** Checks of ids at and beyond the limits of an int64, and of ids that a double cannot represent. */
 export const int64Cases: readonly CheckCase[] = checksOf('int64', {
   'int64-neighbours MUST keep apart ids over 2^53 that a double would merge': async (c) => {
     const id = c.newLargeId();
@@ -116,7 +115,6 @@ const otherTypes = ['null', 'true', '1', '1e3', '0x10', '[]', '{}'];
 const code = ['<b>&amp;</b>', '%20', '${x}', "'; DROP TABLE plants; --", '../x', '%s'];
 const escaped = ['Fern', '\u{1F33F}', '"\\/\b'];
 
-/** Checks of names and tags that a server may alter by mistake. */
 export const stringCases: readonly CheckCase[] = checksOf('name, tag', {
   'string-beyond-bmp MUST keep characters beyond U+FFFF unchanged': keeps(beyondBmp),
   'string-normalization MUST keep composed and decomposed characters unchanged': keeps(normalizable),

@@ -1,16 +1,28 @@
 import type { CheckClient } from '../check-client.ts';
-import { expectList } from '../expect.ts';
+import { NoResponseError } from '../exchange.ts';
+import type { Exchange } from '../exchange.ts';
+import { expect, expectList } from '../expect.ts';
 import { failureOf } from '../run-cases.ts';
 import type { CheckResult } from '../run-cases.ts';
 import { describeContradiction, findContradiction } from './contradiction.ts';
+import { noPlant } from './history.ts';
+import type { Operation, Outcome } from './history.ts';
 import { checkLinearizable } from './linearizable.ts';
-import { operationsPerClient, recordRound } from './record-round.ts';
 
 /**
  * The maximum number of plants in a list that must be an atomic snapshot. A longer list may contain plants as they were
  * at different times, so the checks do not request longer lists.
  */
 const maxAtomicPlants = 500;
+
+/** The number of requests that each client sends in a round. */
+const operationsPerClient = 6;
+
+/**
+ * The keys of the ids that the clients of a round use. The number is small, so that requests often affect the same
+ * plant.
+ */
+const keys = [0, 1, 2];
 
 const check: CheckResult['check'] = {
   id: 'concurrent-linearizable',
@@ -33,17 +45,18 @@ export interface ConcurrentOptions {
  */
 export async function checkConcurrent(
   client: CheckClient,
-  { clients, operations }: ConcurrentOptions,
+  { clients, operations: total }: ConcurrentOptions,
 ): Promise<CheckResult> {
-  const rounds = Math.ceil(operations / (clients * operationsPerClient));
+  const rounds = Math.ceil(total / (clients * operationsPerClient));
   let undecided = 0;
   try {
     const listsAll = (await expectList(client.a.list(`limit=${maxAtomicPlants + 1}`))).length <= maxAtomicPlants;
     for (let number = 0; number < rounds; number++) {
-      const round = await recordRound(client, clients, listsAll);
-      const verdict = checkLinearizable(round.operations);
+      const ids = keys.map(() => client.newId());
+      const operations = await recordRound(client, clients, ids, listsAll);
+      const verdict = checkLinearizable(operations);
       if (verdict === 'not linearizable') {
-        const details = describeContradiction(findContradiction(round.operations), round.ids);
+        const details = describeContradiction(findContradiction(operations), ids);
         const expected = 'an order of the requests that explains all responses';
         return { check, outcome: 'failed', expected, received: 'a contradiction', details };
       }
@@ -57,4 +70,91 @@ export async function checkConcurrent(
   }
   if (undecided === 0) return { check, outcome: 'passed' };
   return { check, outcome: 'not run', reason: `The search gave up in ${undecided} of ${rounds} rounds.` };
+}
+
+/**
+ * Makes clients create, delete and list user A's plants concurrently. All clients use the ids of the keys. When the
+ * clients have finished, lists the plants once more. When the round begins, no plants with these ids exist.
+ *
+ * @param listsAll whether some of the requests list all of the user's plants; `false` if the user has so many plants
+ *   that such a list may not be atomic
+ * @throws {CheckFailure} if a response is wrong in every possible order of the operations.
+ */
+async function recordRound(
+  client: CheckClient,
+  clients: number,
+  ids: readonly bigint[],
+  listsAll: boolean,
+): Promise<Operation[]> {
+  client.beginCase();
+  const queries = [`after=${(ids[0] ?? 0n) - 1n}&limit=${ids.length}`, ...(listsAll ? ['', 'limit=1000'] : [])];
+  const keyOfName = new Map<string, number>();
+  const operations: Operation[] = [];
+
+  async function perform(number: number, kind: Operation['kind']): Promise<void> {
+    const [key, name] = [pick(keys), client.newName()];
+    const id = ids[key] ?? 0n;
+    if (kind === 'create') keyOfName.set(name, key);
+    const send = {
+      create: () => client.a.create({ id, name }),
+      delete: () => client.a.remove(id),
+      list: () => client.a.list(pick(queries)),
+    }[kind];
+    const invokedMs = performance.now();
+    const exchange = await answered(send);
+    const respondedMs = exchange === undefined ? Infinity : performance.now();
+    const outcome = exchange && (await outcomeOf(exchange, kind, keyOfName));
+    const operation = { kind, keys: kind === 'list' ? keys : [key], name, outcome };
+    operations.push({ ...operation, client: number, invokedMs, respondedMs });
+  }
+
+  async function runClient(number: number): Promise<void> {
+    for (let count = 0; count < operationsPerClient; count++) {
+      await perform(number, pick(['create', 'create', 'delete', 'list']));
+    }
+  }
+
+  await Promise.all(Array.from({ length: clients }, (_, number) => runClient(number)));
+  await perform(0, 'list');
+  return operations;
+}
+
+/** Sends a request. Returns the exchange, or `undefined` if the outcome of the request is unknown. */
+async function answered(send: () => Promise<Exchange>): Promise<Exchange | undefined> {
+  try {
+    const exchange = await send();
+    const { status } = exchange.response;
+    return status >= 500 || status === 408 ? undefined : exchange;
+  } catch (error) {
+    if (error instanceof NoResponseError) return undefined;
+    throw error;
+  }
+}
+
+/** The outcomes that the statuses of writes report. */
+const outcomes: Readonly<Record<'create' | 'delete', Readonly<Record<number, Outcome>>>> = {
+  create: { 200: 'created', 400: 'taken' },
+  delete: { 204: 'deleted', 404: 'absent' },
+};
+
+/** Returns the outcome that a response reports for each key of the operation. */
+async function outcomeOf(
+  exchange: Exchange,
+  kind: Operation['kind'],
+  keyOfName: ReadonlyMap<string, number>,
+): Promise<Outcome[]> {
+  if (kind !== 'list') {
+    const outcome = outcomes[kind][exchange.response.status];
+    expect(outcome !== undefined, exchange, `status ${Object.keys(outcomes[kind]).join(' or ')}`);
+    return [outcome];
+  }
+  const names = (await expectList(exchange)).map(({ name }) => name).filter((name) => keyOfName.has(name));
+  const listed = names.map((name) => keyOfName.get(name));
+  const isSorted = listed.join() === [...new Set(listed)].toSorted().join();
+  expect(isSorted, exchange, 'each plant once, in ascending order of id');
+  return keys.map((key) => names[listed.indexOf(key)] ?? noPlant);
+}
+
+function pick<T>(from: readonly T[]): T {
+  return from[Math.floor(Math.random() * from.length)] as T;
 }

@@ -17,8 +17,8 @@ function onChallenge(status: number, challenge: string): Break {
   return onStatus(status, { headers: { 'www-authenticate': challenge } });
 }
 
-/** Servers that are wrong about credentials or about the order of checks. */
-export const brokenAuthentications: BrokenServers = {
+/** Servers that are wrong about credentials, the order of checks, errors, methods, headers or their document. */
+export const brokenProtocols: BrokenServers = {
   'auth-missing-challenge sends no WWW-Authenticate': onHeaders({ 'www-authenticate': null }),
   'auth-missing-challenge has another realm': onChallenge(401, 'Bearer realm="api"'),
   'auth-missing-challenge challenges for Basic credentials': onChallenge(401, 'Basic realm="plants"'),
@@ -40,10 +40,6 @@ export const brokenAuthentications: BrokenServers = {
   'order-credentials-before-body checks the body before the credentials': onResponse(({ status }, { headers }) =>
     status === 401 && headers['content-type'] === 'text/plain' ? { status: 400, text: error(40007) } : {},
   ),
-};
-
-/** Servers that are wrong about errors. */
-export const brokenErrors: BrokenServers = {
   'error-no-leak repeats the token in an error': onResponse(({ status }, { headers }) => {
     const message = `Unknown: ${headers['authorization'] ?? ''}`;
     return status === 401 ? { text: JSON.stringify({ error: 40102, message }) } : {};
@@ -56,10 +52,6 @@ export const brokenErrors: BrokenServers = {
   'code-id-taken numbers an error differently': onError(40003, { text: error(40099) }),
   'error-message sends empty messages': onText(/"message":"[^"]*"\}$/, '"message":""}'),
   'error-unknown-path serves any path': onTarget(/^\/plants\/$/, '/plants'),
-};
-
-/** Servers that are wrong about methods or headers. */
-export const brokenHeaders: BrokenServers = {
   'method-405 responds with 404 to an unsupported method': onStatus(405, { status: 404, text: error(40401) }),
   'method-allow sends no Allow': onStatus(405, { headers: { allow: null } }),
   'head-list does not support HEAD': onMethod('HEAD', { status: 405 }),
@@ -74,10 +66,6 @@ export const brokenHeaders: BrokenServers = {
   'header-content-type declares JSON as text': onHeaders({ 'content-type': 'text/plain' }),
   'header-no-cookies sets a cookie': onHeaders({ 'set-cookie': 'session=1' }),
   'header-204-no-length sends a Content-Length with a 204': onStatus(204, { headers: { 'content-length': '0' } }),
-};
-
-/** Servers whose OpenAPI document is wrong. */
-export const brokenDocuments: BrokenServers = {
   'openapi-200 has no OpenAPI document': onTarget('/openapi.json', '/swagger.json'),
   'openapi-version describes itself in another version': onText('"openapi":"3.1.0"', '"openapi":"3.0.3"'),
   'openapi-info has another title': onText('OpenAPI Plant Store', 'Plants'),
