@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { ListRange, PlantPage, StorageAdapter, Write } from '../../src/index.ts';
-import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { createPlants } from '../support/stored-plants.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Counts its reads. */
 class CountingStorage extends MemoryStorage {
@@ -109,20 +106,5 @@ describe('PlantStore.listPage', () => {
     };
     await assert.rejects(store.createPlant('ada', { id: 7, name: '' }), { code: 'storage_unavailable' });
     assert.equal((await store.listPage('ada')).count, 2);
-  });
-
-  it('shows what another process committed to the same file', async (t) => {
-    const path = join(await temporaryFolder(t), 'plants.db');
-    const [first, second] = [
-      new PlantStore({ storage: new SqliteStorage(path) }),
-      new PlantStore({ storage: new SqliteStorage(path) }),
-    ];
-    t.after(() => Promise.all([first.close(), second.close()]));
-    for (let id = 1; id < 20; id++) {
-      await second.createPlant('ada', { id, name: '' });
-      assert.equal((await first.listPage('ada')).count, id);
-    }
-    await second.deletePlant('ada', 1);
-    assert.equal((await first.listPage('ada')).count, 18);
   });
 });

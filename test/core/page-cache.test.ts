@@ -31,24 +31,6 @@ describe('PageCache', () => {
     assert.equal(find(cache, 'bob'), undefined);
   });
 
-  it('removes the pages of one user', () => {
-    const cache = makeCache();
-    add(cache, 'ada', 'a');
-    add(cache, 'bob', 'b');
-    cache.forget('ada');
-    assert.equal(find(cache, 'ada'), undefined);
-    assert.equal(find(cache, 'bob'), 'b');
-  });
-
-  it('does not contain pages that start after an id', () => {
-    const cache = makeCache();
-    cache.add(request('ada', all, 5n), pageOf('rest'));
-    assert.equal(cache.get(request('ada', all, 5n)), undefined);
-    add(cache, 'ada', 'first');
-    assert.equal(cache.get(request('ada', all, 5n)), undefined);
-    assert.equal(find(cache, 'ada'), 'first');
-  });
-
   it('removes all pages when another process has changed the storage, and counts each removal', () => {
     const version = { now: 1 };
     const cache = makeCache({ version });

@@ -5,7 +5,7 @@ import { createPlantServer, createRequestListener } from '../../../src/http.ts';
 import { createTokenFileAuthenticator } from '../../../src/tokens.ts';
 import { issueToken } from '../../../src/tokens/issue.ts';
 import { MemoryStorage, PlantStore } from '../../../src/index.ts';
-import type { ListOptions, PlantStoreOptions } from '../../../src/index.ts';
+import type { ListOptions } from '../../../src/index.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -23,8 +23,6 @@ const owners: Readonly<Record<string, (options: never) => unknown>> = {
   createPlantServer: (options) => createPlantServer(store, options),
   createTokenFileAuthenticator: (options) => createTokenFileAuthenticator('never-read.json', options),
 };
-
-const required = { storage: new MemoryStorage(), pool, authenticate };
 
 describe('options', () => {
   for (const [owner, take] of Object.entries(owners)) {
@@ -86,23 +84,6 @@ describe('options', () => {
     await assert.rejects(store.listPage('ada', { offset: 5 } as ListOptions), expected);
     await assert.rejects(store.iteratePages('ada', { offset: 5 } as ListOptions).next(), expected);
     await assert.rejects(store.listPlants('ada', null as unknown as ListOptions), { name: 'TypeError' });
-  });
-
-  it('accept all known options, and undefined for optional ones', async (t) => {
-    const folder = await temporaryFolder(t);
-    const tokens = join(folder, 'tokens.json');
-    issueToken(tokens, { user: 'ada' });
-    const storage = new SqliteStorage(join(folder, 'a.db'), { busyTimeoutMs: 1, commitThread: false });
-    const all: Required<PlantStoreOptions> = { storage, maxPendingWrites: 1, maxCacheBytes: 0 };
-    await new PlantStore(all).close();
-    new PostgresStorage({
-      pool: required.pool,
-      schema: undefined,
-      table: 'plants',
-      createTable: false,
-    });
-    createTokenFileAuthenticator(tokens, { onWarning: () => undefined });
-    assert.deepEqual(await store.listPlants('ada', { limit: undefined, after: undefined }), []);
   });
 
   it('of createRequestListener: require a PlantStore as the first argument', () => {

@@ -180,25 +180,6 @@ describe('table of a PostgresStorage', () => {
     }
   }
 
-  it('is scanned in byte order, even if it was created with another collation', async (t) => {
-    const schema = cluster.newSchemaName();
-    await cluster.query(`CREATE SCHEMA "${schema}"`);
-    // The Unicode collation algorithm orders a before B.
-    await cluster.query(
-      `CREATE TABLE "${schema}".plants ("user" text COLLATE "unicode", id bigint, name text NOT NULL, tag text, PRIMARY KEY ("user", id))`,
-    );
-    const storage = new PostgresStorage({ pool: cluster.pool(t), schema });
-    await storage.commit(['a', 'B', 'c'].map((user) => create(1n, user)));
-    assert.deepEqual(
-      (await storage.scan(everything)).map(({ user }) => user),
-      ['B', 'a', 'c'],
-    );
-    assert.deepEqual(
-      (await storage.scan({ after: { user: 'B', id: 1n }, limit: 1 })).map(({ user }) => user),
-      ['a'],
-    );
-  });
-
   it('requires no right to create tables if it exists', async (t) => {
     const schema = cluster.newSchemaName();
     await new PostgresStorage({ pool: cluster.pool(t), schema }).commit([]);

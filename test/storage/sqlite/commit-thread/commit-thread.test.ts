@@ -74,13 +74,6 @@ describe('SqliteStorage with a commit thread', () => {
     const codes = errors[0]?.map(({ code, errcode }) => code ?? errcode);
     assert.deepEqual(codes, ['ERR_SQLITE_ERROR', 'invalid_plant', 'ERR_SQLITE_ERROR']);
   });
-
-  it('uses an SQLite library that supports several threads', () => {
-    const database = new DatabaseSync(':memory:');
-    const row = database.prepare("SELECT sqlite_compileoption_used('THREADSAFE=0') AS unsafe").get();
-    database.close();
-    assert.equal(row?.['unsafe'], 0);
-  });
 });
 
 describe('commit thread that ends', () => {
