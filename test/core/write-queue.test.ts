@@ -109,15 +109,15 @@ describe('WriteQueue', () => {
 
   it('does not wait after a commit during which no write arrived, or after a failed commit', async () => {
     const { commits, queue } = makeQueue(bounds);
-    const first = queue.add(create(1));
+    const first = Promise.all([queue.add(create(1)), queue.add(create(2))]);
     await turn();
     nowMs += 1000;
     commits.succeed();
     await first;
-    const second = queue.add(create(2));
+    const second = queue.add(create(3));
     await turn();
     assert.equal(commits.batches.length, 2);
-    void queue.add(create(3));
+    void queue.add(create(4));
     nowMs += 1000;
     commits.fail(new Error('no disk'));
     await assert.rejects(second);
