@@ -1,65 +1,49 @@
 import fc from 'fast-check';
 
-type Change = (cut: string) => string;
-
-/** A position in a text, as a fraction of its length; often near the start. */
-const place = fc.oneof(fc.nat(999), fc.nat(100)).map((n) => n / 1000);
 const separators = ['\r\n', '\n', '\r', '\0', ' ', '\t', ':', ',', ';', '%', '"', '\\', '{', '}', '/'];
-const insertions = [...separators, '0', '1', '\xff', '\x7f', '\x80', '\r\n ', '\r\n\r\n', 'GET / HTTP/1.1\r\n\r\n'];
-const lineEnds = ['\n', '\r', '\r\r\n', '\r\n ', ' \r\n', '\n\r', ''];
+const insertions = ['0', '1', '\xff', '\x7f', '\x80', '\r\n ', '\r\n\r\n', 'GET / HTTP/1.1\r\n\r\n'];
 
-/** How many bytes are changed, and how. */
-const changes = fc.oneof(
-  fc.tuple(
-    fc.oneof(fc.constantFrom(0, 1, Infinity), fc.nat(40)),
-    fc.oneof(
-      fc.constantFrom('', ...insertions).map(
-        (text): Change =>
-          () =>
-            text,
-      ),
-      fc.nat(255).map(
-        (code): Change =>
-          () =>
-            String.fromCharCode(code),
-      ),
-      fc.nat(7).map(
-        (bit): Change =>
-          (cut) =>
-            String.fromCharCode(cut.charCodeAt(0) ^ (1 << bit)) + cut.slice(1),
-      ),
-      fc.constant<Change>((cut) => cut + cut),
-    ),
-  ),
-  fc.tuple(
-    fc.constant(Infinity),
-    fc.oneof(
-      fc.constantFrom(...lineEnds).map(
-        (end): Change =>
-          (cut) =>
-            cut.replace('\r\n', end),
-      ),
-      fc.constantFrom(...lineEnds).map(
-        (end): Change =>
-          (cut) =>
-            cut.replaceAll('\r\n', end),
-      ),
-      fc.constantFrom(' :', '\t:', ':\0').map(
-        (colon): Change =>
-          (cut) =>
-            cut.replace(':', colon),
-      ),
-    ),
-  ),
-);
+/** A change of some bytes of a text. */
+const mutation = fc.record({
+  kind: fc.constantFrom('text', 'byte', 'bit', 'twice', 'line end', 'line ends', 'colon'),
+  /** Where the bytes start, as a fraction of the length; often near the start. */
+  place: fc.oneof(fc.nat(999), fc.nat(100)).map((n) => n / 1000),
+  count: fc.oneof(fc.constantFrom(0, 1, Infinity), fc.nat(40)),
+  text: fc.constantFrom('', ...separators, ...insertions),
+  code: fc.nat(255),
+  lineEnd: fc.constantFrom('\n', '\r', '\r\r\n', '\r\n ', ' \r\n', '\n\r', ''),
+  colon: fc.constantFrom(' :', '\t:', ':\0'),
+});
+type Mutation = typeof mutation extends fc.Arbitrary<infer Value> ? Value : never;
+
+function changed(bytes: string, { kind, text, code, lineEnd, colon }: Mutation): string {
+  switch (kind) {
+    case 'text':
+      return text;
+    case 'byte':
+      return String.fromCharCode(code);
+    case 'bit':
+      return String.fromCharCode(bytes.charCodeAt(0) ^ (1 << (code % 8))) + bytes.slice(1);
+    case 'twice':
+      return bytes + bytes;
+    case 'line end':
+      return bytes.replace('\r\n', lineEnd);
+    case 'line ends':
+      return bytes.replaceAll('\r\n', lineEnd);
+    case 'colon':
+      return bytes.replace(':', colon);
+  }
+}
+
+function mutate(text: string, mutation: Mutation): string {
+  const at = Math.floor(mutation.place * text.length);
+  const end = at + mutation.count;
+  return text.slice(0, at) + changed(text.slice(at, end), mutation) + text.slice(end);
+}
 
 /** Texts with one to three mutations. */
 export function mutated(texts: fc.Arbitrary<string>): fc.Arbitrary<string> {
-  const mutations = fc.array(fc.tuple(place, changes), { minLength: 1, maxLength: 3 });
-  return fc.tuple(texts, mutations).map(([text, all]) =>
-    all.reduce((result, [part, [count, change]]) => {
-      const at = Math.floor(part * result.length);
-      return result.slice(0, at) + change(result.slice(at, at + count)) + result.slice(at + count);
-    }, text),
-  );
+  return fc
+    .tuple(texts, fc.array(mutation, { minLength: 1, maxLength: 3 }))
+    .map(([text, mutations]) => mutations.reduce(mutate, text));
 }
