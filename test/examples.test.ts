@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { eventuallyEqual } from './support/eventually.ts';
 import { PostgresCluster } from './support/postgres.ts';
 import { assertTestsPassed, runSuccessfully } from './support/run-program.ts';
 import type { ServerProcess } from './support/server-process.ts';
@@ -14,6 +15,7 @@ import type { HasAfter } from './support/temporary-folder.ts';
 const examples = join(root, 'examples');
 const tested = [
   'embed.ts',
+  'health-and-metrics.ts',
   'mount.ts',
   'own-adapter.test.ts',
   'own-adapter.ts',
@@ -91,6 +93,32 @@ describe('examples', () => {
     await page.text();
     assert.equal(await (await fetch(`${url}/other`)).text(), 'the app itself\n');
     assert.equal(await stop(), 0);
+  });
+
+  it('health-and-metrics: reports the requests, the commits and a storage that fails', async (t) => {
+    const file = join(await temporaryFolder(t), 'plants.db');
+    const args = [join(examples, 'health-and-metrics.ts'), file];
+    const { url, stdout } = await startExample(t, args, { ADMIN_PORT: '0', ADAS_TOKEN: 'secret' });
+    await eventuallyEqual(() => stdout().match(/port: \d+/g)?.length, 2);
+    const [, adminPort = ''] = /and .*port: (\d+)/s.exec(stdout()) ?? [];
+    const admin = `http://127.0.0.1:${adminPort}`;
+    assert.equal((await fetch(`${admin}/ready`)).status, 200);
+    assert.deepEqual(await call(`${url}/plants`, 'secret', '{"id":1,"name":"Fern"}'), { name: 'Fern' });
+    const metrics = (await (await fetch(`${admin}/metrics`)).text()).split('\n');
+    for (const line of [
+      'plants_requests_total{operation="createPlant",status="200"} 1',
+      'plants_commits_total{error="none"} 2',
+      'plants_writes_total 2',
+      'plants_pending_writes 0',
+    ]) {
+      assert.ok(metrics.includes(line), line);
+    }
+    await rm(file);
+    assert.equal((await fetch(`${admin}/ready`)).status, 503);
+    assert.match(
+      await (await fetch(`${admin}/metrics`)).text(),
+      /^plants_commits_total\{error="storage_unavailable"\} 1$/m,
+    );
   });
 
   it('own-adapter: passes the suite', async (t) => {
