@@ -80,7 +80,8 @@ const storages: [text: string, quoted?: string, suggested?: string][] = [
   // A password is not shown.
   ['mysql://ada:sesame@localhost/plants', 'mysql://…@localhost/plants'],
   ['postgre:/ada:sesame@localhost/plants', 'postgre:/…@localhost/plants'],
-  ['Postgres://localhost/plants?password=sesame', 'Postgres://localhost/plants?…'],
+  ['Postgres://localhost/plants?password=sesame', 'Postgres://localhost/plants?…', 'postgres://…'],
+  ['postgress://ada:sesame@localhost/plants', 'postgress://…@localhost/plants', 'postgres://…'],
   ['ada:sesame@localhost', 'ada:…@localhost'],
 ];
 
