@@ -35,6 +35,8 @@ const serve: Misuse[] = [
   // An empty host would mean all addresses.
   ...['--port', '--log', '--host', '--tokens'].map((flag): Misuse => [`serve ${flag}=`, `${flag} must not be empty.`]),
   ['serve --trusted-proxies=-1', "--trusted-proxies must be 0 to 99, not '-1'."],
+  ['serve --port 3105 --admin-port 3105', '--port and --admin-port must not be the same port.'],
+  ['serve --admin-port 3000', '--port and --admin-port must not be the same port.'],
   ['serve --admin-host ::1', '--admin-host has no effect without --admin-port.'],
   [
     'serve --base-path /garden/',

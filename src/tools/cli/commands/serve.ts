@@ -95,14 +95,19 @@ type ServeConfig = ReturnType<typeof parseConfig>;
 function parseConfig(args: string[]) {
   const { values } = parseCommandLine(args, settings);
   const given = (name: Exclude<SettingName, 'docs'>): Setting => setting(name, values[name]);
+  const address = parseAddress(given('host'), given('port'));
+  const admin = parseAdmin(given('admin-host'), given('admin-port'), values['admin-host'] !== undefined);
+  if (admin?.host === address.host && admin.port === address.port && admin.port !== 0) {
+    throw new UsageError(`${given('port').source} and ${given('admin-port').source} must not be the same port.`);
+  }
   return {
-    address: parseAddress(given('host'), given('port')),
+    address,
     storage: given('storage'),
     tokens: given('tokens').text,
     basePath: parseOption('basePath', given('base-path'), checkedBasePath),
     corsOrigin: parseOption('corsOrigin', given('cors-origin'), parseCorsOrigins),
     trustedProxies: parseInteger(given('trusted-proxies'), 99),
-    admin: parseAdmin(given('admin-host'), given('admin-port'), values['admin-host'] !== undefined),
+    admin,
     log: parseLogFormat(given('log')),
     docs: parseSwitch(setting('docs', values.docs === true ? '1' : undefined)),
   };
