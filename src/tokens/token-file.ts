@@ -27,8 +27,7 @@ const sliceLength = 2000;
 /**
  * Reads a tokens file.
  *
- * @throws {Error} if the file cannot be read or is invalid. The message is one sentence and does not quote the content
- *   of the file.
+ * @throws {Error} if the file cannot be read or is invalid. The message does not quote the content of the file.
  */
 export function readTokenFile(path: string): TokenRecord[] {
   try {
@@ -101,7 +100,7 @@ function parseTokens(text: string): unknown[] {
     content = JSON.parse(text);
   } catch {
     // The SyntaxError is not set as the cause, because its message quotes the content of the file.
-    throw new Error('it is not JSON');
+    throw new Error('it is not JSON. Correct it, or restore a backup');
   }
   const { version, tokens } = (content ?? {}) as Record<string, unknown>;
   if (version !== 1 || !Array.isArray(tokens)) throw new Error('it is not {"version":1,"tokens":[…]}');

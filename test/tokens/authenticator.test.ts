@@ -75,7 +75,9 @@ describe('createTokenFileAuthenticator', () => {
     for (let n = 0; n < 3; n++) {
       advance(1001);
       assert.equal(await userOf(token), 'ada');
-      assert.deepEqual(problems, [`${path} cannot be used: it is not JSON. The last valid tokens stay in force.`]);
+      assert.deepEqual(problems, [
+        `${path} cannot be used: it is not JSON. Correct it, or restore a backup. The last valid tokens stay in force.`,
+      ]);
     }
     await writeFile(path, good.replace('"ada"', '"eve"'));
     advance(1001);
@@ -140,7 +142,7 @@ describe('createTokenFileAuthenticator', () => {
     await assertReports(`cannot be used: ${loop}. No token is accepted.`);
     await rm(path);
     await writeFile(path, good.slice(0, -10), { mode: 0o600 });
-    await assertReports('cannot be used: it is not JSON. No token is accepted.');
+    await assertReports('cannot be used: it is not JSON. Correct it, or restore a backup. No token is accepted.');
     await writeFile(path, good);
     advance(1001);
     assert.equal(await userOf(token), 'ada');

@@ -38,7 +38,9 @@ describe('readTokenFile', () => {
     const path = join(await temporaryFolder(t), 'tokens.json');
     for (const text of ['', '{', 'pst_secret', '{"version":1,"tokens":[]}}']) {
       await writeFile(path, text);
-      assert.throws(() => readTokenFile(path), { message: `${path} cannot be used: it is not JSON.` });
+      assert.throws(() => readTokenFile(path), {
+        message: `${path} cannot be used: it is not JSON. Correct it, or restore a backup.`,
+      });
     }
   });
 
