@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { CommandContext } from '../../../../support/command-line.ts';
 import { eventually } from '../../../../support/eventually.ts';
@@ -54,7 +56,7 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
   });
 
   it('counts requests, errors, commits and connections, and shows no user, token or path', async (t) => {
-    const { server, token, call, create, adminUrl } = await start(t);
+    const { cwd, server, token, call, create, adminUrl } = await start(t);
     for (const id of [1, 1]) await create(id);
     for (const target of ['/plants', '/secret-path']) await call('GET', target);
     const garbage = await RawConnection.open(t, server.port);
@@ -85,6 +87,10 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
       assert.match(text, new RegExp(`^${name} [\\d.e-]+$`, 'm'));
     }
     for (const secret of ['ada-secret', 'secret-path', 'pst_', token]) assert.ok(!text.includes(secret));
+    await rm(join(cwd, 'plants.db'));
+    await create(2);
+    const [, afterFailure] = await get(`${adminUrl}/metrics`);
+    assert.match(afterFailure, /^plant_store_storage_errors_total\{operation="commit"\} 1$/m);
     assert.equal(await server.stop(), 0);
     if (hasProgram(t, 'promtool')) assert.equal(await checkMetrics(text), '');
   });
