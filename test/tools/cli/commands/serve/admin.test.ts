@@ -122,10 +122,13 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
       const connection = await RawConnection.open(t, server.port);
       connection.send('GET /plants HTTP/1.1\r\n');
     }
-    const [, metrics] = await get(`${adminUrl}/metrics`);
+    const metrics = await eventually(async () => {
+      const [, text] = await get(`${adminUrl}/metrics`);
+      assert.match(text, /^plant_store_http_open_connections 6\d$/m);
+      return text;
+    });
     const limit = Number(/^plant_store_http_max_connections (\d+)$/m.exec(metrics)?.[1]);
     assert.equal(limit, 64);
-    assert.match(metrics, /^plant_store_http_open_connections 6\d$/m);
     assert.match(metrics, /^process_open_fds \d+$/m);
     assert.deepEqual(await get(`${adminUrl}/ready`), [200, 'ok\n']);
     assert.equal(await server.stop(), 0);
