@@ -16,7 +16,7 @@ import { create, everything } from '../../support/writes.ts';
 let cluster: PostgresCluster;
 
 before(async () => {
-  cluster = await PostgresCluster.start();
+  cluster = await PostgresCluster.start({ checksPassword: true });
 });
 
 after(() => cluster.remove());
@@ -41,6 +41,25 @@ describe('openStorage, with a connection string', () => {
     await eventually(async () => {
       assert.equal(await connections(nameOf(url)), 0);
     });
+  });
+
+  it('accepts a percent-encoded password, or the password in PGPASSWORD', async (t) => {
+    const url = new URL(await cluster.makeDatabase());
+    await cluster.query("CREATE ROLE gardener SUPERUSER LOGIN PASSWORD 'a@b#c/d%e'");
+    url.username = 'gardener';
+    t.after(() => {
+      delete process.env['PGPASSWORD'];
+    });
+    for (const [password, variable] of [
+      ['a%40b%23c%2Fd%25e', 'wrong'],
+      ['', 'a@b#c/d%e'],
+    ] as const) {
+      url.password = password;
+      process.env['PGPASSWORD'] = variable;
+      const storage = await openStorage(flag(url.href));
+      assert.deepEqual((await storage.list('ada', everything)).plants, []);
+      await storage.close();
+    }
   });
 
   it('survives a connection that is lost while its limits are set', async (t) => {
