@@ -51,6 +51,16 @@ describe('deploy/prometheus', () => {
     runPromtool('test', 'rules', tests);
   });
 
+  it('contains only rules that have a severity and that docs/deploy.md explains', async () => {
+    const guide = await readFile(join(root, 'docs/deploy.md'), 'utf8');
+    const rules = (await readFile(file, 'utf8')).split('- alert: ').slice(1);
+    assert.ok(rules.length > 5);
+    for (const rule of rules) {
+      assert.match(rule, /^ *labels: \{ severity: (?:critical|warning) \}$/m);
+      assert.ok(guide.includes(`\`${rule.slice(0, rule.indexOf('\n'))}\``), rule);
+    }
+  });
+
   it('uses only metrics that the documentation describes', async () => {
     const described = await readFile(join(root, 'docs/operations.md'), 'utf8');
     const used = (await readFile(file, 'utf8')).match(/\b(?:plant_store|process)_\w+/g) ?? [];
