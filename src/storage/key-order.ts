@@ -1,4 +1,17 @@
-import type { OwnedPlant } from './storage-adapter.ts';
+import { minInt64 } from '../core/model/int64.ts';
+import type { PlantId } from '../core/model/plant.ts';
+import type { OwnedPlant, PlantKey } from './storage-adapter.ts';
+
+/** A key that is less than the key of every plant, because a user is never an empty string. */
+export const beforeAll: PlantKey = { user: '', id: minInt64 };
+
+/**
+ * Returns the smallest id greater than `after`, or the smallest int64 if `after` is `undefined`. If `after` is the
+ * largest int64, the result is greater than every int64.
+ */
+export function firstId(after: PlantId | undefined): PlantId {
+  return after === undefined ? minInt64 : after + 1n;
+}
 
 /** Compares plants in the order of `StorageAdapter.scan`: by user, then by id. */
 export function compareOwned(a: OwnedPlant, b: OwnedPlant): number {

@@ -1,9 +1,10 @@
 import { maxInt64 } from '../../core/model/int64.ts';
+import { firstId } from '../key-order.ts';
 import { emptyPage, maxPageBytes, toJsonPage } from '../page.ts';
 import type { JsonPage, PageRequest } from '../storage-adapter.ts';
 import { runStatement } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
-import { firstId, listPlants } from './rows.ts';
+import { listPlants } from './rows.ts';
 import { separators } from './statements.ts';
 import type { PageRow, PostgresStatements } from './statements.ts';
 

@@ -1,13 +1,11 @@
-import { maxInt64, minInt64 } from '../../core/model/int64.ts';
-import type { PlantId, StoredPlant } from '../../core/model/plant.ts';
+import { maxInt64 } from '../../core/model/int64.ts';
+import type { StoredPlant } from '../../core/model/plant.ts';
+import { beforeAll, firstId } from '../key-order.ts';
 import { countInPage, maxPageLength } from '../page.ts';
 import type { ListRange, OwnedPlant, PlantKey, PlantPage, ScanRange } from '../storage-adapter.ts';
 import { runStatement } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 import type { PlantRow } from './statements.ts';
-
-/** A key that is less than the key of every plant, because a user is never an empty string. */
-const beforeAll: PlantKey = { user: '', id: minInt64 };
 
 /** Reads a user's plants with the `list` statement. See `StorageAdapter.list`. */
 export async function listPlants(
@@ -43,14 +41,6 @@ async function readPlants(
   const owned = rows.map((row) => ownedPlantOf(user, row));
   const fitting = owned.slice(0, countInPage(owned.map(({ plant }) => plant)));
   return { owned: fitting, hasMore: Number(rows[0]?.found ?? 0) > fitting.length };
-}
-
-/**
- * Returns the smallest id greater than `after`, or the smallest int64 if `after` is `undefined`. If `after` is the
- * largest int64, the result is greater than every int64.
- */
-export function firstId(after: PlantId | undefined): PlantId {
-  return after === undefined ? minInt64 : after + 1n;
 }
 
 function ownedPlantOf(listedUser: string, { user = listedUser, id, name, tag }: PlantRow): OwnedPlant {

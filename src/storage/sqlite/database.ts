@@ -148,8 +148,10 @@ function asRefusal(path: string, error: unknown): unknown {
 
 function setUp(database: DatabaseSync, path: string, busyTimeoutMs: number): void {
   if (readVersion(database, path) < migrations.length) {
+    // Several processes may start at the same time. The one that gets the write lock first migrates the schema.
     inTransaction(database, () => {
-      migrate(database, path);
+      for (const step of migrations.slice(readVersion(database, path))) database.exec(step);
+      database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${migrations.length}`);
     });
   }
   configure(database, busyTimeoutMs);
@@ -182,15 +184,6 @@ function readVersion(database: DatabaseSync, path: string): number {
     throw unsupported(path, 'is damaged: it was cut short');
   }
   return version;
-}
-
-/**
- * Migrates the schema to the latest version. The caller must hold the write lock, so that only one process migrates the
- * schema if several processes start at the same time.
- */
-function migrate(database: DatabaseSync, path: string): void {
-  for (const step of migrations.slice(readVersion(database, path))) database.exec(step);
-  database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${migrations.length}`);
 }
 
 /**

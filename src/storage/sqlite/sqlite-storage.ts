@@ -2,7 +2,8 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkBooleanOption, checkIntegerOption, checkOptionNames } from '../../core/model/options.ts';
 import { PlantStoreError } from '../../core/model/errors.ts';
-import { maxInt64, minInt64 } from '../../core/model/int64.ts';
+import { maxInt64 } from '../../core/model/int64.ts';
+import { beforeAll, firstId } from '../key-order.ts';
 import { emptyPage } from '../page.ts';
 import { CommitThread } from './commit-thread/commit-thread.ts';
 import { maxBlockingMs, SqliteConnection } from './connection.ts';
@@ -16,7 +17,6 @@ import type {
   ListRange,
   OwnedPlant,
   PageRequest,
-  PlantKey,
   PlantPage,
   ScanRange,
   StorageAdapter,
@@ -44,9 +44,6 @@ const optionNames = {
 
 /** The delay before retrying a commit that failed because the file was locked, in milliseconds. */
 const retryAfterMs = 10;
-
-/** A key that is less than the key of every plant, because a user is never an empty string. */
-const beforeAll: PlantKey = { user: '', id: minInt64 };
 
 /**
  * Stores plants in an SQLite file, through the built-in `node:sqlite` module. A commit is on the disk when its promise
@@ -163,8 +160,8 @@ export class SqliteStorage implements StorageAdapter {
   /** See {@link StorageAdapter}. */
   async list(user: string, { after, limit }: ListRange): Promise<PlantPage> {
     this.#refuseIfClosed();
-    const from = idAfter(after);
-    return from === undefined ? { plants: [], hasMore: false } : readList(this.#connection, user, from, limit);
+    const from = firstId(after);
+    return from > maxInt64 ? { plants: [], hasMore: false } : readList(this.#connection, user, from, limit);
   }
 
   /** See {@link StorageAdapter}. */
@@ -177,8 +174,8 @@ export class SqliteStorage implements StorageAdapter {
   async listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
     this.#refuseIfClosed();
     return requests.map(({ user, after, limit }) => {
-      const from = idAfter(after);
-      return from === undefined ? emptyPage : readJson(this.#connection, user, from, limit);
+      const from = firstId(after);
+      return from > maxInt64 ? emptyPage : readJson(this.#connection, user, from, limit);
     });
   }
 
@@ -244,10 +241,4 @@ function apply(connection: SqliteConnection, write: Write): boolean {
   const { id, name, tag } = write.plant;
   const { changes } = connection.insert.run(write.user, id, name, tag ?? null);
   return Number(changes) === 1;
-}
-
-/** Returns the smallest id greater than `after`, or `undefined` if no id is greater. */
-function idAfter(after: bigint | undefined): bigint | undefined {
-  if (after === undefined) return minInt64;
-  return after === maxInt64 ? undefined : after + 1n;
 }
