@@ -141,13 +141,10 @@ export class ReadQueue {
       const requests = group.map(({ request }) => request);
       const pages = await readPages(this.#storage, requests);
       // If a write or another process has changed the plants in the meantime, the pages may already be stale.
-      const isCurrent = changes === this.#cache?.changes;
-      for (const [n, page] of pages.entries()) {
-        const entry = group[n];
-        if (entry === undefined) continue;
-        if (isCurrent) this.#cache?.add(entry.request, page);
-        entry.resolve(page);
+      if (changes === this.#cache?.changes) {
+        for (const [n, request] of requests.entries()) this.#cache?.add(request, pages[n]);
       }
+      for (const [n, page] of pages.entries()) group[n]?.resolve(page);
     } catch (error) {
       rejectAll(group, error);
     }

@@ -126,19 +126,21 @@ describe('WriteQueue', () => {
     commits.succeed();
   });
 
-  it('commits a full batch during this wait', async () => {
-    const { commits, queue } = makeQueue(bounds);
-    const first = Promise.all(Array.from({ length: 9 }, (_, id) => queue.add(create(id))));
-    await turn();
-    void queue.add(create(10));
-    nowMs += 1000;
-    commits.succeed();
-    await first;
-    for (let id = 11; id < 20; id++) void queue.add(create(id));
-    await turn();
-    assert.deepEqual(commits.sizes, [9, 10]);
-    commits.succeed();
-  });
+  for (const duringCommit of [1, 10]) {
+    it(`commits a full batch during this wait, ${duringCommit} of it from the time of the commit`, async () => {
+      const { commits, queue } = makeQueue(bounds);
+      const first = Promise.all(Array.from({ length: 9 }, (_, id) => queue.add(create(id))));
+      await turn();
+      for (let id = 10; id < 10 + duringCommit; id++) void queue.add(create(id));
+      nowMs += 1000;
+      commits.succeed();
+      await first;
+      for (let id = 10 + duringCommit; id < 20; id++) void queue.add(create(id));
+      await turn();
+      assert.deepEqual(commits.sizes, [9, 10]);
+      commits.succeed();
+    });
+  }
 
   it('writes to a plant at most once per batch, in the order of the calls', async () => {
     const { commits, queue } = makeQueue(bounds);
