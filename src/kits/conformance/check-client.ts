@@ -182,7 +182,7 @@ export class CheckClient {
   async expectMine(expected: readonly ListedPlant[], user?: CheckUser, query?: string): Promise<void> {
     const { plants, exchange } = await this.listMine(user, query);
     const names = expected.map(({ name }) => name).join(', ');
-    const what = names === '' ? 'no plant of this check' : `of the plants of this check: ${names}`;
+    const what = names === '' ? 'no plant of this check' : `exactly these plants of this check: ${names}`;
     expect(plants.map(({ name }) => name).join(', ') === names, exchange, what);
   }
 
