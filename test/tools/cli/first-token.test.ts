@@ -102,6 +102,7 @@ describe('first start of plant-store serve', { concurrency: 4 }, () => {
       const line = await eventually(() => curlLine(server));
       assert.match(line, printed);
       assert.equal(paste(t, `${line} --silent`), '[]');
+      assert.equal(await server.stop(), 0);
     });
   }
 
