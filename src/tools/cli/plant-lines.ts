@@ -27,7 +27,7 @@ export async function* readLines(
   maxBytes: number,
 ): AsyncGenerator<Line[], void, undefined> {
   let number = 0;
-  let rest = Buffer.alloc(0);
+  let rest: Buffer = Buffer.alloc(0);
   const lineOf = (bytes: Buffer): Line => ({ number: ++number, bytes: bytes.length > maxBytes ? undefined : bytes });
   for await (const chunk of input) {
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
@@ -37,7 +37,7 @@ export async function* readLines(
       lines.push(lineOf(bytes.subarray(start, end)));
     }
     // One byte more than the maximum shows that the line is too long.
-    rest = Buffer.from(bytes.subarray(start, start + maxBytes + 1));
+    rest = bytes.subarray(start, start + maxBytes + 1);
     yield lines;
   }
   if (rest.length > 0) yield [lineOf(rest)];
