@@ -17,20 +17,20 @@ const closing = new WeakSet<Duplex>();
 
 /**
  * Sends an error response for input that node:http rejects, and closes the connection. Responses to earlier requests
- * are sent first. If the response to the rejected request has already begun, that response is completed instead.
+ * are sent first. If the response to the rejected request has already begun, that response is completed instead. It
+ * closes the connection, because its request was incomplete.
  */
 export function refuseConnection(socket: Duplex, code: HttpErrorCode): void {
   // After an error, the parser reports another error each time data is read.
   if (refused.has(socket)) return;
   refused.add(socket);
   const last = lastResponse(socket);
-  const hasBegun = last !== undefined && !last.req.complete && last.headersSent;
-  const close = (): void => {
-    closeLingering(socket, hasBegun ? undefined : rawAnswer(code));
+  const refuse = (): void => {
+    closeLingering(socket, rawAnswer(code));
   };
-  if (last === undefined || !socket.writable) close();
-  else if (last.req.complete || hasBegun) whenClosed(last, close);
-  else if (!replaceWaiting(socket, close)) close();
+  if (last === undefined || !socket.writable) refuse();
+  else if (last.req.complete) whenClosed(last, refuse);
+  else if (!last.headersSent && !replaceWaiting(socket, refuse)) refuse();
 }
 
 /**
