@@ -93,4 +93,14 @@ describe('drainServer', () => {
     await drained;
     assert.ok(performance.now() - startMs < 19_000, 'it was closed at the end of graceMs');
   });
+
+  it('closes the connections whose requests are not complete after graceMs', { timeout: 20_000 }, async (t) => {
+    const service = await startService(t);
+    // So that only drainServer closes the connection.
+    Object.assign(service.server, { timeout: 0, requestTimeout: 0 });
+    const { connection } = await begin(t, service, post('{"id":1', 100));
+    await drainServer(service.server, 50);
+    assert.equal(await connection.untilClosed(), '');
+    assert.deepEqual(await service.store.listPlants('ada'), []);
+  });
 });
