@@ -25,7 +25,7 @@ export async function startPgBouncer(cluster: PostgresCluster): Promise<PgBounce
   const folder = await ownedFolder();
   const port = await freePort();
   const [settings, users] = [join(folder, 'pgbouncer.ini'), join(folder, 'users.txt')];
-  await writeOwnedFile(users, '"postgres" ""\n');
+  await writeOwnedFile(users, '"postgres" "sesame"\n');
   await writeOwnedFile(
     settings,
     `[databases]
