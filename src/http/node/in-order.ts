@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Permits } from '../permits.ts';
 
-/** A pipelined request that waits for the end of an earlier response. */
+/** A pipelined request that waits for the end of the responses before its own. */
 interface Waiting {
   readonly response: ServerResponse;
   begin: () => void;
@@ -13,7 +13,7 @@ interface Waiting {
 interface Line {
   /** The response to the latest request that has begun; `undefined` if none has. */
   response: ServerResponse | undefined;
-  /** The event loop iteration in which this request began. */
+  /** The event loop iteration in which this request began; -1 if none has. */
   turn: number;
   readonly waiting: Waiting[];
 }
@@ -24,6 +24,9 @@ const lines = new WeakMap<Duplex, Line>();
  * Returns a listener that handles the requests of a connection one after another. node:http dispatches pipelined
  * requests concurrently, so a list request that follows a create request would not return the new plant (RFC 9112
  * §9.3.2). If a response closes the connection, later requests on this connection are not handled (§9.6).
+ *
+ * A request begins when node:http gives its response the socket, which it does in the order of the requests on the
+ * connection. The order of the calls can differ from it if the application awaits something before it calls the listener.
  *
  * In each event loop iteration, at most one request per connection begins. If more than 1024 connections are ready,
  * libuv polls up to 48 times before it runs other callbacks. Without the limit of one request, 5000 clients that
@@ -41,13 +44,15 @@ export function inOrder(listener: RequestListener, maxWaiting: number): RequestL
       socket.destroy();
       return;
     }
-    if (line.waiting.push(waiting) > 1) return;
-    socket.pause().on('resume', pauseAgain);
-    whenClosed(line.response, () => setImmediate(beginNext, socket, line));
+    if (line.waiting.push(waiting) === 1) socket.pause().on('resume', pauseAgain);
+    const { response } = waiting;
+    const beginSoon = (): void => void setImmediate(beginWaiting, socket, line, waiting);
+    if (isNext(response)) beginSoon();
+    else response.once('socket', beginSoon);
   }
 
   function openLine(socket: Socket): Line {
-    const line: Line = { response: undefined, turn: 0, waiting: [] };
+    const line: Line = { response: undefined, turn: -1, waiting: [] };
     lines.set(socket, line);
     // After a disconnect, the responses to waiting requests do not emit 'close'.
     socket.once('close', () => {
@@ -56,25 +61,23 @@ export function inOrder(listener: RequestListener, maxWaiting: number): RequestL
     return line;
   }
 
-  function beginNext(socket: Socket, line: Line): void {
-    const next = line.waiting.shift();
+  function beginWaiting(socket: Socket, line: Line, waiting: Waiting): void {
+    const place = line.waiting.indexOf(waiting);
     // After a disconnect, no request is waiting.
-    if (next === undefined) return;
+    if (place < 0) return;
+    line.waiting.splice(place, 1);
     permits.release(socket);
-    line.response = next.response;
+    line.response = waiting.response;
     line.turn = currentTurn();
-    if (line.waiting.length > 0) whenClosed(next.response, () => setImmediate(beginNext, socket, line));
-    else socket.off('resume', pauseAgain).resume();
-    if (isOpen(socket)) next.begin();
+    if (line.waiting.length === 0) socket.off('resume', pauseAgain).resume();
+    if (isOpen(socket)) waiting.begin();
   }
 
   return (request, response) => {
     const { socket } = request;
     const line = lines.get(socket) ?? openLine(socket);
     const turn = currentTurn();
-    // `closed` is not used, because responses in Deno do not have it. Node.js sets `destroyed` at the same time.
-    const isIdle = line.response === undefined || (line.response.destroyed && line.turn !== turn);
-    if (line.waiting.length > 0 || !isIdle) {
+    if (line.turn === turn || !isNext(response)) {
       const begin = (): void => {
         listener(request, response);
       };
@@ -85,6 +88,11 @@ export function inOrder(listener: RequestListener, maxWaiting: number): RequestL
     line.turn = turn;
     if (isOpen(socket)) listener(request, response);
   };
+}
+
+/** Returns whether all earlier responses on the connection have been sent. */
+function isNext(response: ServerResponse): boolean {
+  return response.socket !== null;
 }
 
 let turns = 0;
@@ -103,8 +111,8 @@ function currentTurn(): number {
 }
 
 /** Calls `work` when a response has been sent or its client has disconnected. */
-export function whenClosed(response: ServerResponse | undefined, work: () => void): void {
-  if (response === undefined || response.destroyed) work();
+export function whenClosed(response: ServerResponse, work: () => void): void {
+  if (response.destroyed) work();
   else response.once('close', work);
 }
 

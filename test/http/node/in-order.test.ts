@@ -6,9 +6,9 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { describe, it } from 'node:test';
-import { MemoryStorage } from '../../../src/index.ts';
+import { MemoryStorage, PlantStore } from '../../../src/index.ts';
 import type { StorageAdapter } from '../../../src/index.ts';
-import { drainServer } from '../../../src/http.ts';
+import { createRequestListener, drainServer } from '../../../src/http.ts';
 import { inOrder } from '../../../src/http/node/in-order.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { eventually, eventuallyEqual } from '../../support/eventually.ts';
@@ -26,7 +26,7 @@ import {
   RawConnection,
   statusesIn,
 } from '../../support/raw-http.ts';
-import { countConnections, startHeldService, startService } from '../../support/service.ts';
+import { authenticateByName, countConnections, startHeldService, startService } from '../../support/service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
@@ -51,6 +51,21 @@ describe('pipelined requests', () => {
       assert.deepEqual([answers[20]?.json, answers.at(-1)?.json], [names, names.toSpliced(8, 1)]);
     });
   }
+
+  it('take effect in the order of the connection, even if the application calls the listener in another order', async (t) => {
+    const store = new PlantStore({ storage: new MemoryStorage() });
+    t.after(() => store.close());
+    const listener = createRequestListener(store, { authenticate: authenticateByName });
+    const delays = [30, 1, 15];
+    const server = createServer((request, response) => {
+      setTimeout(() => {
+        listener(request, response);
+      }, delays.shift());
+    });
+    const port = await listen(t, server);
+    const answers = parseRawAnswers(await exchange(t, port, createRequest(1) + createRequest(2) + lastList));
+    assert.deepEqual(answers.at(-1)?.json, [{ name: 'plant 1' }, { name: 'plant 2' }]);
+  });
 
   it('are not handled after a request that closes the connection', async (t) => {
     const lastOnes = [
@@ -188,15 +203,16 @@ describe('pipelined requests that wait', () => {
 
   it('begin in separate event loop iterations, even if earlier responses end at once', async () => {
     const socket = new Socket();
+    const responses = Array.from({ length: 3 }, () => new ServerResponse(new IncomingMessage(socket)));
     let begun = 0;
     const listener = inOrder((_, response) => {
       begun++;
       response.destroy();
+      // As node:http does when a response has been sent.
+      responses[begun]?.assignSocket(new Socket());
     }, 10);
-    for (let n = 0; n < 3; n++) {
-      const request = new IncomingMessage(socket);
-      listener(request, new ServerResponse(request));
-    }
+    responses[0]?.assignSocket(new Socket());
+    for (const response of responses) listener(response.req, response);
     for (const expected of [1, 2, 3, 3]) {
       assert.equal(begun, expected);
       await nextTurn();
