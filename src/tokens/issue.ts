@@ -1,7 +1,7 @@
 import { chownSync, existsSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { createPrivateFile, syncFolder } from '../storage/sqlite/file.ts';
+import { createPrivateFile, requireFolderOf, syncFolder } from '../storage/sqlite/file.ts';
 import { hasResultCode } from '../storage/sqlite/result-code.ts';
 import { isTokenRecord, readTokenFile, tokenFileText } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
@@ -58,24 +58,12 @@ export function revokeToken(path: string, token: string): string | undefined {
 }
 
 /**
- * Checks that the folder of a tokens file exists.
- *
- * @throws {Error} if the folder does not exist. The folder is not created, because this would hide a mistyped path.
- */
-export function requireTokenFolder(path: string): void {
-  const folder = dirname(resolve(path));
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw new Error(`There is no folder ${folder} for the tokens file. Create the folder, or choose another file.`);
-  }
-}
-
-/**
  * Checks that a tokens file exists.
  *
  * @throws {Error} if the file does not exist.
  */
 export function requireTokenFile(path: string): void {
-  requireTokenFolder(path);
+  requireFolderOf(path, 'tokens file');
   if (!existsSync(path)) {
     throw new Error(`There is no tokens file ${resolve(path)}. Check the path, or create a token.`);
   }
@@ -86,7 +74,7 @@ export function requireTokenFile(path: string): void {
  * `undefined`, the file stays unchanged.
  */
 function changeTokenFile(given: string, change: (records: TokenRecord[]) => TokenRecord[] | undefined): void {
-  requireTokenFolder(given);
+  requireFolderOf(given, 'tokens file');
   // The lock file is named after the real path, so that all symbolic links to a tokens file share one lock.
   const path = existsSync(given) ? realpathSync(given) : given;
   underLock(`${path}.lock`, () => {

@@ -1,6 +1,14 @@
 import { pathToFileURL } from 'node:url';
 import { DatabaseSync } from './builtin.ts';
-import { createPrivateFile, hasLog, identifyFile, isCutShort, refuseOrphanedLog, unsupported } from './file.ts';
+import {
+  createPrivateFile,
+  hasLog,
+  identifyFile,
+  isCutShort,
+  refuseOrphanedLog,
+  requireFolderOf,
+  unsupported,
+} from './file.ts';
 import { tryToCheckpointLog } from './checkpoint.ts';
 import { hasResultCode } from './result-code.ts';
 import { describeNeededNode } from './version.ts';
@@ -62,10 +70,12 @@ export interface OpenedDatabase {
  *
  * @throws {PlantStoreError} `storage_unsupported` if the file is not a plant store, is damaged, was written by a newer
  *   version of this package, or is missing although its WAL exists; the files stay unchanged.
- * @throws {Error} if Node.js uses a version of SQLite that can corrupt the file.
+ * @throws {Error} if the folder of the file does not exist, or if Node.js uses a version of SQLite that can corrupt the
+ *   file.
  */
 export function openDatabase(file: string, busyTimeoutMs: number): OpenedDatabase {
   requireSoundSqlite();
+  requireFolderOf(file, 'database file');
   refuseOrphanedLog(file);
   createPrivateFile(file);
   const isLogLeft = hasLog(file);

@@ -1,18 +1,17 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { PlantStoreError } from '../../core/model/errors.ts';
 
 /**
- * Creates the file and its folder if they do not exist. A new file is empty, and only the owner can access a new file
- * or folder. SQLite gives its `-wal` and `-shm` files the same permissions as the database file.
+ * Creates the file if it does not exist. A new file is empty, and only the owner can access it. SQLite gives its `-wal`
+ * and `-shm` files the same permissions as the database file.
  *
  * Never opens an existing file, not even for reading, because closing the file would release every lock that this
  * process holds on it through SQLite (https://www.sqlite.org/howtocorrupt.html, section 2.2). Another process could
  * then delete a WAL that is in use.
  */
 export function createPrivateFile(path: string): void {
-  makeFolder(dirname(resolve(path)));
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
@@ -22,13 +21,15 @@ export function createPrivateFile(path: string): void {
 }
 
 /**
- * Creates a folder and its parent folders, as far as they do not exist, and syncs the parent of each new folder. SQLite
- * itself syncs only the folder that contains its files.
+ * Checks that the folder of a file exists. `use` is what the file is, for the message.
+ *
+ * @throws {Error} if the folder does not exist. It is not created, because this would hide a mistyped path, or a disk
+ *   that is not mounted.
  */
-function makeFolder(path: string): void {
-  const first = mkdirSync(path, { recursive: true, mode: 0o700 });
-  if (first === undefined) return;
-  for (let folder = path; folder.length >= resolve(first).length; folder = dirname(folder)) syncFolder(dirname(folder));
+export function requireFolderOf(path: string, use: string): void {
+  const folder = dirname(resolve(path));
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  throw new Error(`There is no folder ${folder} for the ${use}. Create the folder, or choose another file.`);
 }
 
 /** Syncs a folder to the disk, so that its directory entries are durable. */

@@ -77,11 +77,12 @@ export class SqliteStorage implements StorageAdapter {
    *
    * @throws {PlantStoreError} `storage_unsupported` if the file is not a plant store, is damaged, or was written by a
    *   newer version of this package; the file stays unchanged.
-   * @throws {Error} if Node.js uses a version of SQLite that can corrupt a file that several processes use.
+   * @throws {Error} if the folder of the file does not exist, or if Node.js uses a version of SQLite that can corrupt a
+   *   file that several processes use.
    */
   constructor(path: string, options: SqliteStorageOptions = {}) {
-    if (typeof path !== 'string' || path === '' || path === ':memory:') {
-      throw new TypeError('path must name a file (to store plants in memory, use MemoryStorage)');
+    if (typeof path !== 'string' || path === '' || /^:memory:$|^(?:sqlite|file):/.test(path)) {
+      throw new TypeError('path must be the path of a file (to store plants in memory, use MemoryStorage)');
     }
     checkOptionNames('SqliteStorage', options, optionNames);
     const { busyTimeoutMs = 5000, commitThread = false } = options;

@@ -1,6 +1,7 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { issueToken, requireTokenFolder } from '../../tokens/issue.ts';
+import { requireFolderOf } from '../../storage/sqlite/file.ts';
+import { issueToken } from '../../tokens/issue.ts';
 
 /** The texts that the server prints about the first token. */
 export interface FirstToken {
@@ -19,7 +20,7 @@ export interface FirstToken {
  *   An existing file is never overwritten.
  */
 export function prepareFirstToken(tokens: string): () => FirstToken {
-  requireTokenFolder(tokens);
+  requireFolderOf(tokens, 'tokens file');
   const issue = (): string => issueToken(tokens, { user: 'me' }).token;
   if (process.stdout.isTTY) {
     return () => {

@@ -60,11 +60,16 @@ async function assertRefused(path: string, message: RegExp): Promise<void> {
 const mode = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
 
 describe('file of a SqliteStorage', () => {
-  it('is created with its folder for its owner only', async (t) => {
-    const folder = join(await temporaryFolder(t), 'new', 'deeper');
+  it('is not created in a folder that does not exist', async (t) => {
+    const folder = join(await temporaryFolder(t), 'new');
+    const message = `There is no folder ${folder} for the database file. Create the folder, or choose another file.`;
+    assert.throws(() => new SqliteStorage(join(folder, 'plants.db')), { message });
+  });
+
+  it('is created for its owner only', async (t) => {
+    const folder = await temporaryFolder(t);
     const storage = openSqlite(t, join(folder, 'plants.db'));
     await storage.commit([create(1n, 'ada', 'Fern')]);
-    assert.equal(await mode(folder), 0o700);
     const files = await readdir(folder);
     assert.deepEqual(files.sort(), ['plants.db', 'plants.db-shm', 'plants.db-wal']);
     for (const file of files) assert.equal(await mode(join(folder, file)), 0o600, file);
@@ -175,14 +180,13 @@ describe('file of a SqliteStorage', () => {
   });
 
   it('causes the error of the operating system if it cannot be opened', async (t) => {
-    const path = join(await newPath(t), 'x', 'plants.db');
-    await writeFile(join(path, '..', '..'), 'a file where a folder should be');
-    assert.throws(() => new SqliteStorage(path), { code: 'ENOTDIR' });
+    const path = join(await temporaryFolder(t), 'x'.repeat(300));
+    assert.throws(() => new SqliteStorage(path), { code: 'ENAMETOOLONG' });
   });
 
   it('is not created if an option is invalid', async (t) => {
     const path = await newPath(t);
-    for (const wrong of ['', ':memory:', 7 as unknown as string]) {
+    for (const wrong of ['', ':memory:', 'sqlite:plants.db', 'file:plants.db', 7 as unknown as string]) {
       assert.throws(() => new SqliteStorage(wrong), { name: 'TypeError', message: /^path / });
     }
     for (const busyTimeoutMs of [-1, 1.5, 2_147_483_648]) {

@@ -113,11 +113,11 @@ for (const commitThread of [false, true]) {
       const before = process.cwd();
       process.chdir(folder);
       try {
-        const storage = openSqlite(t, 'data/plants.db', { commitThread });
+        const storage = openSqlite(t, 'plants.db', { commitThread });
         process.chdir(before);
         assert.deepEqual(await storage.commit([create(1)]), [true]);
-        await rm(join(folder, 'data/plants.db'));
-        await assertLost(storage, join(folder, 'data/plants.db'), 2);
+        await rm(join(folder, 'plants.db'));
+        await assertLost(storage, join(folder, 'plants.db'), 2);
       } finally {
         process.chdir(before);
       }

@@ -21,16 +21,14 @@ import { create } from '../../support/writes.ts';
 const flag = (text: string): Setting => ({ text, source: '--storage' });
 
 describe('openStorage', () => {
-  it('creates the file of "sqlite:FILE", which storagePlace has called new, and its folders for their owner only', async (t) => {
-    const folder = join(await temporaryFolder(t), 'deep', 'etc');
-    const file = join(folder, 'name: with spaces?.db');
+  it('creates the file of "sqlite:FILE", which storagePlace has called new, for its owner only', async (t) => {
+    const file = join(await temporaryFolder(t), 'name: with spaces?.db');
     const setting = flag(`sqlite:${file}`);
     assert.equal(storagePlace(setting), `in the new file ${file}`);
     const storage = await openStorage(setting);
     t.after(() => storage.close());
     assert.ok(storage instanceof SqliteStorage);
     assert.equal((await stat(file)).mode & 0o777, 0o600);
-    assert.equal((await stat(folder)).mode & 0o777, 0o700);
     assert.equal(storagePlace(setting), `in ${file}`);
   });
 

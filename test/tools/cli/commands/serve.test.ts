@@ -41,7 +41,7 @@ describe('plant-store serve', { concurrency: 4 }, () => {
 
   it('reads its settings from the environment', async (t) => {
     const cwd = await temporaryFolder(t);
-    const [storage, tokens] = [join(cwd, 'deep', 'garden.db'), join(cwd, 'etc', 'people.json')];
+    const [storage, tokens] = [join(cwd, 'etc', 'garden.db'), join(cwd, 'etc', 'people.json')];
     await mkdir(join(cwd, 'etc'));
     const port = await freePort();
     const env = {
