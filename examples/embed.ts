@@ -1,5 +1,5 @@
 // Plants in this process, kept in an SQLite file.
-// With Plant Store installed: node embed.ts [FILE]
+// Copied into a project with Plant Store installed: node embed.ts [FILE]
 // In a clone of Plant Store: npm run build && node examples/embed.ts [FILE]
 import { PlantStore, PlantStoreError } from 'plant-store';
 import { SqliteStorage } from 'plant-store/sqlite';

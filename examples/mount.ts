@@ -1,5 +1,5 @@
 // The service under a prefix of an existing node:http app.
-// With Plant Store installed: node mount.ts
+// Copied into a project with Plant Store installed: node mount.ts
 // In a clone of Plant Store: npm run build && node examples/mount.ts
 import { createServer } from 'node:http';
 import { MemoryStorage, PlantStore } from 'plant-store';

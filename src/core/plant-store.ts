@@ -114,7 +114,7 @@ export class PlantStore {
    * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
    * @example
    * const firstTen = await store.listPlants('ada', { limit: 10 });
-   * const nextTen = await store.listPlants('ada', { limit: 10, after: firstTen.at(-1)?.id });
+   * const nextTen = await store.listPlants('ada', { limit: 10, after: firstTen[9]?.id }); // if there are ten
    */
   async listPlants(user: string, options: ListOptions = {}): Promise<StoredPlant[]> {
     const plants: StoredPlant[] = [];
