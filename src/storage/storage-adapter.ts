@@ -137,10 +137,16 @@ export interface StorageAdapter {
   listPages?(requests: readonly PageRequest[]): Promise<JsonPage[]>;
 
   /**
-   * Optional, for storage that can detect changes by other processes at low cost. Returns a number that changes
-   * whenever the result of `list` changes for any reason other than this adapter's own `commit`. A PlantStore caches
-   * pages only if this method exists. If the number also changes with the adapter's own commits, each of them clears
-   * the cache of all users.
+   * Optional, for storage that can detect changes by other processes at low cost. Returns the version of the stored
+   * plants, a finite number. Every commit of another adapter or process must change the version. Other commits need not
+   * change it. A version must never recur, even if the same plants are stored again: a number of plants is not a
+   * version, but a counter of commits is one.
+   *
+   * A PlantStore caches pages only if this method exists. Before it reads the lists that were requested in one event
+   * loop iteration, it calls this method once, possibly during a commit. If the version differs from that of the
+   * previous call, it clears its cache. The PlantStore itself removes the pages that its own commits change. It is
+   * faster if these commits do not change the version, because then the pages of the other users stay in the cache. If
+   * this method throws, the lists fail.
    */
   dataVersion?(): number;
 

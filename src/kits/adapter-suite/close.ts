@@ -1,4 +1,5 @@
 import { maxInt64 } from '../../core/model/int64.ts';
+import type { Write } from '../../storage/storage-adapter.ts';
 import { expect, expectCode, expectEqual, shown } from './expect.ts';
 import { create, createAll, plantOf, range, remove } from './plants.ts';
 import { expectStored } from './stored.ts';
@@ -106,6 +107,14 @@ export function testSecondAdapter({ test, options: { persistent } }: Suite): voi
   });
 }
 
+/** Changes by another adapter, each in one or more commits. Ada's plants 1 and 2 exist before the first change. */
+const changes: Readonly<Record<string, readonly Write[]>> = {
+  'a create': [create('ada', 3n)],
+  'a delete': [remove('ada', 1n)],
+  'a delete and a create with the same id': [remove('ada', 2n), create('ada', 2n, 'Moss')],
+  'a create and its delete': [create('ada', 4n), remove('ada', 4n)],
+};
+
 /** Registers the test for the optional `dataVersion` method. */
 export function testDataVersion({ test, options: { persistent } }: Suite): void {
   test('dataVersion changes with a commit of another adapter', async ({ createLocation, open, skipWithout }) => {
@@ -113,15 +122,19 @@ export function testDataVersion({ test, options: { persistent } }: Suite): void 
     const storage = await open(location);
     if (storage.dataVersion === undefined) return skipWithout('dataVersion');
     const other = await open(location);
-    await storage.commit([create('ada', 1n)]);
-    const before = storage.dataVersion();
-    await other.commit([create('ada', 2n)]);
-    const between = storage.dataVersion();
-    if (persistent) {
-      const seen = `dataVersion is still ${before} after a commit of another adapter.`;
-      expect(between !== before, `${seen} It must have changed.`);
-    } else expectEqual(between, before, 'dataVersion must not change if list does not change.');
-    const stored = [plantOf('ada', 1n), plantOf('ada', 2n)].slice(0, persistent ? 2 : 1);
+    const own = [plantOf('ada', 1n), plantOf('ada', 2n)];
+    await storage.commit(createAll(own));
+    const versions = [storage.dataVersion()];
+    for (const [change, writes] of Object.entries(changes)) {
+      for (const write of writes) await other.commit([write]);
+      const version = storage.dataVersion();
+      if (persistent) {
+        const seen = `dataVersion returned ${versions.join(', ')} and, after ${change} by another adapter, ${version}.`;
+        expect(!versions.includes(version), `${seen} The number must be a new one after every change of the plants.`);
+      } else expectEqual(version, versions[0], 'dataVersion must not change if list does not change.');
+      versions.push(version);
+    }
+    const stored = persistent ? [plantOf('ada', 2n, 'Moss'), plantOf('ada', 3n)] : own;
     await expectStored(storage, stored, { contract: 'list must return the plants that exist.' });
   });
 }

@@ -76,7 +76,14 @@ export function watched(storage: StorageAdapter, timeouts: CallTimeouts): Storag
         return pages;
       },
     }),
-    ...(storage.dataVersion !== undefined && { dataVersion: () => storage.dataVersion?.() ?? NaN }),
+    ...(storage.dataVersion !== undefined && {
+      dataVersion: () => {
+        const version = storage.dataVersion?.();
+        const isFinite = version !== undefined && Number.isFinite(version);
+        expect(isFinite, `dataVersion returned ${shown(version)}. It must return a finite number.`);
+        return version;
+      },
+    }),
     close: () => called('close', () => storage.close()),
   };
 }

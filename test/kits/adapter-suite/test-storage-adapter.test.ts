@@ -7,6 +7,7 @@ import { testStorageAdapter } from '../../../src/kits/adapter-suite/test-storage
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import * as brokenAdapters from './broken-adapters/broken-adapters.ts';
 import { brokenLists } from './broken-adapters/broken-lists.ts';
+import { brokenVersions } from './broken-adapters/broken-versions.ts';
 import * as logAdapters from './broken-adapters/log-storage.ts';
 import { Faults, MapStorage, ShortPagesStorage } from './broken-adapters/map-storage.ts';
 import type { AdapterClass } from './broken-adapters/map-storage.ts';
@@ -16,6 +17,7 @@ const adapters: Readonly<Record<string, AdapterClass>> = {
   ShortPagesStorage,
   ...brokenAdapters,
   ...brokenLists,
+  ...brokenVersions,
   ...logAdapters,
 };
 
@@ -29,7 +31,7 @@ function optionsFor(name: string, { canReopen = true, canFail = true } = {}): St
       const location = { faults, open: () => new Adapter(faults) };
       return canReopen ? { ...location, reopen: () => new Adapter(new Faults(path)) } : location;
     },
-    persistent: name in logAdapters,
+    persistent: name in logAdapters || name in brokenVersions,
     timeoutMs: name === 'NeverSettles' ? 1000 : undefined,
     ...(canFail && {
       makeWriteFail: ({ faults }, write) => (faults.failing = write),
@@ -80,6 +82,7 @@ const tests = {
   neighbours: 'a plant that the storage cannot hold does not make the other 63 creates fail',
   isolated: 'a commit of one adapter is never visible to another adapter',
   reopen: 'a batch is all or nothing after reopen if',
+  version: 'dataVersion changes with a commit of another adapter',
   laterCommits: 'commits after a failed batch survive reopen if',
 };
 
@@ -143,7 +146,17 @@ const broken: readonly [adapter: string, test: string, said: string][] = [
   ],
   ['RepairsOnlyItsOwnLog', `${tests.reopen} the storage fails at a create in the middle`, reopened],
   ['LogsEachWrite', `${tests.reopen} the storage fails at a delete in the middle`, reopened],
-  ['KeepsVersion', 'dataVersion changes with a commit of another adapter', 'It must have changed.'],
+  [
+    'KeepsVersion',
+    tests.version,
+    'dataVersion returned 0 and, after a create by another adapter, 0. The number must be',
+  ],
+  ['ReturnsMaximumId', tests.version, 'dataVersion returned 2, 3 and, after a delete by another adapter, 3.'],
+  ['CountsPlants', tests.version, 'dataVersion returned 2, 3 and, after a delete by another adapter, 2.'],
+  ['AddsLengths', tests.version, 'and, after a create and its delete by another adapter, '],
+  ['ReturnsNaN', tests.version, 'dataVersion returned NaN. It must return a finite number.'],
+  ['ReturnsBigInt', tests.version, 'dataVersion returned 2n. It must return a finite number.'],
+  ['ReturnsPromise', tests.version, 'dataVersion returned Promise { 2'],
 ];
 
 const noListPages = 'The adapter does not have the optional method listPages.';

@@ -118,10 +118,3 @@ export class LogsEachWrite extends RepairsOnlyItsOwnLog {
     return batch.map((write) => super.encode([write])).join('');
   }
 }
-
-/** Does not detect that another adapter has changed the file. */
-export class KeepsVersion extends LogStorage {
-  dataVersion(): number {
-    return 0;
-  }
-}
