@@ -150,6 +150,9 @@ export interface StorageAdapter {
    */
   dataVersion?(): number;
 
-  /** Releases the adapter's resources. Further calls to `close` do nothing. */
+  /**
+   * Releases the adapter's resources. Further calls to `close` do nothing. A commit in flight may succeed or reject. If
+   * it succeeds, it must be as durable as any other commit.
+   */
   close(): Promise<void>;
 }

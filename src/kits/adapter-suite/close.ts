@@ -6,7 +6,7 @@ import { expectStored } from './stored.ts';
 import type { Suite } from './suite.ts';
 
 /** Registers the tests for `close`. */
-export function testClose({ test }: Suite): void {
+export function testClose({ test, options: { persistent } }: Suite): void {
   test('every call after close rejects with the code closed', async ({ open }) => {
     const storage = await open();
     await storage.commit([create('ada', 1n)]);
@@ -40,6 +40,19 @@ export function testClose({ test }: Suite): void {
     const [{ status }] = await settled;
     const contract = 'A commit that succeeds during close must return its outcome.';
     if (status === 'fulfilled') expectEqual(await committed, [true], contract);
+  });
+
+  if (!persistent) return;
+  test('a commit that succeeds during close is stored after reopen', async (t) => {
+    const location = await t.createLocation();
+    const storage = await t.open(location);
+    const stored = [plantOf('ada', 1n)];
+    const settled = Promise.allSettled([storage.commit(createAll(stored))]);
+    await expectClosed(storage.close(), 'close must succeed during a commit.');
+    const [{ status }] = await settled;
+    const reopened = await t.reopen(location);
+    const contract = 'A commit that succeeds must be durable, even if close was called during the commit.';
+    if (status === 'fulfilled') await expectStored(reopened, stored, { contract });
   });
 }
 

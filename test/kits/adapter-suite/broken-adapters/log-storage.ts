@@ -1,4 +1,5 @@
 import { appendFileSync, closeSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import type { Write } from '../../../../src/index.ts';
 import { MapStorage } from './map-storage.ts';
 import type { Faults } from './map-storage.ts';
@@ -116,5 +117,15 @@ export class RepairsOnlyItsOwnLog extends TornLog {
 export class LogsEachWrite extends RepairsOnlyItsOwnLog {
   protected override encode(batch: readonly Write[]): string {
     return batch.map((write) => super.encode([write])).join('');
+  }
+}
+
+/** Acknowledges a commit that was in flight when the adapter was closed, but does not write it. */
+export class DropsCommitOnClose extends LogStorage {
+  override async commit(writes: readonly Write[]): Promise<boolean[]> {
+    this.refuseIfClosed();
+    const batch = structuredClone(writes);
+    await setImmediate();
+    return this.isClosed ? batch.map(() => true) : super.commit(batch);
   }
 }
