@@ -30,6 +30,11 @@ const users = [
   ...[' ', '%', "'", 'A', 'B', 'B ', 'a', 'aa', 'b', '\u007f', 'é', 'ü', '\ud7ff', '\ue000', '\uFFFD', '\uFFFF'],
   ...['\u{10000}', '\u{1F33F}', '\u{10FFFF}'],
 ];
+/** Users that an adapter confuses if it uses them as the names of properties, or puts them into keys unescaped. */
+const trickyUsers = [
+  ...['__proto__', 'constructor', 'a/', 'a/b', 'a:', 'a:b', 'a|b', 'a,b', 'a-b', 'a.b', 'a b', 'a7', 'a\u0001bcdefghi'],
+  ...['a\tb', 'a\nb', 'a\uFFFFb', 'a\u{10FFFF}b', '["a",7]'],
+];
 const longUsers = ['x'.repeat(254), 'x'.repeat(255), `${'é'.repeat(127)}x`, `${'é'.repeat(127)}y`];
 
 /** For each test, the commits, and the plants that are stored after each of them. */
@@ -83,7 +88,7 @@ const tests: Readonly<Record<string, () => readonly Step[]>> = {
     return [{ writes: createAll(stored), stored }];
   },
   'users of up to 255 UTF-8 bytes are distinguished by every byte': () => {
-    const names = [...texts.filter((text) => text !== ''), ...longUsers];
+    const names = [...texts.filter((text) => text !== ''), ...trickyUsers, ...longUsers];
     const stored = names.map((user, n) => plantOf(user, 7n, `plant ${n}`)).sort(compareOwned);
     const writes = createAll(shuffled(stored));
     return [

@@ -72,6 +72,7 @@ async function runSuite(name: string, options: StorageAdapterTestOptions, canSki
 const tests = {
   create: 'a create returns true for a new id; for a taken id, it returns false and changes nothing',
   order: 'plants are sorted by the UTF-8 bytes of the user, then by id as a number',
+  users: 'users of up to 255 UTF-8 bytes are distinguished by every byte',
   texts: 'names and tags are stored unchanged, including empty ones, and a missing tag stays missing',
   list: 'list returns the plants after an id, up to the limit, and whether more plants follow',
   pages: 'listPages returns the pages of several users, in the order of the requests',
@@ -98,7 +99,11 @@ const plantsFollow = 'returned false as hasMore, although the user has plants af
 const broken: readonly [adapter: string, test: string, said: string][] = [
   ['RepeatsAfter', tests.list, `${unchanged} list('ada', after: -9223372036854775808, limit: 1) returned`],
   ['MixesUsers', tests.create, `${unchanged} list('bob', after: undefined, limit: 1000) returned other plants.`],
-  ['ListsPrefix', 'users of up to 255 UTF-8 bytes are distinguished by every byte', `${unchanged} list('"', `],
+  ['ListsPrefix', tests.users, `${unchanged} list('"', `],
+  ['ListsSlashPrefix', tests.users, `${unchanged} list('a', `],
+  ['ListsColonPrefix', tests.users, `${unchanged} list('a', `],
+  ['ListsControlPrefix', tests.users, `${unchanged} list('a', `],
+  ['UsesPropertyPerUser', tests.users, 'push is not a function'],
   ['RoundsIds', tests.order, `${unchanged} list(' ', after: undefined, limit: 1000) returned other plants.`],
   ['ReturnsNullTag', 'commit copies the objects that it is given', '+     tag: null'],
   ['IgnoresLimit', tests.list, 'limit: 1) returned 5 plants, which is more than its limit.'],

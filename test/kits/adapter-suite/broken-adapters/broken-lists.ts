@@ -78,6 +78,15 @@ class ThrowsAtOnce extends MapStorage {
   }
 }
 
+/** Looks up each user as a property of an object, which inherits other properties. */
+class UsesPropertyPerUser extends MapStorage {
+  protected override plantsOf(user: string): StoredPlant[] {
+    const users: Record<string, StoredPlant[]> = {};
+    for (const { user: owner, plant } of this.sorted()) (users[owner] ??= []).push(plant);
+    return users[user] ?? [];
+  }
+}
+
 /** Returns invented plants after the end of a list. */
 function inventPlants(page: PlantPage, { after, limit }: ListRange): PlantPage {
   if (page.plants.length > 0 || after === undefined) return { ...page, hasMore: true };
@@ -95,6 +104,10 @@ export const brokenLists: Readonly<Record<string, AdapterClass>> = {
   MissesSmallIds: altersRange(({ after = 2n, limit }) => ({ after, limit })),
   MixesUsers: mixesUsers(() => true),
   ListsPrefix: mixesUsers((owner, user) => owner.startsWith(user)),
+  ListsSlashPrefix: mixesUsers((owner, user) => `${owner}/`.startsWith(`${user}/`)),
+  ListsColonPrefix: mixesUsers((owner, user) => `${owner}:`.startsWith(`${user}:`)),
+  ListsControlPrefix: mixesUsers((owner, user) => `${owner}\u0001`.startsWith(`${user}\u0001`)),
+  UsesPropertyPerUser,
   RoundsIds: altersPlant((plant) => ({ ...plant, id: BigInt(Number(plant.id)) })),
   ReturnsNullTag: altersPlant((plant) => ({ ...plant, tag: plant.tag ?? null })),
   SortsIdsAsText,
