@@ -1,3 +1,4 @@
+import { inspect, isDeepStrictEqual } from 'node:util';
 import { compareUsers } from '../../storage/key-order.ts';
 import type { OwnedPlant, PageRequest, PlantKey, ScanRange, StorageAdapter } from '../../storage/storage-adapter.ts';
 import { expect, expectEqual, fail, shown, visible } from './expect.ts';
@@ -47,7 +48,7 @@ export async function expectList(
   const call = `list(${requestText(request)})`;
   const due = plantsAfter(stored, request);
   const expected = pageOf(call, due, request, plants.length).map(({ plant }) => plant);
-  expectEqual(plants, expected, `${contract} ${call} returned other plants.`);
+  expectPlants(plants, expected, `${contract} ${call}`);
   expectHasMore(call, hasMore, due.length - plants.length);
   return plants.length;
 }
@@ -87,8 +88,15 @@ export async function expectScan(
     const order = after === undefined ? 1 : compareUsers(user, after.user);
     return order > 0 || (order === 0 && after !== undefined && id > after.id);
   });
-  expectEqual(found, pageOf(call, due, range, found.length), `${contract} ${call} returned other plants.`);
+  expectPlants(found, pageOf(call, due, range, found.length), `${contract} ${call}`);
   return found.length;
+}
+
+function expectPlants(actual: readonly object[], expected: readonly object[], called: string): void {
+  if (isDeepStrictEqual(actual, expected)) return;
+  const [seen, due] = [actual, expected].map((plants) => plants.map((plant) => inspect(plant)).sort());
+  const returned = isDeepStrictEqual(seen, due) ? 'the plants in the wrong order' : 'other plants';
+  expectEqual(actual, expected, `${called} returned ${returned}.`);
 }
 
 /** Returns the plants that a page with `count` plants must contain. A page may be short, but it must not be empty. */

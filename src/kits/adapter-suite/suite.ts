@@ -6,8 +6,8 @@ import {
   checkOptionNames,
 } from '../../core/model/options.ts';
 import { checkAdapter } from '../../storage/check-adapter.ts';
-import { fail, innermost, shown } from './expect.ts';
-import { CallTimeouts, watched } from './watched-adapter.ts';
+import { fail, shown } from './expect.ts';
+import { CallTimeouts, explained, watched } from './watched-adapter.ts';
 import type { StorageAdapter } from '../../storage/storage-adapter.ts';
 
 /**
@@ -286,6 +286,6 @@ async function runTest(
   for (const cleanUp of cleanUps.reverse()) await attempt(cleanUp);
   const [skipped] = failures;
   if (skipped instanceof SkippedTest && failures.length === 1) return skipped;
-  if (failures.length > 0) throw innermost(failures.find((failure) => !(failure instanceof SkippedTest)));
+  if (failures.length > 0) throw explained(failures.find((failure) => !(failure instanceof SkippedTest)));
   return undefined;
 }

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers';
 import type { JsonPage, PageRequest, PlantPage, StorageAdapter } from '../../storage/storage-adapter.ts';
-import { ContractError, expect, fail, shown } from './expect.ts';
+import { ContractError, expect, fail, innermost, shown } from './expect.ts';
 
 /** The timeout for a method that has already timed out, in milliseconds. */
 const shortTimeoutMs = 100;
@@ -42,22 +42,30 @@ export class CallTimeouts {
  * the right type.
  */
 export function watched(storage: StorageAdapter, timeouts: CallTimeouts): StorageAdapter {
-  const called = async <T>(name: string, call: () => Promise<T>): Promise<T> =>
-    timeouts.settle(name, () => promiseOf(name, call));
+  const called = async <T>(name: string, call: () => Promise<T>): Promise<T> => {
+    try {
+      return await timeouts.settle(name, () => promiseOf(name, call));
+    } catch (error) {
+      if (error instanceof Error && !(error instanceof ContractError)) rejections.set(error, name);
+      throw error;
+    }
+  };
   return {
     commit: async (writes) => {
       const outcomes = await called('commit', () => storage.commit(writes));
       const count = writes.length;
+      const s = count === 1 ? '' : 's';
       expect(
         isArray(outcomes, count) && outcomes.every((outcome) => typeof outcome === 'boolean'),
-        `commit of ${count} writes resolved with ${shown(outcomes)}. It must resolve with ${count} booleans.`,
+        `commit of ${count} write${s} resolved with ${shown(outcomes)}. It must resolve with ${count} boolean${s}.`,
       );
       return outcomes;
     },
     list: async (user, range) => {
       const page = (await called('list', () => storage.list(user, range))) as Partial<PlantPage> | undefined;
       const isPage = isArray(page?.plants) && typeof page.hasMore === 'boolean';
-      expect(isPage, `list resolved with ${shown(page)}. It must resolve with { plants, hasMore }.`);
+      const type = '{ plants, hasMore }, an array and a boolean';
+      expect(isPage, `list resolved with ${shown(page)}. It must resolve with ${type}.`);
       return page as PlantPage;
     },
     scan: async (range) => {
@@ -86,6 +94,20 @@ export function watched(storage: StorageAdapter, timeouts: CallTimeouts): Storag
     }),
     close: () => called('close', () => storage.close()),
   };
+}
+
+/** The method that rejected with each error. */
+const rejections = new WeakMap<object, string>();
+
+/** Returns the error with which a test fails. If an adapter rejected with the given error, adds the violated rule. */
+export function explained(given: unknown): unknown {
+  const error = innermost(given);
+  const rejected = [error, (error as Error | undefined)?.cause].find(
+    (each) => each instanceof Error && rejections.has(each),
+  );
+  if (!(rejected instanceof Error)) return error;
+  const contract = `${rejections.get(rejected)} must not reject unless the storage fails or the adapter is closed.`;
+  return new ContractError(`${contract} It rejected with ${shown(rejected)}.`, { cause: rejected });
 }
 
 /** Calls a method and checks that it returns a promise. The method must not throw or return any other value. */

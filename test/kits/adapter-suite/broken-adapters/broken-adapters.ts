@@ -74,6 +74,22 @@ export class SortsUsersByUtf16 extends MapStorage {
   }
 }
 
+/** Returns no outcomes. */
+export class ForgetsOutcomes extends MapStorage {
+  override async commit(writes: readonly Write[]): Promise<boolean[]> {
+    await super.commit(writes);
+    return [];
+  }
+}
+
+export class RejectsTakenId extends MapStorage {
+  override async commit(writes: readonly Write[]): Promise<boolean[]> {
+    const outcomes = await super.commit(writes);
+    if (outcomes.includes(false)) throw new Error('UNIQUE constraint failed');
+    return outcomes;
+  }
+}
+
 export class NeverSettles extends MapStorage {
   override commit(): Promise<boolean[]> {
     return new Promise(() => undefined);

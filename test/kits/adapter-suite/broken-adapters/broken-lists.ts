@@ -108,6 +108,8 @@ export const brokenLists: Readonly<Record<string, AdapterClass>> = {
   ListsColonPrefix: mixesUsers((owner, user) => `${owner}:`.startsWith(`${user}:`)),
   ListsControlPrefix: mixesUsers((owner, user) => `${owner}\u0001`.startsWith(`${user}\u0001`)),
   UsesPropertyPerUser,
+  ReversesPlants: altersPage(({ plants, hasMore }) => ({ plants: plants.reverse(), hasMore })),
+  ReturnsNumber: altersPage(({ plants, hasMore }) => ({ plants, hasMore: Number(hasMore) })),
   RoundsIds: altersPlant((plant) => ({ ...plant, id: BigInt(Number(plant.id)) })),
   ReturnsNullTag: altersPlant((plant) => ({ ...plant, tag: plant.tag ?? null })),
   SortsIdsAsText,
