@@ -39,9 +39,8 @@ export function testClose({ test, options: { persistent } }: Suite): void {
     const settled = Promise.allSettled([committed, listed]);
     await expectClosed(storage.close(), 'close must succeed during a commit and a list call.');
     const [{ status }] = await settled;
-    const contract = 'A commit that succeeds during close must return its outcome.';
     if (status === 'rejected') return;
-    expectEqual(await committed, [true], contract);
+    expectEqual(await committed, [true], 'A commit that succeeds during close must return its outcome.');
     const durable = 'A commit that succeeds must be durable, even if close was called during the commit.';
     if (persistent) await expectStored(await t.reopen(location), [plantOf('ada', 1n)], { contract: durable });
   });

@@ -31,10 +31,7 @@ const users = [
   ...['\u{10000}', '\u{1F33F}', '\u{10FFFF}'],
 ];
 /** Users that an adapter confuses if it uses them as the names of properties, or puts them into keys unescaped. */
-const trickyUsers = [
-  ...['__proto__', 'constructor', 'a/', 'a/b', 'a:', 'a:b', 'a|b', 'a,b', 'a-b', 'a.b', 'a b', 'a7', 'a\u0001bcdefghi'],
-  ...['a\tb', 'a\nb', 'a\uFFFFb', 'a\u{10FFFF}b', '["a",7]'],
-];
+const trickyUsers = ['__proto__', 'constructor', 'a/', 'a/b', 'a:', 'a:b', 'a|b', 'a7', 'a\u0001bcdefghi'];
 const longUsers = ['x'.repeat(254), 'x'.repeat(255), `${'é'.repeat(127)}x`, `${'é'.repeat(127)}y`];
 
 /** For each test, the commits, and the plants that are stored after each of them. */
