@@ -29,7 +29,7 @@ interface Entry {
  * Each page therefore reflects every commit that was acknowledged before the page was requested.
  *
  * First, the version of the storage is checked once, and the pages in the cache are returned. Up to 1000 plants of the
- * other pages are then read as one batch. The remaining requests wait for a later iteration. Users are served in
+ * other pages are then read in one batch. The remaining requests wait for a later iteration. Users are served in
  * round-robin order, so a user with many requests or long lists does not delay the lists of other users.
  *
  * The limit of a request must be at most 1000.

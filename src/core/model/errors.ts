@@ -82,7 +82,7 @@ export class PlantStoreError extends Error {
   }
 }
 
-/** Converts an error of a storage adapter: any error without a code becomes the cause of `storage_unavailable`. */
+/** Converts an error from a storage adapter: any error without a code becomes the cause of `storage_unavailable`. */
 export function asStorageError(error: unknown): PlantStoreError {
   return error instanceof PlantStoreError
     ? error

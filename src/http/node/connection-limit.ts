@@ -22,8 +22,8 @@ const fewestConnections = 8;
 
 /**
  * Returns the maximum number of connections for a process that may have `maxOpenFiles` files open. Connections must
- * never use all file descriptors, because the process could then not open the database and the tokens file. If accept()
- * fails with EMFILE, libuv closes the connection without reporting an error.
+ * never use all file descriptors, because the process could then no longer open the database or the tokens file. If
+ * accept() fails with EMFILE, libuv closes the connection without reporting an error.
  */
 export function connectionLimit(maxOpenFiles: number): number {
   return Math.min(mostConnections, Math.max(fewestConnections, maxOpenFiles - reservedFiles));

@@ -11,7 +11,7 @@ interface Waiting {
 
 /** The requests of a connection. */
 interface Line {
-  /** The response to the latest request that has begun; `undefined` if none has. */
+  /** The response to the request that began last; `undefined` if none has begun. */
   response: ServerResponse | undefined;
   /** The event loop iteration in which this request began; -1 if none has. */
   turn: number;
@@ -26,7 +26,8 @@ const lines = new WeakMap<Duplex, Line>();
  * §9.3.2). If a response closes the connection, later requests on this connection are not handled (§9.6).
  *
  * A request begins when node:http gives its response the socket, which it does in the order of the requests on the
- * connection. The order of the calls can differ from it if the application awaits something before it calls the listener.
+ * connection. The order of the calls can differ from it if the application awaits something before it calls the
+ * listener.
  *
  * In each event loop iteration, at most one request per connection begins. If more than 1024 connections are ready,
  * libuv polls up to 48 times before it runs other callbacks. Without the limit of one request, 5000 clients that

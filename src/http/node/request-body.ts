@@ -23,8 +23,8 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   const announced = request.headers['content-length'];
   const bytes = new BodyBytes(maxBytes, announced);
   pendingContinue.get(request)?.writeContinue();
-  // node:http parses a body that has arrived with its header before it runs microtasks. Such a body can be read without
-  // listeners.
+  // If the body has arrived together with the header, node:http parses it before any microtask runs. Such a body can be
+  // read without listeners.
   await Promise.resolve();
   const length = request.readableLength;
   if (length > 0 && length === Number(announced)) return request.read() as Buffer;

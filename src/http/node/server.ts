@@ -90,9 +90,9 @@ export function createServerFor(listener: RequestListener): Server {
 }
 
 /**
- * The time in milliseconds for which a server that is being stopped still reads requests from idle connections. Busy
- * clients then learn from a response that their connection is closed. Otherwise, requests that they have sent, but that
- * were not read, would fail: with 16 busy clients, all 16 requests.
+ * The time in milliseconds for which a server that is being stopped still reads requests from idle connections. The
+ * `Connection: close` header of a response then tells busy clients that their connection is being closed. Otherwise,
+ * requests that they have sent, but that were not read, would fail: with 16 busy clients, all 16 requests.
  */
 const lingerMs = 100;
 

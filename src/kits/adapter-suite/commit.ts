@@ -12,7 +12,7 @@ interface Step {
   /** The outcomes of the writes. By default, all of them are `true`. */
   readonly outcomes?: readonly boolean[];
   readonly stored: readonly OwnedPlant[];
-  /** The limits with which the plants are read. See {@link expectStored}. */
+  /** The page limits that are used to read the plants. See {@link expectStored}. */
   readonly limits?: readonly number[];
 }
 
@@ -30,7 +30,7 @@ const users = [
   ...[' ', '%', "'", 'A', 'B', 'B ', 'a', 'aa', 'b', '\u007f', 'é', 'ü', '\ud7ff', '\ue000', '\uFFFD', '\uFFFF'],
   ...['\u{10000}', '\u{1F33F}', '\u{10FFFF}'],
 ];
-/** Users that an adapter confuses if it uses them as the names of properties, or puts them into keys unescaped. */
+/** Users that an adapter mixes up if it uses them as property names, or builds keys from them without escaping. */
 const trickyUsers = ['__proto__', 'constructor', 'a/', 'a/b', 'a:', 'a:b', 'a|b', 'a7', 'a\u0001bcdefghi'];
 const longUsers = ['x'.repeat(254), 'x'.repeat(255), `${'é'.repeat(127)}x`, `${'é'.repeat(127)}y`];
 

@@ -23,8 +23,8 @@ export interface StorageLocation {
    * those adapters again, except to close them. If the storage can be open only once, `reopen` may therefore close the
    * handle that they share.
    *
-   * If `persistent` is `true`, the suite calls this method after failed commits, and after a commit during which `close`
-   * was called. If the method is missing, the suite reports these tests as skipped.
+   * If `persistent` is `true`, the suite calls this method after failed commits, and after a commit during which
+   * `close` was called. If the method is missing, the suite reports these tests as skipped.
    */
   reopen?(): StorageAdapter | Promise<StorageAdapter>;
 }
@@ -127,7 +127,7 @@ export interface SuiteTest extends LocationContext {
   /** Opens an adapter with the given location; by default with a new location. The adapter is closed after the test. */
   readonly open: (location?: StorageLocation) => Promise<StorageAdapter>;
   /**
-   * Opens the storage of a location again from its medium. The adapter is closed after the test.
+   * Reopens the storage at a location from its medium. The adapter is closed after the test.
    * If the location has no `reopen`, skips the test like `skipWithout`.
    */
   readonly reopen: (location: StorageLocation) => Promise<StorageAdapter>;

@@ -110,7 +110,9 @@ export function explained(given: unknown): unknown {
   return new ContractError(`${contract} It rejected with ${shown(rejected)}.`, { cause: rejected });
 }
 
-/** Calls a method and checks that it returns a promise. The method must not throw or return any other value. */
+/**
+ * Calls a method and checks that it returns a promise. The method must not throw, and must not return anything else.
+ */
 function promiseOf<T>(name: string, call: () => Promise<T>): Promise<T> {
   let returned: unknown;
   try {

@@ -69,7 +69,7 @@ export function withPreparedStatements(pool: PostgresPool, quotedTable: string):
         isSupported = false;
         return await pool.query(statement);
       } finally {
-        // The connection of the statement is free now, so that no other connection is opened.
+        // The statement's connection is free now, so no other connection is opened.
         if (performance.now() >= nextSizeAt) void readSize();
       }
     },

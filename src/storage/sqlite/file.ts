@@ -61,8 +61,8 @@ export function hasLog(path: string): boolean {
 }
 
 /**
- * Throws an error if the file is missing or empty, but has a WAL. SQLite would delete this WAL when it creates the file,
- * although the WAL may contain acknowledged commits.
+ * Throws an error if the file is missing or empty, but its WAL exists. SQLite would delete this WAL when it creates the
+ * file, although the WAL may contain acknowledged commits.
  */
 export function refuseOrphanedLog(path: string): void {
   // The WAL is checked first: a process that is creating the file writes to the file before it writes to the WAL.
@@ -81,8 +81,8 @@ export function identifyFile(path: string): string {
 
 /**
  * Checks whether the file at the path exists and has this identity. While a file is open, no other file can get its
- * identity, because the file system does not reuse its inode number. On Windows, a file that SQLite has opened cannot be
- * removed or replaced.
+ * identity, because the file system does not reuse its inode number. On Windows, a file that SQLite has opened cannot
+ * be removed or replaced.
  */
 export function isSameFile(path: string, identity: string): boolean {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });

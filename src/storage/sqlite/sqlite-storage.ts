@@ -49,7 +49,7 @@ const retryAfterMs = 10;
  * Stores plants in an SQLite file, through the built-in `node:sqlite` module. A commit is on the disk when its promise
  * resolves (write-ahead log, `synchronous=FULL`). If the disk fails during a commit, the file is reopened before the
  * next commit; in the meantime, plants can still be listed. If the file is removed or replaced while it is open, all
- * further commits fail, and plants can still be listed. Several processes on one machine can share a file, but the file
+ * further commits fail, but plants can still be listed. Several processes on one machine can share a file, but the file
  * must not be on a network file system.
  *
  * @example
@@ -201,7 +201,8 @@ export class SqliteStorage implements StorageAdapter {
   }
 
   async #release(): Promise<void> {
-    // SQLite checkpoints the WAL when the last connection is closed. If a commit thread exists, it closes that connection.
+    // SQLite checkpoints the WAL when the last connection is closed. If a commit thread exists, it closes that
+    // connection.
     this.#connection.database.close();
     await this.#thread?.close();
   }
@@ -215,7 +216,7 @@ export class SqliteStorage implements StorageAdapter {
    * one is closed to release its locks.
    *
    * @throws {PlantStoreError} `storage_unavailable` if a step fails; plants can still be listed, and the next commit
-   *   tries to reopen the file again.
+   *   tries again.
    */
   #reopen(): void {
     try {

@@ -50,7 +50,7 @@ export function readVariable(name: string): string | undefined {
 
 /**
  * Returns a warning for each environment variable that has the prefix of Plant Store but is not one of its variables.
- * A mistyped name would otherwise have no effect without any message. `command` is the command that runs.
+ * Otherwise, a mistyped name would be silently ignored. `command` is the command that runs.
  */
 export function variableWarnings(command: string): string[] {
   const known = [...Object.keys(settings).map(variableOf), ...Object.values(checkVariables)];

@@ -105,7 +105,7 @@ function usesChannelBinding(parameters: URLSearchParams, source: string): boolea
   return binding !== 'disable';
 }
 
-/** Returns `undefined` if the value is allowed, and otherwise what it must be. */
+/** Returns `undefined` if the value is allowed; otherwise, a description of the allowed values. */
 function expectedInstead(value: string, values: Values): string | undefined {
   if (values === 'text') return undefined;
   if (values === 'name') return isTableName(value) ? undefined : 'a name of 1 to 63 bytes';

@@ -51,7 +51,9 @@ const limitBackend = `SELECT set_config('client_connection_check_interval', '100
     set_config('lock_timeout', CASE current_setting('lock_timeout') WHEN '0' THEN $2 ELSE current_setting('lock_timeout') END, false)
   WHERE pg_backend_pid() = $1::integer`;
 
-/** The part of `query_timeout` after which a statement stops waiting for a lock. Its connection then stays usable. */
+/**
+ * The fraction of `query_timeout` after which a statement stops waiting for a lock. Its connection then stays usable.
+ */
 const lockShare = 0.8;
 
 /**
@@ -87,8 +89,8 @@ export async function openPostgres(
   };
   const config = { ...connection, ...timeouts, keepAlive: true, verify };
   try {
-    // This client is created only to validate the connection string. A pool does not parse the connection string until
-    // the pool connects.
+    // This client is created only to validate the connection string. A pool does not parse its connection string until
+    // it connects.
     new Client(config);
   } catch (error) {
     const message = (error as Error).message.replaceAll(connection.connectionString, '…');

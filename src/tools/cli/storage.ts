@@ -194,13 +194,13 @@ function namingFile(file: string, storage: StorageAdapter): StorageAdapter {
 }
 
 /**
- * Returns a sentence that suggests `memory` or `postgres://…` if the text is similar to it, or `sqlite:TEXT` if the text
- * may be a file name. Returns an empty string otherwise.
+ * Returns a sentence that suggests `memory` or `postgres://…` if the text is similar to it, or `sqlite:TEXT` if the
+ * text may be a file name. Returns an empty string otherwise.
  */
 function suggestedStorage(text: string): string {
   const [scheme] = /^[^/]*:\/\//.exec(text) ?? [];
   if (scheme !== undefined) return suggestion(`${scheme}…`, ['postgres://…', 'postgresql://…']);
-  // A text with other characters may be part of a connection string that contains a password.
+  // A string with other characters may be part of a connection string that contains a password.
   const isFileName = /^[\w./\\~ -]+$/.test(text) && text !== 'sqlite' && text !== 'postgres';
   return suggestion(text, ['memory']) || (isFileName ? ` Did you mean 'sqlite:${text}'?` : '');
 }

@@ -4,7 +4,9 @@ import type { CheckClient } from '../check-client.ts';
 import type { Exchange } from '../exchange.ts';
 import { expect, expectJson, expectJsonType, expectStatus, fieldsOf } from '../expect.ts';
 
-/** Returns the value in a document at these keys, separated by spaces, or `undefined`. */
+/**
+ * Returns the value at a path in a document, or `undefined`. The path consists of keys that are separated by spaces.
+ */
 type At = (keys: string) => unknown;
 
 /** Returns a function that reads a document, and resolves the references within it (RFC 6901). */

@@ -19,7 +19,7 @@ export interface Operation {
 /** `created`, `taken`, `deleted` or `absent`; or the name that a list contains, or {@link noPlant}. */
 export type Outcome = string;
 
-/** The outcome of a list for a key whose plant is not in the list. */
+/** The outcome of a list operation for a key whose plant is not in the result. */
 export const noPlant = 'no plant';
 
 /** The names of the stored plants by key. */
