@@ -85,8 +85,7 @@ async function findEnd(
 }
 
 /**
- * Yields the plants of a list up to the one with the id `last`. If plants have been deleted since `last` was found, the
- * page that contains its position goes beyond it.
+ * Yields the pages of a list up to the plant with the id `last`.
  *
  * @throws {Error} if the list would contain more plants than its limit, because plants have been created in its range
  *   since its end was found. The response is then cut off. If it were ended, the client would miss plants.
@@ -96,16 +95,38 @@ async function* pagesUpTo(
   { user, limit, after }: LongListRequest,
   last: PlantId,
 ): AsyncGenerator<string, void, undefined> {
-  let count = 0;
-  for await (const page of store.iteratePages(user, { after })) {
-    const plants = page.filter(({ id }) => id <= last);
-    const isFirst = count === 0;
-    count += plants.length;
-    if (count > limit) throw new Error('Plants were created in the range of the list while it was being sent');
-    if (plants.length > 0) yield (isFirst ? '[' : ',') + plantsJson(plants).slice(1, -1);
-    if (plants.length < page.length || page.at(-1)?.id === last) break;
+  let left = limit;
+  let position = after;
+  let isEmpty = true;
+  for (let hasMore = true; hasMore && position !== last;) {
+    if (left === 0) throw new Error('Plants were created in the range of the list while it was being sent');
+    const page = await pageUpTo(store, user, { after: position, limit: left }, last);
+    if (page.count > 0) yield isEmpty ? withoutEnd(page) : continued(page);
+    isEmpty &&= page.count === 0;
+    left -= page.count;
+    position = page.last;
+    hasMore = page.hasMore;
   }
-  yield count === 0 ? '[]' : ']';
+  yield isEmpty ? '[]' : ']';
+}
+
+/**
+ * Reads a page, but omits the plants after the one with the id `last`. The page can reach such plants if plants have
+ * been deleted since `last` was found.
+ */
+async function pageUpTo(
+  store: PlantStore,
+  user: string,
+  range: { after: PlantId | undefined; limit: number },
+  last: PlantId,
+): Promise<JsonPage> {
+  const page = await store.listPage(user, range);
+  if (page.last === undefined || page.last <= last) return page;
+  const plants = await store.listPlants(user, { ...range, limit: page.count });
+  const wanted = plants.filter(({ id }) => id <= last);
+  // If plants have been created since the page was read, it may no longer go beyond `last`.
+  const hasMore = wanted.length === page.count;
+  return { json: plantsJson(wanted), count: wanted.length, last: hasMore ? wanted.at(-1)?.id : last, hasMore };
 }
 
 /**

@@ -121,11 +121,10 @@ describe('a long list', () => {
       import { MemoryStorage, PlantStore } from '${sourceUrl('index.ts')}';
       const storage = new MemoryStorage();
       const pages = [];
-      storage.listPages = undefined;
-      storage.list = async (user, { after = 0n }) => {
-        const page = { plants: [{ id: after + 1n, name: 'Fern' }], hasMore: true };
+      storage.listPages = async ([{ user, after = 0n }]) => {
+        const page = { json: '[{"name":"Fern"}]', count: 1, last: after + 1n, hasMore: true };
         pages.push(new WeakRef(page));
-        return page;
+        return [page];
       };
       const store = new PlantStore({ storage, maxCacheBytes: 0 });
       const kept = [];
@@ -135,11 +134,11 @@ describe('a long list', () => {
         // A WeakRef keeps its target until the end of the event loop iteration.
         await new Promise((resolve) => setTimeout(resolve));
         gc();
-        kept.push(pages.length >= 4 && pages.splice(0).filter((page) => page.deref() !== undefined).length <= 1);
+        kept.push(pages.splice(0).filter((page) => page.deref() !== undefined).length);
       }
       console.log(String(kept));
     `;
-    assert.equal(await runSuccessfully(process.execPath, ['--expose-gc', ...evalArgs(code)]), 'true,true\n');
+    assert.equal(await runSuccessfully(process.execPath, ['--expose-gc', ...evalArgs(code)]), '1,1\n');
   });
 
   it('is valid JSON even if the rest of it is deleted while it is read', async (t) => {
