@@ -110,15 +110,17 @@ export interface ResolvedTarget {
 }
 
 /**
- * Finds the route for a request target. If no route matches the path, and the path begins with `basePath`, removes this
- * prefix and searches again. Some proxies and frameworks do not remove the prefix.
+ * Finds the route for a request target. If the path begins with `basePath`, the route of the rest is preferred, because
+ * some proxies and frameworks do not remove this prefix.
  */
 export function resolveTarget(target: string, basePath: string): ResolvedTarget {
   const { path, query } = splitTarget(target);
-  const match = findRoute(path);
-  if (match !== undefined || basePath === '' || !path.startsWith(basePath)) return { path, query, match };
-  const rest = path.slice(basePath.length);
-  return { path: rest, query, match: findRoute(rest) };
+  if (basePath !== '' && path.startsWith(basePath)) {
+    const rest = path.slice(basePath.length);
+    const match = findRoute(rest);
+    if (match !== undefined) return { path: rest, query, match };
+  }
+  return { path, query, match: findRoute(path) };
 }
 
 /**

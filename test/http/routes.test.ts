@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { findRoute, splitTarget } from '../../src/http/routes.ts';
+import { findRoute, resolveTarget, splitTarget } from '../../src/http/routes.ts';
 import { outcome } from '../support/call.ts';
 import { exchange, parseRawAnswer } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
@@ -25,6 +25,18 @@ describe('findRoute', () => {
     const match = findRoute('/plants/%2D1');
     assert.deepEqual([match?.route.path, match?.idText, match?.allow], ['/plants/{id}', '%2D1', 'DELETE, OPTIONS']);
     assert.equal(findRoute('/plants')?.idText, '');
+  });
+});
+
+describe('resolveTarget', () => {
+  it('accepts every path with and without the base path, even if this is itself a route', () => {
+    for (const basePath of ['', '/garden', '/plants']) {
+      for (const path of ['/plants', '/plants/7', '/openapi.json']) {
+        const expected = { ...resolveTarget(path, '') };
+        assert.ok(expected.match);
+        for (const target of [path, basePath + path]) assert.deepEqual({ ...resolveTarget(target, basePath) }, expected);
+      }
+    }
   });
 });
 
