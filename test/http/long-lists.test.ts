@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { listAnswer } from '../../src/http/list.ts';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
@@ -8,6 +8,7 @@ import { eventuallyEqual } from '../support/eventually.ts';
 import { get, RawConnection } from '../support/raw-http.ts';
 import { countConnections, describeOnBothFronts, startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';
+import { createPlants } from '../support/stored-plants.ts';
 import type { HasAfter } from '../support/temporary-folder.ts';
 import type { Answer } from '../../src/http/answer.ts';
 
@@ -145,6 +146,22 @@ async function startWithShortPages<Started>(
 }
 
 describeOnBothFronts('a list with a limit over one page', (startAny) => {
+  it('is read in turns with the pages of other users', async (t) => {
+    const storage = new MemoryStorage();
+    const service = await startAny(t, { storage });
+    await createPlants(service.store, 2500);
+    const list = storage.list.bind(storage);
+    let [reading, most] = [0, 0];
+    storage.list = async (user, range) => {
+      most = Math.max(most, ++reading);
+      await sleep(5);
+      reading--;
+      return list(user, range);
+    };
+    await Promise.all(Array.from({ length: 20 }, () => service.call('GET', '/plants?limit=2000')));
+    assert.ok(most <= 4, `${most} pages were read at once`);
+  });
+
   it('has the same Link for GET and HEAD', async (t) => {
     const service = await startWithShortPages((options) => startAny(t, options));
     for (const [target, link] of [

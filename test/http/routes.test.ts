@@ -34,7 +34,9 @@ describe('resolveTarget', () => {
       for (const path of ['/plants', '/plants/7', '/openapi.json']) {
         const expected = { ...resolveTarget(path, '') };
         assert.ok(expected.match);
-        for (const target of [path, basePath + path]) assert.deepEqual({ ...resolveTarget(target, basePath) }, expected);
+        for (const target of [path, basePath + path]) {
+          assert.deepEqual({ ...resolveTarget(target, basePath) }, expected);
+        }
       }
     }
   });
