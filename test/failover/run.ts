@@ -85,7 +85,7 @@ try {
   isComplete = false;
   console.error(error);
 } finally {
-  await cleanUp.disposeAsync();
+  await cleanUp[Symbol.asyncDispose]();
 }
 const isPassed =
   isComplete &&

@@ -103,7 +103,7 @@ export async function search({ storage, seed, path = '', ms }: SearchOptions): P
   let cases = 0;
   const running: { server?: FuzzedServer | undefined } = {};
   const stop = async (): Promise<void> => {
-    await running.server?.cleanUp.disposeAsync();
+    await running.server?.cleanUp[Symbol.asyncDispose]();
     running.server = undefined;
   };
   const property = fc.asyncProperty(anyCase, async (given) => {

@@ -8,9 +8,21 @@ export interface HasAfter {
 }
 
 /** Registers clean-up code of a program that is not a test. It runs in reverse order when this object is disposed. */
-export class CleanUp extends AsyncDisposableStack implements HasAfter {
+export class CleanUp implements HasAfter, AsyncDisposable {
+  readonly #work: (() => Promise<void> | void)[] = [];
+
   after(cleanUp: () => Promise<void> | void): void {
-    this.defer(cleanUp);
+    this.#work.push(cleanUp);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const last = this.#work.pop();
+    if (last === undefined) return;
+    try {
+      await last();
+    } finally {
+      await this[Symbol.asyncDispose]();
+    }
   }
 }
 
