@@ -115,7 +115,7 @@ export function createHandler(owner: string, store: PlantStore, options: Service
     return { status: 204, headers: ['Allow', allow, ...(cors?.preflightHeaders(request, allow) ?? [])] };
   }
 
-  /** Takes the permit that the request needs until its response has been sent or the client has disconnected. */
+  /** Acquires a permit for the request. It is held until the response has been sent or the client has disconnected. */
   function takePermit(call: Call, user: string): void {
     if (!call.request.isOpen) throw new HttpError('malformed_request');
     if (!permits.take(user)) throw new PlantStoreError('saturated');
