@@ -1,5 +1,5 @@
 // Plants in this process, kept in an SQLite file.
-// Copied into a project with Plant Store installed: node embed.ts [FILE]
+// In a project with Plant Store installed: node embed.ts [FILE]
 // In a clone of Plant Store: npm run build && node examples/embed.ts [FILE]
 import { PlantStore, PlantStoreError } from 'plant-store';
 import { SqliteStorage } from 'plant-store/sqlite';
@@ -9,11 +9,11 @@ const store = new PlantStore({ storage: new SqliteStorage(process.argv[2] ?? 'pl
 try {
   await store.createPlant('ada', { id: 9007199254740993n, name: 'Fern', tag: 'indoor' });
 } catch (error) {
-  // On the second run the plant is there already.
+  // On the second run, the file already contains the plant.
   if (!(error instanceof PlantStoreError && error.code === 'id_taken')) throw error;
 }
 
-// Constant memory, however many there are.
+// Uses constant memory, regardless of the number of plants.
 for await (const page of store.iteratePages('ada')) {
   for (const { id, name, tag = 'none' } of page) console.log(`${id} ${name} (${tag})`);
 }

@@ -1,5 +1,5 @@
 // The service under a prefix of an existing node:http app.
-// Copied into a project with Plant Store installed: node mount.ts
+// In a project with Plant Store installed: node mount.ts
 // In a clone of Plant Store: npm run build && node examples/mount.ts
 import { createServer } from 'node:http';
 import { MemoryStorage, PlantStore } from 'plant-store';
@@ -14,7 +14,7 @@ const prefix = '/garden';
 const server = createServer((request, response) => {
   const { url = '/' } = request;
   if (url.startsWith(`${prefix}/`)) {
-    // Express does the same: it removes the prefix from the URL, and `Link` headers contain it.
+    // Express does the same: it moves the prefix from `url` to `baseUrl`. `Link` headers contain both.
     plants(Object.assign(request, { url: url.slice(prefix.length), baseUrl: prefix }), response);
     return;
   }

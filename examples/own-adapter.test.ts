@@ -1,5 +1,5 @@
 // Tests the adapter with the suite in the package.
-// Copied into a project with Plant Store installed: node --test own-adapter.test.ts
+// In a project with Plant Store installed: node --test own-adapter.test.ts
 // In a clone of Plant Store: npm run build && node --test examples/own-adapter.test.ts
 import { testStorageAdapter } from 'plant-store/testing';
 import { MapStorage } from './own-adapter.ts';

@@ -1,5 +1,5 @@
-// The service over PostgreSQL. You can start several processes.
-// With Plant Store and pg installed: DATABASE_URL=postgres://… node serve-postgres.ts
+// The service with PostgreSQL. You can start several processes.
+// In a project with Plant Store and pg installed: DATABASE_URL=postgres://… node serve-postgres.ts
 // In a clone of Plant Store: npm run build && DATABASE_URL=postgres://… node examples/serve-postgres.ts
 import { once } from 'node:events';
 import { Pool } from 'pg';
@@ -11,17 +11,17 @@ import { PostgresStorage } from 'plant-store/postgres';
 const authenticate: Authenticate = (token) => (token === process.env['ADAS_TOKEN'] ? { user: 'ada' } : null);
 
 const pool = new Pool({
-  // The address that always leads to the primary: that of your platform, of a proxy, or of a connection pooler.
-  // A failover then costs some answers 503, and no plant where the standby is a synchronous one.
+  // An address that always points to the primary, such as that of your platform, a proxy or a connection pooler. During
+  // a failover, requests fail with 503. If the standby is synchronous, no acknowledged plant is lost.
   connectionString: process.env['DATABASE_URL'],
-  // One write is under way at a time, whatever the load; the others are for lists.
+  // At most one commit runs at a time. The other connections are for lists.
   max: 10,
-  // What does not answer is a 503, not a request that never ends.
+  // If the database does not respond, requests fail with 503 after these timeouts.
   connectionTimeoutMillis: 5000,
   query_timeout: 30_000,
   keepAlive: true,
 });
-// Without a listener a connection that is lost while idle would end the process.
+// Without a listener, a lost idle connection would end the process.
 pool.on('error', (error) => {
   console.error('connection lost:', error.message);
 });

@@ -1,5 +1,5 @@
-// The service on an SQLite file, with tokens of your own.
-// Copied into a project with Plant Store installed: node serve-sqlite.ts [FILE]
+// The service with an SQLite file and your own tokens.
+// In a project with Plant Store installed: node serve-sqlite.ts [FILE]
 // In a clone of Plant Store: npm run build && node examples/serve-sqlite.ts [FILE]
 import { once } from 'node:events';
 import { PlantStore } from 'plant-store';

@@ -6,11 +6,11 @@ import type { SpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { tracingChannel } from 'node:diagnostics_channel';
 import type { CommitMessage, RequestMessage } from 'plant-store';
 
-/** Makes each request a child of the client's span: tracePlants([new BatchSpanProcessor(exporter)]). */
+/** Makes each request and each commit a span. Example: tracePlants([new BatchSpanProcessor(exporter)]). */
 export function tracePlants(spanProcessors: SpanProcessor[]): void {
   const contextManager = new AsyncLocalStorageContextManager();
   new NodeTracerProvider({ spanProcessors }).register({ contextManager });
-  // OpenTelemetry has no public name for it yet: https://github.com/open-telemetry/opentelemetry-js/issues/6088
+  // This property is not public yet: https://github.com/open-telemetry/opentelemetry-js/issues/6088
   const contexts = contextManager['_asyncLocalStorage'];
   const spans = new WeakMap<object, Span>();
 
