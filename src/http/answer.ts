@@ -42,7 +42,7 @@ export interface Sent {
 const commonHeaders: HeaderList = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff'];
 const jsonHeaders: HeaderList = ['Content-Type', 'application/json', ...commonHeaders];
 
-/** Returns the headers of a response with the given body, which all responses with such a body have. */
+/** Returns the headers that every response with the given body has. */
 export function bodyHeaders(body: Answer['body']): string[] {
   if (body === undefined) return [...commonHeaders];
   return typeof body === 'string' ? [...jsonHeaders, 'Content-Length', `${Buffer.byteLength(body)}`] : [...jsonHeaders];

@@ -12,8 +12,8 @@ const timeoutMs = 10_000;
  * @throws {HttpError} `invalid_token` if the token does not identify a caller.
  * @throws {TypeError} if `authenticate` returns something other than a Caller.
  * @throws {Error} if `authenticate` does not settle within 10 seconds.
- * @throws any error that `authenticate` throws. A PlantStoreError becomes the `cause` of an HttpError `internal`, unless
- *   its code is `storage_unavailable`.
+ * @throws any error that `authenticate` throws. A PlantStoreError becomes the `cause` of an HttpError `internal`,
+ *   unless its code is `storage_unavailable`.
  */
 export function findCaller(authenticate: Authenticate, token: string): Caller | Promise<Caller> {
   try {
@@ -43,8 +43,9 @@ function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
 }
 
 /**
- * Replaces an error that would give the response the status of its code: `invalid_user`, for example, would blame the
- * client. The code `storage_unavailable` is kept, because clients can retry.
+ * Wraps a PlantStoreError from `authenticate` in an error `internal`. Otherwise, the response would have the status of
+ * the PlantStoreError's code, such as 400 for `invalid_user`, although the request is valid. An error with the code
+ * `storage_unavailable` is not wrapped, because clients can retry. Returns any other error unchanged.
  */
 function asInternalError(error: unknown): unknown {
   const isOurs = error instanceof PlantStoreError && error.code !== 'storage_unavailable';

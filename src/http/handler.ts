@@ -22,8 +22,8 @@ import type { ServiceRequest } from './service-request.ts';
 /** The HTTP service without a server. It returns an answer for each request and does not use sockets. */
 export interface Handler {
   /**
-   * Handles a request: checks the route, method, credentials and scope, then runs the operation. If the front has a
-   * reason to refuse the request, returns the answer for this error instead. Never rejects.
+   * Handles a request: checks the route, method, credentials and scope, then runs the operation. If `refusal` is given,
+   * returns the answer for this error instead. Never rejects.
    */
   answer(request: ServiceRequest, refusal?: HttpError): Promise<FinalAnswer>;
   /**
@@ -99,7 +99,7 @@ export function createHandler(owner: string, store: PlantStore, options: Service
       }
       if (operation.scope !== undefined) {
         const found = findCaller(authenticate, bearerToken(request));
-        // Most callers are found synchronously. Without `await`, such a request takes one promise less.
+        // Most callers are found synchronously. Without `await`, such a request creates one promise fewer.
         call.caller = found instanceof Promise ? await found : found;
         checkScope(call.caller, operation.scope);
         takePermit(call, call.caller.user);

@@ -25,8 +25,8 @@ export interface ListRequest extends ListQuery {
 type LongListRequest = ListRequest & { readonly limit: number };
 
 /**
- * Returns the answer to a getPlants request: a JSON array of plants in ascending order of id. A list that is longer than
- * one page is read page by page while it is sent, so memory use does not depend on its length.
+ * Returns the answer to a getPlants request: a JSON array of plants in ascending order of id. A list that is longer
+ * than one page is read page by page while it is sent, so memory use does not depend on its length.
  *
  * @throws {PlantStoreError} any error that the store throws.
  */

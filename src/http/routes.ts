@@ -110,8 +110,8 @@ export interface ResolvedTarget {
 }
 
 /**
- * Finds the route for a request target. If the path begins with `basePath`, the route of the rest is preferred, because
- * some proxies and frameworks do not remove this prefix.
+ * Finds the route for a request target. If the path begins with `basePath`, the route of the remaining path is
+ * preferred, because some proxies and frameworks do not remove this prefix.
  */
 export function resolveTarget(target: string, basePath: string): ResolvedTarget {
   const { path, query } = splitTarget(target);

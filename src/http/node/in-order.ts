@@ -124,7 +124,7 @@ export function lastResponse(socket: Duplex): ServerResponse | undefined {
 }
 
 /**
- * If the latest request on a connection is still waiting, replaces the way it is handled.
+ * If the latest request on a connection is still waiting, replaces the function that handles it.
  *
  * @returns whether the request was waiting.
  */

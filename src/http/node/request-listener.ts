@@ -67,7 +67,8 @@ export function createListenerWithPages(
       return;
     }
     const answer = await handler.answer(new NodeRequest(message), refusal);
-    // A body that has arrived with the header is parsed later in this iteration. Without it, the connection is closed.
+    // If the body has arrived with the header, node:http parses it later in this iteration. The connection then does not
+    // have to be closed.
     if (isBodyIncomplete(message)) await nextTurn();
     let error: unknown;
     const end = (): void => {
@@ -111,9 +112,9 @@ async function refuseHttp2(handler: Handler, message: IncomingMessage, response:
 }
 
 /**
- * Returns whether the connection must be closed after the response, because part of the request may not have arrived
- * yet, or because the request asks to upgrade the connection: node:http drops data that arrives with such a request, and
- * parses later data as a new request.
+ * Returns whether the connection must be closed after the response. This is the case if part of the request may not
+ * have arrived yet, or if the request asks to upgrade the connection. node:http drops data that arrives with such a
+ * request, and parses later data as a new request.
  */
 function mustClose(message: IncomingMessage): boolean {
   return isBodyIncomplete(message) || message.headers.upgrade !== undefined;

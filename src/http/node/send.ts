@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import type { FinalAnswer } from '../answer.ts';
 
 /**
- * The maximum length of a piece of a response body, in UTF-16 code units. Longer bodies are sent in pieces, because data
- * that a client has not read stays in memory outside the heap.
+ * The maximum length of a piece of a response body, in UTF-16 code units. Longer bodies are sent in pieces, because
+ * data that a client has not read stays in memory outside the heap.
  */
 const maxPieceLength = 65_536;
 

@@ -91,8 +91,8 @@ export function createServerFor(listener: RequestListener): Server {
 
 /**
  * The time in milliseconds for which a server that is being stopped still reads requests from idle connections. The
- * `Connection: close` header of a response then tells busy clients that their connection is being closed. Otherwise,
- * requests that they have sent, but that were not read, would fail: with 16 busy clients, all 16 requests.
+ * `Connection: close` header of a response then tells busy clients that their connection is being closed. Without this
+ * time, requests that clients have sent, but that the server has not read, fail: with 16 busy clients, all 16 requests.
  */
 const lingerMs = 100;
 
@@ -136,7 +136,7 @@ export async function drainServer(server: Server, graceMs: number): Promise<void
 
 /** Refuses new connections. The promise resolves when all connections are closed. */
 function stopListening(server: Server): Promise<unknown> {
-  // close() calls this method, which would also close connections on which a request has been sent, but not read.
+  // close() calls this method. It would also close connections on which a request has arrived that is not read yet.
   server.closeIdleConnections = () => undefined;
   const closed = new Promise((resolve) => server.close(resolve));
   Reflect.deleteProperty(server, 'closeIdleConnections');
