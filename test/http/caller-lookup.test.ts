@@ -1,24 +1,31 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Authenticate } from '../../src/http.ts';
+import { PlantStoreError } from '../../src/index.ts';
+import type { Authenticate, Caller } from '../../src/http.ts';
 import { outcome } from '../support/call.ts';
 import { createFetchService, startService } from '../support/service.ts';
 
 describe('authenticate', () => {
-  it('rejects the token if it returns undefined or null', async (t) => {
-    const users = new Map<string, { user: string } | null>([
-      ['ada', { user: 'ada' }],
+  it('is called with well-formed tokens only, and rejects a token if it returns undefined or null', async (t) => {
+    const token = 'A-._~+/z9==';
+    // The scopes of other services grant nothing.
+    const callers = new Map<string, Caller | null>([
+      [token, { user: 'ada', scopes: ['openid', 'plants:read'] }],
       ['eve', null],
     ]);
-    for (const authenticate of [
-      (token: string) => users.get(token),
-      (token: string) => Promise.resolve(users.get(token)),
-    ]) {
+    for (const settle of [(caller: unknown) => caller, (caller: unknown) => Promise.resolve(caller)]) {
+      const received: string[] = [];
+      const authenticate = ((given) => {
+        received.push(given);
+        return settle(callers.get(given));
+      }) as Authenticate;
       const service = await startService(t, { authenticate });
-      for (const token of ['eve', 'joe']) {
-        assert.deepEqual(outcome(await service.call('GET', '/plants', { token })), [401, 40102]);
+      for (const refused of ['a b', '"ada"', 'ada,', '=', 'a=b', "' OR 1=1", 'eve', 'joe']) {
+        assert.deepEqual(outcome(await service.call('GET', '/plants', { token: refused })), [401, 40102], refused);
       }
-      assert.equal((await service.call('GET', '/plants')).status, 200);
+      assert.equal((await service.call('GET', '/plants', { token })).status, 200);
+      assert.equal((await service.call('DELETE', '/plants/1', { token })).status, 403);
+      assert.deepEqual(received, ['eve', 'joe', token, token]);
       assert.deepEqual(service.faults, []);
     }
   });
@@ -48,11 +55,30 @@ describe('authenticate', () => {
     }
   });
 
-  it('may return scopes of other services, which grant nothing', async (t) => {
-    const scopes = 'openid plants:read'.split(' ');
-    const service = await startService(t, { authenticate: () => ({ user: 'ada', scopes }) });
-    assert.equal((await service.call('GET', '/plants')).status, 200);
-    assert.equal((await service.call('POST', '/plants', { body: '{"id":1,"name":"x"}' })).status, 403);
+  const codes = ['invalid_user', 'id_taken', 'saturated', 'closed', 'storage_unsupported'] as const;
+  const causes: [cause: unknown, status: number, error: number][] = [
+    ...[new Error('hunter2'), 'hunter2', undefined].map((cause): [unknown, number, number] => [cause, 500, 50000]),
+    ...codes.map((code): [unknown, number, number] => [new PlantStoreError(code, 'hunter2'), 500, 50000]),
+    [new PlantStoreError('storage_unavailable'), 503, 50300],
+  ];
+  it('causes 500 or 503 without details if it throws or rejects, and the error is reported', async (t) => {
+    let cause: unknown;
+    const authenticate = (token: string): Promise<never> => {
+      if (token === 'ada') throw cause as Error;
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+      return Promise.reject(cause);
+    };
+    const service = await startService(t, { authenticate });
+    for (const [thrown, status, error] of causes) {
+      cause = thrown;
+      for (const token of ['ada', 'bob']) {
+        const answered = await service.call('GET', '/plants', { token });
+        assert.deepEqual(outcome(answered), [status, error], String(cause));
+        assert.equal(answered.headers.get('retry-after'), status === 503 ? '1' : null);
+        assert.doesNotMatch(answered.text, /hunter2/);
+        assert.deepEqual(service.faults.splice(0), [cause]);
+      }
+    }
   });
 
   it('causes 500 and reports an error if its promise does not settle within 10 seconds', async (t) => {

@@ -1,76 +1,104 @@
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
 import { describe, it } from 'node:test';
-import { MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRequestListener } from '../../src/http.ts';
+import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import { outcome } from '../support/call.ts';
 import type { Answered } from '../support/call.ts';
 import { heldStorage } from '../support/held-storage.ts';
-import { describeOnBothFronts, startService } from '../support/service.ts';
+import { listenUrl } from '../support/listen.ts';
+import { startService } from '../support/service.ts';
 
+const secrets = ['TOKEN-SECRET', 'COOKIE-SECRET', 'QUERY-SECRET', 'BODY-SECRET', 'ROW-SECRET'];
 const fern = { body: '{"id":1,"name":"Fern"}' };
 
-const withRetry = (answered: Answered): unknown[] => [...outcome(answered), answered.headers.get('retry-after')];
-
-describe('errors', () => {
-  it('thrown by the storage become 503 with Retry-After, and are reported with their cause', async (t) => {
-    const storage = new MemoryStorage();
-    const cause = new Error('disk full');
-    storage.commit = () => Promise.reject(cause);
-    const service = await startService(t, { storage });
-    const answered = await service.call('POST', '/plants', fern);
-    assert.deepEqual(withRetry(answered), [503, 50300, '1']);
-    assert.doesNotMatch(answered.text, /disk/);
-    assert.deepEqual(
-      service.faults.map((fault) => (fault as Error).cause),
-      [cause],
-    );
-  });
-
-  it('saturated and closed become 503 with Retry-After, and are not reported', async (t) => {
+describe('saturated and closed', () => {
+  it('become 503 with Retry-After, and are not reported', async (t) => {
+    const assertRefused = (answered: Answered): void => {
+      assert.deepEqual([...outcome(answered), answered.headers.get('retry-after')], [503, 50300, '1']);
+    };
     const { storage, release, committing } = heldStorage();
     const service = await startService(t, { store: new PlantStore({ storage, maxPendingWrites: 1 }) });
     const first = service.call('POST', '/plants', fern);
     await committing;
-    const refused = await service.call('POST', '/plants', { body: '{"id":2,"name":"x"}' });
-    assert.deepEqual(withRetry(refused), [503, 50300, '1']);
+    assertRefused(await service.call('POST', '/plants', { body: '{"id":2,"name":"x"}' }));
     release();
     assert.equal((await first).status, 200);
     await service.store.close();
-    assert.deepEqual(withRetry(await service.call('GET', '/plants')), [503, 50300, '1']);
+    assertRefused(await service.call('GET', '/plants'));
     assert.deepEqual(service.faults, []);
   });
 });
 
-describeOnBothFronts('an error that authenticate throws', (start) => {
-  const causes: unknown[] = [
-    new Error('hunter2'),
-    'hunter2',
-    undefined,
-    ...(['invalid_user', 'id_taken', 'saturated', 'closed', 'storage_unsupported'] as const).map(
-      (code) => new PlantStoreError(code, 'hunter2'),
-    ),
-  ];
-  it('becomes 500 without details, and is reported', async (t) => {
-    let cause: unknown;
-    const authenticate = (token: string): Promise<never> => {
-      if (token === 'ada') throw cause as Error;
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
-      return Promise.reject(cause);
+describe('onError', () => {
+  it('writes the error, the method and the path by default, and nothing that the client sent', async (t) => {
+    const printed = t.mock.method(console, 'error', () => undefined);
+    const storage = new MemoryStorage();
+    const row = { code: '23502', detail: 'Failing row contains (ROW-SECRET)' };
+    const failure = new Error('disk full', { cause: Object.assign(new Error('null value'), row) });
+    storage.commit = () => Promise.reject(failure);
+    storage.list = () => Promise.reject(failure);
+    const listener = createRequestListener(new PlantStore({ storage }), { authenticate: () => ({ user: 'ada' }) });
+    // Like a body parser that has not read this body.
+    const server = createServer((request, response) => {
+      listener(Object.assign(request, { body: { name: 'BODY-SECRET' } }), response);
+    });
+    const url = await listenUrl(t, server);
+    const headers = {
+      authorization: 'Bearer TOKEN-SECRET',
+      cookie: 'a=COOKIE-SECRET',
+      'content-type': 'application/json',
     };
-    const service = await start(t, { authenticate });
-    for (cause of causes) {
-      for (const token of ['ada', 'bob']) {
-        const answered = await service.call('GET', '/plants', { token });
-        assert.deepEqual(withRetry(answered), [500, 50000, null], String(cause));
-        assert.doesNotMatch(answered.text, /hunter2/);
-        assert.deepEqual(service.faults.splice(0), [cause]);
-      }
+    for (const [method, path, target, body] of [
+      ['POST', '/plants', '/plants', '{"id":1,"name":"BODY-SECRET"}'],
+      ['GET', '/plants', '/plants', undefined],
+      ['DELETE', '/plants/{id}', '/plants/7', undefined],
+    ] as const) {
+      const init = { method, headers, ...(body !== undefined && { body }) };
+      const response = await fetch(`${url}${target}?a=QUERY-SECRET`, init);
+      assert.deepEqual([response.status, response.headers.get('retry-after')], [503, '1']);
+      assert.deepEqual(await response.json(), { error: 50300, message: 'The storage failed. Try again shortly.' });
+      const text = printed.mock.calls.map(({ arguments: args }) => args.map(String).join(' ')).join('\n');
+      const problem = 'PlantStoreError: The storage failed. Try again shortly. (code storage_unavailable)';
+      assert.ok(text.includes(`${method} ${path} failed: ${problem}\n`), text);
+      assert.match(text, /Caused by Error: disk full\n.*Caused by Error: null value \(code 23502\)\n/s);
+      for (const secret of secrets) assert.ok(!text.includes(secret), `${secret} in ${text}`);
+      assert.ok(text.split('\n').length < 40, text);
+      printed.mock.resetCalls();
     }
   });
 
-  it('becomes 503 with Retry-After and is reported if its code is storage_unavailable', async (t) => {
-    const cause = new PlantStoreError('storage_unavailable');
-    const service = await start(t, { authenticate: () => Promise.reject(cause) });
-    assert.deepEqual(withRetry(await service.call('GET', '/plants')), [503, 50300, '1']);
-    assert.deepEqual(service.faults, [cause]);
-  });
+  const failing: Record<string, () => unknown> = {
+    throws: () => {
+      throw new Error('the hook is broken');
+    },
+    'returns a promise that rejects': () => Promise.reject(new Error('the hook is broken')),
+  };
+  for (const [what, hook] of Object.entries(failing)) {
+    it(`is called once for an error, and does not end the process, if it ${what}`, async (t) => {
+      const printed = t.mock.method(console, 'error', () => undefined);
+      const cause = new Error('disk full');
+      const storage = new MemoryStorage();
+      storage.commit = () => Promise.reject(cause);
+      const calls: [error: unknown, request: object][] = [];
+      const onError = (...call: [unknown, object]): void => {
+        calls.push(call);
+        return hook() as undefined;
+      };
+      const service = await startService(t, { storage, onError });
+      const answered = await service.call('DELETE', '/plants/7?a=1');
+      assert.equal(answered.status, 503);
+      const requestId = answered.headers.get('x-request-id');
+      assert.deepEqual(
+        calls.map(([error, request]) => [(error as Error).cause, request]),
+        [[cause, { requestId, method: 'DELETE', path: '/plants/{id}' }]],
+      );
+      await sleep(1);
+      const lines = printed.mock.calls.map(({ arguments: [line] }) => String(line));
+      assert.match(lines[0] ?? '', /^onError failed: Error: the hook is broken/);
+      assert.match(lines[1] ?? '', /^DELETE \/plants\/\{id\} failed: PlantStoreError.*Caused by Error: disk full/s);
+      assert.equal((await service.call('GET', '/plants')).status, 200);
+    });
+  }
 });
