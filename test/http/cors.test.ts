@@ -2,10 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseCorsOrigin } from '../../src/http/cors.ts';
 import { describeOnBothFronts } from '../support/service.ts';
-import type { StartOptions } from '../support/service.ts';
-import type { HasAfter } from '../support/temporary-folder.ts';
-
-type Send = (method: string, target: string, headers?: Record<string, string>) => Promise<Response>;
 
 const app = 'https://app.example.com';
 const local = 'http://localhost:5173';
@@ -34,74 +30,46 @@ const calls: [method: string, target: string, headers: Record<string, string>, s
   ['GET', '/openapi.json', {}, 200],
 ];
 
+const named = { vary: 'Origin', ...readable(app) };
+const preflight = {
+  'access-control-allow-methods': 'DELETE, OPTIONS',
+  'access-control-allow-headers': 'Authorization, Content-Type, X-Request-Id, traceparent',
+  'access-control-max-age': '7200',
+};
+const otherOrigins = ['https://evil.example', `${app}.evil.example`, 'http://app.example.com', 'null', undefined];
+
+/** The value of the option, the origins of requests, and the headers that every response to them has. */
+const cases: [what: string, values: (string | string[] | undefined)[], origins: (string | undefined)[], object][] = [
+  ['adds no header by default', [undefined, []], [app], {}],
+  ['lets the pages of an origin read every response, errors too', [app, [app], [local, app]], [app], named],
+  ['names no other origin, and varies by origin for caches', [[app, local]], otherOrigins, { vary: 'Origin' }],
+  ['lets all pages read with *, without Vary', ['*'], [app, undefined], readable('*')],
+];
+
 describeOnBothFronts('corsOrigin', (startService) => {
-  const start = async (t: HasAfter, options: StartOptions): Promise<Send> => {
-    const { url, send } = await startService(t, options);
-    return (method, target, headers = {}) => send(new Request(url + target, { method, headers }));
-  };
-
-  it('adds no header by default', async (t) => {
-    for (const options of [{}, { corsOrigin: [] }]) {
-      const send = await start(t, options);
-      for (const [method, target, headers] of calls) {
-        assert.deepEqual(corsOf(await send(method, target, { ...headers, origin: app })), {});
+  for (const [what, values, origins, expected] of cases) {
+    it(what, async (t) => {
+      for (const corsOrigin of values) {
+        const { url, send } = await startService(t, { corsOrigin });
+        for (const origin of origins) {
+          const sent = origin === undefined ? {} : { origin };
+          const call = (method: string, target: string, headers: Record<string, string>): Promise<Response> =>
+            send(new Request(url + target, { method, headers: { ...headers, ...sent } }));
+          for (const [method, target, headers, status] of calls) {
+            const response = await call(method, target, headers);
+            assert.equal(response.status, status, `${method} ${target}`);
+            assert.deepEqual(corsOf(response), expected, `${method} ${target} from ${origin}`);
+          }
+          // A preflight request has no token.
+          const response = await call('OPTIONS', '/plants/1', { 'access-control-request-method': 'DELETE' });
+          assert.deepEqual([response.status, response.headers.get('allow')], [204, 'DELETE, OPTIONS']);
+          const isAllowed = 'access-control-allow-origin' in expected;
+          assert.deepEqual(corsOf(response), { ...expected, ...(isAllowed && preflight) });
+          assert.equal((await call('OPTIONS', '/elsewhere', {})).status, 404);
+        }
       }
-      assert.deepEqual(corsOf(await send('OPTIONS', '/plants', { origin: app })), {});
-    }
-  });
-
-  it('lets the pages of an origin read every response, errors too', async (t) => {
-    for (const corsOrigin of [app, [app], [local, app]]) {
-      const send = await start(t, { corsOrigin });
-      for (const [method, target, headers, status] of calls) {
-        const response = await send(method, target, { ...headers, origin: app });
-        assert.equal(response.status, status, `${method} ${target}`);
-        assert.deepEqual(corsOf(response), { vary: 'Origin', ...readable(app) }, `${method} ${target}`);
-      }
-    }
-  });
-
-  it('names no other origin, and varies by origin for caches', async (t) => {
-    const send = await start(t, { corsOrigin: [app, local] });
-    for (const origin of ['https://evil.example', `${app}.evil.example`, 'http://app.example.com', 'null', undefined]) {
-      for (const method of ['GET', 'OPTIONS']) {
-        const response = await send(method, '/plants', { ...token, ...(origin !== undefined && { origin }) });
-        assert.deepEqual(corsOf(response), { vary: 'Origin' }, `${method} from ${origin}`);
-      }
-    }
-    assert.deepEqual(corsOf(await send('GET', '/plants', { origin: local })), { vary: 'Origin', ...readable(local) });
-  });
-
-  it('lets all pages read with *, without Vary', async (t) => {
-    const send = await start(t, { corsOrigin: '*' });
-    for (const [method, target, headers] of calls) {
-      assert.deepEqual(corsOf(await send(method, target, { ...headers, origin: app })), readable('*'));
-    }
-    assert.deepEqual(corsOf(await send('GET', '/plants')), readable('*'));
-  });
-
-  it('responds to a preflight with 204, without a token', async (t) => {
-    const preflight = {
-      origin: app,
-      'access-control-request-method': 'DELETE',
-      'access-control-request-headers': 'authorization,content-type',
-    };
-    for (const [corsOrigin, expected] of [
-      ['*', readable('*')],
-      [app, { vary: 'Origin', ...readable(app) }],
-    ] as const) {
-      const send = await start(t, { corsOrigin });
-      const response = await send('OPTIONS', '/plants/1', preflight);
-      assert.deepEqual([response.status, response.headers.get('allow')], [204, 'DELETE, OPTIONS']);
-      assert.deepEqual(corsOf(response), {
-        ...expected,
-        'access-control-allow-methods': 'DELETE, OPTIONS',
-        'access-control-allow-headers': 'Authorization, Content-Type, X-Request-Id, traceparent',
-        'access-control-max-age': '7200',
-      });
-      assert.equal((await send('OPTIONS', '/elsewhere', preflight)).status, 404);
-    }
-  });
+    });
+  }
 });
 
 describe('parseCorsOrigin', () => {
