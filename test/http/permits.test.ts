@@ -11,6 +11,7 @@ import { authenticateByName, describeOnBothFronts } from '../support/service.ts'
 import type { AnyService } from '../support/service.ts';
 import { createPlants } from '../support/stored-plants.ts';
 
+const headers = { authorization: 'Bearer ada' };
 const anyMax = fc.integer({ min: 1, max: 200 });
 const anyHolder = fc.integer({ min: 0, max: 4 });
 
@@ -45,6 +46,19 @@ describe('Permits', () => {
 /** Sends a request that needs a permit, but not the storage. */
 const listNothing = (service: AnyService, token: string): Promise<Answered> =>
   service.call('GET', '/plants?limit=0', { token });
+
+/** Waits until the only permit is free. */
+async function untilFree(service: AnyService): Promise<void> {
+  await eventuallyEqual(async () => (await listNothing(service, 'bob')).status, 200);
+}
+
+/** Creates a request body whose end never arrives. */
+const incompleteBody = (): ReadableStream =>
+  new ReadableStream({
+    start: (controller) => {
+      controller.enqueue(Buffer.from('{"id":1,'));
+    },
+  });
 
 function assertSaturated(answered: Answered): void {
   assert.deepEqual([...outcome(answered), answered.headers.get('retry-after')], [503, 50300, '1']);
@@ -100,26 +114,17 @@ describeOnBothFronts('maxInFlight', (startService) => {
     await Promise.all(waiting);
   });
 
-  const fern = '{"id":5000,"name":"Fern"}';
   const lists = ['?limit=10', '?limit=2000', ''].map((query) => `/plants${query}`);
   const requests: [number, string, string, Call?][] = [
-    [200, 'POST', '/plants', { body: fern }],
-    ...[fern, '{', 'x'.repeat(70_000)].map((body): [number, string, string, Call] => [
-      400,
-      'POST',
-      '/plants',
-      { body },
-    ]),
-    [400, 'POST', '/plants', { body: fern, headers: { 'content-type': 'text/plain' } }],
-    [403, 'POST', '/plants', { body: fern, token: 'ada-reads' }],
+    [200, 'POST', '/plants', { body: '{"id":5000,"name":"Fern"}' }],
+    [400, 'POST', '/plants', { body: '{"id":5000,"name":"Fern"}' }],
+    [400, 'POST', '/plants', { body: 'x'.repeat(70_000) }],
+    [403, 'DELETE', '/plants/1', { token: 'ada-reads' }],
     [204, 'DELETE', '/plants/5000'],
     [404, 'DELETE', '/plants/5000'],
-    [400, 'DELETE', '/plants/x'],
-    ...lists.map((target): [number, string, string] => [200, 'GET', target]),
-    ...lists.map((target): [number, string, string] => [200, 'HEAD', target]),
+    ...lists.flatMap((target) => ['GET', 'HEAD'].map((method): [number, string, string] => [200, method, target])),
     [400, 'GET', '/plants?limit=x'],
     [401, 'GET', '/plants', { token: 'unknown' }],
-    [401, 'GET', '/plants', { token: null }],
     [500, 'GET', '/plants', { token: 'failing' }],
   ];
   it('does not include requests that got their whole response', async (t) => {
@@ -145,7 +150,6 @@ describeOnBothFronts('maxInFlight', (startService) => {
     let left = 0;
     storage.list = (user, range) =>
       range.after === undefined || left-- > 0 ? list(user, range) : Promise.reject(new Error('disk full'));
-    const headers = { authorization: 'Bearer ada' };
     // A list with a limit is read twice.
     for (const [target, pages] of [
       ['/plants', 0],
@@ -160,6 +164,57 @@ describeOnBothFronts('maxInFlight', (startService) => {
     left = 0;
     assert.equal((await service.call('GET', '/plants?limit=2000')).status, 503);
     assert.equal((await listNothing(service, 'bob')).status, 200);
-    assert.equal(service.faults.length, 3);
+    const fault = 'PlantStoreError: The storage failed. Try again shortly.';
+    assert.deepEqual(service.faults.map(String), [fault, fault, fault]);
   });
+
+  it('includes lists until their client has disconnected', async (t) => {
+    const service = await startService(t, { maxInFlight: 1 });
+    // 40 MB, which the socket buffers cannot hold.
+    await createPlants(service.store, 4000, 'x'.repeat(10_000));
+    for (const target of ['/plants', '/plants?limit=3000']) {
+      for (const isAborted of [true, false]) {
+        const client = new AbortController();
+        const response = await service.send(new Request(service.url + target, { headers, signal: client.signal }));
+        assertSaturated(await listNothing(service, 'bob'));
+        if (isAborted) client.abort();
+        else await response.body?.cancel();
+        await untilFree(service);
+      }
+    }
+    assert.deepEqual(service.faults, []);
+  });
+
+  for (const [when, createBody] of [
+    ['while their body is incomplete', incompleteBody],
+    ['while their plant is being committed', () => '{"id":1,"name":"Fern"}'],
+  ] as const) {
+    it(`includes creates until their client has disconnected ${when}`, async (t) => {
+      const { storage, release, calls } = heldStorage();
+      const begun = Promise.withResolvers<undefined>();
+      const authenticate = (token: string): ReturnType<typeof authenticateByName> => {
+        begun.resolve(undefined);
+        return authenticateByName(token);
+      };
+      const service = await startService(t, { storage, authenticate, maxInFlight: 1 });
+      const client = new AbortController();
+      const body = createBody();
+      const request = new Request(`${service.url}/plants`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body,
+        duplex: 'half',
+        signal: client.signal,
+      });
+      const responding = service.send(request).catch(() => undefined);
+      await begun.promise;
+      if (typeof body === 'string') await eventuallyEqual(calls, 1);
+      assertSaturated(await listNothing(service, 'bob'));
+      client.abort();
+      release();
+      await responding;
+      await untilFree(service);
+      assert.deepEqual(service.faults, []);
+    });
+  }
 });

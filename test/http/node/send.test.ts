@@ -2,66 +2,91 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, it } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { MemoryStorage } from '../../../src/index.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
 import { listen } from '../../support/listen.ts';
-import { begin, exchange, listRequest, post } from '../../support/raw-http.ts';
+import { begin, exchange, get, listRequest, parseRawAnswer, post } from '../../support/raw-http.ts';
 import { createListener, startService } from '../../support/service.ts';
+import type { Service } from '../../support/service.ts';
 import { createPlants } from '../../support/stored-plants.ts';
+import type { HasAfter } from '../../support/temporary-folder.ts';
 
-describe('sendAnswer', () => {
-  it('stops waiting for a client that stopped reading and then disconnected', async (t) => {
-    const service = await startService(t);
-    await createPlants(service.store, 5000, 'x'.repeat(5000));
+/** Starts a service with 40 MB of plants, which socket buffers cannot hold. `beforeRead` is called before each read. */
+async function startWithLongList(
+  t: HasAfter,
+  beforeRead: (read: number) => Promise<unknown> | undefined = () => undefined,
+): Promise<{ service: Service; reads: { count: number } }> {
+  const storage = new MemoryStorage();
+  const service = await startService(t, { storage });
+  await createPlants(service.store, 20_000, 'x'.repeat(2000));
+  const list = storage.list.bind(storage);
+  const reads = { count: 0 };
+  storage.list = async (user, range) => {
+    await beforeRead(++reads.count);
+    return list(user, range);
+  };
+  return { service, reads };
+}
+
+describe('a long list', () => {
+  it('waits for a client that does not read, and is not read further when the client disconnects', async (t) => {
+    const { service, reads } = await startWithLongList(t);
     const { connection, response } = await begin(t, service, listRequest, { isPaused: true });
-    await eventuallyEqual(() => response.listenerCount('drain'), 1);
+    for (let seen = -1; reads.count === 0 || seen !== reads.count;) {
+      seen = reads.count;
+      await sleep(50);
+    }
+    assert.ok(reads.count < 20, `${reads.count} pages were read for a client that does not read`);
+    assert.equal(response.listenerCount('drain'), 1);
+    const before = reads.count;
     connection.socket.destroy();
     await eventuallyEqual(() => response.listenerCount('drain'), 0);
+    for (let turn = 0; turn < 10; turn++) await nextTurn();
+    assert.deepEqual([reads.count, service.faults], [before, []]);
   });
 
-  it('reads one page for a HEAD request, and no further page of a list after its client has disconnected', async (t) => {
-    const storage = new MemoryStorage();
-    const service = await startService(t, { storage });
-    await createPlants(service.store, 5000, 'x'.repeat(2000));
-    const list = storage.list.bind(storage);
-    const [third, mayGoOn] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
-    let reads = 0;
-    storage.list = async (user, range) => {
-      if (++reads === 3) {
-        third.resolve(undefined);
-        await mayGoOn.promise;
-      }
-      return list(user, range);
-    };
+  it('is read once for HEAD, and not further if the client disconnects while a page is being read', async (t) => {
+    const [third, resumed] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+    const { service, reads } = await startWithLongList(t, (read) => {
+      if (read !== 3) return undefined;
+      third.resolve(undefined);
+      return resumed.promise;
+    });
     assert.equal((await service.call('HEAD', '/plants')).status, 200);
-    assert.equal(reads, 1);
-    reads = 0;
+    assert.equal(reads.count, 1);
+    reads.count = 0;
     const { connection, response } = await begin(t, service, listRequest.replace('/plants', '/plants?after=0'));
     await third.promise;
     const gone = once(response, 'close');
     connection.socket.resetAndDestroy();
     await gone;
-    mayGoOn.resolve(undefined);
+    resumed.resolve(undefined);
     for (let turn = 0; turn < 10; turn++) await nextTurn();
-    assert.equal(reads, 3);
-    assert.equal(response.listenerCount('drain'), 0);
+    assert.deepEqual([reads.count, response.listenerCount('drain')], [3, 0]);
   });
 });
 
 describe('a response that a middleware has already begun', () => {
-  it('closes the connection, and the error is reported', async (t) => {
-    const { listener, faults } = createListener(t);
+  it('closes the connection, is reported, and returns its permit', async (t) => {
+    const { store, listener, faults } = createListener(t, { maxInFlight: 1 });
+    await createPlants(store, 2500);
     // For example, because its time limit has passed.
     const server = createServer((request, response) => {
-      response.writeHead(503);
+      if (request.headers['x-late'] !== undefined) response.writeHead(503);
       listener(request, response);
     });
     const port = await listen(t, server);
-    const malformed = listRequest.replace('Host: x', 'Host: x\r\nHost: y');
-    for (const text of [listRequest, post('{'), post('', 100_000), malformed]) {
+    const late = 'X-Late: yes\r\n';
+    for (const text of [
+      ...['/plants', '/plants?limit=1', '/plants?limit=2000'].map((target) => get(target, late)),
+      get('/plants', `${late}Host: y\r\n`),
+      post('', 100_000).replace('\r\n', `\r\n${late}`),
+    ]) {
       await exchange(t, port, text);
       assert.match(faults.splice(0).map(String).join(), /^Error[^,]*ERR_HTTP_HEADERS_SENT[^,]*$/);
+      const { status } = parseRawAnswer(await exchange(t, port, get('/plants?limit=0', 'Connection: close\r\n')));
+      assert.equal(status, 200);
     }
   });
 });
