@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { clientOf, traceparentOf } from '../../src/http/request-identity.ts';
+import { clientOf, requestIdOf, traceparentOf } from '../../src/http/request-identity.ts';
 
 const request = (header: string, value: string): { header: (name: string) => string | undefined } => ({
   header: (name) => (name === header ? value : undefined),
@@ -9,20 +9,24 @@ const request = (header: string, value: string): { header: (name: string) => str
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const parentId = '00f067aa0ba902b7';
 
+describe('requestIdOf', () => {
+  it('returns the id that the client has sent if it is usable, or else a new unique id', () => {
+    for (const usable of ['a', 'x'.repeat(128), "!#$%&'()*+,-./:;<=>?@[]^_`{|}~"]) {
+      assert.equal(requestIdOf(request('x-request-id', usable)), usable);
+    }
+    const unusable = ['', 'x'.repeat(129), 'a b', 'a"b', 'a\\b', 'café'].map((id) => request('x-request-id', id));
+    const made = [...unusable, request('host', 'x'), request('host', 'x')].map(requestIdOf);
+    for (const id of made) assert.match(id, /^[\w-]{12}-[\da-z]+$/);
+    assert.equal(new Set(made).size, made.length);
+  });
+});
+
 describe('traceparentOf', () => {
-  it('returns a valid traceparent (W3C Trace Context §3.2)', () => {
-    for (const [version, rest] of [
-      ['00', '00'],
-      ['00', 'ff'],
-      ['01', '01'],
-      ['fe', '01-more'],
-    ] as const) {
+  it('returns a valid traceparent, and undefined for any other (W3C Trace Context §3.2)', () => {
+    for (const [version, rest] of ['00 00', '00 ff', '01 01', 'fe 01-more'].map((parts) => parts.split(' '))) {
       const valid = `${version}-${traceId}-${parentId}-${rest}`;
       assert.equal(traceparentOf(request('traceparent', valid)), valid);
     }
-  });
-
-  it('returns undefined for an invalid traceparent', () => {
     for (const invalid of [
       '',
       traceId,
