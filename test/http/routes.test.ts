@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { findRoute, resolveTarget, splitTarget } from '../../src/http/routes.ts';
+import { resolveTarget, splitTarget } from '../../src/http/routes.ts';
 import { outcome } from '../support/call.ts';
 import { exchange, parseRawAnswer } from '../support/raw-http.ts';
-import { startService } from '../support/service.ts';
+import { describeOnBothFronts, startService } from '../support/service.ts';
+import { createPlants } from '../support/stored-plants.ts';
 
 describe('splitTarget', () => {
   it('splits a target into path and query', () => {
@@ -17,14 +18,6 @@ describe('splitTarget', () => {
       ['*', '*', ''],
     ];
     for (const [target, path, query] of targets) assert.deepEqual({ ...splitTarget(target) }, { path, query }, target);
-  });
-});
-
-describe('findRoute', () => {
-  it('returns the route, the encoded id and the value of Allow', () => {
-    const match = findRoute('/plants/%2D1');
-    assert.deepEqual([match?.route.path, match?.idText, match?.allow], ['/plants/{id}', '%2D1', 'DELETE, OPTIONS']);
-    assert.equal(findRoute('/plants')?.idText, '');
   });
 });
 
@@ -43,16 +36,15 @@ describe('resolveTarget', () => {
 });
 
 describe('routes', () => {
-  it('responds with 404 to every other path, with and without a token', async (t) => {
+  it('respond with 404 to every other path, with and without a token', async (t) => {
     const service = await startService(t);
-    const paths = ['/', '//plants', '/plants/', '/plants/1/', '/plants//1', '/Plants', '/plants/1/2', '/%70lants'];
-    for (const path of [...paths, '/plants;x', '/openapiXjson']) {
+    for (const path of ['//plants', '/plants/1/', '/plants//1', '/%70lants', '/plants;x', '/openapiXjson']) {
       assert.deepEqual(outcome(await service.call('GET', path, { token: null })), [404, 40401], path);
       assert.deepEqual(outcome(await service.call('DELETE', path)), [404, 40401], path);
     }
   });
 
-  it('responds with 405 and Allow to a method that a path does not support, even without a token', async (t) => {
+  it('respond with 405 and Allow to a method that a path does not support, even without a token', async (t) => {
     const service = await startService(t);
     for (const [path, allow] of [
       ['/plants', 'GET, POST, HEAD, OPTIONS'],
@@ -67,7 +59,7 @@ describe('routes', () => {
     }
   });
 
-  it('accepts the absolute form of a target, which requires a token too', async (t) => {
+  it('accept the absolute form of a target, and require a token', async (t) => {
     const { port } = await startService(t);
     const send = async (start: string): Promise<ReturnType<typeof parseRawAnswer>> =>
       parseRawAnswer(await exchange(t, port, `${start}\r\nConnection: close\r\n\r\n`));
@@ -78,6 +70,24 @@ describe('routes', () => {
     }
     for (const target of ['http://x', 'http://x?/plants', '*', '?']) {
       assert.match(String((await send(`OPTIONS ${target} HTTP/1.1\r\nHost: x`)).status), /^40[04]$/, target);
+    }
+  });
+});
+
+describeOnBothFronts('basePath', (start) => {
+  it('is the prefix of Link and of the server URL, whether or not requests arrive with it', async (t) => {
+    const service = await start(t, { basePath: '/garden' });
+    await createPlants(service.store, 2);
+    const headers = { authorization: 'Bearer ada' };
+    const get = (target: string): Promise<Response> => service.send(new Request(service.url + target, { headers }));
+    for (const prefix of ['', '/garden']) {
+      const { headers: received } = await get(`${prefix}/plants?limit=1`);
+      assert.equal(received.get('link'), '</garden/plants?limit=1&after=0>; rel="next"');
+      const document = (await (await get(`${prefix}/openapi.json`)).json()) as { servers: unknown };
+      assert.deepEqual(document.servers, [{ url: '/garden' }]);
+      for (const target of ['/gardens/plants', '/garden', `/garden${prefix}/garden/plants`, '/Garden/plants']) {
+        assert.equal((await get(target)).status, 404, target);
+      }
     }
   });
 });

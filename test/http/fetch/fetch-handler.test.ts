@@ -22,15 +22,9 @@ describe('createFetchHandler', () => {
     await canceled.body?.cancel();
     await handler(newRequest('HEAD', '/plants', { headers }));
     await handler(newRequest('DELETE', '/plants/1', { headers }));
-    assert.deepEqual(
-      messages.map(({ operation, status, isComplete }) => [operation, status, isComplete]),
-      [
-        ['getPlants', 200, true],
-        ['getPlants', 200, false],
-        ['getPlants', 200, true],
-        ['deletePlant', 204, true],
-      ],
-    );
+    const ended = messages.map(({ operation, status, isComplete }) => [operation, status, isComplete].join(' '));
+    const expected = ['getPlants 200 true', 'getPlants 200 false', 'getPlants 200 true', 'deletePlant 204 true'];
+    assert.deepEqual(ended, expected);
     const { requestId, client, bytes } = messages[0] ?? {};
     assert.deepEqual([requestId, client, bytes], ['a', '192.0.2.1', undefined]);
   });
@@ -40,29 +34,26 @@ describe('createFetchHandler', () => {
     const { handler, store } = createHandler(t);
     for (const each of [node.store, store]) await createPlants(each, 1001);
     const ofConnection = ['connection', 'date', 'keep-alive', 'transfer-encoding'];
-    for (const [method, target, token] of [
-      ['GET', '/plants?limit=2', 'ada'],
-      ['GET', '/plants?limit=1001', 'ada'],
-      ['GET', '/plants', 'ada'],
-      ['HEAD', '/plants', 'ada'],
-      ['HEAD', '/plants?limit=2', 'ada'],
-      ['GET', '/plants', 'unknown'],
-      ['POST', '/plants', 'ada'],
-      ['DELETE', '/plants/1', 'ada'],
-      ['DELETE', '/plants/1', 'ada'],
-      ['PUT', '/plants', 'ada'],
-      ['OPTIONS', '/plants', 'ada'],
-      ['GET', '/elsewhere', 'ada'],
-      ['HEAD', '/openapi.json', 'ada'],
-    ] as const) {
+    for (const request of [
+      'GET /plants?limit=2 ada',
+      'GET /plants?limit=1001 ada',
+      'GET /plants ada',
+      'GET /plants unknown',
+      'HEAD /plants ada',
+      'HEAD /plants?limit=2 ada',
+      'HEAD /openapi.json ada',
+      'DELETE /plants/1 ada',
+      'PUT /plants ada',
+      'OPTIONS /plants ada',
+    ]) {
+      const [method = '', target = '', token = ''] = request.split(' ');
       const headers = { authorization: `Bearer ${token}`, 'x-request-id': 'a' };
       const expected = await fetch(node.url + target, { method, headers });
       const response = await handler(newRequest(method, target, { headers }));
-      const what = `${method} ${target}`;
-      assert.equal(response.status, expected.status, what);
+      assert.equal(response.status, expected.status, request);
       const ofService = [...expected.headers].filter(([name]) => !ofConnection.includes(name));
-      assert.deepEqual([...response.headers], ofService, what);
-      assert.equal(await response.text(), await expected.text(), what);
+      assert.deepEqual([...response.headers], ofService, request);
+      assert.equal(await response.text(), await expected.text(), request);
     }
   });
 
@@ -97,25 +88,4 @@ describe('createFetchHandler', () => {
       message: /^createFetchHandler has no option mountPath/,
     });
   });
-});
-
-describe('basePath of createFetchHandler', () => {
-  for (const [host, prefix] of [
-    ['removes', ''],
-    ['passes on', '/garden'],
-  ] as const) {
-    it(`works with a host that ${host} the prefix`, async (t) => {
-      const { handler, store } = createHandler(t, { basePath: '/garden' });
-      for (const id of [1, 2]) await store.createPlant('ada', { id, name: `${id}` });
-      const headers = { authorization: 'Bearer ada' };
-      const page = await handler(newRequest('GET', `${prefix}/plants?limit=1`, { headers }));
-      assert.equal(page.headers.get('link'), '</garden/plants?limit=1&after=1>; rel="next"');
-      const document = await handler(newRequest('GET', `${prefix}/openapi.json`));
-      assert.deepEqual(((await document.json()) as { servers: unknown }).servers, [{ url: '/garden' }]);
-      assert.equal((await handler(newRequest('DELETE', `${prefix}/plants/2`, { headers }))).status, 204);
-      for (const target of ['/gardens/plants', '/garden', `/garden${prefix}/garden/plants`, '/Garden/plants']) {
-        assert.equal((await handler(newRequest('GET', target, { headers }))).status, 404, target);
-      }
-    });
-  }
 });
