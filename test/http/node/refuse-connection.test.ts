@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
+import { assertDescribed } from '../../support/described.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
 import {
   chunkedPost,
-  exchange,
+  createRequest,
   get,
   head,
   listRequest,
@@ -16,25 +17,104 @@ import {
   post,
   RawConnection,
 } from '../../support/raw-http.ts';
-import type { Service } from '../../support/service.ts';
-import { startHeldService, startImpatientService, startService } from '../../support/service.ts';
-import type { HasAfter } from '../../support/temporary-folder.ts';
+import type { RawAnswer } from '../../support/raw-http.ts';
+import { countConnections, startHeldService, startImpatientService, startService } from '../../support/service.ts';
 
-const fern = '{"id":1,"name":"Fern"}';
 const ivy = '{"id":2,"name":"Ivy"}';
+const lastList = get('/plants', 'Connection: close\r\n');
+const beginning = post(ivy.slice(0, -1), ivy.length);
+const beginningInChunks = `${chunkedPost}15\r\n${ivy}\r\n`;
+const withoutToken = 'POST /plants HTTP/1.1\r\nHost: x\r\n';
+const chunked = 'Transfer-Encoding: chunked\r\n\r\n';
+const connectRequest = 'CONNECT example.com:80 HTTP/1.1\r\nHost: x\r\n\r\n';
+const upgradeRequest = 'GET /plants HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n';
+const ask = (text: string): string => text.replace('Host: x', 'Host: x\r\nExpect: 100-continue');
+const askToCreate = ask(post('', ivy.length));
 
-/** Starts an impatient service that stores plant 1 of ada. */
-async function startWithPlant(t: HasAfter): Promise<Service> {
-  const service = await startImpatientService(t);
-  await service.store.createPlant('ada', { id: 1, name: 'Fern' });
-  return service;
+/**
+ * What a client sends, and whether it then ends its side of the connection or waits for a timeout. `outcomes` are the
+ * responses: the integer of an Error body, or else the status. `rest` is sent after the first response.
+ */
+const exchanges: [
+  what: string,
+  text: string,
+  then: 'waits' | 'times out' | 'ends',
+  outcomes: number[],
+  rest?: string,
+][] = [
+  ['input that is not HTTP', 'garbage\r\n\r\n', 'waits', [40009]],
+  ['NUL bytes', '\0\0\0\0', 'waits', [40009]],
+  ['an unknown version', 'GET /plants HTTP/9.9\r\n\r\n', 'waits', [40009]],
+  ['a header without a colon', 'GET /plants HTTP/1.1\r\nHost x\r\n\r\n', 'waits', [40009]],
+  ['a header that is too large', get('/plants', `X: ${'x'.repeat(20_000)}\r\n`), 'waits', [43100]],
+  ['a header that times out', 'GET /pla', 'times out', [40800]],
+  ['a body that times out', beginning, 'times out', [40800], '}'],
+  ['a chunked body that times out', beginningInChunks, 'times out', [40800], '0\r\n\r\n'],
+  ['a body that ends too early', beginning, 'ends', [40009]],
+  ['a chunked body that ends too early', beginningInChunks, 'ends', [40009]],
+  ['a chunked body that is not HTTP', `${beginningInChunks}zz\r\n`, 'waits', [40009]],
+  ['a chunk that is too large', `${chunkedPost}10001\r\n${'x'.repeat(65_537)}`, 'waits', [40008]],
+  ['no body, then a list', `${post('').replace('Content-Length: 0\r\n', '')}${lastList}`, 'waits', [40001, 200]],
+  ['GET with a body that is not HTTP', get('/plants', chunked.slice(0, -2)), 'waits', [200], 'zz\r\n'],
+  ['DELETE with a body that is not HTTP', `DELETE /plants/9 HTTP/1.1\r\n${head}${chunked}`, 'waits', [40402], 'zz\r\n'],
+  ['no token, and a body that is not HTTP', `${withoutToken}${chunked}zz\r\n`, 'waits', [40009]],
+  ['no token, and then a body that is not HTTP', `${withoutToken}${chunked}1\r\na\r\n`, 'waits', [40101], 'zz\r\n'],
+  ['no token, and a body that times out', `${withoutToken}Content-Length: 5\r\n\r\nab`, 'times out', [40101]],
+  [
+    'no token, and a body that arrives later, before another request',
+    `${withoutToken}Content-Length: 5\r\n\r\nab`,
+    'waits',
+    [40101],
+    `cde${createRequest(2)}`,
+  ],
+  [
+    'no token, and bodies that arrive with their headers, before another request',
+    `${withoutToken}Content-Length: 5\r\n\r\nabcde${withoutToken}${chunked}1\r\na\r\n0\r\n\r\n${lastList}`,
+    'waits',
+    [40101, 40101, 200],
+  ],
+  ['CONNECT', connectRequest, 'waits', [40401]],
+  ['CONNECT after a response', listRequest, 'waits', [200, 40401], connectRequest],
+  ['an expectation and no valid token', askToCreate.replace('ada', 'nobody'), 'waits', [40102]],
+  ['an expectation and an unknown path', askToCreate.replace('/plants', '/plant'), 'waits', [40401]],
+  ['an expectation and another media type', askToCreate.replace('application/json', 'text/plain'), 'waits', [40007]],
+  ['an expectation and a body that is too large', ask(post('', 65_537)), 'waits', [40008]],
+  ['another expectation, which is ignored', get('/plants', 'Expect: x\r\nConnection: close\r\n'), 'waits', [200]],
+];
+
+/** Asserts that the OpenAPI document describes the response if the request was malformed, too large or too slow. */
+function assertEarlyErrorDescribed({ status, head: headers, json, error = 0 }: RawAnswer): void {
+  if (![40009, 40800, 43100].includes(error)) return;
+  const pairs = headers
+    .split('\r\n')
+    .slice(1)
+    .map((line) => line.split(': ') as [string, string]);
+  assertDescribed('GET', '/plants', { status, headers: new Headers(pairs), text: JSON.stringify(json) });
 }
 
-/** Asserts that no request had an effect on a service from {@link startWithPlant}. */
-async function assertUnchanged({ store, faults }: Service): Promise<void> {
-  assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
-  assert.deepEqual(faults, []);
-}
+describe('a connection gets its responses, is closed, and changes nothing', { concurrency: true }, () => {
+  for (const [what, text, then, outcomes, rest] of exchanges) {
+    it(`after ${what}`, async (t) => {
+      const start = then === 'times out' ? startImpatientService : startService;
+      const { store, port, faults } = await start(t);
+      await store.createPlant('ada', { id: 1, name: 'Fern' });
+      const connection = await RawConnection.open(t, port, text);
+      if (then === 'ends') connection.socket.end();
+      if (rest !== undefined) {
+        await connection.until(/[}\]]$/);
+        connection.send(rest);
+      }
+      const answers = parseRawAnswers(await connection.untilClosed());
+      assert.deepEqual(
+        answers.map(({ status, error }) => error ?? status),
+        outcomes,
+      );
+      assert.match(answers.at(-1)?.head ?? '', /^Connection: close\r?$/m);
+      answers.forEach(assertEarlyErrorDescribed);
+      assert.deepEqual([await store.listPlants('ada'), faults], [[{ id: 1n, name: 'Fern' }], []]);
+    });
+  }
+});
 
 describe('the response to a request that the server does not read completely', { concurrency: true }, () => {
   const refused: [string, string, number][] = [
@@ -42,7 +122,7 @@ describe('the response to a request that the server does not read completely', {
     ['a body that is too large', post('', 8_000_000), 400],
     ['a header that is too large', `GET /plants HTTP/1.1\r\n${head}X: `, 431],
     ['input that is not HTTP', 'garbage\r\n\r\n', 400],
-    ['CONNECT', 'CONNECT example.com:80 HTTP/1.1\r\nHost: x\r\n\r\n', 404],
+    ['CONNECT', connectRequest, 404],
   ];
   for (const [name, text, status] of refused) {
     it(`reaches a client that sends the whole request before it reads: ${name}`, async (t) => {
@@ -76,74 +156,14 @@ describe('the response to a request that the server does not read completely', {
   });
 });
 
-describe('an incomplete request', { concurrency: true }, () => {
-  for (const [name, text, rest] of [
-    ['a POST without the end of its body', post(ivy.slice(0, -1), ivy.length), '}'],
-    ['a POST without its last chunk', `${chunkedPost}15\r\n${ivy}\r\n`, '0\r\n\r\n'],
-  ] as const) {
-    it(`has no effect if it times out: ${name}`, async (t) => {
-      const service = await startWithPlant(t);
-      const connection = await RawConnection.open(t, service.port, text);
-      assert.match(await connection.until(/\}$/), /^HTTP\/1\.1 408 /);
-      // The rest arrives while the connection is being closed.
-      connection.send(rest);
-      await connection.untilClosed();
-      await assertUnchanged(service);
-    });
-
-    it(`has no effect if the client ends its side of the connection: ${name}`, async (t) => {
-      const service = await startWithPlant(t);
-      const connection = await RawConnection.open(t, service.port, text);
-      connection.socket.end();
-      assert.match(await connection.untilClosed(), /^HTTP\/1\.1 400 [^]*40009/);
-      await assertUnchanged(service);
-    });
-  }
-
-  it('has no effect if the rest is not HTTP', async (t) => {
-    const service = await startWithPlant(t);
-    const text = await exchange(t, service.port, `${chunkedPost}15\r\n${ivy}\r\nzz\r\n`);
-    assert.match(text, /^HTTP\/1\.1 400 [^]*40009/);
-    await assertUnchanged(service);
-  });
-
-  it('gets one response if the response does not depend on the rest', async (t) => {
-    const { store, port } = await startService(t);
-    const broken = `GET /plants HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(40)}zz\r\n`;
-    for (const [from, to] of [
-      [0, 1],
-      [1, 2500],
-    ] as const) {
-      const ids = Array.from({ length: to - from }, (_, n) => from + n);
-      await Promise.all(ids.map((id) => store.createPlant('ada', { id, name: 'Fern' })));
-      const answer = await exchange(t, port, broken);
-      // Node.js 22 cuts off a chunked list, which its client cannot mistake for a complete one.
-      const end = to === 1 ? String.raw`"Fern"\}\]$` : '';
-      assert.match(answer, new RegExp(String.raw`^HTTP/1\.1 (?:400 [^]*40009,|200 OK[^]*${end})`));
-      assert.equal(answer.split('HTTP/1.1 ').length, 2);
-    }
-  });
-
-  it('has its effect at once if its method is DELETE, whose body is not read', async (t) => {
-    for (const framing of ['Content-Length: 100000', 'Transfer-Encoding: chunked']) {
-      const { store, port } = await startWithPlant(t);
-      const connection = await RawConnection.open(t, port, `DELETE /plants/1 HTTP/1.1\r\n${head}${framing}\r\n\r\n`);
-      assert.match(await connection.until(/\r\n\r\n$/), /^HTTP\/1\.1 204 [^]*\r\nConnection: close\r\n/);
-      assert.deepEqual(await store.listPlants('ada'), []);
-      connection.send('2\r\nab\r\n');
-      await connection.untilClosed();
-    }
-  });
-});
-
 describe('a client that ends its side of the connection', () => {
   it('gets the responses to its requests', async (t) => {
-    const { port } = await startWithPlant(t);
+    const { port } = await startService(t);
     const connection = await RawConnection.open(t, port, post(ivy) + listRequest);
     connection.socket.end();
     assert.deepEqual(
       parseRawAnswers(await connection.untilClosed()).map(({ json }) => json),
-      [{ name: 'Ivy' }, [{ name: 'Fern' }, { name: 'Ivy' }]],
+      [{ name: 'Ivy' }, [{ name: 'Ivy' }]],
     );
   });
 
@@ -151,55 +171,60 @@ describe('a client that ends its side of the connection', () => {
     const service = await startHeldService(t);
     const [connection, socket] = await openAccepted(t, service);
     const ended = once(socket, 'end');
-    connection.send(post(fern));
+    connection.send(post(ivy));
     connection.socket.end();
     await ended;
     service.release();
-    assert.match(await connection.untilClosed(), /^HTTP\/1\.1 200 OK[^]*"Fern"\}$/);
+    assert.match(await connection.untilClosed(), /^HTTP\/1\.1 200 OK[^]*"Ivy"\}$/);
   });
 });
 
 describe('Expect: 100-continue', () => {
-  const ask = (text: string): string => text.replace('Host: x', 'Host: x\r\nExpect: 100-continue');
-  const askToCreate = ask(post('', fern.length));
-
-  it('gets 100 Continue before the body is read', async (t) => {
+  it('gets 100 Continue before the body is read, after the response to an earlier request', async (t) => {
     const { port } = await startService(t);
-    const connection = await RawConnection.open(t, port, askToCreate);
-    await connection.until(/^HTTP\/1\.1 100 Continue\r\n\r\n$/);
-    connection.send(fern);
+    const connection = await RawConnection.open(t, port, listRequest + askToCreate);
+    await connection.until(/^HTTP\/1\.1 200 OK[^]*\[\]HTTP\/1\.1 100 Continue\r\n\r\n$/);
+    connection.send(ivy);
     assert.match(await connection.until(/\}$/), /100 Continue\r\n\r\nHTTP\/1\.1 200 OK/);
-  });
-
-  it('gets the error response if the request is refused without its body', async (t) => {
-    const { port } = await startService(t);
-    for (const [text, status] of [
-      [askToCreate.replace('ada', 'nobody'), 401],
-      [askToCreate.replace('/plants', '/plant'), 404],
-      [askToCreate.replace('application/json', 'text/plain'), 400],
-      [ask(post('', 65_537)), 400],
-    ] as const) {
-      assert.equal(parseRawAnswer(await exchange(t, port, text)).status, status);
-    }
   });
 
   it('gets 100 Continue even if the body was sent with it, because node:http would close the connection', async (t) => {
     const { port } = await startService(t);
-    const received = (await RawConnection.open(t, port, ask(post(fern)))).until(/\}$/);
+    const received = (await RawConnection.open(t, port, ask(post(ivy)))).until(/\}$/);
     assert.match(await received, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP[^]*\r\nConnection: keep-alive\r\n/);
   });
+});
 
-  it('gets 100 Continue after the response to the earlier request', async (t) => {
-    const { port } = await startService(t);
-    const connection = await RawConnection.open(t, port, post(fern) + askToCreate);
-    await connection.until(/^HTTP\/1\.1 200 OK[^]*\}HTTP\/1\.1 100 Continue\r\n\r\n$/);
-    connection.send(fern);
-    assert.match(await connection.until(/40003/), /100 Continue\r\n\r\nHTTP\/1\.1 400 /);
-  });
+describe('CONNECT', () => {
+  for (const [what, earlier] of [
+    ['its client resets the connection', ''],
+    ['the connection is already being closed', upgradeRequest],
+  ] as const) {
+    it(`does not end the process when ${what}`, async (t) => {
+      const { server, port } = await startService(t);
+      for (let n = 0; n < 5; n++) {
+        const received = once(server, 'connect');
+        const connection = await RawConnection.open(t, port, earlier);
+        if (earlier !== '') await connection.until(/\}$/);
+        connection.send(connectRequest);
+        await received;
+        connection.send('more');
+        connection.socket.resetAndDestroy();
+      }
+      await eventuallyEqual(() => countConnections(server), 0);
+      await (await RawConnection.open(t, port, listRequest)).until(/\[\]$/);
+    });
+  }
 
-  it('is ignored if it is another expectation (RFC 9110 §10.1.1)', async (t) => {
-    const { port } = await startService(t);
-    const text = get('/plants', 'Expect: miracles\r\nConnection: close\r\n');
-    assert.equal(parseRawAnswer(await exchange(t, port, text)).status, 200);
+  it('closes the connection if the response to an earlier request is pending', async (t) => {
+    const { server, store, port, faults, release, committing } = await startHeldService(t);
+    const connection = await RawConnection.open(t, port, createRequest(1));
+    await committing;
+    connection.send(connectRequest);
+    assert.equal(await connection.untilClosed(), '');
+    release();
+    await eventuallyEqual(async () => (await store.listPlants('ada')).length, 1);
+    assert.equal(await countConnections(server), 0);
+    assert.deepEqual(faults, []);
   });
 });

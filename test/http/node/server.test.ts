@@ -3,52 +3,13 @@ import { spawn } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../../src/index.ts';
 import { createPlantServer } from '../../../src/http.ts';
-import { assertDescribed } from '../../support/described.ts';
-import { begin, exchange, head, listRequest, parseRawAnswer, post, RawConnection } from '../../support/raw-http.ts';
-import { startImpatientService, startService } from '../../support/service.ts';
+import { RawConnection } from '../../support/raw-http.ts';
 import { connectionLimit, openFileLimit } from '../../../src/http/node/connection-limit.ts';
 import { readDocument } from '../../support/documents.ts';
-import { eventually, eventuallyEqual } from '../../support/eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { evalArgs } from '../../support/run-program.ts';
 import { untilListening } from '../../support/server-process.ts';
 import { sourceUrl } from '../../support/sources.ts';
-import { createPlants } from '../../support/stored-plants.ts';
-
-function assertError(text: string, status: number, error: number): void {
-  const answer = parseRawAnswer(text);
-  assert.deepEqual([answer.status, answer.error], [status, error]);
-  const headers = answer.head
-    .split('\r\n')
-    .slice(1)
-    .map((line) => line.split(': ') as [string, string]);
-  assertDescribed('GET', '/plants', { status, headers: new Headers(headers), text: JSON.stringify(answer.json) });
-}
-
-describe('a request that node:http rejects', () => {
-  it('gets an Error body', async (t) => {
-    const { port } = await startService(t);
-    const refused = [
-      ['GET /plants HTTP/1.1\r\nHost x\r\n\r\n', 400, 40009],
-      ['GET /plants HTTP/9.9\r\n\r\n', 400, 40009],
-      ['\0\0\0\0', 400, 40009],
-      ['GET /plants HTTP/1.1\r\n\r\n', 400, 40009],
-      [`POST /plants HTTP/1.1\r\n${head}Transfer-Encoding: gzip, chunked\r\n\r\n`, 400, 40009],
-      [`GET /plants HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 43100],
-      // node:http accepts 129 fields, and only Node.js 26 rejects 130.
-      [`GET /plants HTTP/1.1\r\nHost: x\r\n${'a:\r\n'.repeat(128)}\r\n`, 431, 43100],
-      [`GET /plants HTTP/1.1\r\nHost: x\r\n${'a:\r\n'.repeat(129)}\r\n`, 431, 43100],
-    ] as const;
-    for (const [text, status, error] of refused) {
-      assertError(await exchange(t, port, text), status, error);
-    }
-  });
-
-  it('gets 408 if it does not arrive in time', async (t) => {
-    const { port } = await startImpatientService(t);
-    const texts = ['GET /plants HTT', post('{"id":1', 100)].map((text) => exchange(t, port, text));
-    for (const text of await Promise.all(texts)) assertError(text, 408, 40800);
-  });
-});
 
 describe('an incomplete request header', () => {
   it('uses little memory, even if it consists of thousands of fields', async (t) => {
@@ -99,18 +60,5 @@ describe('limits of a server', () => {
         new RegExp(`^\\| [^|]+ \\| ([\\d,]+)( s)? +\\| \`server\\.${property}\``, 'm').exec(page) ?? [];
       assert.equal(server[property], Number(given.replace(',', '')) * (unit === undefined ? 1 : 1000), property);
     }
-  });
-});
-
-describe('timeout of a server', () => {
-  it('closes the connection of a list whose client does not read it', async (t) => {
-    const service = await startService(t);
-    await createPlants(service.store, 300, 'x'.repeat(60_000));
-    service.server.timeout = 300;
-    const { response } = await begin(t, service, listRequest, { isPaused: true });
-    await eventuallyEqual(() => response.destroyed, true);
-    assert.equal(response.writableFinished, false);
-    await eventuallyEqual(() => response.listenerCount('drain'), 0);
-    assert.deepEqual(service.faults, []);
   });
 });
