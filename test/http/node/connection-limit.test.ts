@@ -2,12 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { connectionLimit } from '../../../src/http/node/connection-limit.ts';
 import { hasProgram } from '../../support/system-fault.ts';
-import { once } from 'node:events';
-import { eventuallyEqual } from '../../support/eventually.ts';
-import { exchange, openAccepted, head } from '../../support/raw-http.ts';
 import { evalArgs, runSuccessfully } from '../../support/run-program.ts';
 import { sourceUrl } from '../../support/sources.ts';
-import { startService } from '../../support/service.ts';
 
 /** Returns the default of `maxConnections` in a process that may open this many files. */
 async function defaultUnder(maxOpenFiles: number): Promise<number> {
@@ -37,24 +33,5 @@ describe('connectionLimit', () => {
   it("is the default of a server's maxConnections", async (t) => {
     if (!hasProgram(t, 'prlimit')) return;
     assert.deepEqual(await Promise.all([64, 1024, 20_000].map(defaultUnder)), [8, 960, 10_000]);
-  });
-});
-
-describe('maxConnections of a server', () => {
-  it('closes a new connection at once when all others are busy', async (t) => {
-    const { server, port } = await startService(t);
-    server.maxConnections = 2;
-    const open = [await openAccepted(t, { server, port }), await openAccepted(t, { server, port })];
-    for (const [connection, socket] of open) {
-      connection.send('GET /pla');
-      await eventuallyEqual(() => socket.bytesRead, 8);
-    }
-    const dropped = once(server, 'drop');
-    assert.equal(await exchange(t, port, ''), '');
-    await dropped;
-    for (const [connection] of open) {
-      connection.send(`nts HTTP/1.1\r\n${head}\r\n`);
-      await connection.until(/\[\]$/);
-    }
   });
 });

@@ -37,15 +37,9 @@ describe('createRequestListener on a server of node:http2', () => {
     t.after(() => {
       session.destroy();
     });
-    const answers = await Promise.all(['GET', 'POST', 'GET', 'DELETE'].map((method) => request(session, method)));
-    assert.deepEqual(
-      answers,
-      answers.map(() => [400, refusal]),
-    );
-    assert.equal(faults.length, 4);
-    for (const fault of faults) {
-      assert.match(String(fault), /^Error: createRequestListener supports HTTP\/1\.1 only: .*node:http or node:https/);
-    }
+    for (const method of ['GET', 'POST']) assert.deepEqual(await request(session, method), [400, refusal]);
+    assert.equal(faults.length, 2);
+    assert.match(String(faults), /^Error: createRequestListener supports HTTP\/1\.1 only: .*node:http or node:https/);
   });
 
   it('serves the HTTP/1.1 requests of a secure server that has allowHTTP1', async (t) => {
@@ -57,10 +51,5 @@ describe('createRequestListener on a server of node:http2', () => {
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
     assert.deepEqual([response.statusCode, await json(response)], [200, []]);
     assert.deepEqual(faults, []);
-    const session = connect(`https://127.0.0.1:${port}`, clientTls);
-    t.after(() => {
-      session.destroy();
-    });
-    assert.deepEqual(await request(session, 'GET'), [400, refusal]);
   });
 });
