@@ -29,10 +29,9 @@ describe('Permits', () => {
             const isGiven = permits.take(holder);
             assert.equal(isGiven, count < free);
             if (!isGiven) continue;
-          } else if (count > 0) {
-            permits.release(holder);
           } else {
-            continue;
+            if (count === 0) continue;
+            permits.release(holder);
           }
           held.set(holder, count + (isTake ? 1 : -1));
           free += isTake ? -1 : 1;

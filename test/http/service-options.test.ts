@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
+import { createFetchHandler } from '../../src/fetch.ts';
 import { createRequestListener } from '../../src/http.ts';
 import { authenticateByName } from '../support/service.ts';
 
@@ -23,6 +24,13 @@ describe('service options', () => {
         assert.throws(() => create({ [name]: value }), { name: 'TypeError', message }, `${name}: ${inspect(value)}`);
       }
     }
+  });
+
+  it('reject an unknown option with a TypeError that names the function and the option', () => {
+    const options = { authenticate: authenticateByName, mountPath: '/garden' };
+    const message = (name: string): RegExp => new RegExp(`^${name} has no option mountPath`);
+    assert.throws(() => createFetchHandler(store, options), { message: message('createFetchHandler') });
+    assert.throws(() => createRequestListener(store, options), { message: message('createRequestListener') });
   });
 
   it('accept a basePath that is empty or an absolute path', () => {

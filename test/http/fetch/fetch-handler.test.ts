@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createFetchHandler } from '../../../src/fetch.ts';
-import type { ServiceOptions } from '../../../src/fetch.ts';
-import { MemoryStorage, PlantStore } from '../../../src/index.ts';
 import type { RequestMessage } from '../../../src/index.ts';
 import { messagesOf } from '../../support/messages.ts';
-import { authenticateByName, startService } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
 import { createPlants } from '../../support/stored-plants.ts';
 import { createHandler, newRequest } from './requests.ts';
 
@@ -78,14 +75,5 @@ describe('createFetchHandler', () => {
       });
     }
     assert.deepEqual(faults, []);
-  });
-
-  it('names itself in the TypeError for a wrong option', () => {
-    const store = new PlantStore({ storage: new MemoryStorage() });
-    const options = { authenticate: authenticateByName, mountPath: '/garden' } as ServiceOptions;
-    assert.throws(() => createFetchHandler(store, options), {
-      name: 'TypeError',
-      message: /^createFetchHandler has no option mountPath/,
-    });
   });
 });
