@@ -6,6 +6,7 @@ import { describe, it } from 'node:test';
 import { assertDescribed } from '../../support/described.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
 import {
+  begin,
   chunkedPost,
   createRequest,
   get,
@@ -19,6 +20,7 @@ import {
 } from '../../support/raw-http.ts';
 import type { RawAnswer } from '../../support/raw-http.ts';
 import { countConnections, startHeldService, startImpatientService, startService } from '../../support/service.ts';
+import { createPlants } from '../../support/stored-plants.ts';
 
 const ivy = '{"id":2,"name":"Ivy"}';
 const lastList = get('/plants', 'Connection: close\r\n');
@@ -26,6 +28,7 @@ const beginning = post(ivy.slice(0, -1), ivy.length);
 const beginningInChunks = `${chunkedPost}15\r\n${ivy}\r\n`;
 const withoutToken = 'POST /plants HTTP/1.1\r\nHost: x\r\n';
 const chunked = 'Transfer-Encoding: chunked\r\n\r\n';
+const listWithBody = `GET /plants HTTP/1.1\r\n${head}${chunked}1\r\nx\r\n`;
 const connectRequest = 'CONNECT example.com:80 HTTP/1.1\r\nHost: x\r\n\r\n';
 const upgradeRequest = 'GET /plants HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n';
 const ask = (text: string): string => text.replace('Host: x', 'Host: x\r\nExpect: 100-continue');
@@ -55,7 +58,7 @@ const exchanges: [
   ['a chunked body that is not HTTP', `${beginningInChunks}zz\r\n`, 'waits', [40009]],
   ['a chunk that is too large', `${chunkedPost}10001\r\n${'x'.repeat(65_537)}`, 'waits', [40008]],
   ['no body, then a list', `${post('').replace('Content-Length: 0\r\n', '')}${lastList}`, 'waits', [40001, 200]],
-  ['GET with a body that is not HTTP', get('/plants', chunked.slice(0, -2)), 'waits', [200], 'zz\r\n'],
+  ['GET with a body that is not HTTP', listWithBody, 'waits', [200], 'zz\r\n'],
   ['DELETE with a body that is not HTTP', `DELETE /plants/9 HTTP/1.1\r\n${head}${chunked}`, 'waits', [40402], 'zz\r\n'],
   ['no token, and a body that is not HTTP', `${withoutToken}${chunked}zz\r\n`, 'waits', [40009]],
   ['no token, and then a body that is not HTTP', `${withoutToken}${chunked}1\r\na\r\n`, 'waits', [40101], 'zz\r\n'],
@@ -130,7 +133,7 @@ describe('the response to a request that the server does not read completely', {
       connection.socket.pause();
       connection.send(text);
       // Sent in pieces, so that some of them arrive after the response was sent.
-      for (let n = 0; n < 64; n++) {
+      for (let n = 0; n < 16; n++) {
         connection.send('x'.repeat(65_536));
         await new Promise((resolve) => setTimeout(resolve, 2));
       }
@@ -156,25 +159,31 @@ describe('the response to a request that the server does not read completely', {
   });
 });
 
-describe('a client that ends its side of the connection', () => {
-  it('gets the responses to its requests', async (t) => {
-    const { port } = await startService(t);
-    const connection = await RawConnection.open(t, port, post(ivy) + listRequest);
-    connection.socket.end();
-    assert.deepEqual(
-      parseRawAnswers(await connection.untilClosed()).map(({ json }) => json),
-      [{ name: 'Ivy' }, [{ name: 'Ivy' }]],
-    );
+describe('a list that has begun before the rest of its request turns out not to be HTTP', () => {
+  it('is the only response', async (t) => {
+    const service = await startService(t);
+    // 20 MB, which the socket buffers cannot hold.
+    await createPlants(service.store, 2000, 'x'.repeat(10_000));
+    const { connection, response } = await begin(t, service, listWithBody, { isPaused: true });
+    await eventuallyEqual(() => response.headersSent, true);
+    const refused = once(service.server, 'clientError');
+    connection.send('zz\r\n');
+    await refused;
+    connection.socket.resume();
+    assert.equal((await connection.untilClosed()).split('HTTP/1.1 ').length, 2);
   });
+});
 
+describe('a client that ends its side of the connection', () => {
   it('gets the response to a request that is in progress', async (t) => {
-    const service = await startHeldService(t);
+    const caller = Promise.withResolvers<{ user: string }>();
+    const service = await startService(t, { authenticate: () => caller.promise });
     const [connection, socket] = await openAccepted(t, service);
     const ended = once(socket, 'end');
     connection.send(post(ivy));
     connection.socket.end();
     await ended;
-    service.release();
+    caller.resolve({ user: 'ada' });
     assert.match(await connection.untilClosed(), /^HTTP\/1\.1 200 OK[^]*"Ivy"\}$/);
   });
 });
