@@ -126,15 +126,6 @@ describe('connections, when more than 95 % of maxConnections are open', () => {
     });
   }
 
-  it('are evicted one after another, so that every new client is served', async (t) => {
-    const service = await start(t, 20);
-    const clock = mockClock(t);
-    for (let n = 0; n < 19; n++) await stall(t, service, 'GET /pla');
-    clock.nowMs = 1000;
-    for (let n = 0; n < 19; n++) await finishOne(t, service.port);
-    assert.deepEqual([service.evicted, service.drops()], [Array.from({ length: 19 }, (_, n) => n), 0]);
-  });
-
   it('are not evicted within a second after they have made progress', async (t) => {
     const { port, evicted, drops } = await start(t, 4);
     const clock = mockClock(t);
