@@ -7,7 +7,7 @@ const app = 'https://app.example.com';
 const local = 'http://localhost:5173';
 const token = { authorization: 'Bearer ada' };
 
-/** The headers of CORS in a response, and the origin that a cache must regard. */
+/** Returns the CORS headers of a response, and its Vary header. */
 function corsOf({ headers }: Response): Record<string, string> {
   return Object.fromEntries([...headers].filter(([name]) => name === 'vary' || name.startsWith('access-control-')));
 }
@@ -38,12 +38,12 @@ const preflight = {
 };
 const otherOrigins = ['https://evil.example', `${app}.evil.example`, 'http://app.example.com', 'null', undefined];
 
-/** The value of the option, the origins of requests, and the headers that every response to them has. */
+/** Values of the option, the origins of requests, and the headers that every response to these requests has. */
 const cases: [what: string, values: (string | string[] | undefined)[], origins: (string | undefined)[], object][] = [
   ['adds no header by default', [undefined, []], [app], {}],
-  ['lets the pages of an origin read every response, errors too', [app, [app], [local, app]], [app], named],
-  ['names no other origin, and varies by origin for caches', [[app, local]], otherOrigins, { vary: 'Origin' }],
-  ['lets all pages read with *, without Vary', ['*'], [app, undefined], readable('*')],
+  ['lets web pages of its origins read every response', [app, [app], [local, app]], [app], named],
+  ['adds only Vary to responses to other origins', [[app, local]], otherOrigins, { vary: 'Origin' }],
+  ['lets all web pages read every response if it is *', ['*'], [app, undefined], readable('*')],
 ];
 
 describeOnBothFronts('corsOrigin', (startService) => {
@@ -73,14 +73,14 @@ describeOnBothFronts('corsOrigin', (startService) => {
 });
 
 describe('parseCorsOrigin', () => {
-  it('accepts * alone, and the origins that browsers send', () => {
+  it('accepts * alone, or origins in the form in which browsers send them', () => {
     const others = ['https://[::1]:8443', 'http://192.0.2.1', 'capacitor://localhost', 'https://xn--bcher-kva.example'];
     const origins = [app, local, ...others];
     for (const origin of ['*', ...origins]) assert.deepEqual(parseCorsOrigin(origin), [origin]);
     assert.deepEqual(parseCorsOrigin(origins), origins);
   });
 
-  it('refuses what no browser sends, and says what an origin looks like', () => {
+  it('rejects any other value with a TypeError that describes an origin', () => {
     const wrong = ['app.example.com', 'HTTPS://app.example.com', 'https://App.example.com', 'https://*.example.com'];
     const more = ['https://user@app.example.com', 'http://localhost:80', 'http://a:99999', 'https://', ' ', '', 'null'];
     const lists = [`${app},${local}`, ['*', app], [app, ''], [[app]], 7, null, true];

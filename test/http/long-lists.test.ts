@@ -100,7 +100,7 @@ describe('a list that is read while plants are created and deleted', () => {
         for (const id of names) assert.ok(ids.includes(id) || changed.has(id), `there was no plant ${id}`);
       },
     );
-    // The page after plant 2 goes beyond the last plant, then plants are created, then the page is shortened.
+    // A page goes beyond the last plant, then plants are created, then the page is shortened.
     const shortened = [[5, 0], [[1, 2], [], [6], [], [3, 4]], 5, undefined] as const;
     await fc.assert(property, { numRuns: 1500, examples: [structuredClone(shortened) as never] });
     assert.ok(complete > 500 && cut > 5, `${complete} complete, ${cut} cut off`);
@@ -129,7 +129,7 @@ async function startWithShortPages<Started>(
 }
 
 describeOnBothFronts('a list with a limit over one page', (startAny) => {
-  it('is read in turns with the pages of other users', async (t) => {
+  it('is read in turns with other lists', async (t) => {
     const storage = new MemoryStorage();
     const service = await startAny(t, { storage });
     await createPlants(service.store, 2500);

@@ -30,7 +30,7 @@ const cases: readonly [method: string, target: string, call: Call, message: stri
   ['GET', '/secret?token=secret', {}, '- 404 route_not_found - '],
 ];
 
-/** Returns the messages so far when there are `count` of them: a client may get a response before it is published. */
+/** Waits for `count` messages, and returns them. A message may be published after the client has its response. */
 async function received(messages: readonly RequestMessage[], count: number): Promise<readonly RequestMessage[]> {
   await eventuallyEqual(() => messages.length, count);
   return messages;
@@ -78,7 +78,7 @@ describe('tracing channel plant-store:request', () => {
     assert.deepEqual(bytes, [second, sent.length - second]);
   });
 
-  it('receives a list that the client did not read to its end as incomplete', async (t) => {
+  it('receives a list as incomplete if its client disconnects before the end', async (t) => {
     const { port, store } = await startService(t);
     await createPlants(store, 2000, 'x'.repeat(10_000));
     const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
@@ -126,7 +126,7 @@ describe('events of a request', () => {
     assert.deepEqual([status, code, user, [error]], [500, 'internal', undefined, faults]);
   });
 
-  it('share a message, which has the route from the start, and whose context is that of authenticate', async (t) => {
+  it('share a message that contains the route from the start, and set the async context of authenticate', async (t) => {
     const seen: unknown[] = [];
     const context = new AsyncLocalStorage<unknown>();
     const { start } = tracingChannel<unknown, RequestMessage>('plant-store:request');

@@ -80,7 +80,7 @@ describe('fetch request body', () => {
     assert.ok(pulls <= 6, `${pulls} chunks were read`);
   });
 
-  it('that was already read, or is being read, is a 500 and a TypeError that says what to do', async (t) => {
+  it('causes 500 and a TypeError that says what to do if it was already read or is being read', async (t) => {
     const { handler, store, faults } = createHandler(t);
     const [used, locked] = [newPost(fern), newPost(fern)];
     await used.json();
@@ -99,7 +99,7 @@ describe('fetch request body', () => {
     assert.deepEqual(await store.listPlants('ada'), []);
   });
 
-  it('is a 500 and a TypeError if its chunks are not bytes', async (t) => {
+  it('causes 500 and a TypeError if its chunks are not bytes', async (t) => {
     const { handler, faults } = createHandler(t);
     const body = openBody();
     body.controller.enqueue(fern);

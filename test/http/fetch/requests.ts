@@ -5,7 +5,7 @@ import { createFetchService } from '../../support/service.ts';
 import type { AnyService } from '../../support/service.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
-/** A fetch handler and what a test needs beside it. */
+/** A fetch handler, its store, and the errors that were reported to `onError`. */
 export type Created = Pick<AnyService, 'store' | 'faults'> & { readonly handler: AnyService['send'] };
 
 /** Creates a fetch handler over a storage, without a cache. */
@@ -24,7 +24,7 @@ export function newRequest(method: string, target: string, init: RequestInit = {
   return new Request(`http://plants.test${target}`, { method, ...init });
 }
 
-/** Creates a request of ada to create a plant. A stream as body needs no `duplex` in `init`. */
+/** Creates a request of ada to create a plant. If the body is a stream, `init` does not need `duplex`. */
 export function newPost(body: RequestInit['body'], init: RequestInit = {}): Request {
   return newRequest('POST', '/plants', {
     body: body ?? null,

@@ -134,7 +134,7 @@ describe('createRequestListener in an Express app', () => {
     assert.deepEqual(faults, []);
   });
 
-  it('responds with 404 to such paths if it is called without next', async (t) => {
+  it('responds with 404 to paths that the service does not have if it is called without next', async (t) => {
     const { listener } = createListener(t);
     const app = express().use('/garden', (request, response) => {
       listener(request, response);
