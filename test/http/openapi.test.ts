@@ -55,7 +55,7 @@ describe('openApiDocument', () => {
     ]);
   });
 
-  it('has the types and ranges of limit, after and id', () => {
+  it('has the types and ranges of limit, after, id and error', () => {
     const schemas = operations
       .filter(({ name }) => ['GET /plants', 'DELETE /plants/{id}'].includes(name))
       .flatMap(({ parameters = [] }) => parameters)
@@ -67,5 +67,7 @@ describe('openApiDocument', () => {
       'after query false integer int64  ',
       'id path true integer int64  ',
     ]);
+    const Error = { required: ['error', 'message'], properties: { error: { type: 'integer', format: 'int32' } } };
+    assert.partialDeepStrictEqual(openApiDocument(), { components: { schemas: { Error } } });
   });
 });

@@ -120,7 +120,6 @@ describeOnBothFronts('maxInFlight', (startService) => {
     [400, 'POST', '/plants', { body: 'x'.repeat(70_000) }],
     [403, 'DELETE', '/plants/1', { token: 'ada-reads' }],
     [204, 'DELETE', '/plants/5000'],
-    [404, 'DELETE', '/plants/5000'],
     ...lists.flatMap((target) => ['GET', 'HEAD'].map((method): [number, string, string] => [200, method, target])),
     [400, 'GET', '/plants?limit=x'],
     [401, 'GET', '/plants', { token: 'unknown' }],

@@ -56,6 +56,7 @@ describe('routes', () => {
         if (allow.includes(method) && method !== 'OPTIONS') continue;
         const { status, headers } = await service.call(method, path, { token: null });
         assert.deepEqual([status, headers.get('allow')], [method === 'OPTIONS' ? 204 : 405, allow], method + path);
+        assert.ok(headers.has('x-request-id'));
       }
     }
   });
