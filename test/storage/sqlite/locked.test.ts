@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import type { SqliteStorageOptions } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { holdDatabase } from '../../support/hold-database.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 import { create } from '../../support/writes.ts';
-import { ids, openSqlite } from './sqlite-state.ts';
+import { ids, newPath, openSqlite } from './sqlite-state.ts';
 
 const write = create(1);
 
 /** Opens a storage whose file another connection locks for `heldMs`. */
 async function start(t: HasAfter, options: SqliteStorageOptions, heldMs: number): Promise<SqliteStorage> {
-  const path = join(await temporaryFolder(t), 'plants.db');
+  const path = await newPath(t);
   const storage = openSqlite(t, path, options);
   await holdDatabase(t, path, 'BEGIN IMMEDIATE', heldMs);
   return storage;
@@ -23,10 +21,9 @@ async function start(t: HasAfter, options: SqliteStorageOptions, heldMs: number)
 for (const commitThread of [false, true]) {
   describe(`SqliteStorage over a locked file${commitThread ? ', with a commit thread' : ''}`, () => {
     it('waits until it can create its table in a new file', async (t) => {
-      const path = join(await temporaryFolder(t), 'plants.db');
+      const path = await newPath(t);
       await holdDatabase(t, path, 'BEGIN IMMEDIATE', 150);
-      const storage = openSqlite(t, path, { commitThread });
-      assert.deepEqual(await storage.commit([write]), [true]);
+      assert.deepEqual(await openSqlite(t, path, { commitThread }).commit([write]), [true]);
     });
 
     it('waits with a commit, and continues to list plants meanwhile', async (t) => {

@@ -2,46 +2,18 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import type { TestContext } from 'node:test';
-import { plantsJson } from '../../../src/core/model/plant.ts';
-import { PlantStore } from '../../../src/core/plant-store.ts';
-import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import { createAll, hostilePlants, readAll } from '../../support/stored-plants.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-
-/** Names with characters that JSON escapes, and names that look like escaped text. */
-const names = [
-  'Fern',
-  '',
-  'a "quoted" name',
-  'C:\\plants',
-  '\\u0041',
-  '\u0001\u001f\b\f\n\r\t',
-  '\u2028',
-  'Süßkraut',
-  '🌵',
-];
-const plants = names.flatMap((name, n) => [
-  { id: BigInt(2 * n), name },
-  { id: BigInt(2 * n + 1), name: 'Moss', tag: name },
-]);
-
-function openFile(t: TestContext, path: string): PlantStore {
-  const store = new PlantStore({ storage: new SqliteStorage(path) });
-  t.after(() => store.close());
-  return store;
-}
 
 describe('the columns of an SQLite file', () => {
   it('contain plain text', async (t) => {
     const path = join(await temporaryFolder(t), 'plants.db');
-    const store = openFile(t, path);
-    await Promise.all(plants.map((plant) => store.createPlant('ada', plant)));
-    const database = new DatabaseSync(path, { readOnly: true });
-    const rows = database.prepare('SELECT name, tag FROM plants ORDER BY id').all();
-    database.close();
+    await createAll(path, hostilePlants);
+    using database = new DatabaseSync(path, { readOnly: true });
+    const rows = database.prepare('SELECT user, name, tag FROM plants ORDER BY user, id').all();
     assert.deepEqual(
       rows.map((row) => ({ ...row })),
-      plants.map(({ name, tag = null }: { name: string; tag?: string | null }) => ({ name, tag })),
+      hostilePlants.map(({ user, plant: { name, tag = null } }) => ({ user, name, tag })),
     );
   });
 
@@ -53,16 +25,12 @@ describe('the columns of an SQLite file', () => {
         STRICT, WITHOUT ROWID;
       PRAGMA application_id = 0x504c4e54;
       PRAGMA user_version = 1`);
-    const insert = database.prepare("INSERT INTO plants VALUES ('ada', ?, ?, ?)");
-    const escaped = (text: string | undefined): string | null =>
-      text === undefined ? null : JSON.stringify(text).slice(1, -1);
-    for (const { id, name, tag } of plants as { id: bigint; name: string; tag?: string }[]) {
-      insert.run(id, escaped(name), escaped(tag));
+    const insert = database.prepare('INSERT INTO plants VALUES (?, ?, ?, ?)');
+    const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
+    for (const { user, plant } of hostilePlants) {
+      insert.run(user, plant.id, escaped(plant.name), plant.tag === undefined ? null : escaped(plant.tag));
     }
     database.close();
-    const store = openFile(t, path);
-    assert.deepEqual(await store.listPlants('ada'), plants);
-    const { json } = await store.listPage('ada');
-    assert.equal(json, plantsJson(plants));
+    assert.deepEqual(await readAll(path), hostilePlants);
   });
 });

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { copyFile, readdir, readFile, rename, truncate } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { PlantStore } from '../../../src/index.ts';
-import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
-import { hasProgram, limitFileSize } from '../../support/system-fault.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import type { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import { hasProgram } from '../../support/system-fault.ts';
 import { create } from '../../support/writes.ts';
-import { ids, openFiles, openSqlite, sizeOf, unavailable } from './sqlite-state.ts';
+import { ids, makeCrashed, newPath, openFiles, openSqlite, sizeOf, unavailable, whileStuck } from './sqlite-state.ts';
 
 /** Registers a test that limits the size of files. Without prlimit it is skipped. */
 function itLimited(name: string, run: (t: TestContext) => Promise<void>): void {
@@ -18,35 +17,25 @@ function itLimited(name: string, run: (t: TestContext) => Promise<void>): void {
   });
 }
 
-/** Runs `work` while the files of this process cannot grow. */
-async function whileStuck(work: () => Promise<void>): Promise<void> {
-  limitFileSize(process.pid, 4096);
-  try {
-    await work();
-  } finally {
-    limitFileSize(process.pid, 'unlimited');
-  }
-}
-
-/** Opens a storage with the plants 1 to 20. Its last commit, of plant 99, failed because of the disk. */
-async function makeFailed(t: TestContext, commitThread: boolean): Promise<{ path: string; storage: SqliteStorage }> {
-  const path = join(await temporaryFolder(t), 'plants.db');
-  const storage = openSqlite(t, path, { busyTimeoutMs: 50, commitThread });
-  for (let id = 1; id <= 20; id++) await storage.commit([create(id)]);
-  await whileStuck(async () => {
-    await assert.rejects(storage.commit([create(99)]), { errcode: 778 /* SQLITE_IOERR_WRITE */ });
-  });
-  return { path, storage };
-}
-
 const twenty = Array.from({ length: 20 }, (_, n) => n + 1);
 
 for (const commitThread of [false, true]) {
   const thread = commitThread ? ' with a commit thread' : '';
 
+  /** Opens a storage with the plants 1 to 20. Its last commit, of plant 99, failed because of the disk. */
+  async function makeFailed(t: TestContext): Promise<{ path: string; storage: SqliteStorage }> {
+    const path = await newPath(t);
+    const storage = openSqlite(t, path, { busyTimeoutMs: 50, commitThread });
+    for (const id of twenty) await storage.commit([create(id)]);
+    await whileStuck(async () => {
+      await assert.rejects(storage.commit([create(99)]), { errcode: 778 /* SQLITE_IOERR_WRITE */ });
+    });
+    return { path, storage };
+  }
+
   describe(`SqliteStorage${thread}, after a commit that failed because of the disk`, () => {
     itLimited('continues to read, rejects writes while the disk fails, and then starts a new WAL', async (t) => {
-      const { path, storage } = await makeFailed(t, commitThread);
+      const { path, storage } = await makeFailed(t);
       await whileStuck(async () => {
         for (let n = 0; n < 3; n++) await assert.rejects(storage.commit([create(99)]), unavailable);
         assert.deepEqual(await ids(storage), twenty);
@@ -58,32 +47,30 @@ for (const commitThread of [false, true]) {
       assert.deepEqual(await ids(storage), [...twenty, 21]);
     });
 
-    itLimited('does not recover the failed write from the WAL', async (t) => {
-      const { storage } = await makeFailed(t, commitThread);
-      assert.deepEqual(await storage.commit([create(99)]), [true]);
+    itLimited('does not recover the failed write from the WAL when it is closed', async (t) => {
+      const { path, storage } = await makeFailed(t);
+      await storage.close();
+      assert.deepEqual(await ids(openSqlite(t, path)), twenty);
     });
 
-    itLimited('creates no new file if its file was removed', async (t) => {
-      const { path, storage } = await makeFailed(t, commitThread);
-      await rename(path, `${path}.away`);
-      const files = await readdir(join(path, '..'));
-      await assert.rejects(storage.commit([create(21)]), unavailable);
-      assert.deepEqual(await readdir(join(path, '..')), files);
-      assert.deepEqual(await ids(storage), twenty);
-    });
-
-    itLimited('does not open another file in place of its own', async (t) => {
-      const { path, storage } = await makeFailed(t, commitThread);
-      await rename(path, `${path}.away`);
-      await copyFile(`${path}.away`, path);
-      const bytes = await readFile(path);
-      await assert.rejects(storage.commit([create(21)]), unavailable);
-      assert.deepEqual(await readFile(path), bytes);
-      assert.deepEqual(await ids(storage), twenty);
-    });
+    for (const isReplaced of [false, true]) {
+      const title = isReplaced
+        ? 'does not open another file in place of its own'
+        : 'creates no file if its own is gone';
+      itLimited(title, async (t) => {
+        const { path, storage } = await makeFailed(t);
+        await rename(path, `${path}.away`);
+        if (isReplaced) await copyFile(`${path}.away`, path);
+        const files = await readdir(dirname(path));
+        await assert.rejects(storage.commit([create(21)]), unavailable);
+        assert.deepEqual(await readdir(dirname(path)), files);
+        if (isReplaced) assert.deepEqual(await readFile(path), await readFile(`${path}.away`));
+        assert.deepEqual(await ids(storage), twenty);
+      });
+    }
 
     itLimited('rejects its own file if that was emptied or truncated', async (t) => {
-      const { path, storage } = await makeFailed(t, commitThread);
+      const { path, storage } = await makeFailed(t);
       await storage.commit([create(21)]);
       await whileStuck(() => assert.rejects(storage.commit([create(99)])));
       await truncate(`${path}-wal`, 0);
@@ -96,11 +83,8 @@ for (const commitThread of [false, true]) {
     });
 
     itLimited('waits until other connections no longer read the WAL', async (t) => {
-      const { path, storage } = await makeFailed(t, commitThread);
-      const reader = new DatabaseSync(path);
-      t.after(() => {
-        reader.close();
-      });
+      const { path, storage } = await makeFailed(t);
+      using reader = new DatabaseSync(path);
       reader.exec('BEGIN; SELECT * FROM plants');
       await assert.rejects(storage.commit([create(21)]), (error: Error) => {
         assert.match(String(error.cause), /The write-ahead log of .* is in use/);
@@ -111,12 +95,9 @@ for (const commitThread of [false, true]) {
     });
 
     itLimited('shows what others wrote meanwhile, although data_version restarts in the new connection', async (t) => {
-      const path = join(await temporaryFolder(t), 'plants.db');
-      const [store, other] = [1, 2].map(() => new PlantStore({ storage: new SqliteStorage(path, { commitThread }) }));
+      const path = await newPath(t);
+      const [store, other] = [1, 2].map(() => new PlantStore({ storage: openSqlite(t, path, { commitThread }) }));
       assert.ok(store && other);
-      t.after(async () => {
-        await Promise.all([store.close(), other.close()]);
-      });
       assert.equal((await store.listPage('bob')).json, '[]');
       assert.equal((await store.listPage('bob')).json, '[]');
       await whileStuck(() => assert.rejects(store.createPlant('ada', { id: 1, name: 'Fern' }), unavailable));
@@ -126,7 +107,7 @@ for (const commitThread of [false, true]) {
     });
 
     itLimited('leaks no file descriptor', async (t) => {
-      const { path, storage } = await makeFailed(t, commitThread);
+      const { path, storage } = await makeFailed(t);
       const counts: number[] = [];
       for (let id = 21; id <= 25; id++) {
         assert.deepEqual(await storage.commit([create(id)]), [true]);
@@ -135,31 +116,13 @@ for (const commitThread of [false, true]) {
       }
       assert.deepEqual(counts, Array(5).fill(counts[0]));
     });
-
-    itLimited('can be closed twice', async (t) => {
-      const { path, storage } = await makeFailed(t, commitThread);
-      await storage.close();
-      await storage.close();
-      await assert.rejects(storage.commit([create(21)]), { code: 'closed' });
-      assert.throws(() => storage.dataVersion(), { code: 'closed' });
-      const again = openSqlite(t, path);
-      assert.deepEqual(await ids(again), twenty);
-    });
   });
 
   describe(`SqliteStorage${thread}, with a WAL from a crash`, () => {
-    /** Copies a file in use and its WAL, as after a crash. */
-    async function makeCrashed(t: TestContext): Promise<string> {
-      const [from, path] = [join(await temporaryFolder(t), 'plants.db'), join(await temporaryFolder(t), 'plants.db')];
-      const storage = new SqliteStorage(from);
-      for (const id of twenty) await storage.commit([create(id, 'ada', 'long'.repeat(1000))]);
-      for (const ending of ['', '-wal']) await copyFile(from + ending, path + ending);
-      await storage.close();
-      return path;
-    }
+    const writes = twenty.map((id) => create(id, 'ada', 'long'.repeat(1000)));
 
     it('checkpoints it before the first write, because parts of it may not be synced', async (t) => {
-      const path = await makeCrashed(t);
+      const path = await makeCrashed(t, writes);
       assert.ok((await sizeOf(`${path}-wal`)) > 0);
       const storage = openSqlite(t, path, { commitThread });
       assert.equal(await sizeOf(`${path}-wal`), 0);
@@ -167,22 +130,19 @@ for (const commitThread of [false, true]) {
     });
 
     itLimited('reads it, but rejects writes while it cannot be checkpointed', async (t) => {
-      const path = await makeCrashed(t);
+      const path = await makeCrashed(t, writes);
       const log = await sizeOf(`${path}-wal`);
       // Enough for the index of the WAL, and too little for the plants.
       const limit = 32_768;
-      limitFileSize(process.pid, limit);
-      try {
+      const storage = await whileStuck(async () => {
         const storage = openSqlite(t, path, { commitThread });
         assert.deepEqual(await ids(storage), twenty);
         await assert.rejects(storage.commit([create(21)]), unavailable);
         assert.equal(await sizeOf(`${path}-wal`), log);
-        limitFileSize(process.pid, 'unlimited');
-        assert.deepEqual(await storage.commit([create(21)]), [true]);
-        assert.ok((await sizeOf(`${path}-wal`)) < limit);
-      } finally {
-        limitFileSize(process.pid, 'unlimited');
-      }
+        return storage;
+      }, limit);
+      assert.deepEqual(await storage.commit([create(21)]), [true]);
+      assert.ok((await sizeOf(`${path}-wal`)) < limit);
     });
   });
 }

@@ -1,18 +1,47 @@
 import { readdirSync, readlinkSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { copyFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Write } from '../../../src/index.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import type { SqliteStorageOptions } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import { limitFileSize } from '../../support/system-fault.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 import { everything } from '../../support/writes.ts';
 
-/** A failed commit that may be tried again. */
+/** Matches a `storage_unavailable` error. */
 export const unavailable = { name: 'PlantStoreError', code: 'storage_unavailable' };
+
+/** Returns the path of a file that does not exist, in a new folder. */
+export async function newPath(t: HasAfter): Promise<string> {
+  return join(await temporaryFolder(t), 'plants.db');
+}
 
 /** Opens a storage. It is closed after the test. */
 export function openSqlite(t: HasAfter, path: string, options: SqliteStorageOptions = {}): SqliteStorage {
   const storage = new SqliteStorage(path, options);
   t.after(() => storage.close());
   return storage;
+}
+
+/** Creates a file and its WAL as a crash leaves them: the writes are only in the WAL. Returns the path of the file. */
+export async function makeCrashed(t: HasAfter, writes: readonly Write[]): Promise<string> {
+  const [from, path] = [await newPath(t), await newPath(t)];
+  const storage = new SqliteStorage(from);
+  await storage.commit(writes);
+  for (const ending of ['', '-wal']) await copyFile(from + ending, path + ending);
+  await storage.close();
+  return path;
+}
+
+/** Runs `work` while this process cannot write to a file beyond `maxBytes`, as on a full disk. */
+export async function whileStuck<T>(work: () => Promise<T>, maxBytes = 4096): Promise<T> {
+  limitFileSize(process.pid, maxBytes);
+  try {
+    return await work();
+  } finally {
+    limitFileSize(process.pid, 'unlimited');
+  }
 }
 
 /** Returns the ids of ada's plants. */
@@ -25,7 +54,7 @@ export async function sizeOf(path: string): Promise<number> {
   return (await stat(path)).size;
 }
 
-/** Returns the paths of the open files of this process by their descriptors. The path of a removed file ends with `(deleted)`. */
+/** Returns the paths of this process's open files by descriptor. The path of a removed file ends with ` (deleted)`. */
 export function openFiles(): Map<string, string> {
   const files = new Map<string, string>();
   for (const descriptor of readdirSync('/proc/self/fd')) {

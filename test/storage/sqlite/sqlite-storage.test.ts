@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { testStorageAdapter } from '../../../src/kits/adapter-suite/test-storage-adapter.ts';
 import type { FaultyWrite } from '../../../src/kits/adapter-suite/suite.ts';
 import { testPageSize } from '../../support/page-size.ts';
 import { execute } from '../../support/sqlite-file.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { testTwoServers } from '../../support/two-servers.ts';
 import { create, remove } from '../../support/writes.ts';
-import { openSqlite } from './sqlite-state.ts';
+import { newPath, openSqlite } from './sqlite-state.ts';
 
 for (const commitThread of [false, true]) {
-  testStorageAdapter(`SqliteStorage${commitThread ? ' with a commit thread' : ''}`, {
+  const name = `SqliteStorage${commitThread ? ' with a commit thread' : ''}`;
+  testStorageAdapter(name, {
     createLocation: async (t) => {
-      const path = join(await temporaryFolder(t), 'plants.db');
+      const path = await newPath(t);
       const open = (): SqliteStorage => new SqliteStorage(path, { commitThread });
       return { path, open, reopen: open };
     },
@@ -25,6 +25,13 @@ for (const commitThread of [false, true]) {
     makePlantUnstorable: ({ path }, write) => {
       addTrigger(path, write, 'SELECT zeroblob(2000000000)');
     },
+  });
+
+  describe(`two servers over one file, each with a ${name}`, () => {
+    testTwoServers(async (t) => {
+      const path = await newPath(t);
+      return () => new SqliteStorage(path, { commitThread });
+    });
   });
 }
 
@@ -39,17 +46,16 @@ function addTrigger(path: string, { kind, user, id }: FaultyWrite, sql: string):
 
 describe('dataVersion of a SqliteStorage', () => {
   it('does not change with the commits of its own storage', async (t) => {
-    const storage = openSqlite(t, join(await temporaryFolder(t), 'plants.db'));
+    const storage = openSqlite(t, await newPath(t));
     const version = storage.dataVersion();
     await storage.commit([create(1)]);
     await storage.commit([remove(1)]);
     assert.equal(storage.dataVersion(), version);
+    await storage.close();
+    assert.throws(() => storage.dataVersion(), { code: 'closed' });
   });
 });
 
 describe('page of a SqliteStorage', () => {
-  testPageSize(async (t) => {
-    const storage = openSqlite(t, join(await temporaryFolder(t), 'plants.db'));
-    return storage;
-  });
+  testPageSize(async (t) => openSqlite(t, await newPath(t)));
 });

@@ -1,26 +1,24 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
+import type { TestContext } from 'node:test';
 import { issueToken } from '../../../src/tokens/issue.ts';
 import { backUpDatabase } from '../../../src/storage/sqlite/backup.ts';
 import { startServer } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startModelClients } from '../../support/model-clients.ts';
 import { PlantModel } from '../../support/plant-model.ts';
+import { createAll, rowOfPlants } from '../../support/stored-plants.ts';
 import { readSyncTrace, syncTraceCalls } from '../../support/sync-trace.ts';
 import { attachStrace } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { create } from '../../support/writes.ts';
-import { openSqlite } from './sqlite-state.ts';
+import { newPath, openSqlite } from './sqlite-state.ts';
 
 describe('acknowledgment of a write to SQLite', () => {
-  for (const [clients, storage] of [
-    [1, 'sqlite:plants.db'],
-    [16, 'sqlite:plants.db'],
-    [1, 'sqlite:plants.db?commitThread=true'],
-    [16, 'sqlite:plants.db?commitThread=true'],
-  ] as const) {
+  const storages = ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true'];
+  for (const [clients, storage] of storages.flatMap((each) => [[1, each] as const, [16, each] as const])) {
     // Killing a server does not prove this, because unsynced data survives the process.
     it(`is sent after a sync of the WAL, with ${clients} clients and ${storage}`, async (t) => {
       const cwd = await temporaryFolder(t);
@@ -50,34 +48,29 @@ describe('acknowledgment of a write to SQLite', () => {
   }
 });
 
-/** Returns the synced paths in order, from the output of strace -y. */
-function syncedPaths(trace: string): (string | undefined)[] {
-  return [...trace.matchAll(/sync\(\d+<([^>]*)>\) += 0/g)].map(([, path]) => path);
+/** Returns the paths that this process syncs during `work`, in order; `undefined` if strace cannot be attached. */
+async function syncedDuring(t: TestContext, work: () => Promise<unknown>): Promise<string[] | undefined> {
+  const output = join(await temporaryFolder(t), 'trace');
+  const strace = await attachStrace(t, process.pid, ['-y', '-e', 'trace=fsync,fdatasync'], output);
+  if (strace === undefined) return undefined;
+  await work();
+  await strace.detach();
+  return [...(await readFile(output, 'utf8')).matchAll(/sync\(\d+<([^>]*)>\) += 0/g)].map(([, path = '']) => path);
 }
 
 describe('new file of a SqliteStorage', () => {
   it('has its directory entry synced before the first commit resolves', async (t) => {
-    const folder = await temporaryFolder(t);
-    const output = join(folder, 'trace');
-    const strace = await attachStrace(t, process.pid, ['-y', '-e', 'trace=fsync,fdatasync'], output);
-    if (strace === undefined) return;
-    const storage = openSqlite(t, join(folder, 'plants.db'));
-    await storage.commit([create(1n, 'ada', 'Fern')]);
-    await strace.detach();
-    assert.ok(syncedPaths(await readFile(output, 'utf8')).includes(folder));
+    const path = await newPath(t);
+    const synced = await syncedDuring(t, () => openSqlite(t, path).commit([create(1)]));
+    if (synced !== undefined) assert.ok(synced.includes(dirname(path)), synced.join());
   });
 });
 
 describe('backUpDatabase', () => {
   it('syncs the directory entry of the target before it resolves', async (t) => {
-    const [folder, other] = [await temporaryFolder(t), await temporaryFolder(t)];
-    const storage = openSqlite(t, join(folder, 'plants.db'));
-    await storage.commit([create(1n, 'ada', 'Fern')]);
-    const output = join(folder, 'trace');
-    const strace = await attachStrace(t, process.pid, ['-y', '-e', 'trace=fsync,fdatasync'], output);
-    if (strace === undefined) return;
-    await backUpDatabase(join(folder, 'plants.db'), join(other, 'copy.db'), () => undefined);
-    await strace.detach();
-    assert.equal(syncedPaths(await readFile(output, 'utf8')).at(-1), other);
+    const [file, target] = [await newPath(t), await newPath(t)];
+    await createAll(file, rowOfPlants('ada', 1));
+    const synced = await syncedDuring(t, () => backUpDatabase(file, target, () => undefined));
+    if (synced !== undefined) assert.equal(synced.at(-1), dirname(target));
   });
 });
