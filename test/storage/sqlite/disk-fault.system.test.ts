@@ -10,67 +10,52 @@ import { callService } from '../../support/call.ts';
 import { startServer } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
 import { listAll, startModelClients } from '../../support/model-clients.ts';
-import type { ModelClients } from '../../support/model-clients.ts';
 import { PlantModel } from '../../support/plant-model.ts';
 import type { ServerProcess } from '../../support/server-process.ts';
 import { checkIntegrity } from '../../support/sqlite-file.ts';
 import { attachStrace, mountSmallFolder } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const users = ['ada', 'bob'];
-const otherUser = 'eve';
-
-interface Loaded {
-  readonly server: ServerProcess;
-  readonly clients: ModelClients;
-  /** Resolves after this many more responses with one of these statuses. */
-  readonly more: (count: number, ...statuses: number[]) => Promise<void>;
-  /** Creates a plant of a user outside the load, and returns the status. */
-  readonly create: (id: number) => Promise<number>;
-  /** Asserts that the lists of all users can be read. */
-  readonly assertLists: () => Promise<void>;
-  /** Stops the load, compares all lists with the acknowledged writes, and repeats this after a restart. */
-  readonly assertNothingLost: () => Promise<void>;
-}
-
-/**
- * Starts a server over a file in `folder`, by default a new one, and puts it under load. `storage` is the storage
- * setting.
- */
-async function startLoaded(t: TestContext, storage: string, folder?: string): Promise<Loaded> {
+/** Starts a server with a file in `folder`, by default a new folder, and puts the server under load. */
+async function startLoaded(t: TestContext, storage: string, folder?: string) {
   const cwd = folder ?? (await temporaryFolder(t));
-  const tokens = new Map(users.map((user) => [user, issueToken(join(cwd, 'tokens.json'), { user }).token]));
-  const { token: otherToken } = issueToken(join(cwd, 'tokens.json'), { user: otherUser });
+  const issue = (user: string): string => issueToken(join(cwd, 'tokens.json'), { user }).token;
+  const tokens = new Map(['ada', 'bob'].map((user) => [user, issue(user)]));
+  const otherToken = issue('eve');
   const start = (): Promise<ServerProcess> => startServer(t, ['--storage', storage, '--log', 'off'], { cwd });
   const server = await start();
   const model = new PlantModel();
   const clients = startModelClients(model, { urls: [server.url], tokens, clients: 8, random: Math.random });
   t.after(() => clients.stop());
-  const count = (statuses: readonly number[]): number =>
-    statuses.reduce((sum, status) => sum + (clients.statuses.get(status) ?? 0), 0);
+  await clients.acknowledgeMore(200, 20_000);
 
   const assertAll = async ({ url }: ServerProcess): Promise<void> => {
     for (const [user, token] of tokens) {
       assert.deepEqual(model.check(user, await listAll(url, token)), { lost: [], resurrected: [], phantom: [] });
     }
   };
-  const loaded: Loaded = {
+  return {
     server,
     clients,
-    more: async (more, ...statuses) => {
-      const before = count(statuses);
+    /** Resolves after `count` more responses with 503. */
+    failMore: async (count: number): Promise<void> => {
+      const failures = (): number => clients.statuses.get(503) ?? 0;
+      const before = failures();
       await eventually(() => {
-        assert.ok(count(statuses) >= before + more, JSON.stringify([...clients.statuses]));
+        assert.ok(failures() >= before + count, JSON.stringify([...clients.statuses]));
       }, 20_000);
     },
-    create: async (id) => {
+    /** Creates a plant of a user outside the load, and returns the status. */
+    create: async (id: number): Promise<number> => {
       const body = JSON.stringify({ id, name: 'Fern' });
       return (await callService(server.url, 'POST', '/plants', { token: otherToken, body })).status;
     },
-    assertLists: async () => {
+    /** Asserts that the plants of all users can be listed. */
+    assertLists: async (): Promise<void> => {
       for (const token of tokens.values()) await listAll(server.url, token);
     },
-    assertNothingLost: async () => {
+    /** Stops the load, compares all lists with the acknowledged writes, and repeats this after a restart. */
+    assertNothingLost: async (): Promise<void> => {
       await clients.stop();
       t.diagnostic(`responses by status: ${JSON.stringify(Object.fromEntries(clients.statuses))}`);
       assert.deepEqual(clients.problems, []);
@@ -83,8 +68,6 @@ async function startLoaded(t: TestContext, storage: string, folder?: string): Pr
       assert.equal(checkIntegrity(join(cwd, 'plants.db')), 'ok');
     },
   };
-  await loaded.more(200, 200);
-  return loaded;
 }
 
 /** Fills a file system completely. The returned function frees the space. */
@@ -109,34 +92,34 @@ for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']
   describe(`service over ${storage}`, () => {
     it('responds with 503 while the disk is full, and recovers without a restart', async (t) => {
       const folder = await mountSmallFolder(t, 16);
-      const { server, more, assertLists, assertNothingLost } = await startLoaded(t, storage, folder);
+      const { server, clients, failMore, assertLists, assertNothingLost } = await startLoaded(t, storage, folder);
       for (let n = 0; n < 2; n++) {
         const makeRoom =
           folder !== undefined ? fillUp(folder) : (await attachStrace(t, server.pid, refuseWrites))?.detach;
         if (makeRoom === undefined) return;
-        await more(50, 503);
+        await failMore(50);
         await assertLists();
         await makeRoom();
-        await more(100, 200, 204);
+        await clients.acknowledgeMore(100, 20_000);
       }
       await assertNothingLost();
     });
 
     it('acknowledges no write while syncs fail, and recovers without a restart', async (t) => {
-      const { server, clients, create, more, assertLists, assertNothingLost } = await startLoaded(t, storage);
+      const { server, clients, create, failMore, assertLists, assertNothingLost } = await startLoaded(t, storage);
       for (let n = 0; n < 2; n++) {
         const strace = await attachStrace(t, server.pid, failSyncs);
         if (strace === undefined) return;
         // After that, the requests that were in progress when strace was attached have their responses.
-        await more(50, 503);
+        await failMore(50);
         const before = clients.acknowledged();
-        await more(100, 503);
+        await failMore(100);
         await assertLists();
         await sleep(50);
         assert.equal(await create(n), 503);
         assert.equal(clients.acknowledged(), before);
         await strace.detach();
-        await more(100, 200, 204);
+        await clients.acknowledgeMore(100, 20_000);
         assert.equal(await create(n), 200);
       }
       await assertNothingLost();
