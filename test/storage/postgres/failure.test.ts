@@ -2,11 +2,15 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CheckClient } from '../../../src/kits/conformance/check-client.ts';
+import { checkConcurrent } from '../../../src/kits/conformance/concurrent/check-concurrent.ts';
+import { sendByFetch } from '../../../src/kits/conformance/send-by-fetch.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
-import type { ModelClients } from '../../support/model-clients.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startPlantLoad } from '../../support/plant-load.ts';
 import { PostgresCluster, poolOf } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
+import type { Service } from '../../support/service.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
 
 let cluster: PostgresCluster;
@@ -15,61 +19,94 @@ before(async () => {
 });
 after(() => cluster.remove());
 
-/** Puts two services over a new database under load, does something to the database, and asserts that nothing is lost. */
-async function assertSurvives(t: TestContext, disturb: () => Promise<void>): Promise<ModelClients> {
-  const connectionString = await cluster.makeDatabase();
-  const services = await Promise.all(
-    [1, 2].map(() =>
-      startService(t, { storage: new PostgresStorage({ pool: poolOf(t, { connectionString, max: 4 }) }) }),
-    ),
-  );
-  const load = startPlantLoad(t, services);
-  await load.acknowledgeMore(200);
-  await disturb();
-  await load.acknowledgeMore(200);
-  await load.assertNothingLost();
-  return load.clients;
+/** Starts two services over one database. */
+function startServices(t: TestContext, connectionString: string): Promise<Service[]> {
+  const start = (): Promise<Service> =>
+    startService(t, { storage: new PostgresStorage({ pool: poolOf(t, { connectionString, max: 4 }) }) });
+  return Promise.all([start(), start()]);
 }
 
-describe('service over PostgreSQL', () => {
+describe('two services over one PostgreSQL database', () => {
   for (const [how, end] of [
     ['restarted', () => cluster.stop()],
     ['killed and restarted', () => cluster.kill()],
   ] as const) {
-    it(`loses no acknowledged write when the database server is ${how} under load`, async (t) => {
-      await assertSurvives(t, async () => {
-        await end();
-        await cluster.restart();
-      });
+    it(`lose no acknowledged write when the database server is ${how} under load`, async (t) => {
+      const load = startPlantLoad(t, await startServices(t, await cluster.makeDatabase()));
+      await load.acknowledgeMore(200);
+      await end();
+      await cluster.restart();
+      await load.acknowledgeMore(200);
+      await load.assertNothingLost();
     });
   }
 
-  it('loses no acknowledged write when its connections are terminated repeatedly', async (t) => {
-    const { statuses } = await assertSurvives(t, async () => {
-      for (let n = 0; n < 20; n++) {
-        await cluster.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname LIKE 'plants%'");
-        await sleep(25);
-      }
+  it('lose no acknowledged write when the primary is killed and its synchronous standby is promoted', async (t) => {
+    const primary = await PostgresCluster.start();
+    t.after(() => primary.remove());
+    const standby = await primary.startSynchronousStandby();
+    t.after(() => standby.remove());
+    const proxy = await startTcpProxy(t, primary.port);
+    const load = startPlantLoad(t, await startServices(t, primary.url().replace(`:${primary.port}`, `:${proxy.port}`)));
+    await load.acknowledgeMore(500);
+    await primary.kill();
+    await eventually(() => {
+      assert.ok((load.clients.statuses.get(503) ?? 0) > 0, 'No request failed while the primary was down.');
     });
-    assert.ok((statuses.get(503) ?? 0) > 0);
+    await standby.promote();
+    proxy.pointTo(standby.port);
+    await load.acknowledgeMore(500);
+    await load.assertNothingLost();
   });
 
+  it('are linearizable while the backends are terminated every 80 ms', async (t) => {
+    const services = await startServices(t, await cluster.makeDatabase());
+    const senders = services.map(({ url }) => sendByFetch(url));
+    let requests = 0;
+    let failures = 0;
+    const client = new CheckClient({
+      baseUrl: services[0]?.url ?? '',
+      tokens: { a: 'ada', b: 'bob' },
+      send: async (request) => {
+        const send = senders[requests++ % senders.length] ?? assert.fail();
+        const response = await send(request);
+        if (response.status === 503) failures++;
+        return response;
+      },
+    });
+    let isOver = false;
+    const checked = checkConcurrent(client, { clients: 8, operations: 1000 }).finally(() => {
+      isOver = true;
+    });
+    while (!(isOver as boolean)) {
+      await sleep(80);
+      await cluster.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname LIKE 'plants%'");
+    }
+    const result = await checked;
+    assert.equal(result.outcome, 'passed', JSON.stringify(result));
+    assert.ok(failures > 0, 'No request failed.');
+    t.diagnostic(`${requests} requests, ${failures} × 503`);
+  });
+});
+
+describe('service over PostgreSQL', () => {
   it('responds with 503 while the database is unreachable, and recovers after that', async (t) => {
     const proxy = await startTcpProxy(t, cluster.port);
     const connectionString = (await cluster.makeDatabase()).replace(`:${cluster.port}`, `:${proxy.port}`);
     const service = await startService(t, { storage: new PostgresStorage({ pool: poolOf(t, { connectionString }) }) });
-    const statuses = async (): Promise<number[]> => [
-      (await service.call('POST', '/plants', { body: '{"id":1,"name":"Fern"}' })).status,
-      (await service.call('GET', '/plants')).status,
-      (await service.call('DELETE', '/plants/1')).status,
-    ];
-    proxy.pointTo(1);
-    assert.deepEqual(await statuses(), [503, 503, 503]);
-    proxy.pointTo(cluster.port);
-    assert.deepEqual(await statuses(), [200, 200, 204]);
-    proxy.pointTo(1);
-    assert.deepEqual(await statuses(), [503, 503, 503]);
-    proxy.pointTo(cluster.port);
-    assert.deepEqual(await statuses(), [200, 200, 204]);
+    for (let n = 0; n < 2; n++) {
+      for (const [port, expected] of [
+        [1, [503, 503, 503]],
+        [cluster.port, [200, 200, 204]],
+      ] as const) {
+        proxy.pointTo(port);
+        const statuses = [
+          (await service.call('POST', '/plants', { body: '{"id":1,"name":"Fern"}' })).status,
+          (await service.call('GET', '/plants')).status,
+          (await service.call('DELETE', '/plants/1')).status,
+        ];
+        assert.deepEqual(statuses, expected);
+      }
+    }
   });
 });
