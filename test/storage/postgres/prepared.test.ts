@@ -19,31 +19,16 @@ after(() => cluster.remove());
 interface Opened {
   readonly pool: Pool;
   readonly storage: PostgresStorage;
+  readonly table: string;
 }
 
-/** Opens a storage adapter with one connection, so that a test can inspect the session, and creates a plant. */
+/** Opens a storage adapter with one connection, so that a test can inspect the session, and creates a table. */
 async function open(t: TestContext): Promise<Opened> {
   const pool = cluster.pool(t, { max: 1 });
-  const storage = new PostgresStorage({ pool, schema: cluster.newSchemaName() });
-  await storage.commit([create(1n, 'ada', 'Fern')]);
-  return { pool, storage };
-}
-
-/** Reads plants in each of the ways that use a statement of their own. Returns the names of Ada's plants. */
-async function readAll({ storage }: Opened): Promise<string[]> {
-  const range = { after: undefined, limit: 10 };
-  const [ada, bob] = ['ada', 'bob'].map((user) => ({ user, ...range }));
-  assert.ok(ada && bob);
-  const { plants } = await storage.list('ada', range);
-  const pages = [...(await storage.listPages([ada])), ...(await storage.listPages([ada, bob])).slice(0, 1)];
-  const scanned = await storage.scan({ after: undefined, limit: 10 });
-  const names = scanned.map(({ plant }) => plant.name);
-  assert.deepEqual(
-    plants.map(({ name }) => name),
-    names,
-  );
-  for (const { json } of pages) assert.equal(json, JSON.stringify(names.map((name) => ({ name }))));
-  return names;
+  const schema = cluster.newSchemaName();
+  const storage = new PostgresStorage({ pool, schema });
+  await storage.commit([]);
+  return { pool, storage, table: `"${schema}".plants` };
 }
 
 /** A prepared statement of a session. */
@@ -56,7 +41,7 @@ interface Prepared {
 }
 
 /** Returns the statements that are prepared in the session. */
-async function prepared({ pool }: Pick<Opened, 'pool'>): Promise<Prepared[]> {
+async function prepared({ pool }: Opened): Promise<Prepared[]> {
   const { rows } = await pool.query<Prepared>(`SELECT name, statement, cardinality(parameter_types) AS parameters,
     generic_plans::integer AS generic, custom_plans::integer AS custom FROM pg_prepared_statements`);
   return rows;
@@ -90,42 +75,33 @@ describe('prepared statements of a PostgresStorage', () => {
     [2, 20_000],
   ] as const) {
     it(`keep their plans, with ${plants} plants for each of ${users} users`, async (t) => {
-      const pool = cluster.pool(t, { max: 1 });
-      const schema = cluster.newSchemaName();
-      const storage = new PostgresStorage({ pool, schema });
-      await storage.commit([]);
-      await cluster.query(`INSERT INTO "${schema}".plants SELECT 'user ' || u, n, 'Fern ' || n, 'indoor'
+      const opened = await open(t);
+      await cluster.query(`INSERT INTO ${opened.table} SELECT 'user ' || u, n, 'Fern ' || n, 'indoor'
         FROM generate_series(1, ${users}) AS u, generate_series(1, ${plants}) AS n`);
-      await cluster.query(`ANALYZE "${schema}".plants`);
-      for (let n = 0n; n < 100n; n++) await runAll({ pool, storage }, n * 3n);
-      const statements = (await prepared({ pool })).filter(({ name }) => name.includes('large'));
+      await cluster.query(`ANALYZE ${opened.table}`);
+      for (let n = 0n; n < 100n; n++) await runAll(opened, n * 3n);
+      const statements = (await prepared(opened)).filter(({ name }) => name.includes('large'));
       assert.equal(statements.length, 7);
       for (const each of statements) {
         assert.equal(each.custom, 5, each.statement);
         assert.ok(each.generic >= 90, each.statement);
-        assert.doesNotMatch(await planOf({ pool, storage }, each), /Seq Scan/, each.statement);
+        assert.doesNotMatch(await planOf(opened, each), /Seq Scan/, each.statement);
       }
     });
   }
 
   it('do not read the whole table after it has grown, even if they were planned when it was empty', async (t) => {
-    const pool = cluster.pool(t, { max: 1 });
-    const schema = cluster.newSchemaName();
-    const opened = { pool, storage: new PostgresStorage({ pool, schema }) };
-    await opened.storage.commit([]);
-    await cluster.query(`ALTER TABLE "${schema}".plants SET (autovacuum_enabled = false)`);
-    await cluster.query(`VACUUM ANALYZE "${schema}".plants`);
-    const run = async (): Promise<void> => {
-      for (let n = 0n; n < 10n; n++) await runAll(opened, n * 3n);
-      await cluster.query(`VACUUM "${schema}".plants`);
-    };
-    await run();
+    const opened = await open(t);
+    await cluster.query(`ALTER TABLE ${opened.table} SET (autovacuum_enabled = false)`);
+    await cluster.query(`VACUUM ANALYZE ${opened.table}`);
+    for (let n = 0n; n < 10n; n++) await runAll(opened, n * 3n);
+    await cluster.query(`VACUUM ${opened.table}`);
     const small = await prepared(opened);
     const genericPlans = async (): Promise<number[]> =>
       (await prepared(opened)).filter(({ name }) => name.includes('small')).map(({ generic }) => generic);
     const readsAll = await Promise.all(small.map(async (each) => (await planOf(opened, each)).includes('Seq Scan')));
     assert.ok(readsAll.filter(Boolean).length >= 2, 'The test must start with plans for an empty table.');
-    await cluster.query(`INSERT INTO "${schema}".plants SELECT 'ada', n, 'Fern' FROM generate_series(1, 50000) AS n`);
+    await cluster.query(`INSERT INTO ${opened.table} SELECT 'ada', n, 'Fern' FROM generate_series(1, 50000) AS n`);
     await eventually(async () => {
       await runAll(opened, -9n);
       assert.ok((await prepared(opened)).length >= 2 * small.length);
@@ -138,57 +114,48 @@ describe('prepared statements of a PostgresStorage', () => {
     assert.deepEqual(await genericPlans(), planned, 'The plans for an empty table are not used any more.');
   });
 
-  it('are one for each statement, and are reused', async (t) => {
-    const opened = await open(t);
-    for (let repetition = 0; repetition < 3; repetition++) assert.deepEqual(await readAll(opened), ['Fern']);
-    const statements = await prepared(opened);
-    // insertOne, page, pages, list and scan.
-    assert.equal(statements.length, 5);
-  });
-
-  it('are not used after the session has lost one (26000)', async (t) => {
-    const opened = await open(t);
-    await opened.storage.list('ada', { after: undefined, limit: 10 });
-    // A pooler in transaction mode has the same effect if it continues the session on another connection.
-    await opened.pool.query('DEALLOCATE ALL');
-    assert.deepEqual(await readAll(opened), ['Fern']);
-    assert.deepEqual(await prepared(opened), []);
-  });
-
-  it('are not used if the session already has one of the same name (42P05)', async (t) => {
-    const opened = await open(t);
-    await readAll(opened);
-    // A pooler in transaction mode has the same effect if it uses one connection for the sessions of several clients.
-    const client = await opened.pool.connect();
-    Object.assign((client as unknown as { connection: object }).connection, { parsedStatements: {} });
-    client.release();
-    assert.deepEqual(await readAll(opened), ['Fern']);
-  });
-
-  it('are not used after the type of a column has changed (0A000)', async (t) => {
-    const pool = cluster.pool(t, { max: 1 });
-    const schema = cluster.newSchemaName();
-    const storage = new PostgresStorage({ pool, schema });
-    await storage.commit([create(1n, 'ada', 'Fern')]);
-    assert.deepEqual(await readAll({ pool, storage }), ['Fern']);
-    await pool.query(`ALTER TABLE "${schema}".plants ALTER "user" TYPE varchar(255) COLLATE "C"`);
-    assert.deepEqual(await readAll({ pool, storage }), ['Fern']);
-  });
+  const rejections: [code: string, reason: string, reject: (opened: Opened) => Promise<unknown>][] = [
+    // Poolers in transaction mode cause this if they continue the session on another connection.
+    ['26000', 'the session has lost one', ({ pool }) => pool.query('DEALLOCATE ALL')],
+    [
+      '42P05',
+      'the session already has one of the same name',
+      // Poolers in transaction mode cause this if they use one connection for the sessions of several clients.
+      async ({ pool }) => {
+        const client = await pool.connect();
+        Object.assign((client as unknown as { connection: object }).connection, { parsedStatements: {} });
+        client.release();
+      },
+    ],
+    [
+      '0A000',
+      'the type of a column has changed',
+      ({ pool, table }) => pool.query(`ALTER TABLE ${table} ALTER "user" TYPE varchar(255) COLLATE "C"`),
+    ],
+  ];
+  for (const [code, reason, reject] of rejections) {
+    it(`are not used any more if ${reason} (${code})`, async (t) => {
+      const opened = await open(t);
+      await runAll(opened, 0n);
+      await reject(opened);
+      await runAll(opened, 0n);
+      await opened.pool.query('DEALLOCATE ALL');
+      await runAll(opened, 0n);
+      assert.deepEqual(await prepared(opened), []);
+    });
+  }
 
   it('are used after any other error of a statement', async () => {
-    const names: unknown[] = [];
-    const query: PostgresPool['query'] = async ({ name, text, values }) => {
-      if (text.includes('pg_relation_size')) return { rows: [{ isLarge: 'false' }], rowCount: 1 };
-      assert.deepEqual([text, values], ['SELECT $1', ['a']]);
-      names.push(name);
+    const names: (string | undefined)[] = [];
+    const query: PostgresPool['query'] = async ({ name, text }) => {
+      if (text === 'SELECT 1') names.push(name);
       throw failure('57014');
     };
     const pool = withPreparedStatements({ query }, 'plants');
     for (let call = 0; call < 2; call++) {
-      await assert.rejects(pool.query({ text: 'SELECT $1', values: ['a'] }), { code: '57014' });
+      await assert.rejects(pool.query({ text: 'SELECT 1', values: [] }), { code: '57014' });
     }
-    const [first, second] = names;
-    assert.match(String(first), /^plant_store_small_[\da-f]{32}$/);
-    assert.equal(second, first);
+    assert.match(String(names[0]), /^plant_store_small_[\da-f]{32}$/);
+    assert.equal(names[1], names[0]);
   });
 });
