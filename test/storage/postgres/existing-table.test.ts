@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { PlantStoreError } from '../../../src/index.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import { observed } from '../../support/observed-pool.ts';
-import { PostgresCluster, poolOf } from '../../support/postgres.ts';
+import { PostgresCluster } from '../../support/postgres.ts';
 import { create, everything, remove } from '../../support/writes.ts';
 
 let cluster: PostgresCluster;
@@ -96,22 +96,6 @@ describe('existing table of a PostgresStorage', () => {
     const storage = new PostgresStorage({ pool: cluster.pool(t), schema });
     await storage.commit([create(1n)]);
     await cluster.query(`ALTER TABLE "${schema}".plants DROP CONSTRAINT plants_pkey`);
-    await assert.rejects(storage.commit([create(1n)]), { code: '42P10' });
-    await assert.rejects(storage.commit([create(1n)]), { code: 'storage_unsupported' });
-    assert.equal((await cluster.query(`SELECT FROM "${schema}".plants`)).length, 1);
-  });
-
-  it('is not written by a role that may only read it', async (t) => {
-    const schema = cluster.newSchemaName();
-    await new PostgresStorage({ pool: cluster.pool(t), schema }).commit([create(1n)]);
-    await cluster.query('CREATE ROLE visitor LOGIN');
-    await cluster.query(`GRANT USAGE ON SCHEMA "${schema}" TO visitor`);
-    await cluster.query(`GRANT SELECT ON "${schema}".plants TO visitor`);
-    const pool = poolOf(t, { connectionString: cluster.url().replace('postgres:sesame', 'visitor') });
-    const storage = new PostgresStorage({ pool, schema });
-    for (const writes of [[create(2n)], [remove(1n)], [create(2n), remove(1n)]]) {
-      await assert.rejects(storage.commit(writes), { code: '42501' });
-    }
-    assert.equal((await storage.list('ada', everything)).plants.length, 1);
+    for (const code of ['42P10', 'storage_unsupported']) await assert.rejects(storage.commit([create(1n)]), { code });
   });
 });

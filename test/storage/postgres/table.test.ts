@@ -16,21 +16,18 @@ after(() => cluster.remove());
 
 describe('options of a PostgresStorage', () => {
   const pool: PostgresPool = { query: async () => ({ rows: [], rowCount: 0 }) };
-  const wrong: [string, object, RegExp][] = [
-    ['no pool', { pool: undefined }, /^pool must be/],
-    ['a pool without query', { pool: {} }, /^pool must be/],
-    ['an empty table', { table: '' }, /^table must be/],
-    ['a table that is not a string', { table: 7 }, /^table must be/],
-    ['U+0000 in a table', { table: 'a\0b' }, /^table must be/],
-    ['64 bytes of table', { table: 'é'.repeat(32) }, /^table must be/],
-    ['an empty schema', { schema: '' }, /^schema must be/],
-    ['64 bytes of schema', { schema: 'x'.repeat(64) }, /^schema must be/],
-    ['a createTable that is not a boolean', { createTable: 'no' }, /^createTable must be/],
+  const wrong: [option: string, values: unknown[]][] = [
+    ['pool', [undefined, {}]],
+    ['table', ['', 7, 'a\0b', 'é'.repeat(32)]],
+    ['schema', ['', 'x'.repeat(64)]],
+    ['createTable', ['no']],
   ];
-  for (const [name, options, message] of wrong) {
-    it(`reject ${name}`, () => {
-      const open = (): unknown => new PostgresStorage({ pool, ...options });
-      assert.throws(open, (error) => error instanceof TypeError && message.test(error.message));
+  for (const [option, values] of wrong) {
+    it(`reject an invalid ${option} with a TypeError that names it`, () => {
+      for (const value of values) {
+        const open = (): unknown => new PostgresStorage({ pool, [option]: value });
+        assert.throws(open, { name: 'TypeError', message: new RegExp(`^${option} must be`) });
+      }
     });
   }
 
@@ -39,11 +36,8 @@ describe('options of a PostgresStorage', () => {
     assert.equal(Buffer.byteLength(schema), 63);
     const storage = new PostgresStorage({ pool: cluster.pool(t), schema, table });
     assert.deepEqual(await storage.commit([create(1n)]), [true]);
-    const found = await cluster.query('SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = $2', [
-      schema,
-      table,
-    ]);
-    assert.equal(found.length, 1);
+    const found = 'SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = $2';
+    assert.equal((await cluster.query(found, [schema, table])).length, 1);
   });
 
   it('default to the table "plants" on the search path', async (t) => {
@@ -105,16 +99,9 @@ describe('table of a PostgresStorage', () => {
     const names = ['first', 'last', 'most', 'max_size', 'nth', 'count', 'longest', 'json', 'size', 'more', 'request'];
     const columns = names.map((name) => `ADD COLUMN "${name}" bigint DEFAULT 5`);
     await cluster.query(`ALTER TABLE "${schema}".plants ${columns.join(', ')}`);
-    const ranges = [undefined, 1n, 2n].map((after) => ({ after, limit: 1 }));
-    const pages = await storage.listPages(ranges.map((range) => ({ user: 'ada', ...range })));
-    assert.deepEqual(
-      pages.map(({ count, last, hasMore }) => [count, last, hasMore]),
-      [
-        [1, 1n, true],
-        [1, 2n, true],
-        [1, 3n, false],
-      ],
-    );
+    const [page, lastPage] = await storage.listPages([1, 3].map((limit) => ({ user: 'ada', after: undefined, limit })));
+    assert.deepEqual(page, { json: '[{"name":""}]', count: 1, last: 1n, hasMore: true });
+    assert.deepEqual([lastPage?.count, lastPage?.last, lastPage?.hasMore], [3, 3n, false]);
     assert.deepEqual(await storage.commit([create(4n), remove(1n)]), [true, true]);
     assert.equal((await storage.scan(everything)).length, 3);
   });
@@ -145,6 +132,24 @@ describe('table of a PostgresStorage', () => {
     await rejects(`There is no table "${schema}"."plants".`);
     await new PostgresStorage({ pool, schema }).commit([]);
     assert.deepEqual(await storage.commit([create(1n)]), [true]);
+  });
+
+  it('is not created in a database whose encoding is not UTF8, and requests fail', async (t) => {
+    await cluster.query("CREATE DATABASE latin1 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0");
+    const pool = poolOf(t, { connectionString: cluster.url('latin1') });
+    for (const createTable of [true, false]) {
+      const storage = new PostgresStorage({ pool, createTable });
+      for (const request of [() => storage.commit([create(1n)]), () => storage.list('ada', everything)]) {
+        await assert.rejects(request, (error) => {
+          assert.ok(error instanceof PlantStoreError && error.cause instanceof Error);
+          assert.equal(error.code, 'storage_unsupported');
+          assert.equal(error.message, 'The storage is a database that cannot hold every Unicode text.');
+          assert.equal(error.cause.message, 'Its server_encoding is LATIN1, not UTF8.');
+          return true;
+        });
+      }
+    }
+    assert.deepEqual((await pool.query("SELECT FROM pg_tables WHERE tablename = 'plants'")).rows, []);
   });
 
   const order = ['B', 'a', 'é', '\u{1F33F}'];
