@@ -28,8 +28,10 @@ export function checkpointLog(database: DatabaseSync, busyTimeoutMs: number): bo
 
 /**
  * Checkpoints a WAL that existed before the file was opened, because an fsync of this WAL may have failed in an earlier
- * process. If other connections prevent the checkpoint, the WAL can still be used: while these connections are open,
- * SQLite keeps the WAL index and does not rebuild it from the WAL.
+ * process. If other connections prevent the checkpoint, the WAL can still be used: as long as one of them has been open
+ * since before the failed fsync, SQLite does not rebuild the WAL index from the WAL, so the failed commit stays
+ * invisible. A connection that was opened later has checkpointed the WAL before it reads plants (see also `copyLog` in
+ * backup.ts). Other programs do not do this, so they must not be the first to read the file after a crash.
  *
  * @returns `true` if the WAL can be used for commits; `false` if the checkpoint failed with an error.
  */

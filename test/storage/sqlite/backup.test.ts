@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { backUpDatabase } from '../../../src/storage/sqlite/backup.ts';
 import { createAll, owned, readAll } from '../../support/stored-plants.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { create, createEach } from '../../support/writes.ts';
+import { ids, makeCrashed, openSqlite } from './sqlite-state.ts';
 
 /** Enough plants for a backup of several steps. */
 const plants = Array.from({ length: 2000 }, (_, n) => owned('ada', { id: BigInt(n), name: 'x'.repeat(2000) }));
@@ -39,5 +41,24 @@ describe('backUpDatabase', () => {
     });
     assert.equal(await readFile(target, 'utf8'), 'Dear Ada');
     assert.deepEqual(await readdir(folder), ['copy.db', 'plants.db']);
+  });
+
+  it('lets a server that starts meanwhile discard a WAL whose sync failed before a crash', async (t) => {
+    const path = await makeCrashed(t, createEach(plants));
+    const crashed = await readFile(`${path}-wal`);
+    let committed: Promise<boolean[]> | undefined;
+    await backUpDatabase(path, `${path}.copy`, () => {
+      committed ??= openSqlite(t, path).commit([create(-1)]);
+    });
+    assert.deepEqual(await committed, [true]);
+    // After the failed sync, a power failure loses every page of the WAL that is not written again.
+    const log = await readFile(`${path}-wal`);
+    for (let at = 0; at < log.length; at += 4096) {
+      const page = log.subarray(at, at + 4096);
+      if (page.equals(crashed.subarray(at, at + 4096))) page.fill(0);
+    }
+    await copyFile(path, `${path}.left`);
+    await writeFile(`${path}.left-wal`, log);
+    assert.equal((await ids(openSqlite(t, `${path}.left`)))[0], -1);
   });
 });
