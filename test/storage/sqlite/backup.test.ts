@@ -1,22 +1,20 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { backUpDatabase } from '../../../src/storage/sqlite/backup.ts';
 import { createAll, owned, readAll } from '../../support/stored-plants.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { create, createEach } from '../../support/writes.ts';
-import { ids, makeCrashed, openSqlite } from './sqlite-state.ts';
+import { ids, makeCrashed, newPath, openSqlite } from './sqlite-state.ts';
 
 /** Enough plants for a backup of several steps. */
 const plants = Array.from({ length: 2000 }, (_, n) => owned('ada', { id: BigInt(n), name: 'x'.repeat(2000) }));
 
 describe('backUpDatabase', () => {
   it('copies the plants that existed when it began, even if others are written between its steps', async (t) => {
-    const folder = await temporaryFolder(t);
-    const [file, target] = [join(folder, 'plants.db'), join(folder, 'copy.db')];
+    const [file, target] = [await newPath(t), await newPath(t)];
     await createAll(file, plants);
     using other = new DatabaseSync(file);
     const insert = other.prepare("INSERT INTO plants VALUES ('bob', ?, 'later', NULL)");
@@ -30,8 +28,7 @@ describe('backUpDatabase', () => {
   });
 
   it('does not overwrite a file that another process creates meanwhile, and leaves no temporary file', async (t) => {
-    const folder = await temporaryFolder(t);
-    const [file, target] = [join(folder, 'plants.db'), join(folder, 'copy.db')];
+    const [file, target] = [await newPath(t), await newPath(t)];
     await createAll(file, plants);
     const backup = backUpDatabase(file, target, () => {
       writeFileSync(target, 'Dear Ada');
@@ -40,7 +37,7 @@ describe('backUpDatabase', () => {
       message: `${target} already exists. A backup never overwrites a file: choose another name.`,
     });
     assert.equal(await readFile(target, 'utf8'), 'Dear Ada');
-    assert.deepEqual(await readdir(folder), ['copy.db', 'plants.db']);
+    assert.deepEqual(await readdir(dirname(target)), ['plants.db']);
   });
 
   it('lets a server that starts meanwhile discard a WAL whose sync failed before a crash', async (t) => {

@@ -125,28 +125,21 @@ for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']
       await assertNothingLost();
     });
 
-    it('rejects the write whose sync failed, even though the next sync succeeds', async (t) => {
-      const { server, clients, create, assertNothingLost } = await startLoaded(t, storage);
-      await clients.stop();
-      const strace = await attachStrace(t, server.pid, failSyncs.with(-1, `${failSyncs.at(-1)}:when=1`));
-      if (strace === undefined) return;
-      assert.equal(await create(1), 503);
-      assert.equal(await create(2), 200);
-      assert.equal(await create(1), 200);
-      await strace.detach();
-      await assertNothingLost();
-    });
-
-    it('does not recover a rejected write from the WAL', async (t) => {
-      const { server, clients, create, assertNothingLost } = await startLoaded(t, storage);
-      await clients.stop();
-      const strace = await attachStrace(t, server.pid, failSyncs);
-      if (strace === undefined) return;
+    for (const [condition, syncs, statuses] of [
+      ['even though the next sync succeeds', failSyncs.with(-1, `${failSyncs.at(-1)}:when=1`), [503, 200, 200, 400]],
       // For the second write, reopening the file fails. The WAL then contains the first write, which is not synced.
-      for (const id of [1, 2]) assert.equal(await create(id), 503);
-      await strace.detach();
-      for (const id of [1, 2]) assert.equal(await create(id), 200);
-      await assertNothingLost();
-    });
+      ['even if the next sync fails too', failSyncs, [503, 503, 200, 200]],
+    ] as const) {
+      it(`rejects a write whose sync failed, and does not recover it from the WAL, ${condition}`, async (t) => {
+        const { server, clients, create, assertNothingLost } = await startLoaded(t, storage);
+        await clients.stop();
+        const strace = await attachStrace(t, server.pid, syncs);
+        if (strace === undefined) return;
+        const failed = [await create(1), await create(2)];
+        await strace.detach();
+        assert.deepEqual([...failed, await create(1), await create(2)], statuses);
+        await assertNothingLost();
+      });
+    }
   });
 }

@@ -6,9 +6,13 @@ import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { PlantStore } from '../../../src/index.ts';
 import type { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import { createAll, owned, rowOfPlants } from '../../support/stored-plants.ts';
 import { hasProgram } from '../../support/system-fault.ts';
-import { create } from '../../support/writes.ts';
+import { create, remove } from '../../support/writes.ts';
 import { ids, makeCrashed, newPath, openFiles, openSqlite, sizeOf, unavailable, whileStuck } from './sqlite-state.ts';
+
+/** The size of the WAL at which SQLite checkpoints it: 4000 pages, each with a header. */
+const fullWalBytes = 4000 * (4096 + 24);
 
 /** Registers a test that limits the size of files. Without prlimit it is skipped. */
 function itLimited(name: string, run: (t: TestContext) => Promise<void>): void {
@@ -18,6 +22,30 @@ function itLimited(name: string, run: (t: TestContext) => Promise<void>): void {
 }
 
 const twenty = Array.from({ length: 20 }, (_, n) => n + 1);
+
+describe('SqliteStorage, after a commit whose WAL checkpoint failed because of the disk', () => {
+  itLimited('acknowledges the commit, because it is in the WAL, and does not reopen the file', async (t) => {
+    const path = await newPath(t);
+    const name = 'long'.repeat(1000);
+    const plants = rowOfPlants('ada', 4500).map(({ plant }) => owned('ada', { ...plant, name }));
+    await createAll(path, plants);
+    const storage = openSqlite(t, path);
+    const [before, version] = [await sizeOf(path), storage.dataVersion()];
+    // Too small for the file after a checkpoint, and large enough for a full WAL.
+    const limit = fullWalBytes + 500_000;
+    assert.ok(before > limit);
+    await whileStuck(async () => {
+      for (let id = -1n; (await sizeOf(`${path}-wal`)) <= fullWalBytes + 200_000; id -= 20n) {
+        const writes = Array.from({ length: 20 }, (_, n) => create(id - BigInt(n), 'ada', name));
+        assert.deepEqual(new Set(await storage.commit(writes)), new Set([true]));
+      }
+    }, limit);
+    assert.equal(await sizeOf(path), before);
+    assert.equal(storage.dataVersion(), version);
+    assert.deepEqual(await storage.commit([remove(-1n)]), [true]);
+    assert.ok((await sizeOf(path)) > before);
+  });
+});
 
 for (const commitThread of [false, true]) {
   const thread = commitThread ? ' with a commit thread' : '';
