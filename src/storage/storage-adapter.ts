@@ -94,9 +94,12 @@ export interface JsonPage {
  * The key of a plant is (user, id), so two users may use the same id. An adapter does not need to check arguments,
  * because its callers do so. Methods return new plain objects, which the caller may change.
  *
+ * Every promise must resolve or reject in bounded time, because a commit that never settles stops all writes of the
+ * store. An adapter that uses a network therefore needs a timeout.
+ *
  * After `close()`, methods reject with a PlantStoreError `closed`. If the storage fails, methods may reject with any
- * error, which a PlantStore converts to `storage_unavailable`. If a more specific code of
- * PlantStoreError describes the failure, methods reject with that code.
+ * error, which a PlantStore converts to `storage_unavailable`. If a more specific code of PlantStoreError describes the
+ * failure, methods reject with that code.
  */
 export interface StorageAdapter {
   /**
