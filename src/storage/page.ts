@@ -16,18 +16,18 @@ export const untaggedBytes = 11;
 /** The size in bytes of `{"name":"","tag":""}`, the JSON of a plant with an empty name and an empty tag. */
 export const taggedBytes = 20;
 
-/** The maximum number of bytes of JSON per UTF-16 code unit. For example, U+0001 becomes the six bytes `\\u0001`. */
+/** The maximum number of bytes of JSON per UTF-16 code unit. For example, U+0001 becomes the six bytes `\u0001`. */
 const maxCodeUnitBytes = 6;
 
 export const emptyPage: JsonPage = Object.freeze({ json: '[]', count: 0, last: undefined, hasMore: false });
 
 /**
- * Returns how many plants, counted from the first one, fit in a page. With the last of them, the page may exceed its
- * size.
+ * Returns how many plants, counted from the first one, belong to a page. The page ends with the plant that makes its
+ * JSON at least `maxPageBytes` long.
  *
- * First, upper bounds for the sizes of the plants are added up. The JSON is measured only if the sum reaches the size
- * of a page. For 1000 plants with short names, adding up the bounds takes 3 µs, whereas measuring the JSON would take
- * 93 µs.
+ * First, upper bounds for the sizes of the plants are added up. The JSON is measured only if the sum reaches
+ * `maxPageBytes`. For 1000 plants with short names, adding up the bounds takes 3 µs, whereas measuring the JSON would
+ * take 93 µs.
  */
 export function countInPage(plants: readonly Plant[]): number {
   let mostBytes = 0;

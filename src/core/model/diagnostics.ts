@@ -2,7 +2,7 @@ import type { ErrorCode, HttpErrorCode, PlantStoreError } from './errors.ts';
 
 /**
  * The message on the channels of `tracingChannel('plant-store:commit')`. A PlantStore traces each commit of a batch to
- * the storage adapter. The wait of the writes before the commit is not part of it.
+ * the storage adapter. The trace does not include the time for which the writes wait before the commit.
  */
 export interface CommitMessage {
   /** The number of writes in the batch. */

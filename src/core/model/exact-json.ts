@@ -18,7 +18,7 @@ interface RevivedFrom {
  * the result is NaN.
  *
  * @throws {SyntaxError} if the text is not JSON.
- * @throws {RangeError} if arrays and objects are nested too deeply for the stack, more than some 5000 levels.
+ * @throws {RangeError} if arrays and objects are nested too deeply for the stack, more than about 5000 levels.
  */
 export function parseExactJson(text: string): unknown {
   const value: unknown = JSON.parse(text);

@@ -15,7 +15,7 @@ const maxPlantsWithoutIds = 32;
  */
 export class PlantChunk {
   readonly #plants: StoredPlant[] = [];
-  /** The ids of the plants. The rest of the array is unused. */
+  /** The ids of the plants, in the same order. The array may be longer; its other elements are unused. */
   #ids: BigInt64Array | undefined;
 
   get length(): number {
