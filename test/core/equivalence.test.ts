@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
+import { errorTable, MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
 import type { StorageAdapter, StoredPlant } from '../../src/index.ts';
 import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
 import { PostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
@@ -10,7 +10,7 @@ import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { PostgresCluster } from '../support/postgres.ts';
 import { startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { CleanUp, temporaryFolder } from '../support/temporary-folder.ts';
 
 const users = ['ada', 'bob'] as const;
 type User = (typeof users)[number];
@@ -41,11 +41,8 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 2, arbitrary: list },
 );
 
-/** The outcome of an operation: the code of an error, or what a response over HTTP shows. */
-type Outcome = string | boolean | { name: string; tag?: string }[];
-
-const shown = ({ name, tag }: Omit<StoredPlant, 'id'>): { name: string; tag?: string } =>
-  tag === undefined ? { name } : { name, tag };
+/** The outcome of an operation: the code of an error, whether a plant was deleted, or the created or listed plants. */
+type Outcome = string | boolean | StoredPlant[];
 
 /** A reference implementation: a sorted list for each user. */
 class Model {
@@ -53,29 +50,25 @@ class Model {
 
   apply(operation: Operation): Outcome {
     const plants = this.#plants.get(operation.user) ?? [];
-    const rest = operation.kind === 'list' ? plants : plants.filter((plant) => plant.id !== operation.id);
-    const existed = rest.length < plants.length;
-    switch (operation.kind) {
-      case 'create': {
-        if (existed) return 'id_taken';
-        const plant = { id: operation.id, ...shown(operation as StoredPlant) };
-        this.#plants.set(
-          operation.user,
-          [...plants, plant].sort((a, b) => (a.id < b.id ? -1 : 1)),
-        );
-        return [shown(plant)];
-      }
-      case 'delete':
-        this.#plants.set(operation.user, rest);
-        return existed;
-      case 'list': {
-        const { after, limit } = operation;
-        return plants
-          .filter((plant) => after === undefined || plant.id > after)
-          .slice(0, limit)
-          .map(shown);
-      }
+    if (operation.kind === 'list') {
+      const { after, limit } = operation;
+      return plants.filter((plant) => after === undefined || plant.id > after).slice(0, limit);
     }
+    const { user, id } = operation;
+    const others = plants.filter((plant) => plant.id !== id);
+    const existed = others.length < plants.length;
+    if (operation.kind === 'delete') {
+      this.#plants.set(user, others);
+      return existed;
+    }
+    if (existed) return 'id_taken';
+    const { name, tag } = operation;
+    const plant = tag === undefined ? { id, name } : { id, name, tag };
+    this.#plants.set(
+      user,
+      [...plants, plant].sort((a, b) => (a.id < b.id ? -1 : 1)),
+    );
+    return [plant];
   }
 }
 
@@ -83,11 +76,11 @@ async function applyToStore(store: PlantStore, operation: Operation): Promise<Ou
   try {
     switch (operation.kind) {
       case 'create':
-        return [shown(await store.createPlant(operation.user, operation))];
+        return [await store.createPlant(operation.user, operation)];
       case 'delete':
         return await store.deletePlant(operation.user, operation.id);
       case 'list':
-        return (await store.listPlants(operation.user, { limit: operation.limit, after: operation.after })).map(shown);
+        return await store.listPlants(operation.user, { limit: operation.limit, after: operation.after });
     }
   } catch (error) {
     if (error instanceof PlantStoreError) return error.code;
@@ -95,21 +88,27 @@ async function applyToStore(store: PlantStore, operation: Operation): Promise<Ou
   }
 }
 
-async function applyToService(service: Service, operation: Operation): Promise<Outcome> {
+/** Returns the outcome over HTTP, in which plants have no id. */
+async function applyToService(service: Service, operation: Operation): Promise<unknown> {
   const { kind, user: token } = operation;
   if (kind === 'list') {
     const query = [
       operation.limit !== undefined && `limit=${operation.limit}`,
       operation.after !== undefined && `after=${operation.after}`,
     ];
-    return (await service.call('GET', `/plants?${query.filter(Boolean).join('&')}`, { token })).json as Outcome;
+    return (await service.call('GET', `/plants?${query.filter(Boolean).join('&')}`, { token })).json;
   }
   if (kind === 'delete') return (await service.call('DELETE', `/plants/${operation.id}`, { token })).status === 204;
   const { name, tag } = operation;
   const body = `{"id":${operation.id},${JSON.stringify({ name, tag }).slice(1)}`;
-  const { status, json } = await service.call('POST', '/plants', { token, body });
-  if (status === 200) return [json as { name: string }];
-  return (json as { error: number }).error === 40003 ? 'id_taken' : `status ${status}`;
+  const { status, json, error } = await service.call('POST', '/plants', { token, body });
+  if (status === 200) return [json];
+  return error === errorTable.id_taken.error ? 'id_taken' : `status ${status}`;
+}
+
+function withoutIds(outcome: Outcome): unknown {
+  if (!Array.isArray(outcome)) return outcome;
+  return outcome.map(({ name, tag }) => (tag === undefined ? { name } : { name, tag }));
 }
 
 describe('any sequence of operations', () => {
@@ -122,39 +121,25 @@ describe('any sequence of operations', () => {
   it('has the same outcomes as the reference with every storage, directly and over HTTP', async (t) => {
     const folder = await temporaryFolder(t);
     const pool = cluster.pool(t);
-    let run = 0;
+    let files = 0;
+    const newStorages = (): StorageAdapter[] => [
+      new MemoryStorage(),
+      new SqliteStorage(join(folder, `${files++}.db`)),
+      new PostgresStorage({ pool, schema: cluster.newSchemaName() }),
+    ];
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { maxLength: 40 }), async (operations) => {
-        run++;
-        const cleanUps: (() => Promise<void> | void)[] = [];
-        const scope = {
-          after: (cleanUp: () => Promise<void> | void) => {
-            cleanUps.push(cleanUp);
-          },
-        };
-        try {
-          const storages: StorageAdapter[] = [
-            new MemoryStorage(),
-            new SqliteStorage(join(folder, `direct-${run}.db`)),
-            new PostgresStorage({ pool, schema: cluster.newSchemaName() }),
-          ];
-          const stores = storages.map((storage) => new PlantStore({ storage }));
-          scope.after(async () => {
-            await Promise.all(stores.map((store) => store.close()));
-          });
-          const services = [
-            await startService(scope),
-            await startService(scope, { storage: new SqliteStorage(join(folder, `served-${run}.db`)) }),
-            await startService(scope, { storage: new PostgresStorage({ pool, schema: cluster.newSchemaName() }) }),
-          ];
-          const model = new Model();
-          for (const operation of operations) {
-            const expected = model.apply(operation);
-            for (const store of stores) assert.deepEqual(await applyToStore(store, operation), expected);
-            for (const service of services) assert.deepEqual(await applyToService(service, operation), expected);
-          }
-        } finally {
-          for (const cleanUp of cleanUps) await cleanUp();
+        await using scope = new CleanUp();
+        const stores = newStorages().map((storage) => new PlantStore({ storage }));
+        for (const store of stores) scope.after(() => store.close());
+        const services = await Promise.all(newStorages().map((storage) => startService(scope, { storage })));
+        const model = new Model();
+        for (const operation of operations) {
+          const expected = model.apply(operation);
+          const ofStores = await Promise.all(stores.map((store) => applyToStore(store, operation)));
+          for (const outcome of ofStores) assert.deepEqual(outcome, expected);
+          const ofServices = await Promise.all(services.map((service) => applyToService(service, operation)));
+          for (const outcome of ofServices) assert.deepEqual(outcome, withoutIds(expected));
         }
       }),
       { numRuns: 30 },

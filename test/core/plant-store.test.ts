@@ -1,86 +1,78 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { errorTable, MemoryStorage, PlantStore } from '../../src/index.ts';
-import type { NewPlant, PlantStoreOptions, StorageAdapter } from '../../src/index.ts';
+import type { StorageAdapter } from '../../src/index.ts';
 import { maxInt64 } from '../../src/core/model/int64.ts';
 import { heldStorage } from '../support/held-storage.ts';
 import { createPlants } from '../support/stored-plants.ts';
 
 const newStore = (storage: StorageAdapter = new MemoryStorage()): PlantStore => new PlantStore({ storage });
 
-async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const collected: T[] = [];
-  for await (const item of items) collected.push(item);
-  return collected;
-}
-
-describe('PlantStore.createPlant', () => {
-  it('returns the stored plant as a new object', async () => {
+// The property in equivalence.test.ts covers the outcomes of valid operations.
+describe('PlantStore', () => {
+  it('accepts a user of 1 to 255 bytes of UTF-8, and rejects any other user', async () => {
     const store = newStore();
-    const given = { id: 1, name: 'Fern', tag: 'indoor', more: true };
-    const plant = await store.createPlant('ada', given);
-    assert.deepEqual(plant, { id: 1n, name: 'Fern', tag: 'indoor' });
-    plant.name = 'changed';
-    assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name: 'Fern', tag: 'indoor' }]);
-  });
-
-  it('rejects an invalid plant, and stores nothing', async () => {
-    const store = newStore();
-    for (const plant of [null, 'plant', { name: 'Fern' }, { id: 2 ** 53, name: '' }, { id: 1, name: 'a\0b' }]) {
-      await assert.rejects(store.createPlant('ada', plant as NewPlant), { code: 'invalid_plant' });
+    const problem = { code: 'invalid_user', message: errorTable.invalid_user.message };
+    const unstorable = ['a\0b', '\uD800', 'a\uDC00b'];
+    const wrong: unknown[] = ['', ...unstorable, null, undefined, 7, {}, ['ada']];
+    for (const user of ['x'.repeat(255), 'é'.repeat(127), '\u2698'.repeat(85), '\u{1F33F}'.repeat(63), 'x']) {
+      assert.deepEqual(await store.listPlants(user), []);
+      const longest = `${user}${'x'.repeat(255 - Buffer.byteLength(user))}`;
+      assert.equal(await store.deletePlant(longest, 1), false);
+      wrong.push(`${longest}x`);
     }
-    assert.deepEqual(await store.listPlants('ada'), []);
+    for (const user of wrong as string[]) {
+      await assert.rejects(store.createPlant(user, { id: 1, name: '' }), problem);
+      await assert.rejects(store.listPlants(user), problem);
+      await assert.rejects(store.listPage(user), problem);
+      await assert.rejects(store.deletePlant(user, 1), problem);
+    }
   });
 
-  it('rejects an id that is taken, and does not change the plant', async () => {
+  it('accepts a limit from 0 to 2147483647, and rejects any other limit', async () => {
     const store = newStore();
-    await store.createPlant('ada', { id: 1, name: 'Fern' });
-    await assert.rejects(store.createPlant('ada', { id: 1n, name: 'Moss' }), {
-      name: 'PlantStoreError',
-      code: 'id_taken',
-    });
-    assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
-    await store.createPlant('bob', { id: 1n, name: 'Moss' });
-  });
-});
-
-describe('PlantStore.listPlants', () => {
-  it('lists all plants, or those within limit and after', async () => {
-    const store = newStore();
-    for (const id of [3, 1, 2]) await store.createPlant('ada', { id, name: '' });
-    const ids = async (options?: Parameters<PlantStore['listPlants']>[1]): Promise<number[]> =>
-      (await store.listPlants('ada', options)).map(({ id }) => Number(id));
-    assert.deepEqual(await ids(), [1, 2, 3]);
-    assert.deepEqual(await ids({ limit: 2 }), [1, 2]);
-    assert.deepEqual(await ids({ after: 1 }), [2, 3]);
-    assert.deepEqual(await ids({ after: 1n, limit: 1 }), [2]);
-    assert.deepEqual(await ids({ limit: 0 }), []);
-    assert.deepEqual(await ids({ limit: 2_147_483_647, after: undefined }), [1, 2, 3]);
-  });
-
-  it('rejects a limit or after outside its range', async () => {
-    const store = newStore();
+    await createPlants(store, 2);
+    for (const [limit, count] of [
+      [0, 0],
+      [1, 1],
+      [2_147_483_647, 2],
+      [undefined, 2],
+    ] as const) {
+      assert.equal((await store.listPlants('ada', { limit })).length, count);
+    }
     for (const limit of [-1, 1.5, NaN, 2_147_483_648, '1' as unknown as number]) {
       await assert.rejects(store.listPlants('ada', { limit }), { code: 'invalid_limit' });
-    }
-    for (const after of [maxInt64 + 1n, 1.5, '1' as unknown as number]) {
-      await assert.rejects(store.listPlants('ada', { after }), { code: 'invalid_after' });
+      await assert.rejects(store.listPage('ada', { limit }), { code: 'invalid_limit' });
     }
   });
-});
 
-describe('PlantStore.iteratePages', () => {
-  it('yields all plants in pages of at most 1000', async () => {
+  it('rejects an id that is not an int64, and asks for a bigint instead of an unsafe integer', async () => {
+    const store = newStore();
+    for (const id of [maxInt64 + 1n, 1.5, '1' as unknown as number]) {
+      await assert.rejects(store.deletePlant('ada', id), {
+        code: 'invalid_id',
+        message: errorTable.invalid_id.message,
+      });
+      await assert.rejects(store.listPlants('ada', { after: id }), { code: 'invalid_after' });
+      await assert.rejects(store.listPage('ada', { after: id }), { code: 'invalid_after' });
+    }
+    const message = 'id is a number outside the range of safe integers: pass a bigint.';
+    await assert.rejects(store.deletePlant('ada', 2 ** 53), { code: 'invalid_id', message });
+    const ofAfter = { code: 'invalid_after', message: message.replace('id', 'after') };
+    await assert.rejects(store.listPlants('ada', { after: -(2 ** 53) }), ofAfter);
+  });
+
+  it('lists plants in pages of at most 1000', async () => {
     const store = newStore();
     await createPlants(store, 2500);
-    const lengths = (await collect(store.iteratePages('ada'))).map(({ length }) => length);
+    const lengths: number[] = [];
+    for await (const { length } of store.iteratePages('ada')) lengths.push(length);
     assert.deepEqual(lengths, [1000, 1000, 500]);
-    assert.equal((await store.listPlants('ada')).length, 2500);
     assert.equal((await store.listPlants('ada', { limit: 2000 })).length, 2000);
     assert.equal((await store.listPlants('ada', { limit: 1999, after: 499 })).at(-1)?.id, 2498n);
   });
 
-  it('yields all plants, or as many as the limit, if the adapter ends pages early', async () => {
+  it('lists all plants, or as many as the limit, if the adapter ends pages early', async () => {
     const storage = new MemoryStorage();
     const list = storage.list.bind(storage);
     let reads = 0;
@@ -107,33 +99,10 @@ describe('PlantStore.iteratePages', () => {
     clearImmediate(immediate);
     assert.ok(turns >= 3, `${turns} turns`);
   });
-});
 
-describe('PlantStore.deletePlant', () => {
-  it('returns whether the plant existed', async () => {
-    const store = newStore();
-    await store.createPlant('ada', { id: 1, name: '' });
-    assert.equal(await store.deletePlant('bob', 1n), false);
-    assert.equal(await store.deletePlant('ada', 1), true);
-    assert.equal(await store.deletePlant('ada', 1), false);
-  });
-
-  it('rejects an id that is not an int64, and tells the caller to pass a bigint instead of an unsafe integer', async () => {
-    const store = newStore();
-    for (const id of [maxInt64 + 1n, '1' as unknown as number]) {
-      await assert.rejects(store.deletePlant('ada', id), { code: 'invalid_id' });
-    }
-    const message = 'id is a number outside the range of safe integers: pass a bigint.';
-    await assert.rejects(store.deletePlant('ada', 2 ** 53), { code: 'invalid_id', message });
-    const ofAfter = { code: 'invalid_after', message: message.replace('id', 'after') };
-    await assert.rejects(store.listPlants('ada', { after: -(2 ** 53) }), ofAfter);
-  });
-});
-
-describe('PlantStore', () => {
   it('counts pending writes, including those that are being committed', async () => {
     const { storage, release, committing } = heldStorage();
-    const store = new PlantStore({ storage });
+    const store = newStore(storage);
     assert.equal(store.pendingWrites, 0);
     const created = createPlants(store, 3);
     await committing;
@@ -143,63 +112,22 @@ describe('PlantStore', () => {
     assert.equal(store.pendingWrites, 0);
   });
 
-  it('rejects invalid options with a TypeError that names them', () => {
-    const storage = new MemoryStorage();
-    for (const [options, message] of [
-      [{ storage: null }, /storage/],
-      [{ storage: {} }, /storage/],
-      [{ storage: Object.assign(new MemoryStorage(), { scan: undefined }) }, /it has no scan$/],
-      [{ storage, maxPendingWrites: 0 }, /maxPendingWrites/],
-      [{ storage, maxCacheBytes: 1.5 }, /maxCacheBytes/],
-    ] as const) {
-      assert.throws(() => new PlantStore(options as unknown as PlantStoreOptions), { name: 'TypeError', message });
-    }
-  });
-
-  it('reports a storage that returns an invalid result as storage_unavailable', async () => {
-    for (const result of [undefined, null, 'plants', {}, []]) {
-      const wrong = { list: () => Promise.resolve(result), commit: () => Promise.resolve(result) };
-      const store = newStore(Object.assign(new MemoryStorage(), wrong));
-      await assert.rejects(store.listPlants('ada'), { code: 'storage_unavailable' });
-      await assert.rejects(store.listPage('ada'), { code: 'storage_unavailable' });
-      await assert.rejects(store.createPlant('ada', { id: 1, name: '' }), { code: 'storage_unavailable' });
-      await assert.rejects(store.deletePlant('ada', 1), { code: 'storage_unavailable' });
-    }
-  });
-
-  it('rejects a user that is not a storable string of 1 to 255 bytes', async () => {
-    const store = newStore();
-    const problem = { code: 'invalid_user', message: /^user must be a string of 1 to 255 bytes of UTF-8/ };
-    for (const user of ['', 'a\0', '\uD800', 'x'.repeat(256), '\u2698'.repeat(86), null, undefined, 1] as string[]) {
-      await assert.rejects(store.createPlant(user, { id: 1, name: '' }), problem);
-      await assert.rejects(store.listPlants(user), problem);
-      await assert.rejects(store.deletePlant(user, 1), problem);
-    }
-  });
-
-  it('finishes accepted writes on close, rejects later calls, and closes the storage', async () => {
+  it('finishes accepted writes when it is closed, rejects later calls, and closes the storage', async () => {
     const storage = new MemoryStorage();
     const store = newStore(storage);
+    await store.listPage('ada');
     const taken = store.createPlant('ada', { id: 1, name: '' });
-    const closed = store.close();
+    const closed = store[Symbol.asyncDispose]();
     await assert.rejects(store.createPlant('ada', { id: 2, name: '' }), { code: 'closed' });
     assert.equal((await taken).id, 1n);
     await closed;
     for (const limit of [undefined, 0, 1]) {
       await assert.rejects(store.listPlants('ada', { limit }), { code: 'closed' });
+      await assert.rejects(store.listPage('ada', { limit }), { code: 'closed' });
     }
     await assert.rejects(store.deletePlant('ada', 1), { code: 'closed' });
     await assert.rejects(storage.commit([]), { code: 'closed' });
     await store.close();
-  });
-
-  it('closes at the end of an `await using` block', async () => {
-    const storage = new MemoryStorage();
-    {
-      await using store = newStore(storage);
-      await store.createPlant('ada', { id: 1, name: '' });
-    }
-    await assert.rejects(storage.commit([]), { code: 'closed' });
   });
 
   it('reports a failure of the storage as storage_unavailable, with the cause but not in the message', async () => {
@@ -211,5 +139,15 @@ describe('PlantStore', () => {
     const expected = { code: 'storage_unavailable', cause, message: errorTable.storage_unavailable.message };
     await assert.rejects(store.createPlant('ada', { id: 1, name: '' }), expected);
     await assert.rejects(store.listPlants('ada'), expected);
+  });
+
+  it('reports an adapter that does not return one outcome for each write as storage_unavailable', async () => {
+    for (const outcomes of [undefined, null, 'true', {}, [], [true, true]]) {
+      const store = newStore(Object.assign(new MemoryStorage(), { commit: () => Promise.resolve(outcomes) }));
+      const cause = outcomes instanceof Array && {
+        cause: new Error(`The storage adapter returned ${outcomes.length} outcomes for 1 writes`),
+      };
+      await assert.rejects(store.deletePlant('ada', 1), { code: 'storage_unavailable', ...cause });
+    }
   });
 });
