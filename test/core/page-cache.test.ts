@@ -1,109 +1,88 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { PageCache } from '../../src/core/page-cache.ts';
-import type { JsonPage } from '../../src/storage/storage-adapter.ts';
 import { request } from '../support/batch-storage.ts';
 
-const all = 1000;
-const pageOf = (json: string): JsonPage => ({ json, count: 1, last: 1n, hasMore: false });
+const text = 'x'.repeat(1000);
+/** The size of a page with this text. */
+const pageSize = 1000 + 256;
+/** The size of a user whose name has three letters. */
+const userSize = 3 + 256;
 
-function makeCache({ maxText = 100_000, version = { now: 1 } } = {}): PageCache {
-  return new PageCache({ maxText, dataVersion: () => version.now });
+interface TestCache {
+  readonly cache: PageCache;
+  readonly version: { now: number };
+  readonly add: (user: string, json?: string, limit?: number) => void;
+  /** Returns the JSON of a cached page, or `undefined` if the page is not cached. */
+  readonly find: (user: string, limit?: number) => string | undefined;
 }
 
-/** Returns the JSON of a cached page, or `undefined` if the page is not cached. */
-function find(cache: PageCache, user: string, limit = all): string | undefined {
-  return cache.get(request(user, limit))?.json;
-}
-
-function add(cache: PageCache, user: string, json: string, limit = all): void {
-  cache.add(request(user, limit), pageOf(json));
+function openCache(maxText = 100_000): TestCache {
+  const version = { now: 1 };
+  const cache = new PageCache({ maxText, dataVersion: () => version.now });
+  return {
+    cache,
+    version,
+    add: (user, json = text, limit = 10) => {
+      cache.add(request(user, limit), { json, count: 1, last: 1n, hasMore: false });
+    },
+    find: (user, limit = 10) => cache.get(request(user, limit))?.json,
+  };
 }
 
 describe('PageCache', () => {
-  it('returns the cached page of the same user and limit, and no other', () => {
-    const cache = makeCache();
-    add(cache, 'ada', 'first');
-    add(cache, 'ada', 'one', 1);
-    assert.equal(find(cache, 'ada'), 'first');
-    assert.equal(find(cache, 'ada', 1), 'one');
-    assert.equal(find(cache, 'ada', 2), undefined);
-    assert.equal(find(cache, 'bob'), undefined);
-  });
-
   it('removes all pages when another process has changed the storage, and counts each removal', () => {
-    const version = { now: 1 };
-    const cache = makeCache({ version });
+    const { cache, version, add, find } = openCache();
     cache.checkVersion();
     const before = cache.changes;
-    for (const user of ['ada', 'bob']) add(cache, user, user);
+    for (const user of ['ada', 'bob']) add(user);
     cache.checkVersion();
-    assert.deepEqual([find(cache, 'ada'), cache.changes], ['ada', before]);
+    assert.deepEqual([find('ada'), cache.changes], [text, before]);
     version.now = 2;
     cache.checkVersion();
-    for (const user of ['ada', 'bob']) assert.equal(find(cache, user), undefined);
-    assert.equal(cache.changes, before + 1);
+    assert.deepEqual([find('ada'), find('bob'), cache.changes], [undefined, undefined, before + 1]);
     cache.forget('ada');
     assert.equal(cache.changes, before + 2);
   });
 
-  it('evicts the least recently used user', () => {
-    const cache = makeCache({ maxText: 3 * (1000 + 3 + 2 * 256) });
-    const text = 'x'.repeat(1000);
-    for (const user of ['ada', 'bob', 'eve']) add(cache, user, text);
-    assert.equal(find(cache, 'ada'), text);
-    add(cache, 'joe', text);
-    assert.equal(find(cache, 'bob'), undefined);
-    for (const user of ['ada', 'eve', 'joe']) assert.equal(find(cache, user), text, user);
-  });
-
-  it('counts a page that is added again only once', () => {
-    const cache = makeCache({ maxText: 5300 });
-    const text = 'x'.repeat(1000);
-    for (let n = 0; n < 50; n++) add(cache, 'ada', text);
-    assert.equal(find(cache, 'ada'), text);
-    for (const user of ['bob', 'eve']) add(cache, user, text);
-    for (const user of ['ada', 'bob', 'eve']) assert.equal(find(cache, user), text, user);
+  it('evicts the least recently used user, and no page while all pages fit', () => {
+    const { add, find } = openCache(3 * (userSize + pageSize));
+    // A page that is added again is counted only once.
+    for (const user of ['ada', 'ada', 'bob', 'eve']) add(user);
+    assert.equal(find('ada'), text);
+    add('joe');
+    assert.deepEqual(
+      ['ada', 'bob', 'eve', 'joe'].map((user) => find(user)),
+      [text, undefined, text, text],
+    );
   });
 
   it('counts empty pages and the name of a user, which is counted once for several pages', () => {
     const users = Array.from({ length: 100 }, (_, n) => `${n}`.padStart(255, 'x'));
-    for (const [limits, maxText] of [
-      [[1], 10 * (255 + 2 * 256)],
-      [[1, 2, 3], 10 * (255 + 4 * 256)],
-    ] as const) {
-      const cache = makeCache({ maxText });
-      for (const user of users) for (const limit of limits) add(cache, user, '', limit);
-      assert.equal(users.filter((user) => find(cache, user, 1) !== undefined).length, 10);
+    for (const limits of [[1], [1, 2, 3]]) {
+      const { add, find } = openCache(10 * (255 + 256 + 256 * limits.length));
+      for (const user of users) for (const limit of limits) add(user, '', limit);
+      assert.equal(users.filter((user) => find(user, 1) !== undefined).length, 10);
     }
   });
 
-  const removals: Readonly<Record<string, (cache: PageCache, version: { now: number }) => void>> = {
-    'removed pages of a user': (cache) => {
-      cache.forget('ada');
-    },
-    'pages that were removed because of a new version': (cache, version) => {
-      version.now++;
-      cache.checkVersion();
-    },
-  };
-  for (const [what, removePages] of Object.entries(removals)) {
-    it(`reuses the space of ${what}`, () => {
-      const version = { now: 1 };
-      const cache = makeCache({ maxText: 3100, version });
-      const text = 'x'.repeat(1000);
+  it('reuses the space of pages that were removed after a write or because of a new version', () => {
+    for (const isWrite of [true, false]) {
+      const { cache, version, add, find } = openCache(2 * (userSize + pageSize));
       for (let n = 0; n < 10; n++) {
-        add(cache, 'ada', text);
-        removePages(cache, version);
+        add('ada');
+        if (isWrite) cache.forget('ada');
+        else version.now++;
+        cache.checkVersion();
       }
-      for (const user of ['ada', 'bob']) add(cache, user, text);
-      for (const user of ['ada', 'bob']) assert.equal(find(cache, user), text, user);
-    });
-  }
+      for (const user of ['ada', 'bob']) add(user);
+      for (const user of ['ada', 'bob']) assert.equal(find(user), text);
+    }
+  });
 
   it('does not cache a page that exceeds the maximum size', () => {
-    const cache = makeCache({ maxText: 1400 });
-    add(cache, 'ada', 'x'.repeat(1001));
-    assert.equal(find(cache, 'ada'), undefined);
+    const { add, find } = openCache(userSize + pageSize - 1);
+    add('ada');
+    assert.equal(find('ada'), undefined);
   });
 });

@@ -2,36 +2,24 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
-import type { JsonPage, PlantPage } from '../../src/index.ts';
+import type { JsonPage, PageRequest, StorageAdapter } from '../../src/index.ts';
 import { emptyPage, toJsonPage } from '../../src/storage/page.ts';
 import { ReadQueue } from '../../src/core/read-queue.ts';
-import { hold, openBatchStorage, openQueue, request, withCache } from '../support/batch-storage.ts';
+import { hold, namesIn, openBatchStorage, openQueue, openWithCache, request } from '../support/batch-storage.ts';
+import { withCache } from '../support/batch-storage.ts';
 import type { BatchStorage } from '../support/batch-storage.ts';
 import { turn } from '../support/commits.ts';
 import { create } from '../support/writes.ts';
 
-/** Returns the users or the limits of the requests in each batch. */
-const usersIn = ({ batches }: BatchStorage): string[][] => batches.map((batch) => batch.map(({ user }) => user));
-const limitsIn = ({ batches }: BatchStorage): number[][] => batches.map((batch) => batch.map(({ limit }) => limit));
-const sizesIn = ({ batches }: BatchStorage): number[] => batches.map(({ length }) => length);
+/** Describes each batch by its requests, such as `ada 20, bob 5`. */
+const batchesOf = ({ batches }: BatchStorage): string[] =>
+  batches.map((batch) => batch.map(({ user, limit }) => `${user} ${limit}`).join(', '));
+const readAll = (queue: ReadQueue, requests: readonly PageRequest[]): Promise<JsonPage>[] =>
+  requests.map((each) => queue.readPage(each));
+const nextIteration = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const noDisk = new Error('no disk');
 
 describe('ReadQueue', () => {
-  it('reads the pages that are requested in one event loop iteration as one batch', async () => {
-    const { storage, queue } = await openQueue({ ada: 30, bob: 5 });
-    const requests = [request('ada', 20), request('bob', 5), request('eve', 3), request('ada', 20, 9n)];
-    const pages = await Promise.all(requests.map((each) => queue.readPage(each)));
-    assert.equal(storage.batches.length, 1);
-    assert.deepEqual(
-      pages.map(({ count, last, hasMore }) => [count, last, hasMore]),
-      [
-        [20, 19n, true],
-        [5, 4n, false],
-        [0, undefined, false],
-        [20, 29n, false],
-      ],
-    );
-  });
-
   it('returns the right page for any requests, in batches of at most 1000 plants', async () => {
     const plants = { ada: 1200, bob: 40, eve: 3 };
     const memory = await openBatchStorage(plants);
@@ -48,200 +36,255 @@ describe('ReadQueue', () => {
         const pages: Promise<JsonPage>[] = [];
         for (const { request: each, pause } of operations) {
           pages.push(queue.readPage(each));
-          if (pause) await new Promise(setImmediate);
+          if (pause) await nextIteration();
         }
         for (const [n, page] of (await Promise.all(pages)).entries()) {
           const { request: each } = operations[n] ?? assert.fail();
           assert.deepEqual(page, toJsonPage(await memory.list(each.user, each)));
         }
-        for (const limits of limitsIn(storage)) assert.ok(limits.reduce((sum, limit) => sum + limit, 0) <= 1000);
+        for (const batch of storage.batches) assert.ok(batch.reduce((sum, { limit }) => sum + limit, 0) <= 1000);
       }),
     );
   });
 
-  it('fills a batch with up to 1000 plants, and reads the rest in a later iteration', async () => {
-    const { storage, queue } = await openQueue({ ada: 1000 });
-    const limits = [600, 300, 200, 100, 1000];
-    const pages = await Promise.all(limits.map((limit) => queue.readPage(request('ada', limit))));
-    assert.deepEqual(
-      pages.map(({ count }) => count),
-      limits,
-    );
-    assert.deepEqual(limitsIn(storage), [[600, 300], [200, 100], [1000]]);
-  });
-
-  it('serves users in round-robin order', async () => {
-    const { storage, queue } = await openQueue({ ada: 1000, bob: 1000, eve: 20 });
-    const users = ['ada', 'ada', 'ada', 'bob', 'bob'];
-    const long = Promise.all(users.map((user) => queue.readPage(request(user, 1000))));
-    await Promise.all([long, queue.readPage(request('eve', 20))]);
-    assert.deepEqual(usersIn(storage), [['ada'], ['bob'], ['eve'], ['ada'], ['bob'], ['ada']]);
-  });
-
-  it('alternates between users within a batch', async () => {
-    const { storage, queue } = await openQueue({ ada: 100, bob: 100 });
-    const users = [...Array<string>(9).fill('ada'), 'bob', 'bob'];
-    await Promise.all(users.map((user) => queue.readPage(request(user, 200))));
-    assert.deepEqual(usersIn(storage), [['ada', 'bob', 'ada', 'bob', 'ada'], Array(5).fill('ada'), ['ada']]);
-  });
-
-  it('serves a user who arrives later before a user who has been served', async () => {
-    const { storage, queue } = await openQueue({ ada: 1000, bob: 1000 });
-    const adas = Promise.all([1, 2, 3].map(() => queue.readPage(request('ada', 1000))));
-    await new Promise(setImmediate);
-    await Promise.all([adas, queue.readPage(request('bob', 1000))]);
-    assert.deepEqual(usersIn(storage), [['ada'], ['ada'], ['bob'], ['ada']]);
-  });
-
-  it('does not let short lists delay a long one', async () => {
-    const { queue } = await openQueue({ ada: 1000, bob: 20 });
-    const short: Promise<JsonPage>[] = [];
-    const addShort = (): void => {
-      for (let n = 0; n < 30; n++) short.push(queue.readPage(request('bob', 20)));
-    };
-    addShort();
-    let isRead = false;
-    const long = queue.readPage(request('ada', 1000)).then(() => {
-      isRead = true;
+  const orders: Readonly<Record<string, { first: string[]; later?: string[]; batches: string[] }>> = {
+    'fills a batch with up to 1000 plants': {
+      first: ['ada 600', 'ada 300', 'ada 100', 'ada 1', 'ada 1000'],
+      batches: ['ada 600, ada 300, ada 100', 'ada 1', 'ada 1000'],
+    },
+    'serves users in round-robin order, also those who arrive later': {
+      first: ['ada 1000', 'ada 1000', 'ada 1000', 'bob 1000', 'bob 1000'],
+      later: ['eve 20'],
+      batches: ['ada 1000', 'bob 1000', 'ada 1000', 'eve 20', 'bob 1000', 'ada 1000'],
+    },
+    'alternates between users within a batch': {
+      first: ['ada 300', 'ada 300', 'ada 300', 'bob 300', 'bob 300'],
+      batches: ['ada 300, bob 300, ada 300', 'bob 300, ada 300'],
+    },
+    'does not let short lists delay a long one': {
+      first: ['bob 20', 'ada 1000', 'bob 20'],
+      batches: ['bob 20', 'ada 1000', 'bob 20'],
+    },
+  };
+  for (const [rule, { first, later = [], batches }] of Object.entries(orders)) {
+    it(`${rule}, and reads one batch per event loop iteration`, async () => {
+      const { storage, queue } = await openQueue({});
+      const parse = (texts: string[]): PageRequest[] =>
+        texts.map((text) => request(text.slice(0, 3), Number(text.slice(4))));
+      const pages = readAll(queue, parse(first));
+      for (let iteration = 1; iteration <= batches.length; iteration++) {
+        await nextIteration();
+        assert.ok(storage.batches.length <= iteration, `${storage.batches.length} batches in ${iteration} iterations`);
+        if (iteration === 1) pages.push(...readAll(queue, parse(later)));
+      }
+      await Promise.all(pages);
+      assert.deepEqual(batchesOf(storage), batches);
     });
-    for (let iteration = 0; iteration < 2; iteration++) {
-      assert.equal(isRead, false);
-      await new Promise(setImmediate);
-      addShort();
-    }
-    assert.equal(isRead, true);
-    await Promise.all([long, ...short]);
-  });
-
-  it('looks at a waiting request only a few times, however many requests wait', async () => {
-    const queue = new ReadQueue(await openBatchStorage({}), undefined);
-    let looks = 0;
-    const requests = Array.from({ length: 2000 }, (_, n) => ({
-      user: `user ${n}`,
-      after: undefined,
-      get limit() {
-        looks++;
-        return 1000;
-      },
-    }));
-    await Promise.all(requests.map((each) => queue.readPage(each)));
-    assert.ok(looks <= 10 * requests.length, `${looks} times`);
-  });
-
-  it('reads one batch per event loop iteration', async () => {
-    const { storage, queue } = await openQueue({ ada: 1000 });
-    const all = Promise.all(Array.from({ length: 10 }, () => queue.readPage(request('ada', 1000))));
-    for (let iteration = 1; iteration <= 10; iteration++) {
-      await new Promise(setImmediate);
-      assert.ok(storage.batches.length <= iteration, `${storage.batches.length} batches in ${iteration} iterations`);
-    }
-    await all;
-  });
+  }
 
   it('reads four batches concurrently, and the next one when one of them has been read', async () => {
-    const storage = await openBatchStorage({ ada: 1000 });
+    const { storage, queue } = await openQueue({});
     const release = hold(storage);
-    const queue = new ReadQueue(storage, undefined);
-    const all = Promise.all(Array.from({ length: 10 }, () => queue.readPage(request('ada', 1000))));
+    const all = Promise.all(readAll(queue, Array<PageRequest>(10).fill(request('ada', 1000))));
     for (let read = 0; read < 10; read++) {
       for (let iteration = 0; iteration < 6; iteration++) await turn();
       assert.equal(storage.running, Math.min(4, 10 - read));
       release();
     }
-    assert.equal((await all).length, 10);
+    await all;
   });
 
   it('reads a batch immediately when 64 requests have arrived', async () => {
-    const { storage, queue } = await openQueue({ ada: 2 });
-    const reads = Array.from({ length: 63 }, () => queue.readPage(request('ada', 1)));
+    const { storage, queue } = await openQueue({});
+    const reads = readAll(queue, Array<PageRequest>(63).fill(request('ada', 1)));
     assert.equal(storage.batches.length, 0);
     reads.push(queue.readPage(request('ada', 1)), queue.readPage(request('ada', 1)));
-    assert.deepEqual(sizesIn(storage), [64]);
+    assert.deepEqual([storage.batches.length, storage.batches[0]?.length], [1, 64]);
     await Promise.all(reads);
-    assert.deepEqual(sizesIn(storage), [64, 1]);
+    assert.equal(storage.batches[1]?.length, 1);
   });
 
   it('rejects only the requests of a batch that fails, and continues', async () => {
-    const { storage, queue } = await openQueue({ ada: 1000, bob: 1000 });
-    const error = new PlantStoreError('storage_unavailable');
+    const { storage, queue } = await openQueue({});
+    const reason = new PlantStoreError('storage_unavailable');
     storage.afterRead = async ([first]) => {
-      if (first?.user === 'ada') throw error;
+      if (first?.user === 'ada') throw reason;
     };
     const requests = [request('ada', 500), request('ada', 500), request('bob', 1000)];
+    const expected = [
+      { status: 'rejected', reason },
+      { status: 'rejected', reason },
+      { status: 'fulfilled', value: emptyPage },
+    ];
     // Enough failures that no batch could be read if those that fail counted as running.
     for (let round = 0; round < 5; round++) {
-      const [first, second, third] = await Promise.allSettled(requests.map((each) => queue.readPage(each)));
-      assert.equal(third?.status, 'fulfilled');
-      for (const outcome of [first, second]) assert.deepEqual(outcome, { status: 'rejected', reason: error });
+      assert.deepEqual(await Promise.allSettled(readAll(queue, requests)), expected);
     }
   });
 
-  it('rejects the requests of a batch if listPages throws or returns invalid pages', async () => {
-    const full: JsonPage = { json: '[{"name":""}]', count: 1, last: 1n, hasMore: false };
-    const endless: JsonPage = { json: '[]', count: 0, last: undefined, hasMore: true };
-    const message =
-      'listPages of the storage adapter must return { json, count, last, hasMore } for each request, ' +
-      'with a plant if hasMore is true';
-    const invalid = [[full], [full, full, full], [full, endless], [full, undefined], ['[]', '[]'], undefined];
-    for (const pages of invalid) {
-      const storage = Object.assign(new MemoryStorage(), { listPages: () => Promise.resolve(pages as JsonPage[]) });
-      const { queue } = withCache(storage);
-      const reads = [request('ada', 1), request('bob', 1)].map((each) => queue.readPage(each));
-      for (const read of reads) {
-        await assert.rejects(read, { code: 'storage_unavailable', cause: new TypeError(message) });
-      }
-    }
-    const throwing = Object.assign(new MemoryStorage(), {
-      listPages: () => {
-        throw new Error('not a promise');
-      },
-    });
-    const read = new ReadQueue(throwing, undefined).readPage(request('ada', 1));
-    await assert.rejects(read, { code: 'storage_unavailable', cause: new Error('not a promise') });
-  });
-});
-
-describe('ReadQueue over an adapter without listPages', () => {
-  it('reads each page with list', async () => {
-    const storage = new MemoryStorage();
-    await storage.commit([create(1, 'ada', 'Fern'), create(2, 'ada', 'Moss'), create(1, 'bob', 'Ivy')]);
-    const queue = new ReadQueue(storage, undefined);
-    const requests = [request('ada', 1), request('bob', 2), request('ada', 9, 1n)];
-    assert.deepEqual(await Promise.all(requests.map((each) => queue.readPage(each))), [
-      { json: '[{"name":"Fern"}]', count: 1, last: 1n, hasMore: true },
-      { json: '[{"name":"Ivy"}]', count: 1, last: 1n, hasMore: false },
-      { json: '[{"name":"Moss"}]', count: 1, last: 2n, hasMore: false },
-    ]);
-  });
-
-  it('rejects only the request whose list fails', async () => {
+  it('rejects only the request whose list fails if the adapter has no listPages', async () => {
     const storage = new MemoryStorage();
     const list = storage.list.bind(storage);
-    const error = new PlantStoreError('storage_unavailable');
-    storage.list = (user, range) => (user === 'bob' ? Promise.reject(error) : list(user, range));
-    const queue = new ReadQueue(storage, undefined);
-    const reads = ['ada', 'bob'].map((user) => queue.readPage(request(user, 1)));
-    assert.deepEqual(await Promise.allSettled(reads), [
+    const reason = new PlantStoreError('storage_unavailable');
+    storage.list = (user, range) => (user === 'bob' ? Promise.reject(reason) : list(user, range));
+    const reads = readAll(new ReadQueue(storage, undefined), [request('ada', 1), request('bob', 1)]);
+    const expected = [
       { status: 'fulfilled', value: emptyPage },
-      { status: 'rejected', reason: error },
-    ]);
+      { status: 'rejected', reason },
+    ];
+    assert.deepEqual(await Promise.allSettled(reads), expected);
   });
 
-  it('rejects with a TypeError if list returns an array or another invalid page', async () => {
-    const message = 'list of the storage adapter must return { plants, hasMore }, with a plant if hasMore is true';
-    const invalid = [
-      [{ id: 1n, name: 'Fern' }],
-      ...[undefined, null, 'plants', {}],
-      { plants: [] },
-      { plants: {}, hasMore: false },
-      { plants: [], hasMore: true },
-    ];
-    for (const page of invalid) {
-      const storage = Object.assign(new MemoryStorage(), { list: () => Promise.resolve(page as PlantPage) });
-      const queue = new ReadQueue(storage, undefined);
-      const expected = { code: 'storage_unavailable', cause: new TypeError(message) };
-      await assert.rejects(queue.readPage(request('ada', 1)), expected);
-      await assert.rejects(new PlantStore({ storage }).listPlants('ada'), expected);
+  it('rejects with storage_unavailable if list or listPages throws or returns an invalid page', async () => {
+    const full: JsonPage = { json: '[{"name":""}]', count: 1, last: 1n, hasMore: false };
+    const endless: JsonPage = { json: '[]', count: 0, last: undefined, hasMore: true };
+    const results = {
+      listPages: [[full], [full, full, full], [full, endless], [full, undefined], ['[]', '[]'], undefined],
+      list: [[{ id: 1n, name: 'Fern' }], undefined, null, {}, { plants: [] }, { plants: {}, hasMore: false }],
+    };
+    const messages = {
+      listPages:
+        'listPages of the storage adapter must return { json, count, last, hasMore } for each request, ' +
+        'with a plant if hasMore is true',
+      list: 'list of the storage adapter must return { plants, hasMore }, with a plant if hasMore is true',
+    };
+    const throwing = (): never => {
+      throw noDisk;
+    };
+    for (const method of ['list', 'listPages'] as const) {
+      const rejects = async (read: () => unknown, cause: Error): Promise<void> => {
+        const storage: StorageAdapter = Object.assign(new MemoryStorage(), { [method]: read });
+        const expected = { code: 'storage_unavailable', cause };
+        const reads = readAll(withCache(storage).queue, [request('ada', 1), request('bob', 1)]);
+        for (const each of reads) await assert.rejects(each, expected);
+        if (method === 'list') await assert.rejects(new PlantStore({ storage }).listPlants('ada'), expected);
+      };
+      const invalid: unknown[] = [...results[method], ...(method === 'list' ? [{ plants: [], hasMore: true }] : [])];
+      for (const result of invalid) await rejects(() => Promise.resolve(result), new TypeError(messages[method]));
+      await rejects(throwing, noDisk);
+    }
+  });
+
+  for (const isCached of [false, true]) {
+    it(`returns a page that reflects the commits before its request, ${isCached ? 'with' : 'without'} a cache`, async () => {
+      const storage = await openBatchStorage({ ada: 1 });
+      const { queue: cachedQueue, cache } = withCache(storage);
+      const queue = isCached ? cachedQueue : new ReadQueue(storage, undefined);
+      const release = hold(storage);
+      const twice = [request('ada', 5), request('ada', 5)];
+      const earlier = readAll(queue, twice);
+      await turn();
+      await storage.commit([create(7, 'ada', 'new')]);
+      cache.forget('ada');
+      const later = readAll(queue, twice);
+      for (let batch = 0; batch < 4; batch++) {
+        await turn();
+        release();
+      }
+      assert.deepEqual((await Promise.all(earlier)).map(namesIn)[0], ['0']);
+      for (const page of later) assert.deepEqual(namesIn(await page), ['0', 'new']);
+    });
+  }
+});
+
+describe('ReadQueue with a cache', () => {
+  it('returns cached first pages without a batch, and reads all others', async () => {
+    const { storage, queue } = await openWithCache({ ada: 30 });
+    const cached = await queue.readPage(request('ada', 20));
+    const later = await queue.readPage(request('ada', 20, 4n));
+    assert.equal(await queue.readPage(request('ada', 20)), cached);
+    assert.equal(storage.batches.length, 2);
+    assert.notEqual(await queue.readPage(request('ada', 20, 4n)), later);
+    await queue.readPage(request('ada', 19));
+    assert.deepEqual(batchesOf(storage), ['ada 20', 'ada 20', 'ada 20', 'ada 19']);
+  });
+
+  it('returns a cached page in the next iteration, even if long lists wait', async () => {
+    const { queue } = await openWithCache({ bob: 20 });
+    const cached = await queue.readPage(request('bob', 20));
+    const users = ['ada', 'eve', 'joe', 'ada', 'eve', 'joe'];
+    const long = Promise.all(users.map((user) => queue.readPage(request(user, 1000, -1n))));
+    await nextIteration();
+    const page = queue.readPage(request('bob', 20));
+    await nextIteration();
+    assert.equal(await Promise.race([page, Promise.resolve()]), cached);
+    await long;
+  });
+
+  it('reads a page once for all requests of an iteration', async () => {
+    const { storage, queue } = await openWithCache({ ada: 30, bob: 30 });
+    const requests = Array.from({ length: 60 }, (_, n) => request(n % 2 === 0 ? 'ada' : 'bob', n % 3 === 0 ? 10 : 20));
+    const pages = await Promise.all(readAll(queue, requests));
+    for (const [n, { count }] of pages.entries()) assert.equal(count, requests[n]?.limit);
+    assert.equal(storage.batches.length, 1);
+    assert.equal(storage.batches[0]?.length, 4);
+    assert.equal(new Set(pages).size, 4);
+  });
+
+  it('does not delay a request because of another one whose page is not cached', async () => {
+    const { storage, queue } = await openWithCache({});
+    await Promise.all([4n, 4n, undefined].map((after) => queue.readPage(request('ada', 20, after))));
+    assert.equal(storage.batches[0]?.length, 3);
+  });
+
+  it('reads a page again for the other requests if its batch fails', async () => {
+    const { storage, queue } = await openWithCache({ ada: 1 });
+    storage.afterRead = async () => {
+      storage.afterRead = async () => undefined;
+      throw noDisk;
+    };
+    const [first, second] = [queue.readPage(request('ada', 5)), queue.readPage(request('ada', 5))];
+    await assert.rejects(first, { code: 'storage_unavailable', cause: noDisk });
+    assert.equal((await second).count, 1);
+  });
+
+  it('checks the version once, after the last request of an iteration, and then removes stale pages', async () => {
+    const { storage, queue, version } = await openWithCache({ ada: 1, bob: 1 });
+    const requests = [request('ada', 5), request('bob', 5)];
+    await Promise.all(readAll(queue, requests));
+    const early = readAll(queue, requests);
+    // Another process commits and acknowledges a plant before the last request, in the same iteration.
+    await storage.commit([create(7, 'ada', 'new')]);
+    let checks = 0;
+    version.read = () => {
+      checks++;
+      return 1;
+    };
+    const pages = await Promise.all([...early, queue.readPage(request('ada', 5))]);
+    assert.deepEqual(pages.map(namesIn), [['0', 'new'], ['0'], ['0', 'new']]);
+    assert.ok(checks <= 2, `${checks} checks`);
+  });
+
+  it('rejects the waiting requests if the version cannot be read, and continues', async () => {
+    const { storage, queue, version } = await openWithCache({ ada: 1 });
+    const long = request('ada', 1000, -1n);
+    const [read, ...waiting] = readAll(queue, [long, long]);
+    await nextIteration();
+    version.read = () => {
+      throw noDisk;
+    };
+    waiting.push(...readAll(queue, [request('ada', 5), request('bob', 5)]));
+    for (const outcome of await Promise.allSettled(waiting)) {
+      assert.equal(outcome.status === 'rejected' && (outcome.reason as Error).cause, noDisk);
+    }
+    version.read = () => 0;
+    assert.deepEqual([(await read)?.count, (await queue.readPage(request('ada', 5))).count], [1, 1]);
+    await turn();
+    assert.equal(storage.batches.length, 2);
+  });
+
+  it('does not cache a page if plants may have changed while it was being read', async () => {
+    const { storage, queue, cache, version } = await openWithCache({ ada: 1 });
+    const release = hold(storage);
+    for (const isWrite of [true, false]) {
+      const page = queue.readPage(request('ada', 5));
+      await turn();
+      if (isWrite) cache.forget('ada');
+      else version.read = () => 1;
+      cache.checkVersion();
+      release();
+      await page;
+      assert.equal(cache.get(request('ada', 5)), undefined);
     }
   });
 });

@@ -8,9 +8,15 @@ import { eventsOf, messagesOf } from '../support/messages.ts';
 import { evalArgs, runSuccessfully } from '../support/run-program.ts';
 import { sourceUrl } from '../support/sources.ts';
 
+/** The context in which a plant is created, and in which the storage commits it. */
+const context = new AsyncLocalStorage<string>();
+
 /** A storage that holds no plant named `unstorable`, and fails to write one named `broken`. */
 class FaultyStorage extends MemoryStorage {
+  readonly contexts: (string | undefined)[] = [];
+
   override async commit(...[writes]: Parameters<MemoryStorage['commit']>): Promise<boolean[]> {
+    this.contexts.push(context.getStore());
     const names = writes.map((write) => (write.kind === 'create' ? write.plant.name : ''));
     if (names.includes('unstorable')) throw new PlantStoreError('invalid_plant');
     if (names.includes('broken')) throw new Error('The disk failed');
@@ -18,62 +24,41 @@ class FaultyStorage extends MemoryStorage {
   }
 }
 
-/** Returns the number of writes and the error code of each commit. Asserts that each duration is one. */
-function summaries(messages: readonly CommitMessage[]): string[] {
-  for (const { durationMs } of messages) assert.ok(durationMs > 0);
-  return messages.map(({ writes, error }) => `${writes} ${error?.code ?? 'ok'}`);
+/** Creates plants with these names concurrently. */
+async function create(storage: MemoryStorage, ...names: string[]): Promise<void> {
+  const store = new PlantStore({ storage });
+  const created = names.map((name, id) => context.run(name, () => store.createPlant('ada', { id, name })));
+  await Promise.allSettled(created);
 }
 
 describe('tracing channel plant-store:commit', () => {
-  it('has the number of writes and the error of each commit', async (t) => {
+  it('has the number of writes and the error of each commit, also of the halves of a batch', async (t) => {
     const messages = messagesOf<CommitMessage>(t, 'plant-store:commit');
-    const store = new PlantStore({ storage: new FaultyStorage() });
-    await Promise.all([1, 2, 3].map((id) => store.createPlant('ada', { id, name: 'Fern' })));
-    await assert.rejects(store.createPlant('ada', { id: 4, name: 'broken' }), { code: 'storage_unavailable' });
-    await store.deletePlant('ada', 1);
-    assert.deepEqual(summaries(messages), ['3 ok', '1 storage_unavailable', '1 ok']);
-    await store.close();
-  });
-
-  it('has the commits of the halves of a batch that contains an unstorable plant', async (t) => {
-    const messages = messagesOf<CommitMessage>(t, 'plant-store:commit');
-    const store = new PlantStore({ storage: new FaultyStorage() });
-    const names = ['Fern', 'unstorable'];
-    await Promise.allSettled(names.map((name, id) => store.createPlant('ada', { id, name })));
-    assert.deepEqual(summaries(messages), ['2 invalid_plant', '1 ok', '1 invalid_plant']);
-    await store.close();
+    await create(new FaultyStorage(), 'Fern', 'Moss', 'Ivy');
+    await create(new FaultyStorage(), 'broken');
+    await create(new FaultyStorage(), 'Fern', 'unstorable');
+    assert.deepEqual(
+      messages.map(({ writes, error }) => `${writes} ${error?.code ?? 'ok'}`),
+      ['3 ok', '1 storage_unavailable', '2 invalid_plant', '1 ok', '1 invalid_plant'],
+    );
+    for (const { durationMs } of messages) assert.ok(durationMs > 0);
   });
 
   it('publishes the events of tracePromise, before the write settles', async (t) => {
     const events = eventsOf(t, 'plant-store:commit');
-    const store = new PlantStore({ storage: new FaultyStorage() });
-    const succeeded = ['start', 'end', 'asyncStart', 'asyncEnd'];
-    assert.deepEqual(await store.deletePlant('ada', 1).then(() => events.splice(0)), succeeded);
-    await store.createPlant('ada', { id: 4, name: 'broken' }).catch(() => undefined);
+    await create(new FaultyStorage(), 'Fern');
+    assert.deepEqual(events.splice(0), ['start', 'end', 'asyncStart', 'asyncEnd']);
+    await create(new FaultyStorage(), 'broken');
     assert.deepEqual(events, ['start', 'end', 'error', 'asyncStart', 'asyncEnd']);
-    await store.close();
   });
 
   it('has the async contexts of the writes that share the commit, and runs the commit in its own', async (t) => {
-    const context = new AsyncLocalStorage<string>();
     const { start } = tracingChannel<unknown, CommitMessage>('plant-store:commit');
-    const inStorage: (string | undefined)[] = [];
-    class ContextStorage extends MemoryStorage {
-      override commit(...[writes]: Parameters<MemoryStorage['commit']>): Promise<boolean[]> {
-        inStorage.push(context.getStore());
-        return super.commit(writes);
-      }
-    }
-    const callersOf = (message: unknown): string =>
-      (message as CommitMessage).contexts.map((run) => run(() => context.getStore())).join('+');
-    start.bindStore(context, callersOf);
+    start.bindStore(context, ({ contexts }) => contexts.map((run) => run(() => context.getStore())).join('+'));
     t.after(() => start.unbindStore(context));
-    const store = new PlantStore({ storage: new ContextStorage() });
-    const create = (id: number): Promise<unknown> =>
-      context.run(`request ${id}`, () => store.createPlant('ada', { id, name: 'Fern' }));
-    await Promise.all([create(1), create(2)]);
-    assert.deepEqual(inStorage, ['request 1+request 2']);
-    await store.close();
+    const storage = new FaultyStorage();
+    await create(storage, 'Fern', 'Moss');
+    assert.deepEqual(storage.contexts, ['Fern+Moss']);
   });
 
   it('does not affect the write if a subscriber throws, and Node.js emits uncaughtException', async () => {

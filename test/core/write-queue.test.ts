@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
-import type { Write } from '../../src/index.ts';
-import { makeQueue, turn } from '../support/commits.ts';
-import { create, remove } from '../support/writes.ts';
+import fc from 'fast-check';
+import { PlantStoreError } from '../../src/index.ts';
+import { WriteQueue } from '../../src/core/write-queue.ts';
+import { apply, makeQueue, turn } from '../support/commits.ts';
+import { create, idOf, remove } from '../support/writes.ts';
 
 const bounds = { maxPendingWrites: 100, maxBatchWrites: 10 };
+const unstorable = new PlantStoreError('invalid_plant');
 
-/** The time on the clock. It stands still unless a test changes it, so that the tests do not depend on real time. */
+/** The time on the clock. It changes only if a test changes it, so that the tests do not depend on real time. */
 let nowMs = 0;
 
-describe('WriteQueue', () => {
+// The timeout ends a test that waits for a write that never settles.
+describe('WriteQueue', { timeout: 30_000 }, () => {
   beforeEach(() => {
     mock.method(performance, 'now', () => nowMs);
     mock.timers.enable({ apis: ['setTimeout'] });
@@ -36,25 +40,25 @@ describe('WriteQueue', () => {
       void queue.add(create(added++));
       await new Promise(setImmediate);
     }
-    assert.equal(commits.batches[0]?.length, 10);
+    assert.deepEqual(commits.sizes, [10]);
     commits.succeed();
   });
 
-  it('has one batch in flight, and collects the next one meanwhile', async () => {
+  it('commits a full batch immediately, and the rest in the next batch', async () => {
     const { commits, queue } = makeQueue(bounds);
-    const first = queue.add(create(1));
+    const outcomes = Promise.all(Array.from({ length: 12 }, (_, id) => queue.add(create(id))));
+    // Microtasks start the commit, before any timer or I/O.
+    await new Promise<void>((resolve) => {
+      process.nextTick(resolve);
+    });
+    assert.deepEqual(commits.sizes, [10]);
     await turn();
-    const second = queue.add(create(2));
-    await turn();
-    const third = queue.add(create(3));
-    await turn();
-    assert.equal(commits.underWay, 1);
+    assert.deepEqual(commits.sizes, [10]);
     commits.succeed();
-    assert.equal(await first, true);
     await turn();
-    assert.deepEqual(commits.batches.at(-1), [create(2), create(3)]);
-    commits.succeed(false);
-    assert.deepEqual(await Promise.all([second, third]), [false, false]);
+    assert.deepEqual(commits.sizes, [10, 2]);
+    commits.succeed();
+    await outcomes;
   });
 
   it('waits for the clients of a commit during which other writes arrived', async () => {
@@ -66,26 +70,26 @@ describe('WriteQueue', () => {
     commits.succeed();
     await first;
     for (let n = 0; n < 5; n++) await turn();
-    void queue.add(create(5));
+    others.push(queue.add(create(5)));
     for (let n = 0; n < 5; n++) await turn();
-    assert.equal(commits.batches.length, 1);
-    const last = queue.add(create(6));
+    assert.deepEqual(commits.sizes, [2]);
+    others.push(queue.add(create(6)));
     await turn();
     assert.deepEqual(
       commits.batches.at(-1),
       [3, 4, 5, 6].map((id) => create(id)),
     );
     commits.succeed();
-    await Promise.all([...others, last]);
+    await Promise.all(others);
   });
 
-  for (const { commitMs, waitMs } of [
-    { commitMs: 3.9, waitMs: 0 },
-    { commitMs: 8, waitMs: 2 },
-    { commitMs: 40, waitMs: 10 },
-    { commitMs: 1000, waitMs: 10 },
-  ]) {
-    it(`ends this wait after ${waitMs} ms if the commit took ${commitMs} ms`, async () => {
+  for (const [commitMs, waitMs] of [
+    [3.9, 0],
+    [8, 2],
+    [40, 10],
+    [1000, 10],
+  ] as const) {
+    it(`waits for these clients for ${waitMs} ms if the commit took ${commitMs} ms`, async () => {
       const { commits, queue } = makeQueue(bounds);
       const first = queue.add(create(1));
       await turn();
@@ -97,17 +101,17 @@ describe('WriteQueue', () => {
       if (waitMs > 0) {
         mock.timers.tick(waitMs - 1);
         await turn();
-        assert.equal(commits.batches.length, 1);
+        assert.deepEqual(commits.sizes, [1]);
         mock.timers.tick(1);
         await turn();
       }
-      assert.equal(commits.batches.length, 2);
-      commits.succeed();
-      assert.equal(await second, true);
+      assert.deepEqual(commits.sizes, [1, 1]);
+      commits.succeed(false);
+      assert.equal(await second, false);
     });
   }
 
-  it('does not wait after a commit during which no write arrived, or after a failed commit', async () => {
+  it('does not wait for clients after a commit during which no write arrived, or after a failed commit', async () => {
     const { commits, queue } = makeQueue(bounds);
     const first = Promise.all([queue.add(create(1)), queue.add(create(2))]);
     await turn();
@@ -116,18 +120,18 @@ describe('WriteQueue', () => {
     await first;
     const second = queue.add(create(3));
     await turn();
-    assert.equal(commits.batches.length, 2);
-    void queue.add(create(4));
+    const third = queue.add(create(4));
     nowMs += 1000;
     commits.fail(new Error('no disk'));
-    await assert.rejects(second);
+    await assert.rejects(second, { message: 'no disk' });
     await turn();
-    assert.equal(commits.batches.length, 3);
+    assert.deepEqual(commits.sizes, [2, 1, 1]);
     commits.succeed();
+    assert.equal(await third, true);
   });
 
   for (const duringCommit of [1, 10]) {
-    it(`commits a full batch during this wait, ${duringCommit} of it from the time of the commit`, async () => {
+    it(`does not wait for these clients if a batch is full, with ${duringCommit} writes that arrived during the commit`, async () => {
       const { commits, queue } = makeQueue(bounds);
       const first = Promise.all(Array.from({ length: 9 }, (_, id) => queue.add(create(id))));
       await turn();
@@ -142,95 +146,115 @@ describe('WriteQueue', () => {
     });
   }
 
-  it('writes to a plant at most once per batch, in the order of the calls', async () => {
-    const { commits, queue } = makeQueue(bounds);
-    const settled: string[] = [];
-    const add = (name: string, write: Write): Promise<void> =>
-      queue.add(write).then(() => {
-        settled.push(name);
-      });
-    const all = Promise.all([
-      add('create 1', create(1)),
-      add('delete 1', remove(1)),
-      add('create 1 again', create(1)),
-      add('create 2', create(2)),
-    ]);
-    for (let n = 0; n < 3; n++) {
-      await turn();
-      commits.succeed();
-    }
-    await all;
-    assert.deepEqual(commits.batches, [[create(1), create(2)], [remove(1)], [create(1)]]);
-    assert.deepEqual(settled, ['create 1', 'create 2', 'delete 1', 'create 1 again']);
-  });
-
-  it('commits a full batch immediately, and the rest in the next batch', async () => {
-    const { commits, queue } = makeQueue(bounds);
-    const outcomes = Promise.all(Array.from({ length: 12 }, (_, id) => queue.add(create(id))));
-    // Microtasks start the commit, before any timer or I/O.
-    await new Promise<void>((resolve) => {
-      process.nextTick(resolve);
-    });
-    assert.deepEqual(commits.sizes, [10]);
-    await turn();
-    assert.equal(commits.underWay, 1);
-    commits.succeed();
-    await turn();
-    assert.deepEqual(commits.sizes, [10, 2]);
-    commits.succeed();
-    assert.equal((await outcomes).length, 12);
-    const again = queue.add(create(1));
-    await turn();
-    commits.succeed();
-    assert.equal(await again, true);
-  });
-
-  it('rejects exactly the writes of a failed batch, and continues', async () => {
-    const { commits, queue } = makeQueue(bounds);
-    const failed = Promise.allSettled([queue.add(create(1)), queue.add(create(2))]);
-    const next = queue.add(create(1));
-    await turn();
-    const error = new Error('no room');
-    commits.fail(error);
-    assert.deepEqual(await failed, [
-      { status: 'rejected', reason: error },
-      { status: 'rejected', reason: error },
-    ]);
-    await turn();
-    commits.succeed();
-    assert.equal(await next, true);
-  });
-
   it('rejects writes past maxPendingWrites with saturated, and accepts writes again when there is room', async () => {
     const { commits, queue } = makeQueue({ maxPendingWrites: 3, maxBatchWrites: 10 });
     const taken = [queue.add(create(1)), queue.add(create(1)), queue.add(create(2))];
-    await assert.rejects(queue.add(create(3)), { code: 'saturated' });
     await turn();
     await assert.rejects(queue.add(create(3)), { code: 'saturated' });
     commits.succeed();
     await turn();
-    const later = queue.add(create(3));
-    commits.succeed();
-    await turn();
-    commits.succeed();
-    assert.deepEqual(await Promise.all([...taken, later]), [true, true, true, true]);
+    taken.push(queue.add(create(3)), queue.add(create(4)));
+    await assert.rejects(queue.add(create(5)), { code: 'saturated' });
+    for (let n = 0; n < 2; n++) {
+      commits.succeed();
+      await turn();
+    }
+    assert.deepEqual(await Promise.all(taken), Array(5).fill(true));
   });
 
-  it('commits queued writes before close resolves, and rejects later writes', async () => {
-    await makeQueue(bounds).queue.close();
-    const { commits, queue } = makeQueue(bounds);
-    const taken = Promise.all([queue.add(create(1)), queue.add(create(1))]);
-    let isClosed = false;
-    const closed = queue.close().then(() => {
-      isClosed = true;
+  it('splits a batch into halves, so that only the writes fail that the storage cannot hold', async () => {
+    const batches: number[][] = [];
+    const queue = new WriteQueue(async (writes) => {
+      const ids = writes.map((write) => Number(idOf(write)));
+      batches.push(ids);
+      if (ids.includes(5) || ids.includes(6)) throw unstorable;
+      return writes.map(() => true);
+    }, bounds);
+    const settled = await Promise.allSettled(Array.from({ length: 8 }, (_, id) => queue.add(create(id))));
+    assert.deepEqual(batches, [
+      [0, 1, 2, 3, 4, 5, 6, 7],
+      [0, 1, 2, 3],
+      [4, 5, 6, 7],
+      [4, 5],
+      [4],
+      [5],
+      [6, 7],
+      [6],
+      [7],
+    ]);
+    const fulfilled = { status: 'fulfilled', value: true };
+    const reason = new PlantStoreError('invalid_plant', 'The storage cannot hold this plant.', { cause: unstorable });
+    const rejected = { status: 'rejected', reason };
+    assert.deepEqual(settled, [...Array<object>(5).fill(fulfilled), rejected, rejected, fulfilled]);
+  });
+
+  it('commits the second half of a batch even if the first half fails, and then accepts writes in its place', async () => {
+    const { commits, queue } = makeQueue({ maxPendingWrites: 3, maxBatchWrites: 10 });
+    const settled = Promise.allSettled([1, 2, 3].map((id) => queue.add(create(id))));
+    await turn();
+    commits.fail(unstorable);
+    await turn();
+    await assert.rejects(queue.add(create(4)), { code: 'saturated' });
+    const reason = new Error('no disk');
+    commits.fail(reason);
+    await turn();
+    const later = queue.add(remove(3));
+    await assert.rejects(queue.add(create(4)), { code: 'saturated' });
+    commits.succeed();
+    const fulfilled = { status: 'fulfilled', value: true };
+    assert.deepEqual(await settled, [{ status: 'rejected', reason }, fulfilled, fulfilled]);
+    await turn();
+    commits.succeed();
+    assert.equal(await later, true);
+    assert.deepEqual(commits.batches.slice(1), [[create(1)], [create(2), create(3)], [remove(3)]]);
+  });
+
+  it('returns the outcomes of sequential writes for any writes, with one commit at a time', async () => {
+    const operation = fc.record({
+      id: fc.integer({ min: 1, max: 12 }),
+      isCreate: fc.boolean(),
+      isUnstorable: fc.boolean(),
+      pause: fc.boolean(),
     });
-    await assert.rejects(queue.add(create(2)), { code: 'closed' });
-    await turn();
-    commits.succeed();
-    await turn();
-    assert.equal(isClosed, false);
-    commits.succeed();
-    await Promise.all([taken, closed, queue.close()]);
-    assert.equal(commits.batches.length, 2);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(operation, { maxLength: 60 }),
+        fc.integer({ min: 1, max: 16 }),
+        async (operations, maxBatchWrites) => {
+          const stored = new Set<string>();
+          let underWay = 0;
+          const queue = new WriteQueue(
+            async (writes) => {
+              assert.equal(underWay++, 0);
+              assert.ok(writes.length <= maxBatchWrites);
+              assert.equal(new Set(writes.map(idOf)).size, writes.length);
+              await turn();
+              underWay--;
+              const names = writes.map((write) => (write.kind === 'create' ? write.plant.name : ''));
+              if (names.includes('unstorable')) throw unstorable;
+              return writes.map((write) => apply(stored, write.kind === 'create', String(idOf(write))));
+            },
+            { maxPendingWrites: 100, maxBatchWrites },
+          );
+          let settled = 0;
+          const outcomes: Promise<boolean | string>[] = [];
+          for (const { id, isCreate, isUnstorable, pause } of operations) {
+            const write = isCreate ? create(id, 'ada', isUnstorable ? 'unstorable' : '') : remove(id);
+            const outcome = queue.add(write).catch((error: unknown) => (error as PlantStoreError).code);
+            outcomes.push(outcome.finally(() => settled++));
+            if (pause) await turn();
+          }
+          await queue.close();
+          await turn();
+          assert.equal(settled, operations.length);
+          const model = new Set<string>();
+          const expected = operations.map(({ id, isCreate, isUnstorable }) =>
+            isCreate && isUnstorable ? 'invalid_plant' : apply(model, isCreate, String(id)),
+          );
+          assert.deepEqual(await Promise.all(outcomes), expected);
+        },
+      ),
+      { numRuns: 200 },
+    );
   });
 });
