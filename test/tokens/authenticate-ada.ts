@@ -5,7 +5,6 @@ import type { Authenticate } from '../../src/http.ts';
 import { issueToken } from '../../src/tokens/issue.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** A tokens file with one token of ada, and an authenticator that reads the file. */
 interface Setting {
   readonly path: string;
   readonly token: string;
@@ -15,25 +14,28 @@ interface Setting {
   readonly userOf: (token: string) => Promise<string | undefined>;
   /** The warnings so far. */
   readonly problems: string[];
+  /** Advances the clocks and timers of this process, which a test stops. */
+  readonly advance: (byMs: number) => void;
 }
 
-/** Creates a tokens file with one token of ada, and an authenticator that reads the file. */
+/** Stops the clock, and creates a tokens file with one token of ada and an authenticator that reads the file. */
 export async function authenticateAda(t: TestContext): Promise<Setting> {
+  const advance = mockClock(t);
   const path = join(await temporaryFolder(t), 'tokens.json');
   const { token, record } = issueToken(path, { user: 'ada' });
   const problems: string[] = [];
   const authenticate = createTokenFileAuthenticator(path, { onWarning: (message) => problems.push(message) });
   const userOf = async (text: string): Promise<string | undefined> => (await authenticate(text))?.user;
-  return { path, token, id: record.id, authenticate, userOf, problems };
+  return { path, token, id: record.id, authenticate, userOf, problems, advance };
 }
 
-/** Stops the clocks and timers of this process during a test. The returned function advances them. */
-export function mockClock(t: TestContext): (byMs: number) => void {
+/** Stops the clocks and timers of this process. The returned function advances them. */
+export function mockClock({ mock }: Pick<TestContext, 'mock'>): (byMs: number) => void {
   let nowMs = Math.ceil(performance.now());
-  t.mock.method(performance, 'now', () => nowMs);
-  t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.now() });
+  mock.method(performance, 'now', () => nowMs);
+  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.now() });
   return (byMs) => {
     nowMs += byMs;
-    t.mock.timers.tick(byMs);
+    mock.timers.tick(byMs);
   };
 }

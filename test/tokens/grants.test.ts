@@ -7,8 +7,10 @@ import { tokenFileText, visitTokenFile } from '../../src/tokens/token-file.ts';
 import type { TokenRecord } from '../../src/tokens/token-file.ts';
 import { issueToken } from '../../src/tokens/issue.ts';
 import { tokenDigest } from '../../src/tokens/token.ts';
+import { runSuccessfully } from '../support/run-program.ts';
+import { sourceUrl, tsx } from '../support/sources.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { authenticateAda, mockClock } from './authenticate-ada.ts';
+import { authenticateAda } from './authenticate-ada.ts';
 
 function copiesOf(record: TokenRecord, count: number): TokenRecord[] {
   return Array.from({ length: count }, (_, n) => ({ ...record, id: `tk_${n}`, sha256: tokenDigest(String(n)) }));
@@ -23,8 +25,7 @@ const refusalOf = (path: string): string =>
 
 describe('grants of a tokens file', () => {
   it('become unavailable after a changed file could not be read for 5 seconds, until it can be read', async (t) => {
-    const advance = mockClock(t);
-    const { path, token, authenticate, userOf, problems } = await authenticateAda(t);
+    const { path, token, authenticate, userOf, problems, advance } = await authenticateAda(t);
     await rename(path, `${path}.away`);
     await symlink(path, path);
     for (const byMs of [501, 2500, 2499]) {
@@ -44,8 +45,7 @@ describe('grants of a tokens file', () => {
   });
 
   it('accept no token after a file that could not be read was removed, each time that this happens', async (t) => {
-    const advance = mockClock(t);
-    const { path, token, authenticate, problems } = await authenticateAda(t);
+    const { path, token, authenticate, problems, advance } = await authenticateAda(t);
     for (let n = 1; n <= 2; n++) {
       await rm(path, { force: true });
       await symlink(path, path);
@@ -66,18 +66,46 @@ describe('grants of a tokens file', () => {
     ]);
   });
 
+  it('are read again after a change that could not be read because no file descriptor was free', async (t) => {
+    const script = `
+      import { closeSync, openSync } from 'node:fs';
+      import { mock } from 'node:test';
+      import { createTokenFileAuthenticator } from '${sourceUrl('tokens/authenticator.ts')}';
+      import { issueToken, revokeToken } from '${sourceUrl('tokens/issue.ts')}';
+      import { mockClock } from '${new URL('authenticate-ada.ts', import.meta.url).href}';
+      const advance = mockClock({ mock });
+      const { token, record } = issueToken('tokens.json', { user: 'ada' });
+      const problems = [];
+      const authenticate = createTokenFileAuthenticator('tokens.json', { onWarning: (text) => problems.push(text) });
+      revokeToken('tokens.json', record.id);
+      const taken = [];
+      for (let n = 0; n < 10; n++) {
+        // Some descriptors become free only in the next event loop iteration.
+        try { for (;;) taken.push(openSync('/dev/null')); } catch {}
+        await new Promise(setImmediate);
+      }
+      advance(1001);
+      const before = await authenticate(token);
+      taken.forEach((descriptor) => closeSync(descriptor));
+      advance(1001);
+      console.log(JSON.stringify([before.user, await authenticate(token), problems]));`;
+    const node = `ulimit -n 64; exec '${process.execPath}' --import '${tsx}' --input-type=module --eval "$0"`;
+    const stdout = await runSuccessfully('sh', ['-c', node, script], { cwd: await temporaryFolder(t) });
+    const problem =
+      "tokens.json cannot be used: EMFILE: too many open files, open 'tokens.json'. " +
+      'The last valid tokens stay in force for 5 seconds.';
+    assert.deepEqual(JSON.parse(stdout), ['ada', null, [problem]]);
+  });
+
   it('change all at once, even if the file is large', async (t) => {
-    const advance = mockClock(t);
-    const { path, token: old, userOf } = await authenticateAda(t);
+    const { path, token: old, userOf, advance } = await authenticateAda(t);
     const { record, token: first } = issueToken(path, { user: 'bob' });
     const { record: lastRecord, token: last } = issueToken(path, { user: 'eve' });
     const usersOf = (): Promise<unknown[]> => Promise.all([old, first, last].map(userOf));
     advance(1001);
     assert.deepEqual(await usersOf(), ['ada', 'bob', 'eve']);
-    const others = copiesOf(record, 20_000);
-    const [firstNew, lastNew] = [record, lastRecord].map((each) => ({ ...each, user: 'joe' }));
-    assert.ok(firstNew && lastNew);
-    await writeFile(path, tokenFileText([firstNew, ...others, lastNew]));
+    const changed = [record, ...copiesOf(record, 20_000), lastRecord].map((each) => ({ ...each, user: 'joe' }));
+    await writeFile(path, tokenFileText(changed));
     // Not so long that a lookup waits until the file has been read.
     advance(501);
     let [users, before] = [await usersOf(), 0];
