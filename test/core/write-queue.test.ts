@@ -13,7 +13,7 @@ const unstorable = new PlantStoreError('invalid_plant');
 let nowMs = 0;
 
 // The timeout ends a test that waits for a write that never settles.
-describe('WriteQueue', { timeout: 30_000 }, () => {
+describe('WriteQueue', { timeout: 10_000 }, () => {
   beforeEach(() => {
     mock.method(performance, 'now', () => nowMs);
     mock.timers.enable({ apis: ['setTimeout'] });
