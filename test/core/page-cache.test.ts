@@ -74,6 +74,7 @@ describe('PageCache', () => {
         if (isWrite) cache.forget('ada');
         else version.now++;
         cache.checkVersion();
+        assert.equal(find('ada'), undefined);
       }
       for (const user of ['ada', 'bob']) add(user);
       for (const user of ['ada', 'bob']) assert.equal(find(user), text);

@@ -16,7 +16,7 @@ const invalidFields: Readonly<Record<string, unknown[]>> = {
   user: [undefined, '', 'a\0'],
   sha256: [1, sha256.toUpperCase(), sha256.slice(1), `${sha256}0`],
   scopes: ['plants:read', ['plants:read', 'plants:admin']],
-  createdAt: [undefined, 'yesterday'],
+  createdAt: [undefined, 7, 'yesterday'],
   expiresAt: ['never', null],
 };
 const invalidRecords = Object.entries(invalidFields).flatMap(([name, values]) =>
