@@ -21,7 +21,7 @@ describeOnBothFronts('checks of plant-store check', (startService) => {
       };
       const client = new CheckClient({ send, baseUrl: service.url, tokens });
       for await (const result of runCases([check], client)) {
-        // Here, a SHOULD is required like a MUST.
+        // In this test, a SHOULD is required like a MUST.
         assert.equal(result.outcome, 'passed', JSON.stringify(result, undefined, 2));
       }
       assert.deepEqual(await service.store.listPlants('ada'), []);

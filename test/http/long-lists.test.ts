@@ -109,7 +109,7 @@ describe('a list that is read while plants are created and deleted', () => {
 
 /**
  * Starts a service in which ada has the plants 0, 2, 4, ... 98. A page contains ten of them. `beforeRead` is called with
- * the number of each read. A list with a limit of 30 is found in the reads 1 to 3, and sent in the reads 4 to 6.
+ * the number of each read. For a list with a limit of 30, the reads 1 to 3 find its end, and the reads 4 to 6 send it.
  */
 async function startWithShortPages<Started>(
   start: (options: { store: PlantStore }) => Promise<Started>,

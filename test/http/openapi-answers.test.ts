@@ -35,7 +35,7 @@ type Request = readonly [line: string, call?: Call];
 
 const fern = { body: '{"id":1,"name":"Fern"}' };
 
-/** Returns a request for each of the ends of a line. */
+/** Returns a request for each line that consists of `start` and one of `ends`. */
 const each = (start: string, ends: readonly string[], call: Call = {}): Request[] =>
   ends.map((end) => [start + end, call]);
 

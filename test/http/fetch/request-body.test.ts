@@ -5,7 +5,7 @@ import { createHandler, newPost, newRequest } from './requests.ts';
 
 const fern = '{"id":1,"name":"Fern"}';
 
-/** A body that a test feeds by hand. */
+/** A body whose chunks the test enqueues. */
 function openBody(): {
   readonly stream: ReadableStream<unknown>;
   readonly controller: ReadableStreamDefaultController<unknown>;

@@ -66,7 +66,7 @@ async function finishOne(t: HasAfter, port: number): Promise<RawConnection> {
   return connection;
 }
 
-/** Opens a connection, sends text, and reads nothing. Waits until the server makes no progress. */
+/** Opens a connection, sends text, and reads nothing. Waits until the server makes no more progress. */
 async function stall(t: HasAfter, { port, accepted }: Watched, text: string): Promise<RawConnection> {
   const connection = await RawConnection.open(t, port);
   connection.socket.pause();
@@ -85,7 +85,7 @@ async function untilStill(socket: Socket | undefined): Promise<void> {
 }
 
 describe('connections, when more than 95 % of maxConnections are open', () => {
-  // The socket buffers cannot hold the list or 30 times the file.
+  // Neither the list nor 30 copies of the file fit in the socket buffers.
   const kinds: [string, string, boolean][] = [
     ['a client that has sent nothing', '', false],
     ['an idle client', '', true],

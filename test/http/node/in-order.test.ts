@@ -161,7 +161,7 @@ describe('pipelined requests that wait', () => {
   it('may be half of the maximum on one connection; a connection that exceeds its share is closed', async (t) => {
     const { port, begun, sockets } = await startHeld(t);
     const first = await pipeline(t, port, begun, 1 + 5);
-    // Five places are free, so another connection may have three waiting requests, and a third one only one.
+    // Five more requests may wait: at most three of a second connection, and then one of a third.
     const second = await pipeline(t, port, begun, 1 + 3);
     const third = await pipeline(t, port, begun, 1 + 1);
     const fourth = await pipeline(t, port, begun, 1 + 2);
