@@ -171,14 +171,10 @@ describeOnBothFronts('maxInFlight', (startService) => {
     // 40 MB, which the socket buffers cannot hold.
     await createPlants(service.store, 4000, 'x'.repeat(10_000));
     for (const target of ['/plants', '/plants?limit=3000']) {
-      for (const isAborted of [true, false]) {
-        const client = new AbortController();
-        const response = await service.send(new Request(service.url + target, { headers, signal: client.signal }));
-        assertSaturated(await listNothing(service, 'bob'));
-        if (isAborted) client.abort();
-        else await response.body?.cancel();
-        await untilFree(service);
-      }
+      const response = await service.send(new Request(service.url + target, { headers }));
+      assertSaturated(await listNothing(service, 'bob'));
+      await response.body?.cancel();
+      await untilFree(service);
     }
     assert.deepEqual(service.faults, []);
   });
@@ -209,6 +205,8 @@ describeOnBothFronts('maxInFlight', (startService) => {
       if (typeof body === 'string') await eventuallyEqual(calls, 1);
       assertSaturated(await listNothing(service, 'bob'));
       client.abort();
+      // fetch() would not notice this if the request had been garbage-collected.
+      assert.ok(request.signal.aborted);
       release();
       await responding;
       await untilFree(service);
