@@ -3,12 +3,7 @@ import type { PlantId } from '../../core/model/plant.ts';
 import { runStatement, sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 import type { PostgresStatements } from './statements.ts';
-import type { CreateWrite, DeleteWrite, Write } from '../storage-adapter.ts';
-
-interface KeyRow {
-  readonly user: string;
-  readonly id: string;
-}
+import type { Write } from '../storage-adapter.ts';
 
 /**
  * The classes of the SQLSTATEs with which PostgreSQL rejects a plant: data_exception,
@@ -53,29 +48,25 @@ async function applyAll(
   const sorted = writes.toSorted(byKey);
   const creates = sorted.filter((write) => write.kind === 'create');
   const removes = sorted.filter((write) => write.kind === 'delete');
-  const inserted = insertedColumns(creates);
-  const removed = [removes.map(({ user }) => user), removes.map(({ id }) => String(id))];
-  let result;
-  if (removes.length === 0) result = await runStatement(pool, insert, inserted);
-  else if (creates.length === 0) result = await runStatement(pool, remove, removed);
-  else result = await runStatement(pool, insertAndRemove, [...inserted, ...removed]);
-  const changed = result.rows as KeyRow[];
-  if (changed.length === writes.length) return writes.map(() => true);
-  const keys = new Set(changed.map(({ user, id }) => `${id} ${user}`));
-  return writes.map((write) => keys.has(`${idOf(write)} ${write.user}`));
-}
-
-/** Returns one array per column. Ids are converted to strings, because not every driver can send a bigint. */
-function insertedColumns(creates: readonly CreateWrite[]): unknown[] {
-  return [
+  // Ids are converted to strings, because not every driver can send a bigint.
+  const inserted = [
     creates.map(({ user }) => user),
     creates.map(({ plant }) => String(plant.id)),
     creates.map(({ plant }) => plant.name),
     creates.map(({ plant }) => plant.tag ?? null),
   ];
+  const removed = [removes.map(({ user }) => user), removes.map(({ id }) => String(id))];
+  let result;
+  if (removes.length === 0) result = await runStatement(pool, insert, inserted);
+  else if (creates.length === 0) result = await runStatement(pool, remove, removed);
+  else result = await runStatement(pool, insertAndRemove, [...inserted, ...removed]);
+  const changed = result.rows as { user: string; id: string }[];
+  if (changed.length === writes.length) return writes.map(() => true);
+  const keys = new Set(changed.map(({ user, id }) => `${id} ${user}`));
+  return writes.map((write) => keys.has(`${idOf(write)} ${write.user}`));
 }
 
-function idOf(write: CreateWrite | DeleteWrite): PlantId {
+function idOf(write: Write): PlantId {
   return write.kind === 'create' ? write.plant.id : write.id;
 }
 

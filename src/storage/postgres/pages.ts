@@ -30,11 +30,8 @@ export async function readJsonPages(
   requests: readonly PageRequest[],
 ): Promise<JsonPage[]> {
   const wanted = requests.filter(({ after }) => firstId(after) <= maxInt64);
-  const rows = new Map<PageRequest, PageRow>();
-  for (const row of await readTexts(pool, statements, wanted)) {
-    const request = wanted[Number(row.nth ?? 1) - 1];
-    if (request !== undefined) rows.set(request, row);
-  }
+  const found = await readTexts(pool, statements, wanted);
+  const rows = new Map(found.map((row) => [wanted[Number(row.nth ?? 1) - 1], row]));
   return Promise.all(
     requests.map(async (request) => {
       const row = rows.get(request);

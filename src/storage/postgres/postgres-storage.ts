@@ -1,11 +1,12 @@
 import { PlantStoreError } from '../../core/model/errors.ts';
 import { checkBooleanOption, checkOptionNames } from '../../core/model/options.ts';
+import { beforeAll } from '../key-order.ts';
 import { applyBatch } from './batch.ts';
 import { readJsonPages } from './pages.ts';
 import { sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 import { withPreparedStatements } from './prepared.ts';
-import { listPlants, scanPlants } from './rows.ts';
+import { listPlants, readPlants } from './rows.ts';
 import { statementsFor } from './statements.ts';
 import type { PostgresStatements } from './statements.ts';
 import { checkTableOptions, prepareTable, quotedTable } from './table.ts';
@@ -106,8 +107,8 @@ export class PostgresStorage implements StorageAdapter {
   }
 
   /** See {@link StorageAdapter}. */
-  scan(range: ScanRange): Promise<OwnedPlant[]> {
-    return this.#run(({ scan }) => scanPlants(this.#pool, scan, range));
+  scan({ after = beforeAll, limit }: ScanRange): Promise<OwnedPlant[]> {
+    return this.#run(async ({ scan }) => (await readPlants(this.#pool, scan, after, limit)).owned);
   }
 
   /**

@@ -14,6 +14,9 @@ const maxIdentifierBytes = 63;
 /** The definition of the table, as {@link readDefinition} returns it. */
 const definition = '"user" text NOT NULL, id bigint NOT NULL, name text NOT NULL, tag text, PRIMARY KEY ("user", id)';
 
+/** The definition of a new table. With this collation, the primary key has the order of a scan. */
+const newDefinition = definition.replace('"user" text', '"user" text COLLATE "C"');
+
 /** The SQLSTATEs with which `CREATE … IF NOT EXISTS` fails if another server creates the same object concurrently. */
 const createdByOtherStates: ReadonlySet<string | undefined> = new Set([
   '23505', // unique_violation, in the catalog
@@ -99,20 +102,21 @@ function asConnectionError(error: unknown): never {
  */
 export async function prepareTable(pool: PostgresPool, place: PostgresTable, creation: TableCreation): Promise<string> {
   const { schema } = place;
+  const name = quotedTable(place);
   await checkEncoding(pool);
   for (let attempt = 1; ; attempt++) {
-    const found = await readDefinition(pool, place);
-    if (found === definition) return readUserOrder(pool, place);
+    const found = await readDefinition(pool, name);
+    if (found === definition) return readUserOrder(pool, name);
     if (found !== null) {
-      throw unsupported('holds no plants', `${quotedTable(place)} has (${found}), and must have (${definition})`);
+      throw unsupported('holds no plants', `${name} has (${found}), and must have (${definition})`);
     }
     const lacksSchema = schema !== undefined && !(await hasSchema(pool, schema));
     if (lacksSchema && !creation.schema) throw missing(`schema ${quoted(schema)}`, '3F000');
-    if (!creation.table) throw missing(`table ${quotedTable(place)}`, '42P01');
+    if (!creation.table) throw missing(`table ${name}`, '42P01');
     try {
       if (lacksSchema) await runStatement(pool, `CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`);
-      await createTable(pool, place);
-      creation.onNewTable?.(quotedTable(place));
+      await runStatement(pool, `CREATE TABLE IF NOT EXISTS ${name} (${newDefinition})`);
+      creation.onNewTable?.(name);
     } catch (error) {
       if (attempt === maxAttempts || !createdByOtherStates.has(sqlState(error))) throw error;
     }
@@ -123,7 +127,7 @@ export async function prepareTable(pool: PostgresPool, place: PostgresTable, cre
  * Reads the definition of the table from the catalog. Returns `null` if the table does not exist. Other columns are
  * included only if a plant cannot be inserted without them.
  */
-async function readDefinition(pool: PostgresPool, place: PostgresTable): Promise<string | null> {
+async function readDefinition(pool: PostgresPool, quotedName: string): Promise<string | null> {
   const own = `array_position(ARRAY['user', 'id', 'name', 'tag'], attname::text)`;
   const { rows } = await runStatement(
     pool,
@@ -135,7 +139,7 @@ async function readDefinition(pool: PostgresPool, place: PostgresTable): Promise
       (SELECT pg_get_constraintdef(oid) FROM pg_catalog.pg_constraint WHERE conrelid = found.oid AND contype = 'p')
     ) AS definition
     FROM (SELECT to_regclass($1) AS oid) AS found WHERE found.oid IS NOT NULL`,
-    [quotedTable(place)],
+    [quotedName],
   );
   return (rows[0] as { definition: string } | undefined)?.definition ?? null;
 }
@@ -145,14 +149,11 @@ async function readDefinition(pool: PostgresPool, place: PostgresTable): Promise
  * before 'é'. No locale has both of these properties. If the column has this order, the expression must not contain
  * COLLATE, because PostgreSQL could not use the index.
  */
-async function readUserOrder(pool: PostgresPool, place: PostgresTable): Promise<string> {
+async function readUserOrder(pool: PostgresPool, quotedName: string): Promise<string> {
   // The subquery reads no rows. It gives the text the collation of the column.
-  const collated = (text: string): string =>
-    `coalesce((SELECT p."user" FROM ${quotedTable(place)} AS p LIMIT 0), '${text}')`;
-  const { rows } = await runStatement(
-    pool,
-    `SELECT ('B' < ${collated('a')} AND 'z' < ${collated('é')})::text AS "isByteOrdered"`,
-  );
+  const collated = (text: string): string => `coalesce((SELECT p."user" FROM ${quotedName} AS p LIMIT 0), '${text}')`;
+  const text = `SELECT ('B' < ${collated('a')} AND 'z' < ${collated('é')})::text AS "isByteOrdered"`;
+  const { rows } = await runStatement(pool, text);
   return (rows[0] as { isByteOrdered: string }).isByteOrdered === 'true' ? '"user"' : '"user" COLLATE "C"';
 }
 
@@ -163,19 +164,6 @@ async function readUserOrder(pool: PostgresPool, place: PostgresTable): Promise<
 async function hasSchema(pool: PostgresPool, schema: string): Promise<boolean> {
   const { rows } = await runStatement(pool, 'SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema]);
   return rows.length > 0;
-}
-
-async function createTable(pool: PostgresPool, place: PostgresTable): Promise<void> {
-  await runStatement(
-    pool,
-    `CREATE TABLE IF NOT EXISTS ${quotedTable(place)} (
-    "user" text COLLATE "C" NOT NULL,
-    id bigint NOT NULL,
-    name text NOT NULL,
-    tag text,
-    PRIMARY KEY ("user", id)
-  )`,
-  );
 }
 
 /** Returns an error whose message may be sent to a client. Only the `cause` names the table. */
