@@ -40,7 +40,7 @@ export function withPreparedStatements(pool: PostgresPool, quotedTable: string):
   function nameOf(text: string): string {
     let hash = hashes.get(text);
     if (hash === undefined) {
-      // Clients of a pooler may share connections. A name that depends on the text cannot stand for another statement.
+      // Clients of a pooler may share connections. With a hash, different statements have different names.
       hash = createHash('sha256').update(text).digest('hex').slice(0, 32);
       hashes.set(text, hash);
     }

@@ -90,7 +90,7 @@ const oneRequest = 'request.nth BETWEEN 1 AND 2147483647';
 /**
  * Limits the rows of a subquery. PostgreSQL expects an unknown limit to return a tenth of the rows. Therefore, it would
  * expect a kept plan to cost more than a plan for a small limit. With two unknown limits and a constant one, it expects
- * ten rows at most. The expected cost then also stays below `jit_above_cost`. Otherwise, PostgreSQL would compile the
+ * at most ten rows. The expected cost then also stays below `jit_above_cost`. Otherwise, PostgreSQL would compile the
  * statement just in time (JIT): with 40,000 plants per user, this took 14 of 18 ms.
  */
 function limited(subquery: string, limit: string): string {

@@ -21,7 +21,7 @@ export function createPrivateFile(path: string): void {
 }
 
 /**
- * Checks that the folder of a file exists. `use` is what the file is, for the message.
+ * Checks that the folder of a file exists. `use` describes the file in the error message.
  *
  * @throws {Error} if the folder does not exist. It is not created, because this would hide a mistyped path, or a disk
  *   that is not mounted.

@@ -130,7 +130,7 @@ export class SqliteStorage implements StorageAdapter {
       this.#reopen();
     }
     const outcomes = this.#apply(writes);
-    // A process that opens the path later would not find a commit in a file that is no longer there.
+    // A process that opens the path later would not find the commit if another file is now at the path.
     this.#refuseIfLost();
     return outcomes;
   }

@@ -26,7 +26,7 @@ interface Watched {
   readonly statements: Statement[];
 }
 
-/** Opens a storage adapter that records its statements. Each user has as many plants as `plants` says. */
+/** Opens a storage adapter that records its statements. `plants` contains the number of plants of each user. */
 async function openWatched(
   t: TestContext,
   plants: Record<string, number>,

@@ -65,7 +65,7 @@ if (hasPgBouncer) {
         });
       const storage = new PostgresStorage({ pool: { query }, schema: cluster.newSchemaName() });
       assert.deepEqual(await storage.commit([create(1n, 'ada', 'Fern')]), [true]);
-      // Other clients occupy some connections to PostgreSQL, so that the pooler continues on other ones.
+      // Other clients use some connections to PostgreSQL, so that the pooler switches to other connections.
       const others = poolOf(t, { connectionString: pooler.through(cluster.url()), max: 3 });
       for (let round = 0; round < 20 || (rejected.length === 0 && round < 1000); round++) {
         const busy = Array.from({ length: round % 4 }, () => others.query('SELECT pg_sleep(0.002)'));

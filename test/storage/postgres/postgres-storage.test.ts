@@ -51,7 +51,7 @@ describe('two servers over one PostgreSQL database', () => {
 });
 
 describe('PostgresStorage', () => {
-  it('is exact with any type parsers of the application', async (t) => {
+  it('returns exact ids, whatever type parsers the application sets', async (t) => {
     /** Parses text, whose type has the oid 25, like `pg`, and all other types differently. */
     const getTypeParser = (oid: number) => (value: string) => (oid === 25 ? value : { parsed: value });
     const pool = cluster.pool(t, { types: { getTypeParser } });
@@ -145,7 +145,7 @@ describe('PostgresStorage', () => {
 
   it('recovers from a deadlock', async (t) => {
     const schema = cluster.newSchemaName();
-    // A waiting connection checks for a deadlock after this time. The storage does so when both connections wait.
+    // A waiting connection checks for a deadlock after `deadlock_timeout`. Here, the storage's connection does so first.
     const isolated = cluster.pool(t, {
       options: '-c default_transaction_isolation=serializable -c deadlock_timeout=1s',
       max: 4,

@@ -82,7 +82,7 @@ describe('table of a PostgresStorage', () => {
     const busy = new Client({ connectionString: cluster.url() });
     await busy.connect();
     t.after(() => busy.end());
-    // The lock that a writing server holds. A reading server would wait only for a stronger lock.
+    // A server that writes holds this lock. A server that reads holds a weaker lock.
     await busy.query(`BEGIN; LOCK TABLE "${schema}".plants IN ROW EXCLUSIVE MODE`);
     const pool = observed(cluster.pool(t));
     await new PostgresStorage({ pool, schema }).commit([create(1n)]);
@@ -92,7 +92,7 @@ describe('table of a PostgresStorage', () => {
     );
   });
 
-  it('may have further columns, whatever their names are', async (t) => {
+  it('may have additional columns with any names', async (t) => {
     const schema = cluster.newSchemaName();
     const storage = new PostgresStorage({ pool: cluster.pool(t), schema });
     await storage.commit([1n, 2n, 3n].map((id) => create(id)));
@@ -178,7 +178,7 @@ describe('table of a PostgresStorage', () => {
           .then(({ rows }) => rows);
         await pool.query('SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan');
         const { rows } = await pool.query<object>(`EXPLAIN EXECUTE "${scan?.name ?? ''}"('a', 1, 10)`);
-        // The collation of the index is that of the statement, so the rows need not be sorted.
+        // If the index and the statement have the same collation, the rows need not be sorted.
         const usesOrder = !isOwn || !locale.includes('icu');
         assert.equal(!JSON.stringify(rows).includes('Sort'), usesOrder);
       });

@@ -17,7 +17,7 @@ describe('backUpDatabase', () => {
     await createAll(file, plants);
     const commits: Promise<boolean[]>[] = [];
     await backUpDatabase(file, target, () => {
-      // The limit lets a backup that restarts after each write end. The backup prevents checkpoints of the WAL.
+      // The backup prevents checkpoints of the WAL. Without the limit, a backup that restarts would never end.
       if (commits.length < 20) commits.push(openSqlite(t, file).commit([create(commits.length, 'bob')]));
     });
     assert.ok(commits.length > 2, `${commits.length} steps`);

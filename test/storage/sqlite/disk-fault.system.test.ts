@@ -110,7 +110,7 @@ for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']
       for (let n = 0; n < 2; n++) {
         const strace = await attachStrace(t, server.pid, failSyncs);
         if (strace === undefined) return;
-        // After that, the requests that were in progress when strace was attached have their responses.
+        // Then all requests that were in progress when strace was attached have received their responses.
         await failMore(50);
         const before = clients.acknowledged();
         await failMore(100);

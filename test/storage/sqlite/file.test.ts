@@ -30,7 +30,7 @@ describe('file of a SqliteStorage', () => {
     for (const file of files) assert.equal((await stat(join(folder, file))).mode & 0o777, 0o600, file);
   });
 
-  it('has the application id of plant-store, and a WAL that every commit syncs and 4000 pages fill', async (t) => {
+  it('has the application id of plant-store, and a WAL that is synced by each commit and full at 4000 pages', async (t) => {
     using database = openDatabase(await newPath(t), 5000).database;
     const header = { user_version: 2, application_id: 0x504c4e54, journal_mode: 'wal' };
     const full = { synchronous: 2, fullfsync: 1, checkpoint_fullfsync: 1 };
@@ -39,7 +39,7 @@ describe('file of a SqliteStorage', () => {
     }
   });
 
-  it('may be an empty file', async (t) => {
+  it('is initialized if it is empty', async (t) => {
     const path = await newPath(t);
     await writeFile(path, '');
     await createAll(path, plants);
@@ -49,7 +49,7 @@ describe('file of a SqliteStorage', () => {
     ['missing', (path: string) => rename(path, `${path}.moved`)],
     ['empty', (path: string) => copyFile(path, `${path}.moved`).then(() => truncate(path))],
   ] as const) {
-    it(`is not created while it is ${what} beside a log with writes`, async (t) => {
+    it(`is rejected while it is ${what}, but has a WAL with writes`, async (t) => {
       const path = await makeCrashed(t, [create(1)]);
       await lose(path);
       const [log, files] = [await readFile(`${path}-wal`), await readdir(join(path, '..'))];
@@ -62,7 +62,7 @@ describe('file of a SqliteStorage', () => {
     });
   }
 
-  it('is created again after a crash during its creation', async (t) => {
+  it('is initialized after a crash during its creation', async (t) => {
     const [path, from] = [await newPath(t), await newPath(t)];
     const database = new DatabaseSync(from);
     // The cache is so small that SQLite writes a part of the transaction to the file.
@@ -139,7 +139,7 @@ describe('SqliteStorage, with another process', () => {
 
   const skip = process.platform === 'linux' ? false : 'the locks are counted in /proc/locks';
   it(
-    'keeps its locks when the same process opens the file again, because others would delete the WAL',
+    'keeps its locks when the same process opens the file again, so that no other process deletes the WAL',
     { skip },
     async (t) => {
       const path = await newPath(t);

@@ -31,7 +31,7 @@ describe('SqliteStorage, after a commit whose WAL checkpoint failed because of t
     await createAll(path, plants);
     const storage = openSqlite(t, path);
     const [before, version] = [await sizeOf(path), storage.dataVersion()];
-    // Too small for the file after a checkpoint, and large enough for a full WAL.
+    // A full WAL is smaller than the limit, and the file after a checkpoint is larger.
     const limit = fullWalBytes + 500_000;
     assert.ok(before > limit);
     await whileStuck(async () => {
@@ -122,17 +122,20 @@ for (const commitThread of [false, true]) {
       assert.deepEqual(await storage.commit([create(21)]), [true]);
     });
 
-    itLimited('shows what others wrote meanwhile, although data_version restarts in the new connection', async (t) => {
-      const path = await newPath(t);
-      const [store, other] = [1, 2].map(() => new PlantStore({ storage: openSqlite(t, path, { commitThread }) }));
-      assert.ok(store && other);
-      assert.equal((await store.listPage('bob')).json, '[]');
-      assert.equal((await store.listPage('bob')).json, '[]');
-      await whileStuck(() => assert.rejects(store.createPlant('ada', { id: 1, name: 'Fern' }), unavailable));
-      await other.createPlant('bob', { id: 1, name: 'Moss' });
-      await store.createPlant('ada', { id: 1, name: 'Fern' });
-      assert.equal((await store.listPage('bob')).json, '[{"name":"Moss"}]');
-    });
+    itLimited(
+      'shows what others wrote meanwhile, although data_version starts again in the new connection',
+      async (t) => {
+        const path = await newPath(t);
+        const [store, other] = [1, 2].map(() => new PlantStore({ storage: openSqlite(t, path, { commitThread }) }));
+        assert.ok(store && other);
+        assert.equal((await store.listPage('bob')).json, '[]');
+        assert.equal((await store.listPage('bob')).json, '[]');
+        await whileStuck(() => assert.rejects(store.createPlant('ada', { id: 1, name: 'Fern' }), unavailable));
+        await other.createPlant('bob', { id: 1, name: 'Moss' });
+        await store.createPlant('ada', { id: 1, name: 'Fern' });
+        assert.equal((await store.listPage('bob')).json, '[{"name":"Moss"}]');
+      },
+    );
 
     itLimited('leaks no file descriptor', async (t) => {
       const { path, storage } = await makeFailed(t);
@@ -160,7 +163,7 @@ for (const commitThread of [false, true]) {
     itLimited('reads it, but rejects writes while it cannot be checkpointed', async (t) => {
       const path = await makeCrashed(t, writes);
       const log = await sizeOf(`${path}-wal`);
-      // Enough for the index of the WAL, and too little for the plants.
+      // The index of the WAL is smaller than this, and the plants are larger.
       const limit = 32_768;
       const storage = await whileStuck(async () => {
         const storage = openSqlite(t, path, { commitThread });
