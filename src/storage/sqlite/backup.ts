@@ -7,14 +7,6 @@ import { syncFolder, unsupported } from './file.ts';
 /** The number of database pages that are copied in each step of a backup. A page is 4096 bytes. */
 const pagesPerStep = 256;
 
-/** The progress of a backup, in database pages. */
-export interface BackupStep {
-  /** The number of pages that have been copied. */
-  readonly pages: number;
-  /** The number of pages in the database. */
-  readonly totalPages: number;
-}
-
 /**
  * Copies a snapshot of a plant store's SQLite file to a new file that only its owner can access. During the backup,
  * other processes can write to the original file without waiting. The copy gets its name only if it is not damaged.
@@ -26,7 +18,7 @@ export interface BackupStep {
 export async function backUpDatabase(
   file: string,
   target: string,
-  onStep: (step: BackupStep) => void,
+  onStep: (copiedPages: number) => void,
 ): Promise<number> {
   throwIfExists(target);
   const partial = `${target}.${process.pid}.partial`;
@@ -40,7 +32,7 @@ export async function backUpDatabase(
     const pages = await backup(database, partial, {
       rate: pagesPerStep,
       progress: ({ totalPages, remainingPages }) => {
-        onStep({ pages: totalPages - remainingPages, totalPages });
+        onStep(totalPages - remainingPages);
       },
     });
     if (!isSound(partial)) throw unsupported(file, 'is damaged');

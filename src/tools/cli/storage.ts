@@ -1,8 +1,7 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { MemoryStorage } from '../../storage/memory/memory-storage.ts';
-import { countPlants } from '../../storage/sqlite/count.ts';
 import { openExisting } from '../../storage/sqlite/database.ts';
 import { identifyFile, unsupported } from '../../storage/sqlite/file.ts';
 import { hasResultCode } from '../../storage/sqlite/result-code.ts';
@@ -20,12 +19,6 @@ interface SqliteLocation {
   readonly file: string;
   readonly commitThread: boolean;
 }
-
-/**
- * For the progress bar, plants are counted only in files up to this size, in bytes. Counting the plants in a larger
- * file would take too long.
- */
-const maxCountedBytes = 4 * 2 ** 30;
 
 /**
  * Parses a storage setting of the form `sqlite:FILE` or `sqlite:FILE?PARAMETERS`. A `?` is part of the file name unless
@@ -143,20 +136,6 @@ export function isSameStorage(a: Setting, b: Setting): boolean {
     return file !== undefined && existsSync(file) ? identifyFile(file) : (file ?? setting.text);
   });
   return one === other;
-}
-
-/**
- * Returns the number of stored plants for the progress bar. Returns `undefined` if standard error is not a terminal, if
- * the storage is not a file, or if counting would take too long.
- */
-export function countToShow(setting: Setting): number | undefined {
-  const file = sqliteLocation(setting)?.file;
-  if (!process.stderr.isTTY || file === undefined || statSync(file).size > maxCountedBytes) return undefined;
-  try {
-    return countPlants(file);
-  } catch (error) {
-    throw withFileName(file, 'read', error);
-  }
 }
 
 /** Throws an error if a file does not exist. The file is not created, because this would hide a mistyped path. */

@@ -38,10 +38,10 @@ async function runBackup(args: string[]): Promise<number> {
   }
   requireFile(file);
 
-  const progress = new Progress({ unit: 'pages' });
+  const progress = new Progress('page');
   const newFile = resolve(target);
-  const pages = await backUpDatabase(file, newFile, ({ pages: done, totalPages }) => {
-    progress.update(done, done / totalPages);
+  const pages = await backUpDatabase(file, newFile, (copied) => {
+    progress.update(copied);
   }).catch((error: unknown) => {
     throw asBackupError(error, file, newFile);
   });

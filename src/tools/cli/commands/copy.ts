@@ -1,8 +1,7 @@
 import { copyPlants } from '../../transfer/copy-plants.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
 import type { Command, Setting } from '../command.ts';
-import { countToShow, isSameStorage, withStorage } from '../storage.ts';
-import { Progress } from '../output/progress.ts';
+import { isSameStorage, withStorage } from '../storage.ts';
 import { TransferReport } from '../output/transfer-report.ts';
 
 const help = `Usage: plant-store copy --from STORAGE --to STORAGE
@@ -27,7 +26,7 @@ async function runCopy(args: string[]): Promise<number> {
   if (isSameStorage(from, to)) throw new UsageError('--from and --to must not be the same storage.');
   return withStorage(from, false, (source) =>
     withStorage(to, true, async (target) => {
-      const report = new TransferReport(new Progress({ total: countToShow(from) }));
+      const report = new TransferReport();
       return report.finish('Copied', await copyPlants(source, target, report));
     }),
   );

@@ -2,7 +2,7 @@ import type { OwnedPlant } from '../../../storage/storage-adapter.ts';
 import { parseCommandLine, setting } from '../command.ts';
 import type { Command } from '../command.ts';
 import { settings } from '../environment.ts';
-import { countToShow, withStorage } from '../storage.ts';
+import { withStorage } from '../storage.ts';
 import { Progress } from '../output/progress.ts';
 import { forEachPage, scanPages } from '../../transfer/pages.ts';
 
@@ -26,10 +26,9 @@ export const exportPlants: Command = { help, run: runExport };
 
 async function runExport(args: string[]): Promise<number> {
   const { values } = parseCommandLine(args, { storage: settings.storage });
-  const storage = setting('storage', values.storage);
-  return withStorage(storage, false, async (source) => {
-    // No progress bar is shown if the plants are printed on the terminal, because the bar would appear between them.
-    const progress = new Progress({ total: countToShow(storage), isShown: !process.stdout.isTTY });
+  return withStorage(setting('storage', values.storage), false, async (source) => {
+    // If the plants are printed on the terminal, the progress would appear between them.
+    const progress = new Progress('plant', !process.stdout.isTTY);
     let count = 0;
     await forEachPage(scanPages(source), async (page) => {
       await print(page.map(toLine).join(''));

@@ -1,4 +1,3 @@
-import { fstatSync } from 'node:fs';
 import { maxPageBytes, maxPageLength } from '../../../storage/page.ts';
 import type { OwnedPlant, StorageAdapter } from '../../../storage/storage-adapter.ts';
 import { addPlants } from '../../transfer/add-plants.ts';
@@ -8,7 +7,6 @@ import { settings } from '../environment.ts';
 import { withStorage } from '../storage.ts';
 import { keyOf } from '../../transfer/find-plants.ts';
 import { maxLineBytes, parsePlantLine, readLines } from '../plant-lines.ts';
-import { Progress } from '../output/progress.ts';
 import { TransferReport } from '../output/transfer-report.ts';
 
 const help = `Usage: plant-store import [--storage STORAGE] [--strict] < plants.ndjson
@@ -40,8 +38,7 @@ async function runImport(args: string[]): Promise<number> {
 
 async function importAll(target: StorageAdapter, isStrict: boolean): Promise<number> {
   const { stdin } = process;
-  const input = fstatSync(stdin.fd);
-  const report = new TransferReport(new Progress(), () => (input.isFile() ? stdin.bytesRead / input.size : undefined));
+  const report = new TransferReport();
   try {
     return report.finish('Imported', await addPlants(readPages(stdin, report, isStrict), target, report));
   } finally {

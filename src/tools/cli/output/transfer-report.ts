@@ -1,7 +1,6 @@
 import type { CopyCounts, CopyPlantsOptions, PlantConflict } from '../../transfer/add-plants.ts';
 import { printable } from './printable.ts';
-import { counted } from './progress.ts';
-import type { Progress } from './progress.ts';
+import { counted, Progress } from './progress.ts';
 
 /**
  * The maximum number of conflicts that are reported individually. The same maximum applies to bad lines. All further
@@ -11,19 +10,12 @@ const maxTold = 10;
 
 /** Reports a transfer of plants on a terminal: its progress, conflicts, bad lines, and a summary. */
 export class TransferReport implements CopyPlantsOptions {
-  readonly #progress: Progress;
-  readonly #readPart: () => number | undefined;
+  readonly #progress = new Progress();
   #conflicts = 0;
   #badLines = 0;
 
-  /** `readPart` returns the completed fraction, 0 to 1, or `undefined` if it is unknown. */
-  constructor(progress: Progress, readPart: () => number | undefined = () => undefined) {
-    this.#progress = progress;
-    this.#readPart = readPart;
-  }
-
   readonly onProgress = ({ added, present, conflicts }: CopyCounts): void => {
-    this.#progress.update(added + present + conflicts, this.#readPart());
+    this.#progress.update(added + present + conflicts);
   };
 
   readonly onConflict = ({ user, plant: { id } }: PlantConflict): void => {
