@@ -11,7 +11,6 @@ import { importPlants } from './commands/import.ts';
 import { serve } from './commands/serve.ts';
 import { token } from './commands/token.ts';
 import { version } from './version.ts';
-import { styled } from './output/style.ts';
 
 const commands: ReadonlyMap<string, Command> = new Map([
   ['serve', serve],
@@ -97,7 +96,7 @@ function findCommand(name: string): Command {
 }
 
 function tell(text: string): void {
-  process.stderr.write(`${styled('red', 'plant-store:', process.stderr)} ${text}\n`);
+  process.stderr.write(`plant-store: ${text}\n`);
 }
 
 function print(text: string): number {

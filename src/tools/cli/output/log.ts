@@ -3,7 +3,6 @@ import { errorText } from '../../../core/model/error-text.ts';
 import { withAdvice } from '../advice.ts';
 import { errorSummary } from './error-summary.ts';
 import { printable } from './printable.ts';
-import { styled } from './style.ts';
 
 /** The supported formats of the log. */
 export const logFormats = ['json', 'pretty', 'off'] as const;
@@ -153,7 +152,6 @@ function pretty({ level, message, error, ...fields }: LogEntry): string {
   const parts =
     method === undefined ? [message, code, requestId] : [method, place, status, code, duration, end, who, requestId];
   const text = parts.filter((part) => part !== undefined).join(' ');
-  const clock = styled('dim', new Date().toTimeString().slice(0, 8), process.stderr);
-  const label = level === 'error' ? `${styled('red', 'ERROR', process.stderr)} ` : '';
-  return `${clock} ${label}${text}${error === undefined ? '' : `\n${error}`}`;
+  const clock = new Date().toTimeString().slice(0, 8);
+  return `${clock} ${level === 'error' ? 'ERROR ' : ''}${text}${error === undefined ? '' : `\n${error}`}`;
 }
