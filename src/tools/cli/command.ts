@@ -7,12 +7,6 @@ import type { SettingName } from './environment.ts';
 /** Thrown if the command line is invalid. The message says what to change, and the process exits with code 2. */
 export class UsageError extends Error {}
 
-/**
- * Thrown if a command does not support an argument. `run` extends the message with a reference to the help text of the
- * command.
- */
-export class ArgumentError extends UsageError {}
-
 /** A command of `plant-store`, such as `serve`. */
 export interface Command {
   /** The text that `--help` prints. */
@@ -27,17 +21,18 @@ type CommandLine<F extends ParseArgsOptionsConfig> = ReturnType<
 >;
 
 /**
- * Parses a command's arguments with `parseArgs` of node:util in strict mode. Accepts at most `maxPositionals`
+ * Parses the arguments of `command` with `parseArgs` of node:util in strict mode. Accepts at most `maxPositionals`
  * positional arguments.
  *
- * @throws {UsageError} if an argument is invalid and a similar flag exists. The message suggests that flag.
- * @throws {ArgumentError} if an argument is invalid and no similar flag exists.
+ * @throws {UsageError} if an argument is invalid. The message suggests a similar flag or the help of the command.
  */
 export function parseCommandLine<const F extends ParseArgsOptionsConfig>(
+  command: string,
   args: string[],
   options: F,
   maxPositionals = 0,
 ): CommandLine<F> {
+  const seeHelp = `See plant-store ${command} --help.`;
   let parsed: CommandLine<F>;
   try {
     parsed = parseArgs({ args, options, allowPositionals: true });
@@ -47,11 +42,11 @@ export function parseCommandLine<const F extends ParseArgsOptionsConfig>(
     const sentence = `${first.replace(/\.$/, '')}.`;
     const unknown = /^Unknown option '--(.+)'\.$/.exec(sentence)?.[1] ?? '';
     const flag = closestName(unknown, [...Object.keys(options), 'help']);
-    if (flag === undefined) throw new ArgumentError(sentence, { cause: error });
-    throw new UsageError(`${sentence} Did you mean '--${flag}'?`, { cause: error });
+    const advice = flag === undefined ? seeHelp : `Did you mean '--${flag}'?`;
+    throw new UsageError(`${sentence} ${advice}`, { cause: error });
   }
   const extra = parsed.positionals[maxPositionals];
-  if (extra !== undefined) throw new ArgumentError(`Unexpected argument '${extra}'.`);
+  if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'. ${seeHelp}`);
   return parsed;
 }
 

@@ -2,7 +2,7 @@ import { withAdvice } from './advice.ts';
 import { suggestion } from './closest-name.ts';
 import { backup } from './commands/backup.ts';
 import { check } from './commands/check.ts';
-import { ArgumentError, UsageError } from './command.ts';
+import { UsageError } from './command.ts';
 import type { Command } from './command.ts';
 import { variableWarnings } from './environment.ts';
 import { copy } from './commands/copy.ts';
@@ -74,12 +74,7 @@ async function dispatch([name, ...args]: string[]): Promise<number> {
   // contain a password.
   process.title = `plant-store ${name}`;
   for (const warning of variableWarnings(name)) tell(warning);
-  try {
-    return await command.run(args);
-  } catch (error) {
-    if (!(error instanceof ArgumentError)) throw error;
-    throw new UsageError(`${error.message} See plant-store ${name} --help.`, { cause: error });
-  }
+  return command.run(args);
 }
 
 function helpOf(name: string | undefined): string {

@@ -26,7 +26,7 @@ An environment variable in parentheses sets the default of its option.
 export const backup: Command = { help, run: runBackup };
 
 async function runBackup(args: string[]): Promise<number> {
-  const { values, positionals } = parseCommandLine(args, { storage: settings.storage }, 1);
+  const { values, positionals } = parseCommandLine('backup', args, { storage: settings.storage }, 1);
   const [target] = positionals;
   if (target === undefined || target === '') {
     throw new UsageError('backup requires TARGET, the name of the new file. See plant-store backup --help.');

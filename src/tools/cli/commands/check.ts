@@ -57,7 +57,7 @@ function parseConfig(args: string[]) {
     operations: { type: 'string' },
     json: { type: 'boolean' },
   } as const;
-  const { values, positionals } = parseCommandLine(args, options, 1);
+  const { values, positionals } = parseCommandLine('check', args, options, 1);
   for (const name of ['clients', 'operations'] as const) {
     if (values[name] !== undefined && values.concurrent !== true) throw new UsageError(`--${name} needs --concurrent.`);
   }

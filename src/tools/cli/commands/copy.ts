@@ -21,7 +21,7 @@ Options:
 export const copy: Command = { help, run: runCopy };
 
 async function runCopy(args: string[]): Promise<number> {
-  const { values } = parseCommandLine(args, { from: { type: 'string' }, to: { type: 'string' } });
+  const { values } = parseCommandLine('copy', args, { from: { type: 'string' }, to: { type: 'string' } });
   const [from, to] = [required('--from', values.from), required('--to', values.to)];
   if (isSameStorage(from, to)) throw new UsageError('--from and --to must not be the same storage.');
   return withStorage(from, false, (source) =>

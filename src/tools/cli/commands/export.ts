@@ -25,7 +25,7 @@ An environment variable in parentheses sets the default of its option.
 export const exportPlants: Command = { help, run: runExport };
 
 async function runExport(args: string[]): Promise<number> {
-  const { values } = parseCommandLine(args, { storage: settings.storage });
+  const { values } = parseCommandLine('export', args, { storage: settings.storage });
   return withStorage(setting('storage', values.storage), false, async (source) => {
     // If the plants are printed on the terminal, the progress would appear between them.
     const progress = new Progress('plant', !process.stdout.isTTY);

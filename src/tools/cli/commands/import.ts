@@ -32,7 +32,7 @@ An environment variable in parentheses sets the default of its option.
 export const importPlants: Command = { help, run: runImport };
 
 async function runImport(args: string[]): Promise<number> {
-  const { values } = parseCommandLine(args, { storage: settings.storage, strict: { type: 'boolean' } });
+  const { values } = parseCommandLine('import', args, { storage: settings.storage, strict: { type: 'boolean' } });
   return withStorage(setting('storage', values.storage), true, (target) => importAll(target, values.strict ?? false));
 }
 

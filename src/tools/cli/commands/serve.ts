@@ -93,7 +93,7 @@ export const serve: Command = { help, run: async (args) => runServer(parseConfig
 type ServeConfig = ReturnType<typeof parseConfig>;
 
 function parseConfig(args: string[]) {
-  const { values } = parseCommandLine(args, settings);
+  const { values } = parseCommandLine('serve', args, settings);
   const given = (name: Exclude<SettingName, 'docs'>): Setting => setting(name, values[name]);
   const address = parseAddress(given('host'), given('port'));
   const admin = parseAdmin(given('admin-host'), given('admin-port'), values['admin-host'] !== undefined);

@@ -64,7 +64,7 @@ function create(args: string[]): number {
     scope: { type: 'string', multiple: true },
     'expires-in': { type: 'string' },
   } as const;
-  const { values, positionals } = parseCommandLine(args, options, 1);
+  const { values, positionals } = parseCommandLine('token', args, options, 1);
   const [user] = positionals;
   if (user === undefined || user === '') {
     throw new UsageError('token create requires a USER. See plant-store token --help.');
@@ -84,7 +84,7 @@ function create(args: string[]): number {
 }
 
 function list(args: string[]): number {
-  const { values } = parseCommandLine(args, { tokens: settings.tokens });
+  const { values } = parseCommandLine('token', args, { tokens: settings.tokens });
   const path = setting('tokens', values.tokens).text;
   requireTokenFile(path);
   const rows = [['ID', 'USER', 'SCOPES', 'CREATED', 'EXPIRES'], ...readTokenFile(path).map(rowOf)];
@@ -100,7 +100,7 @@ function list(args: string[]): number {
 }
 
 function revoke(args: string[]): number {
-  const { values, positionals } = parseCommandLine(args, { tokens: settings.tokens }, 1);
+  const { values, positionals } = parseCommandLine('token', args, { tokens: settings.tokens }, 1);
   const [given] = positionals;
   if (given === undefined) throw new UsageError('token revoke requires the ID of a token. See plant-store token list.');
   const path = setting('tokens', values.tokens).text;
