@@ -7,9 +7,9 @@ const freeSpace = 'Free space on the disk.';
 
 /**
  * Maps error codes to advice for the user. The codes are those of Node.js, of PostgreSQL (SQLSTATE) and of this
- * package.
+ * package. The numbers are primary result codes of SQLite (https://www.sqlite.org/rescode.html).
  */
-const adviceByCode: ReadonlyMap<unknown, string> = new Map([
+const adviceByCode = new Map<unknown, string>([
   ['ENOTFOUND', 'Check the host name in the connection string.'],
   ['EAI_AGAIN', 'Check the host name in the connection string, and the name server of this machine.'],
   ['ECONNREFUSED', checkAddress],
@@ -37,10 +37,6 @@ const adviceByCode: ReadonlyMap<unknown, string> = new Map([
   ['55P03', 'End the transaction that locks the table: see pg_locks and pg_stat_activity.'],
   ['57014', 'Check statement_timeout of the role and the database: the statement was canceled.'],
   ['storage_unsupported', 'Choose another storage, or restore a backup.'],
-]);
-
-/** Maps primary result codes of SQLite (https://www.sqlite.org/rescode.html) to advice for the user. */
-const adviceBySqliteCode: ReadonlyMap<number, string> = new Map([
   [5, 'Try again when no other process is writing to the file.'],
   [8, 'Check the owner and the permissions of the file, of its -wal and -shm files, and of its folder.'],
   [13, freeSpace],
@@ -53,7 +49,7 @@ const adviceBySqliteCode: ReadonlyMap<number, string> = new Map([
  */
 export function adviceFor(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
-  if ('errcode' in error) return adviceBySqliteCode.get(Number(error.errcode) & 0xff);
+  if ('errcode' in error) return adviceByCode.get(Number(error.errcode) & 0xff);
   // 28000 also means that the user does not exist. A translated message still contains the name of the file.
   if (error.code === '28000' && error.message.includes('pg_hba.conf')) return allowHost;
   return adviceFor(error.cause) ?? adviceByCode.get(error.code);

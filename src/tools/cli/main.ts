@@ -1,6 +1,11 @@
 #!/usr/bin/env node
 import './require-node.ts';
-import './silence-sqlite-warning.ts';
+
+// Node.js 22 warns that node:sqlite is experimental. Users of a command cannot do anything about the warning.
+const emitWarning = process.emitWarning.bind(process) as (...args: unknown[]) => void;
+process.emitWarning = (...args: unknown[]) => {
+  if (!String(args[0]).startsWith('SQLite is an experimental feature')) emitWarning(...args);
+};
 
 // With a static import, an older version of Node.js would fail to load node:sqlite before the check in require-node.ts
 // runs.
