@@ -10,7 +10,7 @@ import { sendByFetch } from '../../../kits/conformance/send-by-fetch.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
 import type { Command } from '../command.ts';
 import { checkVariables, readVariable } from '../environment.ts';
-import { commonFailureLines, countResults, reportedResult, resultLines, summaryLine } from '../output/check-report.ts';
+import { countResults, reportedResult, resultLines, summaryLine } from '../output/check-report.ts';
 import { errorSummary } from '../output/error-summary.ts';
 import { printable } from '../output/printable.ts';
 
@@ -136,9 +136,7 @@ async function runCheck(config: ReturnType<typeof parseConfig>): Promise<number>
     const checks = results.map((result) => reportedResult(client, result));
     process.stdout.write(`${JSON.stringify({ baseUrl, ...counts, checks }, null, 2)}\n`);
   } else {
-    const common = commonFailureLines(client, results);
-    const summary = summaryLine(counts, performance.now() - startMs);
-    process.stdout.write(common === '' ? `\n${summary}` : `\n${common}\n${summary}`);
+    process.stdout.write(`\n${summaryLine(counts, performance.now() - startMs)}`);
   }
   return counts.failed > 0 || !isClean ? 1 : 0;
 }

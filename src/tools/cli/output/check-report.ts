@@ -1,7 +1,7 @@
 import type { CheckClient } from '../../../kits/conformance/check-client.ts';
 import { curlCommand } from '../../../kits/conformance/curl.ts';
 import { mediaType } from '../../../kits/conformance/expect.ts';
-import type { CheckResult, FailedCheck } from '../../../kits/conformance/run-cases.ts';
+import type { CheckResult } from '../../../kits/conformance/run-cases.ts';
 import { printable } from './printable.ts';
 import { counted } from './progress.ts';
 
@@ -91,28 +91,4 @@ export function summaryLine({ passed, failed, warnings, notRun }: CheckCounts, e
   const total = counted(passed + failed + warnings + notRun, 'check');
   const parts = [`${passed} passed`, `${failed} failed`, counted(warnings, 'warning'), `${notRun} not run`];
   return `${total} in ${(elapsedMs / 1000).toFixed(1)} s: ${parts.join(', ')}.\n`;
-}
-
-/**
- * Returns one line for each kind of failure that several checks have in common, because one fault can make many checks
- * fail. The kind with the most checks is first.
- */
-export function commonFailureLines(client: CheckClient, results: readonly CheckResult[]): string {
-  const groups = new Map<string, string[]>();
-  for (const result of results) {
-    if (result.outcome !== 'failed') continue;
-    const kind = failureKind(client, result);
-    groups.set(kind, [...(groups.get(kind) ?? []), result.check.id]);
-  }
-  const common = [...groups].filter(([, ids]) => ids.length > 1);
-  const sorted = common.toSorted(([, one], [, other]) => other.length - one.length);
-  return sorted.map(([kind, ids]) => `${ids.length} checks ${kind}. The first is ${ids[0] ?? ''}.\n`).join('');
-}
-
-/** Describes a failure without the parts that differ between checks, such as the names of plants. */
-function failureKind(client: CheckClient, { expected, received, exchange }: FailedCheck): string {
-  const type = exchange === undefined ? '' : mediaType(exchange);
-  const body = ['', 'application/json'].includes(type) ? '' : ` with ${type}`;
-  const what = exchange === undefined ? client.redact(received) : `${received}${body}`;
-  return printable(`expected ${expected.replaceAll(/check-[\da-z-]+/g, '…')} and received ${what}`);
 }

@@ -78,12 +78,7 @@ describe('plant-store check', () => {
       ),
     );
     assert.doesNotMatch(stdout, /Bearer (?:ada|bob)/);
-    const kind = 'expected an Error: {"error": int32, "message": string} and received status 404';
-    const count = stdout.match(/^ {4}expected: an Error: .*\n {4}received: status 404,/gm)?.length;
-    assert.ok(count !== undefined && count > 1);
-    const [failures, counts] = stdout.split('\n\n').slice(1);
-    assert.equal(failures, `${count} checks ${kind}. The first is delete-absent.`);
-    assert.match(counts ?? '', /^\d+ checks in .* passed, [1-9]\d* failed, \d+ warnings?, \d+ not run\.\n$/);
+    assert.match(stdout, /\n\n\d+ checks in .* passed, [1-9]\d* failed, \d+ warnings?, \d+ not run\.\n$/);
   });
 
   it('exits with 0 if only a SHOULD fails, prints JSON, and counts the checks that were not run', async (t) => {
