@@ -2,7 +2,6 @@ import { checkCases } from '../../../kits/conformance/cases.ts';
 import { CheckClient } from '../../../kits/conformance/check-client.ts';
 import type { CheckTokens } from '../../../kits/conformance/check-client.ts';
 import { checkConcurrent } from '../../../kits/conformance/concurrent/check-concurrent.ts';
-import type { ConcurrentOptions } from '../../../kits/conformance/concurrent/check-concurrent.ts';
 import { CannotRunError, preflight } from '../../../kits/conformance/preflight.ts';
 import { runCases } from '../../../kits/conformance/run-cases.ts';
 import type { CheckResult } from '../../../kits/conformance/run-cases.ts';
@@ -114,12 +113,14 @@ async function runCheck(config: ReturnType<typeof parseConfig>): Promise<number>
   const stopListening = abortOnSignal(interruption);
   const startMs = performance.now();
   const results: CheckResult[] = [];
+  const report = (result: CheckResult): void => {
+    results.push(result);
+    if (!isJson) process.stdout.write(resultLines(client, result));
+  };
   try {
     await preflight(client);
-    for await (const result of allResults(client, config)) {
-      results.push(result);
-      if (!isJson) process.stdout.write(resultLines(client, result));
-    }
+    for await (const result of runCases(checkCases, client)) report(result);
+    if (config.isConcurrent) report(await checkConcurrent(client, config));
   } catch (error) {
     if (error instanceof CannotRunError) throw new UsageError(error.message, { cause: error });
     if (!interruption.signal.aborted) throw error;
@@ -157,14 +158,6 @@ async function reportLeftovers(client: CheckClient): Promise<boolean> {
     process.stderr.write(`plant-store: ${printable(message)}\n`);
     return false;
   }
-}
-
-async function* allResults(
-  client: CheckClient,
-  { isConcurrent, ...options }: ConcurrentOptions & { isConcurrent: boolean },
-): AsyncGenerator<CheckResult> {
-  yield* runCases(checkCases, client);
-  if (isConcurrent) yield checkConcurrent(client, options);
 }
 
 /**
