@@ -19,63 +19,25 @@ export const html = `<!doctype html>
 `;
 
 /**
- * Adapts the style of Swagger UI. Hides the column for links, because the service's OpenAPI document does not define
- * links. On narrow screens, keeps buttons inside their box, and places buttons below the text of a response instead of
- * over it.
+ * Hides a part of the OpenAPI document, because the page would otherwise be very long on a phone: HEAD, OPTIONS, the
+ * descriptions of response headers, and the bodies of errors, which are the same for all errors. Also hides the heading
+ * `default`, and the column for links, which the document does not define.
  */
-export const css = `.swagger-ui .response-col_links {
+export const css = `.swagger-ui .opblock-tag,
+.swagger-ui .opblock-head,
+.swagger-ui .opblock-options,
+.swagger-ui .response-col_links,
+.swagger-ui .headers-wrapper,
+.swagger-ui .response:not([data-code='200']) :is(.response-controls, .model-example) {
   display: none;
-}
-@media (max-width: 640px) {
-  .swagger-ui .btn.try-out__btn {
-    margin-left: 4px;
-    padding: 5px 10px;
-  }
-  .swagger-ui .responses-inner .highlight-code > .microlight {
-    padding-bottom: 50px !important;
-  }
 }
 `;
 
-/**
- * The script that starts Swagger UI. Because `validatorUrl` is null, Swagger UI does not send the OpenAPI document to a
- * validator on another host.
- *
- * The page shows only a part of the document, because it would otherwise be very long on a phone. It omits HEAD and
- * OPTIONS, the descriptions of response headers, and the bodies of errors, which are the same for all errors. It puts all
- * operations under one heading.
- */
-export const startScript = `function shorten(document) {
-  const errors = Object.values(document.components.responses);
-  for (const path of Object.values(document.paths)) {
-    delete path.head;
-    delete path.options;
-    for (const operation of Object.values(path)) {
-      operation.tags = ['Operations'];
-      for (const [status, response] of Object.entries(operation.responses)) {
-        delete response.headers;
-        if (status >= 400) errors.push(response);
-      }
-    }
-  }
-  for (const response of errors) {
-    delete response.headers;
-    delete response.content;
-  }
-  return document;
-}
-
-SwaggerUIBundle({
+/** Because `validatorUrl` is null, Swagger UI does not send the OpenAPI document to a validator on another host. */
+export const startScript = `SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#swagger-ui',
   presets: [SwaggerUIBundle.presets.apis],
-  plugins: [
-    {
-      statePlugins: {
-        spec: { wrapActions: { updateJsonSpec: (update) => (document) => update(shorten(document)) } },
-      },
-    },
-  ],
   layout: 'BaseLayout',
   tryItOutEnabled: true,
   displayRequestDuration: true,

@@ -129,29 +129,25 @@ describe('the page of serve --docs in Chromium', () => {
     const observed = await openPage(t, `http://127.0.0.1:${await startDocsService(t)}/docs`, 390);
     if (observed === undefined) return;
     const { page, complaints } = observed;
-    const operations = page.locator('.opblock');
-    await operations.first().waitFor();
-    const headings = await page.locator('.opblock-tag').allInnerTexts();
-    assert.deepEqual(headings, ['Operations']);
-    const names = await page.locator('.opblock-summary-path').allInnerTexts();
-    const methods = await page.locator('.opblock-summary-method').allInnerTexts();
-    assert.deepEqual(
-      methods.map((method, index) => `${method} ${names[index] ?? ''}`),
-      ['GET /plants', 'POST /plants', 'DELETE /plants/{id}', 'GET /openapi.json'],
+    await page.locator('.opblock').first().waitFor();
+    const operations = await page.locator('.opblock:visible').all();
+    const shown = operations.map((one) =>
+      one.locator('.opblock-summary-method, .opblock-summary-path').allInnerTexts(),
     );
-    for (const operation of await operations.all()) {
+    assert.deepEqual(await Promise.all(shown), [
+      ['GET', '/plants'],
+      ['POST', '/plants'],
+      ['DELETE', '/plants/{id}'],
+      ['GET', '/openapi.json'],
+    ]);
+    for (const operation of operations) {
       await operation.locator('.opblock-summary-control').click();
       await operation.locator('.responses-table .response').first().waitFor();
     }
     const responses = page.locator('.responses-table .response');
-    const statuses = await responses.locator('.response-col_status').allInnerTexts();
-    assert.deepEqual(
-      new Set(statuses),
-      new Set(['200', '204', '400', '401', '403', '404', '408', '431', '500', '503']),
-    );
-    assert.equal(await responses.getByText('Headers:').count(), 0);
+    assert.equal(await responses.getByText('Headers:').filter({ visible: true }).count(), 0);
     // GET /plants, POST /plants and GET /openapi.json have a successful response with a body.
-    assert.equal(await responses.locator('.model-example').count(), 3);
+    assert.equal(await responses.locator('.model-example:visible').count(), 3);
     assert.deepEqual(complaints, []);
   });
 });
