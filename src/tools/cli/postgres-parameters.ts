@@ -6,17 +6,21 @@ type Values = 'text' | 'name' | readonly [from: number, to: number] | { readonly
 
 const milliseconds = [0, 2_147_483_647] as const;
 
-/**
- * The parameters of Plant Store, followed by those that `pg` supports, as of pg 8.23 and pg-connection-string 2.14.
- * Their values are checked in this module, because `pg` does not check most of them.
- */
-const parameterValues: Readonly<Record<string, Values>> = {
+/** The parameters that are not passed to `pg`. */
+const ownParameters = {
   max: [1, 9999],
   schema: 'name',
   table: 'name',
   // `pg` supports channel binding, but does not read this setting from a connection string.
   channel_binding: { words: 'disable, prefer, require' },
+} as const;
 
+/**
+ * All supported parameters. Those of `pg` are as of pg 8.23 and pg-connection-string 2.14. Their values are checked in
+ * this module, because `pg` does not check most of them.
+ */
+const allParameters: Readonly<Record<string, Values>> = {
+  ...ownParameters,
   user: 'text',
   password: 'text',
   host: 'text',
@@ -37,9 +41,6 @@ const parameterValues: Readonly<Record<string, Values>> = {
   // If this value were 0, every query would time out immediately.
   query_timeout: [1, 2_147_483_647],
 };
-
-/** The parameters that are not passed to `pg`. */
-const ownNames = ['max', 'schema', 'table', 'channel_binding'];
 
 /** A parsed connection string. */
 export interface PostgresParameters {
@@ -67,12 +68,12 @@ export function parsePostgresParameters(text: string, source: string): PostgresP
   const [, base = '', query = ''] = /^([^?#]*)\??([^#]*)/.exec(text) ?? [];
   const parameters = new URLSearchParams(query);
   for (const [name, value] of parameters) {
-    const values = Object.hasOwn(parameterValues, name) ? parameterValues[name] : undefined;
+    const values = Object.hasOwn(allParameters, name) ? allParameters[name] : undefined;
     if (values === undefined) {
       // After an unescaped '?' in a password, the query begins with the rest of the password. It then also contains the
       // '@' that precedes the host, and the name is not shown.
       const shown = /^\w{1,63}$/.test(name) && !query.includes('@') ? `the parameter '${name}'` : 'a parameter';
-      throw new UsageError(`${source} has ${shown} that is not one of ${Object.keys(parameterValues).join(', ')}.`);
+      throw new UsageError(`${source} has ${shown} that is not one of ${Object.keys(allParameters).join(', ')}.`);
     }
     if (parameters.getAll(name).length > 1) throw new UsageError(`${name} must not be given twice in ${source}.`);
     const expected = expectedInstead(value, values);
@@ -85,7 +86,7 @@ export function parsePostgresParameters(text: string, source: string): PostgresP
     queryTimeoutMs: parameters.has('query_timeout') ? Number(parameters.get('query_timeout')) : undefined,
     enableChannelBinding: usesChannelBinding(parameters, source),
   };
-  for (const name of ownNames) parameters.delete(name);
+  for (const name of Object.keys(ownParameters)) parameters.delete(name);
   return { connectionString: parameters.size === 0 ? base : `${base}?${parameters.toString()}`, ...own };
 }
 

@@ -83,7 +83,8 @@ export async function openPostgres(
         callback();
       },
       (error: unknown) => {
-        callback(isDatabaseError(error) ? undefined : error);
+        // Only an error from the database has a severity. Otherwise, the connection failed or timed out.
+        callback(error instanceof Error && 'severity' in error ? undefined : error);
       },
     );
   };
@@ -106,11 +107,6 @@ export async function openPostgres(
   const closeStorage = storage.close.bind(storage);
   let closed: Promise<void> | undefined;
   return Object.assign(storage, { close: () => (closed ??= closeStorage().then(() => pool.end())) });
-}
-
-/** Checks whether the database sent this error. Otherwise, the connection failed or timed out. */
-function isDatabaseError(error: unknown): boolean {
-  return error instanceof Error && 'severity' in error;
 }
 
 /** Returns a pool that runs a check before its first statement. If the check fails, the next statement repeats it. */

@@ -81,14 +81,13 @@ function parseBaseUrl(text: string | undefined): string {
 }
 
 function parseTokens(tokenFlags: string[] | undefined, readOnlyFlag: string | undefined): CheckTokens {
-  const variables = checkVariables;
-  const [a, b, ...others] = tokenFlags ?? (readVariable(variables.tokens) ?? '').split(/\s+/).filter(Boolean);
+  const [a, b, ...others] = tokenFlags ?? (readVariable(checkVariables.tokens) ?? '').split(/\s+/).filter(Boolean);
   if (a === undefined || b === undefined || others.length > 0) {
     throw new UsageError('check needs two tokens: --token A --token B, or PLANT_STORE_CHECK_TOKENS.');
   }
-  const readOnly = readOnlyFlag ?? readVariable(variables.readOnly);
-  requireToken(tokenFlags === undefined ? variables.tokens : '--token', a, b);
-  requireToken(readOnlyFlag === undefined ? variables.readOnly : '--read-only-token', readOnly ?? 'none');
+  const readOnly = readOnlyFlag ?? readVariable(checkVariables.readOnly);
+  requireToken(tokenFlags === undefined ? checkVariables.tokens : '--token', a, b);
+  requireToken(readOnlyFlag === undefined ? checkVariables.readOnly : '--read-only-token', readOnly ?? 'none');
   if (a === b) throw new UsageError('Both tokens are the same: use the tokens of two users.');
   return { a, b, readOnly };
 }

@@ -95,32 +95,35 @@ type ServeConfig = ReturnType<typeof parseConfig>;
 function parseConfig(args: string[]) {
   const { values } = parseCommandLine('serve', args, settings);
   const given = (name: Exclude<SettingName, 'docs'>): Setting => setting(name, values[name]);
+  const parseAddress = (host: Setting, port: Setting): ListenAddress => ({
+    host: host.text,
+    port: parseInteger(port, 65_535),
+  });
   const address = parseAddress(given('host'), given('port'));
-  const admin = parseAdmin(given('admin-host'), given('admin-port'), values['admin-host'] !== undefined);
+  const [adminHost, adminPort] = [given('admin-host'), given('admin-port')];
+  const admin = adminPort.text === '' ? undefined : parseAddress(adminHost, adminPort);
+  if (admin === undefined && values['admin-host'] !== undefined) {
+    throw new UsageError('--admin-host has no effect without --admin-port.');
+  }
   if (admin?.host === address.host && admin.port === address.port && admin.port !== 0) {
-    throw new UsageError(`${given('port').source} and ${given('admin-port').source} must not be the same port.`);
+    throw new UsageError(`${given('port').source} and ${adminPort.source} must not be the same port.`);
   }
   return {
     address,
     storage: given('storage'),
     tokens: given('tokens').text,
-    basePath: parseOption('basePath', given('base-path'), checkedBasePath),
-    corsOrigin: parseOption('corsOrigin', given('cors-origin'), parseCorsOrigins),
+    basePath: parseOption('basePath', given('base-path'), (text) => {
+      checkBasePath(text);
+      return text;
+    }),
+    corsOrigin: parseOption('corsOrigin', given('cors-origin'), (text) =>
+      text === '' ? [] : parseCorsOrigin(text.split(',').map((origin) => origin.trim())),
+    ),
     trustedProxies: parseInteger(given('trusted-proxies'), 99),
     admin,
     log: parseLogFormat(given('log')),
     docs: parseSwitch(setting('docs', values.docs === true ? '1' : undefined)),
   };
-}
-
-function parseAddress(host: Setting, port: Setting): ListenAddress {
-  return { host: host.text, port: parseInteger(port, 65_535) };
-}
-
-function parseAdmin(host: Setting, port: Setting, isHostGiven: boolean): ListenAddress | undefined {
-  if (port.text !== '') return parseAddress(host, port);
-  if (isHostGiven) throw new UsageError('--admin-host has no effect without --admin-port.');
-  return undefined;
 }
 
 function parseInteger({ text, source }: Setting, max: number): number {
@@ -135,15 +138,6 @@ function parseOption<T>(option: string, { text, source }: Setting, parse: (text:
   } catch (error) {
     throw new UsageError(`${(error as Error).message.replace(option, source)}, not '${text}'.`, { cause: error });
   }
-}
-
-function checkedBasePath(text: string): string {
-  checkBasePath(text);
-  return text;
-}
-
-function parseCorsOrigins(text: string): readonly string[] {
-  return text === '' ? [] : parseCorsOrigin(text.split(',').map((origin) => origin.trim()));
 }
 
 function parseLogFormat({ text, source }: Setting): LogFormat {
@@ -281,12 +275,12 @@ function readyText(
   first: FirstToken | undefined,
 ): string {
   const lines = [
+    ...(first === undefined ? [] : [first.text]),
     `Plant Store listening on ${url}`,
     `Plants are stored ${place}, and tokens in ${absolutePath(config.tokens)}.`,
     ...(adminUrl === undefined ? [] : [`Health and metrics: ${adminUrl}`]),
     ...(config.docs === undefined ? [] : [`Try it in a browser: ${reachableUrl(url)}/docs`]),
+    ...(first === undefined ? [] : [`To list your plants, run:\n\n  ${first.curl(reachableUrl(url))}\n`]),
   ];
-  const ready = `${lines.join('\n')}\n`;
-  if (first === undefined) return ready;
-  return `${first.text}\n${ready}To list your plants, run:\n\n  ${first.curl(reachableUrl(url))}\n\n`;
+  return `${lines.join('\n')}\n`;
 }
