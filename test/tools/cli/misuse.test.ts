@@ -12,6 +12,11 @@ const commands: Misuse[] = [
   ['plant', "There is no command 'plant'. See plant-store --help."],
   ['serv', "There is no command 'serv'. Did you mean 'serve'?"],
   ['Export', "There is no command 'Export'. Did you mean 'export'?"],
+  ['bakcup', "There is no command 'bakcup'. Did you mean 'backup'?"],
+  ['exp', "There is no command 'exp'. Did you mean 'export'?"],
+  ['e', "There is no command 'e'. See plant-store --help."],
+  // The search for a similar name takes no longer for a long text.
+  ['x'.repeat(1000), `There is no command '${'x'.repeat(1000)}'. See plant-store --help.`],
   ['help serv', "There is no command 'serv'. Did you mean 'serve'?"],
   ['toString --help', "There is no command 'toString'. See plant-store --help."],
   ['--port 1', "Unknown option '--port'. See plant-store --help."],
@@ -22,7 +27,10 @@ const serve: Misuse[] = [
   ['serve now', "Unexpected argument 'now'. See plant-store serve --help."],
   ['serve -- --help', "Unexpected argument '--help'. See plant-store serve --help."],
   ['serve --bogus', "Unknown option '--bogus'. See plant-store serve --help."],
-  ['serve --prot 1', "Unknown option '--prot'. Did you mean '--port'?"],
+  ...['prot', 'poort', 'porz', 'por'].map((text): Misuse => [
+    `serve --${text} 1`,
+    `Unknown option '--${text}'. Did you mean '--port'?`,
+  ]),
   ['serve --stor=memory', "Unknown option '--stor'. Did you mean '--storage'?"],
   ['serve --halp', "Unknown option '--halp'. Did you mean '--help'?"],
   ['serve -p 1', "Unknown option '-p'. See plant-store serve --help."],
@@ -106,6 +114,12 @@ const files: [text: string, sentence: string][] = [
   ],
   ['sqlite:////abs/x.db', `${slashes} 'sqlite:/abs/x.db'.`],
   ['sqlite://', `${slashes} sqlite:FILE, such as 'sqlite:plants.db'.`],
+  // The message contains no password.
+  ['postgres://ada:sesame@localhost:port/plants', '--storage is not a connection string that pg accepts: Invalid URL.'],
+  [
+    'postgres://ada:sesame@localhost/plants?sslrootcert=none.pem',
+    "--storage is not a connection string that pg accepts: ENOENT: no such file or directory, open 'none.pem'.",
+  ],
 ];
 
 const badScope = '--scope must be plants:read or plants:write, not';

@@ -16,7 +16,14 @@ const defaults: PostgresParameters = {
 };
 
 describe('parsePostgresParameters', () => {
+  const ofPg = [
+    'user=ada&password=sesame&host=localhost&port=5432&ssl=0&sslmode=disable&sslcert=a.pem&sslkey=b.pem',
+    'sslrootcert=c.pem&sslnegotiation=postgres&uselibpqcompat=true&application_name=all',
+    'fallback_application_name=none&options=-c+work_mem%3D1MB&statement_timeout=1000&lock_timeout=2000',
+    'idle_in_transaction_session_timeout=4000&query_timeout=3000',
+  ].join('&');
   const right: [query: string, parsed: Partial<PostgresParameters>][] = [
+    [`?${ofPg}`, { connectionString: `${url}?${ofPg}`, queryTimeoutMs: 3000 }],
     ['', {}],
     ['?max=2#sesame', { max: 2 }],
     [

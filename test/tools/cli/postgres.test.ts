@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { PlantStore } from '../../../src/index.ts';
-import { UsageError } from '../../../src/tools/cli/command.ts';
 import type { Setting } from '../../../src/tools/cli/command.ts';
 import { openStorage } from '../../../src/tools/cli/storage.ts';
+import { callCommand } from '../../support/call-command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hasPgBouncer, startPgBouncer } from '../../support/pg-bouncer.ts';
 import { PostgresCluster } from '../../support/postgres.ts';
+import { createAll, rowOfPlants } from '../../support/stored-plants.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { create, everything } from '../../support/writes.ts';
 
 let cluster: PostgresCluster;
@@ -43,25 +47,6 @@ describe('openStorage, with a connection string', () => {
     });
   });
 
-  it('accepts a percent-encoded password, or the password in PGPASSWORD', async (t) => {
-    const url = new URL(await cluster.makeDatabase());
-    await cluster.query("CREATE ROLE gardener SUPERUSER LOGIN PASSWORD 'a@b#c/d%e'");
-    url.username = 'gardener';
-    t.after(() => {
-      delete process.env['PGPASSWORD'];
-    });
-    for (const [password, variable] of [
-      ['a%40b%23c%2Fd%25e', 'wrong'],
-      ['', 'a@b#c/d%e'],
-    ] as const) {
-      url.password = password;
-      process.env['PGPASSWORD'] = variable;
-      const storage = await openStorage(flag(url.href));
-      assert.deepEqual((await storage.list('ada', everything)).plants, []);
-      await storage.close();
-    }
-  });
-
   it('survives a connection that is lost while its limits are set', async (t) => {
     const url = new URL(await cluster.makeDatabase());
     const proxy = await startTcpProxy(t, Number(url.port));
@@ -79,47 +64,6 @@ describe('openStorage, with a connection string', () => {
     await Promise.all(Array.from({ length: 20 }, () => storage.list('ada', everything)));
     assert.equal(await connections(nameOf(url)), 2);
   });
-
-  it('accepts each parameter that pg supports', async (t) => {
-    const url = await cluster.makeDatabase();
-    const server = new URL(url);
-    const settings = {
-      user: 'postgres',
-      password: 'sesame',
-      host: server.hostname,
-      port: server.port,
-      ssl: '0',
-      sslmode: 'disable',
-      uselibpqcompat: 'true',
-      sslnegotiation: 'postgres',
-      application_name: 'all',
-      fallback_application_name: 'none',
-      options: '-c work_mem=1MB',
-      statement_timeout: '1000',
-      lock_timeout: '2000',
-      query_timeout: '3000',
-      idle_in_transaction_session_timeout: '4000',
-      channel_binding: 'prefer',
-    };
-    const storage = await openStorage(flag(`postgres:///${nameOf(url)}?${new URLSearchParams(settings).toString()}`));
-    t.after(() => storage.close());
-    assert.deepEqual(await storage.list('ada', everything), { plants: [], hasMore: false });
-  });
-
-  for (const [rest, problem] of [
-    ['localhost:port/plants', /^Invalid URL\.$/],
-    ['localhost/plants?sslrootcert=none.pem', /none\.pem/],
-  ] as const) {
-    it(`rejects ${rest} in one sentence without the password`, async () => {
-      await assert.rejects(openStorage(flag(`postgres://ada:sesame@${rest}`)), (error) => {
-        assert.ok(error instanceof UsageError);
-        const [, reason = ''] =
-          /^--storage is not a connection string that pg accepts: (.*)$/.exec(error.message) ?? [];
-        assert.match(reason, problem);
-        return !error.message.includes('sesame');
-      });
-    });
-  }
 });
 
 const max = 4;
@@ -218,5 +162,45 @@ describe('statements that are abandoned after query_timeout', () => {
       names.map((name) => cluster.queryAt(url, 'SELECT current_setting($1) AS value', [name])),
     );
     assert.deepEqual(settings.flat(), [{ value: '0' }, { value: '0' }]);
+  });
+});
+
+describe('PostgreSQL table of a command', () => {
+  const noTable = 'Check the database, the schema and the table in the connection string.';
+  const noSchema = 'Create the schema, or check its name in the connection string.';
+  const missing: [parameters: string, reason: string][] = [
+    ['?table=foo', `(There is no table "foo".) ${noTable}`],
+    ['?schema=public&table=foo', `(There is no table "public"."foo".) ${noTable}`],
+    ['?schema=garden', `(There is no schema "garden".) ${noSchema}`],
+  ];
+  it('is not created by a command that reads, and a schema is not created by any command', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await createAll(join(cwd, 'a.db'), rowOfPlants('ada', 1));
+    const url = await cluster.makeDatabase();
+    for (const [parameters, reason] of missing) {
+      const storage = url + parameters;
+      const commands = [
+        ['export', '--storage', storage],
+        ['copy', '--from', storage, '--to', 'sqlite:new.db'],
+        ...(reason.includes('no schema') ? [['copy', '--from', 'sqlite:a.db', '--to', storage]] : []),
+      ];
+      for (const args of commands) {
+        const stderr = `plant-store: The storage has no table for plants. ${reason}\n`;
+        assert.deepEqual(await callCommand(args, { cwd }), { code: 1, stdout: '', stderr });
+      }
+    }
+    const created = "SELECT FROM pg_class WHERE relname IN ('foo', 'plants')";
+    assert.deepEqual(await cluster.queryAt(url, created), []);
+    assert.deepEqual(await cluster.queryAt(url, "SELECT FROM pg_namespace WHERE nspname = 'garden'"), []);
+    assert.deepEqual(await readdir(cwd), ['a.db']);
+  });
+
+  it('is created by a command that writes', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const url = await cluster.makeDatabase();
+    await createAll(join(cwd, 'a.db'), rowOfPlants('ada', 1));
+    const args = ['copy', '--from', 'sqlite:a.db', '--to', `${url}?schema=public&table=foo`];
+    assert.equal((await callCommand(args, { cwd })).code, 0);
+    assert.deepEqual(await cluster.queryAt(url, 'SELECT name FROM public.foo'), [{ name: 'plant number 0' }]);
   });
 });

@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict';
 import { open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { setting, UsageError } from '../../../src/tools/cli/command.ts';
 import type { Setting } from '../../../src/tools/cli/command.ts';
 import { openStorage, sqliteLocation, storagePlace } from '../../../src/tools/cli/storage.ts';
 import { callCommand } from '../../support/call-command.ts';
 import { runCommand } from '../../support/command-line.ts';
-import { PostgresCluster } from '../../support/postgres.ts';
-import { runProgram } from '../../support/run-program.ts';
+import { plainEnvironment, runProgram } from '../../support/run-program.ts';
 import { main, tsx } from '../../support/sources.ts';
 import { execute } from '../../support/sqlite-file.ts';
 import { createAll, owned, readAll, rowOfPlants } from '../../support/stored-plants.ts';
-import { hasProgram, mountSmallFolder } from '../../support/system-fault.ts';
+import { makeReadOnly, mountSmallFolder } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { startTokenServer } from '../../support/token-server.ts';
 import { create } from '../../support/writes.ts';
@@ -40,25 +39,29 @@ describe('openStorage', () => {
     };
     process.on('worker', count);
     t.after(() => process.off('worker', count));
-    for (const [text, expected] of [
-      [`sqlite:${file}`, 0],
-      [`sqlite:${file}?commitThread=false`, 0],
-      [`sqlite:${file}?commitThread=true`, 1],
+    for (const [parameters, expected] of [
+      ['', 0],
+      ['?commitThread=false', 0],
+      ['?commitThread=true', 1],
     ] as const) {
-      const storage = await openStorage(flag(text));
+      const storage = await openStorage(flag(`sqlite:${file}${parameters}`));
       await storage.commit([create(1)]);
       await storage.close();
-      assert.equal(threads, expected, text);
+      assert.equal(threads, expected, parameters);
     }
   });
 
-  for (const file of ['plants.db', '/var/lib/plants.db', 'really?', 'name: with spaces?.db', '?.db']) {
-    it(`recognizes parameters after sqlite:${file}`, () => {
-      const parse = (text: string): unknown => sqliteLocation(flag(text));
-      assert.deepEqual(parse(`sqlite:${file}`), { file: resolve(file), commitThread: false });
-      assert.deepEqual(parse(`sqlite:${file}?commitThread=true`), { file: resolve(file), commitThread: true });
-    });
-  }
+  it('recognizes parameters after any file name', () => {
+    for (const file of ['plants.db', '/var/lib/plants.db', 'really?', 'name: with spaces?.db', '?.db']) {
+      for (const [parameters, commitThread] of [
+        ['', false],
+        ['?commitThread=true', true],
+      ] as const) {
+        const location = sqliteLocation(flag(`sqlite:${file}${parameters}`));
+        assert.deepEqual(location, { file: resolve(file), commitThread });
+      }
+    }
+  });
 });
 
 describe('setting', () => {
@@ -78,53 +81,104 @@ describe('setting', () => {
   });
 });
 
-describe('file of a command', () => {
-  it('is named if the disk is full when it is opened', async (t) => {
-    if (!hasProgram(t, 'prlimit')) return;
-    const cwd = await temporaryFolder(t);
-    const file = join(cwd, 'plants.db');
-    await writeFile(file, '');
-    // As on a full disk, SQLite cannot write the first page.
-    const args = ['--fsize=1000', process.execPath, '--import', tsx, main, 'import', '--storage', 'sqlite:plants.db'];
-    const { code, stderr } = await runProgram('prlimit', args, { cwd });
-    const sentence = `plant-store: ${file} cannot be opened: the disk is full or failing. Free space, and try again.`;
-    assert.deepEqual([code, stderr.slice(0, sentence.length)], [1, sentence]);
-  });
+/** Commands with `$full` in place of a folder on a full disk, and the beginning of the message of each. */
+const onFullDisk: [command: string, message: string][] = [
+  ...['', '?commitThread=true'].map((parameters): [string, string] => [
+    `copy --from sqlite:plants.db --to "sqlite:$full/new.db${parameters}"`,
+    '$full/new.db cannot be written: the disk is full or failing. Free space, and try again. (database or disk is full)',
+  ]),
+  [
+    'backup "$full/copy.db"',
+    '$full/copy.db cannot be written: the disk is full or failing. Free space, and try again. (database or disk is full)',
+  ],
+  [
+    'export > "$full/plants.ndjson"',
+    'Not all plants were written to standard output: the disk is full. Free space, and try again. (ENOSPC: no space left on device, write)',
+  ],
+];
 
-  for (const parameters of ['', '?commitThread=true']) {
-    it(`is named if the disk is full when it is written, with the parameters "${parameters}"`, async (t) => {
-      const folder = await mountSmallFolder(t, 1);
-      if (folder === undefined) {
+/** The same with a limit of the size of files in blocks of 512 bytes, beyond which writes fail. */
+const onFailingDisk: [command: string, message: string, blocks: number][] = [
+  [
+    'import --storage sqlite:empty.db',
+    '$cwd/empty.db cannot be opened: the disk is full or failing. Free space, and try again.',
+    2,
+  ],
+  [
+    'backup copy.db',
+    '$cwd/plants.db cannot be copied to $cwd/copy.db: a disk is full or failing. Free space, and try again. (disk I/O error)',
+    1000,
+  ],
+];
+
+describe('plant-store, if the disk is full or failing,', { concurrency: 2 }, () => {
+  for (const [command, message, blocks] of [...onFullDisk, ...onFailingDisk]) {
+    it(`names the file and says what to do: ${command}`, async (t) => {
+      const full = blocks === undefined ? await mountSmallFolder(t, 1) : '';
+      if (full === undefined) {
         t.skip('this process may not mount');
         return;
       }
       const cwd = await temporaryFolder(t);
       await createAll(join(cwd, 'plants.db'), rowOfPlants('ada', 50_000));
-      const file = join(folder, 'new.db');
-      const args = ['copy', '--from', 'sqlite:plants.db', '--to', `sqlite:${file}${parameters}`];
-      const { code, stderr } = await runCommand(args, { cwd });
-      const sentence = `${file} cannot be written: the disk is full or failing. Free space, and try again.`;
-      assert.deepEqual([code, stderr], [1, `plant-store: ${sentence} (database or disk is full)\n`]);
+      await writeFile(join(cwd, 'empty.db'), '');
+      const script = `ulimit -f ${blocks ?? 'unlimited'}; exec '${process.execPath}' --import '${tsx}' '${main}' ${command}`;
+      // The limit would also apply to the file in which Node.js would record the coverage.
+      const env = { ...plainEnvironment(), full, ...(blocks !== undefined && { NODE_V8_COVERAGE: '' }) };
+      const { code, stderr } = await runProgram('sh', ['-c', script], { cwd, env });
+      assert.equal(code, 1);
+      const beginning = `plant-store: ${message.replaceAll('$full', full).replaceAll('$cwd', cwd)}`;
+      assert.equal(stderr.slice(0, beginning.length), beginning);
+      assert.equal(stderr.split('\n').length, 2);
+      const files = [...(await readdir(cwd)), ...(full === '' ? [] : await readdir(full))];
+      assert.ok(!files.some((name) => name.startsWith('copy.db')), `${files.join(', ')}`);
     });
   }
 
-  it('is named if it is damaged when it is read', async (t) => {
+  it('names a file in a folder that is read-only', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const file = join(cwd, 'plants.db');
+    await createAll(file, []);
+    const undo = await makeReadOnly(cwd);
+    if (undo === undefined) {
+      t.skip('this process may not mount');
+      return;
+    }
+    const sentence = `${file} cannot be opened: it and its folder must be readable and writable.`;
+    const stderr = `plant-store: ${sentence} (unable to open database file)\n`;
+    const args = ['import', '--storage', `sqlite:${file}`];
+    assert.deepEqual(await callCommand(args, { cwd: '/' }).finally(undo), { code: 1, stdout: '', stderr });
+  });
+});
+
+describe('SQLite file of a command', () => {
+  it('is named if a part of it is damaged, and is left as it is', async (t) => {
     const cwd = await temporaryFolder(t);
     const file = join(cwd, 'plants.db');
     await createAll(file, rowOfPlants('ada', 20_000));
-    // The schema and the first plants stay readable.
     const content = await readFile(file);
-    await writeFile(file, content.fill(0xff, content.length / 2));
-    const reason = 'is damaged. It was left as it is. (database disk image is malformed)';
-    for (const args of [['export'], ['copy', '--from', 'sqlite:plants.db', '--to', 'sqlite:new.db']]) {
-      const { code, stderr } = await callCommand(args, { cwd });
-      const advice = 'Choose another storage, or restore a backup.';
-      assert.deepEqual([code, stderr], [1, `plant-store: ${file} ${reason} ${advice}\n`]);
+    const half = content.length / 2;
+    // The schema and the first plants stay readable. First, one page is damaged, which only a backup reads.
+    for (const [end, commands, cause] of [
+      [half + 4096, ['backup copy.db'], ''],
+      [
+        content.length,
+        ['backup copy.db', 'export', 'copy --from sqlite:plants.db --to sqlite:new.db'],
+        '(database disk image is malformed) ',
+      ],
+    ] as const) {
+      await writeFile(file, content.fill(0xff, half, end));
+      for (const command of commands) {
+        const { code, stderr } = await callCommand(command.split(' '), { cwd });
+        const sentence = `${file} is damaged. It was left as it is. ${cause}Choose another storage, or restore a backup.`;
+        assert.deepEqual([code, stderr], [1, `plant-store: ${sentence}\n`]);
+      }
+      assert.deepEqual(await readFile(file), content);
+      assert.ok(!(await readdir(cwd)).some((name) => name.startsWith('copy')));
     }
-    assert.deepEqual(await readFile(file), content);
   });
 
-  it('is served, copied, exported and backed up with "?commitThread=true"', async (t) => {
+  it('is served, copied, exported and backed up at the same time, with "?commitThread=true"', async (t) => {
     const storage = 'sqlite:plants.db?commitThread=true';
     const { cwd, server, create: post, call } = await startTokenServer(t, ['--storage', storage, '--log', 'off']);
     const ids = Array.from({ length: 20 }, (_, id) => id);
@@ -144,13 +198,9 @@ describe('file of a command', () => {
       assert.deepEqual(await readAll(join(cwd, name)), expected, name);
     }
     assert.ok(!(await readdir(cwd)).some((name) => name.includes('?')));
-    const same = await callCommand(['copy', '--from', storage, '--to', 'sqlite:plants.db'], { cwd });
-    assert.deepEqual(same.stderr, 'plant-store: --from and --to must not be the same storage.\n');
   });
-});
 
-describe('storage of a command that only reads', () => {
-  it('is not created if it is missing', async (t) => {
+  it('is not created by a command that only reads', async (t) => {
     const cwd = await temporaryFolder(t);
     for (const args of [['backup', 'copy.db'], ['export'], ['copy', '--from=sqlite:plants.db', '--to=sqlite:b.db']]) {
       const stderr = `plant-store: There is no file ${join(cwd, 'plants.db')}. Check the path.\n`;
@@ -190,58 +240,5 @@ describe('storage of a command that only reads', () => {
       assert.deepEqual(await readFile(join(cwd, name)), before);
     }
     assert.deepEqual(await readdir(cwd), names);
-  });
-});
-
-describe('PostgreSQL table of a command', () => {
-  let cluster: PostgresCluster;
-  before(async () => {
-    cluster = await PostgresCluster.start();
-  });
-  after(() => cluster.remove());
-
-  /** Returns the names of the schemas and tables in a database, without those of PostgreSQL itself. */
-  async function namesIn(url: string): Promise<unknown[]> {
-    const rows = await cluster.queryAt(
-      url,
-      `SELECT nspname AS name FROM pg_namespace WHERE nspname !~ '^pg_|^information_schema$'
-       UNION ALL SELECT tablename FROM pg_tables WHERE schemaname !~ '^pg_|^information_schema$'`,
-    );
-    return rows.map(({ name }) => name);
-  }
-
-  const noTable = 'Check the database, the schema and the table in the connection string.';
-  const noSchema = 'Create the schema, or check its name in the connection string.';
-  const missing: [parameters: string, reason: string][] = [
-    ['?table=foo', `(There is no table "foo".) ${noTable}`],
-    ['?schema=public&table=foo', `(There is no table "public"."foo".) ${noTable}`],
-    ['?schema=garden', `(There is no schema "garden".) ${noSchema}`],
-  ];
-  for (const [parameters, reason] of missing) {
-    it(`is not created by a command that reads, nor a schema by any command, if ${parameters} names nothing`, async (t) => {
-      const cwd = await temporaryFolder(t);
-      await createAll(join(cwd, 'a.db'), rowOfPlants('ada', 1));
-      const url = await cluster.makeDatabase();
-      const commands = [
-        ['export', '--storage', url + parameters],
-        ['copy', '--from', url + parameters, '--to', 'sqlite:new.db'],
-      ];
-      if (reason.includes('no schema')) commands.push(['copy', '--from', 'sqlite:a.db', '--to', url + parameters]);
-      for (const args of commands) {
-        const stderr = `plant-store: The storage has no table for plants. ${reason}\n`;
-        assert.deepEqual(await callCommand(args, { cwd }), { code: 1, stdout: '', stderr });
-      }
-      assert.deepEqual(await namesIn(url), ['public']);
-      assert.deepEqual(await readdir(cwd), ['a.db']);
-    });
-  }
-
-  it('is created by a command that writes', async (t) => {
-    const cwd = await temporaryFolder(t);
-    const url = await cluster.makeDatabase();
-    await createAll(join(cwd, 'a.db'), [owned('ada', { id: 1n, name: 'Fern' })]);
-    const args = ['copy', '--from', 'sqlite:a.db', '--to', `${url}?schema=public&table=foo`];
-    assert.equal((await callCommand(args, { cwd })).code, 0);
-    assert.deepEqual(await cluster.queryAt(url, 'SELECT name FROM public.foo'), [{ name: 'Fern' }]);
   });
 });

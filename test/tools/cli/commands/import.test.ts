@@ -10,7 +10,6 @@ import type { Finished } from '../../../support/run-program.ts';
 import { main, tsx } from '../../../support/sources.ts';
 import { createAll, hostilePlants, owned, readAll, rowOfPlants } from '../../../support/stored-plants.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
-import { PostgresCluster } from '../../../support/postgres.ts';
 import { errorTable } from '../../../../src/index.ts';
 
 /** Imports text into plants.db. */
@@ -142,21 +141,5 @@ describe('plant-store import', { concurrency: 4 }, () => {
     child.stdin.end(good(9999));
     assert.deepEqual(await exited, [0, null]);
     assert.equal((await readAll(join(cwd, 'plants.db'))).length, 2501);
-  });
-});
-
-describe('plant-store import into PostgreSQL', () => {
-  it('creates the table, imports one plant and reports a conflict for a key that the input contains twice', async (t) => {
-    const cluster = await PostgresCluster.start();
-    t.after(() => cluster.remove());
-    const cwd = await temporaryFolder(t);
-    const lines = ['first', 'second'].map((name) => JSON.stringify({ user: 'ada', id: 1, name }));
-    const { code, stderr } = await importText(cwd, lines.join('\n'), '--storage', await cluster.makeDatabase());
-    assert.equal(code, 1);
-    assert.deepEqual(stderr.split('\n'), [
-      'User "ada" has another plant with id 1: it was left as it is.',
-      'Imported 1 plant; 0 were there already, 1 conflict.',
-      '',
-    ]);
   });
 });
