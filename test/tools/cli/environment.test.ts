@@ -41,7 +41,7 @@ describe('environment of plant-store', () => {
     }
   });
 
-  it('causes no warning about documented variables, empty ones, and those of Kubernetes', async (t) => {
+  it('causes no warning about documented variables and empty ones', async (t) => {
     const { cwd } = await folderWithToken(t);
     const documents = ['docs/operations.md', 'docs/conformance.md'].map((name) => readFile(join(root, name), 'utf8'));
     const names = (await Promise.all(documents)).flatMap((text) => text.match(/PLANT_STORE_\w+/g) ?? []);
@@ -49,10 +49,6 @@ describe('environment of plant-store', () => {
     const env = {
       ...Object.fromEntries(names.map((name) => [name, name === 'PLANT_STORE_TOKENS' ? 'tokens.json' : '1'])),
       PLANT_STORE_NOTHING: '',
-      PLANT_STORE_WEB_SERVICE_HOST: '10.0.0.7',
-      PLANT_STORE_WEB_SERVICE_PORT_HTTP: '80',
-      PLANT_STORE_WEB_PORT: 'tcp://10.0.0.7:80',
-      PLANT_STORE_WEB_PORT_80_TCP_PROTO: 'tcp',
     };
     const { code, stderr } = await callCommand(['token', 'list'], { cwd, env });
     assert.deepEqual([code, stderr], [0, '']);

@@ -11,7 +11,6 @@ import { callService } from '../../support/call.ts';
 import { callCommand } from '../../support/call-command.ts';
 import { startServer } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
-import { occupyPort } from '../../support/listen.ts';
 import type { ServerProcess } from '../../support/server-process.ts';
 import { main, tsx } from '../../support/sources.ts';
 import { hasProgram } from '../../support/system-fault.ts';
@@ -87,24 +86,6 @@ describe('first start of plant-store serve', { concurrency: 4 }, () => {
     child.stdin.write('\u0003');
     assert.deepEqual((await exited)[0], 0);
   });
-
-  for (const [host, announced, printed] of [
-    ['0.0.0.0', /^http:\/\/0\.0\.0\.0:\d+$/, /http:\/\/localhost:\d+\/plants/],
-    ['::1', /^http:\/\/\[::1\]:\d+$/, /http:\/\/\[::1\]:\d+\/plants/],
-  ] as const) {
-    it(`prints a curl line that works when it listens on ${host}`, async (t) => {
-      if ((await occupyPort(t, host).catch(() => undefined)) === undefined) {
-        t.diagnostic(`NOT CHECKED: this machine does not have ${host}`);
-        return;
-      }
-      const server = await startServer(t, ['--host', host, '--storage', 'memory'], { cwd: await temporaryFolder(t) });
-      assert.match(server.url, announced);
-      const line = await eventually(() => curlLine(server));
-      assert.match(line, printed);
-      assert.equal(paste(t, `${line} --silent`), '[]');
-      assert.equal(await server.stop(), 0);
-    });
-  }
 
   const failures: [what: string, args: string[], reason: RegExp][] = [
     [

@@ -1,11 +1,33 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
-import { reachableUrl } from '../../../src/tools/cli/listen.ts';
+import { listen, reachableUrl } from '../../../src/tools/cli/listen.ts';
 import { evalArgs, runSuccessfully } from '../../support/run-program.ts';
 import { sourceUrl } from '../../support/sources.ts';
 
 describe('listen', () => {
+  for (const [host, inUrl, reachable] of [
+    ['0.0.0.0', '0.0.0.0', 'localhost'],
+    ['::', '[::]', 'localhost'],
+    ['::1', '[::1]', '[::1]'],
+    ['127.0.0.1', '127.0.0.1', '127.0.0.1'],
+  ] as const) {
+    it(`returns the URL of ${host}, for which reachableUrl returns that of ${reachable}`, async (t) => {
+      const server = createServer((_, response) => response.end('ok'));
+      t.after(() => server.close());
+      const url = await listen(server, { host, port: 0 }).catch((error: unknown) => error);
+      if (typeof url !== 'string') {
+        t.skip(`this machine does not have ${host}`);
+        return;
+      }
+      const { port } = server.address() as AddressInfo;
+      assert.deepEqual([url, reachableUrl(url)], [`http://${inUrl}:${port}`, `http://${reachable}:${port}`]);
+      assert.equal(await (await fetch(reachableUrl(url))).text(), 'ok');
+    });
+  }
+
   it('says to choose a port from 1024 if the user may not listen on the port', async (t) => {
     const limit = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
     if (process.getuid?.() !== 0 || Number(readFileSync(limit, 'utf8')) <= 80) {
@@ -21,18 +43,5 @@ describe('listen', () => {
       await listen(createServer(), { host: '127.0.0.1', port: 80 }).catch((error) => console.log(error.message));`;
     const message = 'This user may not listen on port 80. Choose a port from 1024 with --port or PLANT_STORE_PORT.';
     assert.equal(await runSuccessfully(process.execPath, evalArgs(code)), `${message}\n`);
-  });
-});
-
-describe('reachableUrl', () => {
-  it('replaces the address that stands for all addresses by localhost', () => {
-    for (const [host, reachable] of [
-      ['0.0.0.0', 'localhost'],
-      ['[::]', 'localhost'],
-      ['[::1]', '[::1]'],
-      ['10.0.0.0', '10.0.0.0'],
-    ] as const) {
-      assert.equal(reachableUrl(`http://${host}:3000`), `http://${reachable}:3000`);
-    }
   });
 });

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { issueToken, revokeToken } from '../../../../src/tokens/issue.ts';
-import { callService } from '../../../support/call.ts';
 import { callCommand } from '../../../support/call-command.ts';
 import { spawnCommand, startServer } from '../../../support/command-line.ts';
 import type { CommandContext } from '../../../support/command-line.ts';
@@ -16,7 +14,6 @@ import { untilListening } from '../../../support/server-process.ts';
 import type { ServerProcess } from '../../../support/server-process.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import type { HasAfter } from '../../../support/temporary-folder.ts';
-import { startTokenServer } from '../../../support/token-server.ts';
 
 /** Starts a server whose port is set by the environment. */
 function startOnPort(t: HasAfter, args: string[], context: CommandContext): Promise<ServerProcess> {
@@ -105,19 +102,6 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     assert.doesNotMatch(server.stdout(), /Health and metrics/);
   });
 
-  it('treats an empty variable like an unset one', async (t) => {
-    const cwd = await temporaryFolder(t);
-    const env = { HOST: '', PORT: '', PLANT_STORE_STORAGE: '', PLANT_STORE_TOKENS: '', PLANT_STORE_LOG: '' };
-    const server = await startServer(t, [], { cwd, env });
-    assert.match(server.url, /^http:\/\/127\.0\.0\.1:/);
-    assert.equal(await server.stop(), 0);
-    assert.match(server.stderr(), /^\{"time":/);
-    assert.deepEqual((await readdir(cwd)).sort(), ['first-token.txt', 'plants.db', 'tokens.json', 'tokens.json.lock']);
-    // If the default port is in use, the error message names it.
-    const onDefault = await startOnPort(t, ['--storage', 'memory'], { cwd, env }).then(({ url }) => url, String);
-    assert.match(onDefault, /127\.0\.0\.1:3000\b/);
-  });
-
   it('fails with one sentence if it cannot listen, and creates no token', async (t) => {
     const cwd = await temporaryFolder(t);
     const port = await occupyPort(t);
@@ -141,23 +125,5 @@ describe('plant-store serve', { concurrency: 4 }, () => {
       assert.ok(stderr.startsWith(`plant-store: ${message}`), stderr);
     }
     assert.deepEqual(await readdir(cwd), []);
-  });
-
-  it('notices tokens that are created and revoked, and a removed tokens file, while it runs', async (t) => {
-    const { tokens, token, server, log } = await startTokenServer(t, ['--storage', 'memory', '--log', 'json']);
-    const becomes = (of: string, status: number): Promise<void> =>
-      eventually(async () => {
-        assert.equal((await callService(server.url, 'GET', '/plants', { token: of })).status, status);
-      }, 2000);
-    await becomes(token, 200);
-    const { record, token: revoked } = issueToken(tokens, { user: 'eve' });
-    await becomes(revoked, 200);
-    revokeToken(tokens, record.id);
-    await becomes(revoked, 401);
-    await rm(tokens);
-    await becomes(token, 401);
-    await eventually(() => {
-      assert.ok(log().some(({ message }) => message === 'tokens.json was removed: no token is accepted.'));
-    });
   });
 });

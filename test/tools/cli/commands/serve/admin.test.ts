@@ -55,6 +55,19 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     await metrics.text();
   });
 
+  it('responds while eight other clients do not complete their requests', async (t) => {
+    const { adminUrl } = await start(t, ['--storage', 'memory']);
+    const stalled = await Promise.all(
+      Array.from({ length: 8 }, () => RawConnection.open(t, Number(new URL(adminUrl).port))),
+    );
+    for (const connection of stalled) connection.send('GET /li');
+    // Before the stalled requests time out after five seconds.
+    await eventually(async () => {
+      assert.deepEqual(await get(`${adminUrl}/live`), [200, 'ok\n']);
+    }, 3000);
+    assert.ok(stalled.filter(({ socket }) => !socket.destroyed).length >= 6);
+  });
+
   it('counts requests, errors, commits and connections, and shows no user, token or path', async (t) => {
     const { cwd, server, token, call, create, adminUrl } = await start(t);
     for (const id of [1, 1]) await create(id);

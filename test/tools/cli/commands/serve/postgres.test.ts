@@ -1,89 +1,151 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { openStorage } from '../../../../../src/tools/cli/storage.ts';
 import { eventually } from '../../../../support/eventually.ts';
+import { occupyPort } from '../../../../support/listen.ts';
 import { PostgresCluster } from '../../../../support/postgres.ts';
-import { folderWithToken, startTokenServer } from '../../../../support/token-server.ts';
+import type { HasAfter } from '../../../../support/temporary-folder.ts';
+import { startTokenServer } from '../../../../support/token-server.ts';
+import type { TokenServer } from '../../../../support/token-server.ts';
 import { runWithoutPackages } from '../../../../support/without-packages.ts';
+import { everything } from '../../../../support/writes.ts';
 
 let cluster: PostgresCluster;
-
 before(async () => {
-  cluster = await PostgresCluster.start();
+  cluster = await PostgresCluster.start({ checksPassword: true });
 });
-
 after(() => cluster.remove());
 
-async function connections(database: string): Promise<number> {
-  return (await cluster.query('SELECT FROM pg_stat_activity WHERE datname = $1', [database])).length;
+const start = (t: HasAfter, storage: string): Promise<TokenServer> => startTokenServer(t, ['--storage', storage]);
+
+/** Returns the messages in the log, without those about requests. */
+function messages({ log }: TokenServer): unknown[] {
+  return log().flatMap(({ message }) => (message === 'request' ? [] : [message]));
 }
 
-const nameOf = (url: string): string => new URL(url).pathname.slice(1);
+/** Waits until the log shows two failed tries for the same reason, the second with a longer wait. */
+async function assertReported(started: TokenServer, reason: RegExp): Promise<void> {
+  await eventually(() => {
+    assert.ok(messages(started).length >= 2, started.server.stderr());
+  }, 20_000);
+  for (const [index, message] of messages(started).slice(0, 2).map(String).entries()) {
+    assert.match(message, /^The storage does not work: /);
+    assert.match(message, reason);
+    assert.ok(message.endsWith(` (next try in ${index + 1} s)`), message);
+  }
+}
 
 describe('plant-store serve over PostgreSQL', { concurrency: 4 }, () => {
   it('serves the same plants from two servers, one with --storage and one with DATABASE_URL', async (t) => {
     const url = await cluster.makeDatabase();
-    const first = await startTokenServer(t, ['--storage', url]);
-    const second = await startTokenServer(t, [], { folder: first, env: { DATABASE_URL: url } });
+    await cluster.queryAt(url, 'CREATE SCHEMA garden');
+    const storage = `${url}?schema=garden&table=beds`;
+    const connections = async (): Promise<number> =>
+      (await cluster.query('SELECT FROM pg_stat_activity WHERE datname = $1', [new URL(url).pathname.slice(1)])).length;
+    const first = await start(t, storage);
     const body = '{"id":9007199254740993,"name":"Fern"}';
     assert.deepEqual((await first.call('POST', '/plants', { body })).json, { name: 'Fern' });
+    const second = await startTokenServer(t, [], { folder: first, env: { DATABASE_URL: storage } });
     assert.equal((await second.call('POST', '/plants', { body })).status, 400);
     assert.deepEqual((await second.call('GET', '/plants')).json, [{ name: 'Fern' }]);
-    assert.ok((await connections(nameOf(url))) >= 2);
+    assert.ok((await connections()) >= 2);
     for (const { server } of [first, second]) assert.equal(await server.stop(), 0);
     await eventually(async () => {
-      assert.equal(await connections(nameOf(url)), 0);
+      assert.equal(await connections(), 0);
     });
-  });
-
-  it('reports a table that it has created, and only then', async (t) => {
-    const folder = await folderWithToken(t);
-    const url = await cluster.makeDatabase();
-    await cluster.queryAt(url, 'CREATE SCHEMA garden');
-    for (const isNew of [true, false]) {
-      const args = ['--storage', `${url}?schema=garden&table=beds`, '--log', 'pretty'];
-      const { server, call } = await startTokenServer(t, args, { folder });
-      assert.equal((await call('GET', '/plants')).status, 200);
-      assert.equal(await server.stop(), 0);
-      assert.equal(server.stderr().includes(' Plants are stored in the new table "garden"."beds".\n'), isNew);
-    }
+    const created = 'Plants are stored in the new table "garden"."beds".';
+    assert.deepEqual(messages(first), [created, 'SIGTERM: stopping']);
+    assert.deepEqual(messages(second), ['SIGTERM: stopping']);
   });
 
   it('never creates a schema, reports a missing one, and uses it as soon as it exists', async (t) => {
     const url = await cluster.makeDatabase();
-    const args = ['--storage', `${url}?schema=garden`, '--log', 'pretty'];
-    const { server, call } = await startTokenServer(t, args);
-    const { status, json } = await call('GET', '/plants');
+    const started = await start(t, `${url}?schema=garden`);
+    const { status, json } = await started.call('GET', '/plants');
     assert.deepEqual([status, json], [500, { error: 50001, message: 'The storage has no table for plants.' }]);
     const sentence =
       'The storage does not work: The storage has no table for plants. There is no schema "garden". ' +
       'Create the schema, or check its name in the connection string. (next try in 1 s)';
     await eventually(() => {
-      assert.ok(server.stderr().includes(sentence));
+      assert.ok(messages(started).includes(sentence), started.server.stderr());
     });
     assert.deepEqual(await cluster.queryAt(url, "SELECT FROM pg_namespace WHERE nspname = 'garden'"), []);
     await cluster.queryAt(url, 'CREATE SCHEMA garden');
-    assert.equal((await call('GET', '/plants')).status, 200);
-    assert.equal(await server.stop(), 0);
+    assert.equal((await started.call('GET', '/plants')).status, 200);
+    assert.equal(await started.server.stop(), 0);
   });
 
-  it('keeps running while the database is down, and never shows the password', async (t) => {
-    const database = await PostgresCluster.start();
-    t.after(() => database.remove());
-    const { server, call } = await startTokenServer(t, ['--storage', database.url(), '--log', 'pretty']);
+  const faults: [what: string, storage: () => string | Promise<string>, reason: RegExp][] = [
+    [
+      'a wrong password, without the password',
+      () => cluster.url().replace('sesame', 'wrong%20horse'),
+      /password authentication failed for user "postgres"/,
+    ],
+    [
+      'every address of a name at which no database listens',
+      () => 'postgres://ada:sesame@localhost:1/plants',
+      /ECONNREFUSED.*:1\b/,
+    ],
+    [
+      'a table that is not a table of plants, with the cause',
+      async () => {
+        const url = await cluster.makeDatabase();
+        await cluster.queryAt(url, 'CREATE TABLE plants (id text)');
+        return url;
+      },
+      /The storage holds no plants\. "plants" has .* and must have /,
+    ],
+    [
+      'a role without the right to write',
+      async () => {
+        const url = await cluster.makeDatabase();
+        const storage = await openStorage({ text: url, source: '--storage' });
+        await storage.list('ada', everything);
+        await storage.close();
+        await cluster.queryAt(url, "CREATE ROLE reader LOGIN PASSWORD 'sesame'; GRANT SELECT ON plants TO reader");
+        return url.replace('postgres:sesame', 'reader:sesame');
+      },
+      /permission denied for table plants/,
+    ],
+  ];
+  for (const [what, storage, reason] of faults) {
+    it(`logs ${what}, although no client sends a request`, async (t) => {
+      const started = await start(t, await storage());
+      await assertReported(started, reason);
+      assert.equal((await fetch(`${started.server.url}/openapi.json`)).status, 200);
+      assert.equal(await started.server.stop(), 0);
+      assert.doesNotMatch(started.server.stdout() + started.server.stderr(), /sesame|wrong horse/);
+    });
+  }
+
+  it('keeps running while the database is down, logs when it works, and never shows the password', async (t) => {
+    const late = await PostgresCluster.start();
+    t.after(() => late.remove());
+    await late.stop();
+    const started = await start(t, late.url());
+    const { server, call } = started;
+    await assertReported(started, /ECONNREFUSED/);
+    await late.restart();
+    await eventually(() => {
+      assert.equal(messages(started).at(-1), 'The storage works now.');
+    }, 20_000);
     const becomes = (status: number): Promise<void> =>
       eventually(async () => {
         assert.equal((await call('GET', '/plants')).status, status);
       });
     await becomes(200);
-    await database.stop();
+    await late.stop();
     await becomes(503);
-    await eventually(() => {
-      assert.match(server.stderr(), /ECONNREFUSED/);
-    });
-    await database.restart();
+    await late.restart();
     await becomes(200);
     assert.equal(await server.stop(), 0);
     assert.doesNotMatch(server.stdout() + server.stderr(), /sesame/);
+  });
+
+  it('stops without delay while the database does not respond, and logs nothing else', async (t) => {
+    const started = await start(t, `postgres://ada:sesame@127.0.0.1:${await occupyPort(t)}/plants`);
+    assert.equal(await started.server.stop(), 0);
+    assert.deepEqual(messages(started), ['SIGTERM: stopping']);
   });
 
   it('names the package to install if pg is missing', async (t) => {

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { readdir, rm } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../../../support/eventually.ts';
-import { adminUrlOf, startTokenServer } from '../../../../support/token-server.ts';
+import { createAll, rowOfPlants } from '../../../../support/stored-plants.ts';
+import { makeReadOnly } from '../../../../support/system-fault.ts';
+import { adminUrlOf, folderWithToken, startTokenServer } from '../../../../support/token-server.ts';
 
 describe('plant-store serve, if its database file was removed', { concurrency: 4 }, () => {
   for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']) {
@@ -45,4 +47,28 @@ describe('plant-store serve, if its database file was removed', { concurrency: 4
       });
     }
   }
+});
+
+describe('plant-store serve, if its database file is read-only,', () => {
+  it('logs that the storage does not work, and changes nothing', async (t) => {
+    const folder = await folderWithToken(t);
+    const file = join(folder.cwd, 'plants.db');
+    await createAll(file, rowOfPlants('ada', 1));
+    const undo = await makeReadOnly(file);
+    if (undo === undefined) {
+      t.skip('cannot mount as root here');
+      return;
+    }
+    try {
+      const { size, mtimeMs } = await stat(file);
+      const { log } = await startTokenServer(t, ['--storage', 'sqlite:plants.db'], { folder });
+      await eventually(() => {
+        assert.match(String(log()[0]?.['message']), /^The storage does not work: attempt to write a readonly database/);
+      });
+      const after = await stat(file);
+      assert.deepEqual([after.size, after.mtimeMs], [size, mtimeMs]);
+    } finally {
+      await undo();
+    }
+  });
 });
