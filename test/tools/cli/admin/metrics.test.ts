@@ -3,17 +3,6 @@ import { describe, it } from 'node:test';
 import { formatMetrics, Tally } from '../../../../src/tools/cli/admin/metrics.ts';
 
 describe('metrics in the Prometheus text format', () => {
-  it('contain a line for each combination of labels of a counter', () => {
-    const tally = new Tally().add({ kind: 'fern' }, 0, 0).add({ kind: 'moss' }).add({ kind: 'moss' });
-    assert.deepEqual(formatMetrics([['counter', 'plants_total', 'Plants.', tally]]).split('\n'), [
-      '# HELP plants_total Plants.',
-      '# TYPE plants_total counter',
-      'plants_total{kind="fern"} 0',
-      'plants_total{kind="moss"} 2',
-      '',
-    ]);
-  });
-
   it('contain the cumulative buckets of a histogram, which include their upper bounds', () => {
     const tally = new Tally([1, 10]);
     for (const value of [0, 1, 1.5, 10, 11]) tally.add({}, value);

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { revokeToken } from '../../../../../src/tokens/issue.ts';
 import type { CommandContext } from '../../../../support/command-line.ts';
 import { eventually } from '../../../../support/eventually.ts';
 import { RawConnection } from '../../../../support/raw-http.ts';
@@ -127,10 +128,10 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     await assert.rejects(fetch(`${adminUrl}/live`));
   });
 
-  it('works when the public port has as many connections as it may have', async (t) => {
+  it('works when the public port has as many connections as it may have, and new clients are served', async (t) => {
     if (!hasProgram(t, 'prlimit')) return;
-    const { server, adminUrl } = await start(t, [], { maxOpenFiles: 128 });
-    // Each connection is busy with an incomplete body or header, so that none is closed because it is idle.
+    const { server, adminUrl, create, call, tokens, tokenId } = await start(t, [], { maxOpenFiles: 128 });
+    // Each connection is busy with an incomplete header, so that none is closed because it is idle.
     for (let n = 0; n < 200; n++) {
       const connection = await RawConnection.open(t, server.port);
       connection.send('GET /plants HTTP/1.1\r\n');
@@ -140,10 +141,19 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
       assert.match(text, /^plant_store_http_open_connections 6\d$/m);
       return text;
     });
-    const limit = Number(/^plant_store_http_max_connections (\d+)$/m.exec(metrics)?.[1]);
-    assert.equal(limit, 64);
+    assert.match(metrics, /^plant_store_http_max_connections 64$/m);
     assert.match(metrics, /^process_open_fds \d+$/m);
     assert.deepEqual(await get(`${adminUrl}/ready`), [200, 'ok\n']);
+    await eventually(async () => {
+      assert.equal((await create(1)).status, 200);
+    });
+    assert.ok(revokeToken(tokens, tokenId));
+    await eventually(async () => {
+      assert.equal((await call('GET', '/plants')).status, 401);
+    });
     assert.equal(await server.stop(), 0);
+    const sentence = 'The least active connection was closed to make room: at most 64 connections may be open.';
+    assert.ok(server.stderr().includes(sentence));
+    assert.doesNotMatch(server.stderr(), /EMFILE|cannot be used/);
   });
 });

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { logFormats } from '../../../../../src/tools/cli/output/log.ts';
 import { callService } from '../../../../support/call.ts';
 import { spawnCommand } from '../../../../support/command-line.ts';
 import { eventually } from '../../../../support/eventually.ts';
@@ -73,9 +72,10 @@ describe('log of plant-store serve', { concurrency: 4 }, () => {
     // The probe of the storage may log the same fault.
     const request = await eventually(() => log().find(({ message }) => message === 'request') ?? assert.fail());
     const fault = log().find(({ message }) => message === 'POST /plants failed: no such table: plants');
-    const stacks =
-      /^PlantStoreError: .*\n +at .*Caused by Error: no such table: plants \(code ERR_SQLITE_ERROR, errcode 1\)\n +at /s;
-    assert.match(String(fault?.['error']), stacks);
+    assert.match(
+      String(fault?.['error']),
+      /^PlantStoreError: .*Caused by Error: no such table: plants \(code ERR_SQLITE/s,
+    );
     assert.deepEqual([request['requestId'], request['code']], [fault?.['requestId'], 'storage_unavailable']);
   });
 
@@ -92,17 +92,17 @@ describe('log of plant-store serve', { concurrency: 4 }, () => {
 });
 
 /** Request lines with secrets in the wrong places, and the method and route that the log shows. */
-const requestLines = (token: string): [line: string, shown: string][] => [
-  ['GET http://ada:sesame@localhost/plants', 'GET /plants'],
-  [`GET http://${token}@localhost/plants?token=${token}`, 'GET /plants'],
-  [`DELETE /plants/${token}`, 'DELETE /plants/{id}'],
-  [`DELETE /plants/1;token=${token}`, 'DELETE /plants/{id}'],
-  ['HEAD /openapi.json?sesame', 'HEAD /openapi.json'],
-  ['GET /plants;token=sesame', 'GET (no route)'],
-  [`POST /${token}/plants`, 'POST (no route)'],
-  ['GET //ada:sesame@localhost/plants', 'GET (no route)'],
-  ['OPTIONS *', 'OPTIONS (no route)'],
-  ['MKCALENDAR /plants', 'other /plants'],
+const requestLines = (token: string): [line: string, method: string, route: string][] => [
+  ['GET http://ada:sesame@localhost/plants', 'GET', '/plants'],
+  [`GET http://${token}@localhost/plants?token=${token}`, 'GET', '/plants'],
+  [`DELETE /plants/${token}`, 'DELETE', '/plants/{id}'],
+  [`DELETE /plants/1;token=${token}`, 'DELETE', '/plants/{id}'],
+  ['HEAD /openapi.json?sesame', 'HEAD', '/openapi.json'],
+  ['GET /plants;token=sesame', 'GET', ''],
+  [`POST /${token}/plants`, 'POST', ''],
+  ['GET //ada:sesame@localhost/plants', 'GET', ''],
+  ['OPTIONS *', 'OPTIONS', ''],
+  ['MKCALENDAR /plants', 'other', '/plants'],
 ];
 
 /** Request lines that node:http rejects, or that this server does not log as requests. */
@@ -113,59 +113,34 @@ const otherLines = (token: string): string[] => [
   `GET sesame://${token}/plants`,
 ];
 
-const warning = 'tokens.json can be accessed by other users of this machine: change its permissions (chmod 600).';
-
-/** How a format shows the method and the route of a request, and the warning. */
-const formats = {
-  json: {
-    shown: (line: string) => {
-      const { method, path } = JSON.parse(line) as Record<string, unknown>;
-      return `${String(method)} ${path === '' ? '(no route)' : String(path)}`;
-    },
-    warning: `"level":"error","message":"${warning}"`,
-  },
-  pretty: {
-    shown: (line: string) =>
-      /^[\d:]{8} (\w+ (?:\/\S+|\(no route\))) \d{3} (?:\w+ )?[\d.]+ ms [\w-]+$/.exec(line)?.[1] ?? line,
-    warning: ` ERROR ${warning}`,
-  },
-  off: undefined,
-};
-
-describe('log of plant-store serve, for requests with secrets', { concurrency: 3 }, () => {
-  for (const name of logFormats) {
-    it(`has the requests and a warning about the tokens file, but no secret, with --log ${name}`, async (t) => {
-      const format = formats[name];
-      const { tokens, server, token, call } = await startTokenServer(t, [...memory, '--log', name]);
-      const send = async (line: string): Promise<void> => {
-        const connection = await RawConnection.open(t, server.port);
-        const version = line.includes('HTTP/') ? '' : ' HTTP/1.1';
-        connection.send(`${line}${version}\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
-        await connection.untilClosed();
-      };
-      const lines = requestLines(token);
-      for (const [line] of lines) await send(line);
-      await eventually(() => {
-        const logged = server.stderr().split('\n').slice(0, -1);
-        assert.deepEqual(
-          logged.map(format?.shown ?? String),
-          format === undefined ? [] : lines.map(([, shown]) => shown),
-        );
-      });
-      for (const line of otherLines(token)) await send(line);
-      await chmod(tokens, 0o644);
-      await eventually(async () => {
-        assert.equal((await call('GET', '/plants')).status, 200);
-        assert.ok(format === undefined || server.stderr().includes(format.warning), server.stderr());
-      });
-      assert.equal(await server.stop(), 0);
-      const stderr = server.stderr();
-      if (name === 'off') assert.equal(stderr, '');
-      if (name === 'pretty') {
-        assert.match(stderr, /^[\d:]{8} GET \/plants 200 [\d.]+ ms ada [\w-]+\n.*^[\d:]{8} SIGTERM: stopping\n$/ms);
-      }
-      for (const secret of ['sesame', 'SESAME', 'pst_', token.slice(4, 20)])
-        assert.ok(!stderr.includes(secret), stderr);
+describe('log of plant-store serve, for requests with secrets', () => {
+  it('has the requests and a warning about a tokens file that others can read, but no secret', async (t) => {
+    const { tokens, server, token, call, log } = await startTokenServer(t, memory);
+    const send = async (line: string): Promise<void> => {
+      const connection = await RawConnection.open(t, server.port);
+      const version = line.includes('HTTP/') ? '' : ' HTTP/1.1';
+      connection.send(`${line}${version}\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+      await connection.untilClosed();
+    };
+    const lines = requestLines(token);
+    for (const [line] of lines) await send(line);
+    await eventually(() => {
+      const shown = log().map(({ method, path }) => [method, path]);
+      assert.deepEqual(
+        shown,
+        lines.map(([, method, route]) => [method, route]),
+      );
     });
-  }
+    for (const line of otherLines(token)) await send(line);
+    await chmod(tokens, 0o644);
+    const warning = 'tokens.json can be accessed by other users of this machine: change its permissions (chmod 600).';
+    await eventually(async () => {
+      assert.equal((await call('GET', '/plants')).status, 200);
+      assert.ok(log().some(({ level, message }) => level === 'error' && message === warning));
+    });
+    assert.equal(await server.stop(), 0);
+    for (const secret of ['sesame', 'SESAME', 'pst_', token.slice(4, 20)]) {
+      assert.ok(!server.stderr().includes(secret), server.stderr());
+    }
+  });
 });

@@ -87,15 +87,6 @@ describe('plant-store serve over PostgreSQL', { concurrency: 4 }, () => {
       /ECONNREFUSED.*:1\b/,
     ],
     [
-      'a table that is not a table of plants, with the cause',
-      async () => {
-        const url = await cluster.makeDatabase();
-        await cluster.queryAt(url, 'CREATE TABLE plants (id text)');
-        return url;
-      },
-      /The storage holds no plants\. "plants" has .* and must have /,
-    ],
-    [
       'a role without the right to write',
       async () => {
         const url = await cluster.makeDatabase();
