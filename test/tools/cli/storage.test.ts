@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
-import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { setting, UsageError } from '../../../src/tools/cli/command.ts';
 import type { Setting } from '../../../src/tools/cli/command.ts';
-import { openStorage, sqliteLocation, storagePlace } from '../../../src/tools/cli/storage.ts';
+import { openStorage, sqliteLocation } from '../../../src/tools/cli/storage.ts';
 import { callCommand } from '../../support/call-command.ts';
 import { runCommand } from '../../support/command-line.ts';
 import { plainEnvironment, runProgram } from '../../support/run-program.ts';
@@ -20,17 +19,6 @@ import { create } from '../../support/writes.ts';
 const flag = (text: string): Setting => ({ text, source: '--storage' });
 
 describe('openStorage', () => {
-  it('creates the file of "sqlite:FILE", which storagePlace has called new, for its owner only', async (t) => {
-    const file = join(await temporaryFolder(t), 'name: with spaces?.db');
-    const setting = flag(`sqlite:${file}`);
-    assert.equal(storagePlace(setting), `in the new file ${file}`);
-    const storage = await openStorage(setting);
-    t.after(() => storage.close());
-    assert.ok(storage instanceof SqliteStorage);
-    assert.equal((await stat(file)).mode & 0o777, 0o600);
-    assert.equal(storagePlace(setting), `in ${file}`);
-  });
-
   it('commits in a worker thread for "sqlite:FILE?commitThread=true", and only then', async (t) => {
     const file = join(await temporaryFolder(t), 'plants.db');
     let threads = 0;
@@ -131,7 +119,7 @@ describe('plant-store, if the disk is full or failing,', { concurrency: 2 }, () 
       assert.equal(stderr.slice(0, beginning.length), beginning);
       assert.equal(stderr.split('\n').length, 2);
       const files = [...(await readdir(cwd)), ...(full === '' ? [] : await readdir(full))];
-      assert.ok(!files.some((name) => name.startsWith('copy.db')), `${files.join(', ')}`);
+      assert.ok(!files.some((name) => name.startsWith('copy.db')), files.join(', '));
     });
   }
 

@@ -71,14 +71,6 @@ describe('copyPlants', () => {
     assert.deepEqual(await plantsOf(to), [existing[0], wanted[1], existing[1]]);
   });
 
-  it('copies nothing from an empty storage, and reports no progress', async () => {
-    const onProgress = (): void => {
-      assert.fail('There is no progress to report.');
-    };
-    const counts = await copyPlants(new MemoryStorage(), new MemoryStorage(), { onProgress });
-    assert.deepEqual(counts, { added: 0, present: 0, conflicts: 0 });
-  });
-
   it('rejects with the error of a callback or of a storage', async () => {
     const error = new Error('enough');
     const onProgress = (): void => {

@@ -6,7 +6,7 @@ import type { OwnedPlant } from '../../../src/index.ts';
 import { maxInt64, minInt64 } from '../../../src/core/model/int64.ts';
 import { compareOwned } from '../../../src/storage/key-order.ts';
 import { findPlants, keyOf } from '../../../src/tools/transfer/find-plants.ts';
-import { owned, rowOfPlants } from '../../support/stored-plants.ts';
+import { owned } from '../../support/stored-plants.ts';
 import { createEach } from '../../support/writes.ts';
 
 const key = fc.record({
@@ -34,19 +34,5 @@ describe('findPlants', () => {
         }
       }),
     );
-  });
-
-  it('needs one read for consecutive plants', async () => {
-    const plants = rowOfPlants('ada', 1000);
-    const storage = await storageWith(plants);
-    const scan = storage.scan.bind(storage);
-    let reads = 0;
-    storage.scan = (range) => {
-      reads++;
-      return scan(range);
-    };
-    const found = await findPlants(storage, plants);
-    assert.equal(found.size, 1000);
-    assert.equal(reads, 1);
   });
 });

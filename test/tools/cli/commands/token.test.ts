@@ -128,30 +128,19 @@ describe('plant-store token revoke', () => {
 
 describe('tokens file of plant-store token', () => {
   it('is set by PLANT_STORE_TOKENS or by --tokens', async (t) => {
-    const folder = await temporaryFolder(t);
-    const { path, token } = await openDesk(t, { PLANT_STORE_TOKENS: join(folder, 'environment.json') });
+    const { cwd, path, token } = await openDesk(t, { PLANT_STORE_TOKENS: 'environment.json' });
     await token('create', 'ada');
-    await token('create', 'bob', '--tokens', join(folder, 'flag.json'));
-    for (const [name, user] of [
-      ['environment.json', 'ada'],
-      ['flag.json', 'bob'],
-    ] as const) {
-      assert.deepEqual(
-        readTokenFile(join(folder, name)).map((record) => record.user),
-        [user],
-      );
-    }
-    assert.ok(!existsSync(path));
+    await token('create', 'bob', '--tokens', 'flag.json');
     assert.match((await token('list')).stdout, / ada /);
-    assert.match((await token('list', '--tokens', join(folder, 'flag.json'))).stdout, / bob /);
+    assert.match((await token('list', '--tokens', join(cwd, 'flag.json'))).stdout, / bob /);
+    assert.ok(!existsSync(path));
   });
 
   it('must be in a folder that exists, and must exist unless a token is created', async (t) => {
     const { cwd, path, token } = await openDesk(t);
-    const missing = join(cwd, 'deep');
-    const noFolder = `There is no folder ${missing} for the tokens file. Create the folder, or choose another file.`;
+    const noFolder = `There is no folder ${cwd}/deep for the tokens file. Create the folder, or choose another file.`;
     for (const args of [['create', 'ada'], ['list'], ['revoke', 'tk_0']]) {
-      assert.deepEqual(await token(...args, '--tokens', join(missing, 'tokens.json')), failure(noFolder));
+      assert.deepEqual(await token(...args, '--tokens', 'deep/tokens.json'), failure(noFolder));
       const noFile = failure(`There is no tokens file ${path}. Check the path, or create a token.`);
       if (args[0] !== 'create') assert.deepEqual(await token(...args), noFile);
     }

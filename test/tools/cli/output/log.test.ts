@@ -70,7 +70,7 @@ describe('Log', () => {
     assert.equal(await written('off', tell), '');
   });
 
-  it('counts an error that is repeated within a second', async () => {
+  it('counts an error that is repeated within a second, or before a flush', async () => {
     const found = await messages(async (log) => {
       const fail = (cause: string): void => {
         log.error('It failed', new Error('outer', { cause: new Error(cause) }));
@@ -82,6 +82,7 @@ describe('Log', () => {
       }
       await sleep(1500);
       fail('inner');
+      fail('inner');
     });
     assert.deepEqual(found, [
       'It failed: outer inner',
@@ -91,6 +92,8 @@ describe('Log', () => {
       '999 times more: It failed: outer other',
       '999 times more: Without more',
       'It failed: outer inner',
+      // On flush.
+      '1 times more: It failed: outer inner',
     ]);
   });
 
@@ -107,14 +110,5 @@ describe('Log', () => {
       await sleep(10);
     });
     assert.deepEqual(found, ['c', '2 lines were dropped because standard error was not read']);
-  });
-
-  it('writes pending lines and repetitions on flush', async () => {
-    const found = await messages((log) => {
-      log.info('a');
-      log.error('b');
-      log.error('b');
-    });
-    assert.deepEqual(found, ['a', 'b', '1 times more: b']);
   });
 });

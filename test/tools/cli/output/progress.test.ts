@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, it } from 'node:test';
-import { counted, Progress } from '../../../../src/tools/cli/output/progress.ts';
+import { Progress } from '../../../../src/tools/cli/output/progress.ts';
 import { captureStream } from '../../../support/capture-stream.ts';
 
 /** Returns what is written to standard error, with `<clear>` in place of the sequence that clears the rest of a line. */
@@ -60,14 +60,5 @@ describe('Progress', () => {
     });
     const times = text.split('\r').length - 1;
     assert.ok(times >= 3 && times <= 5, `${times} times`);
-  });
-});
-
-describe('counted', () => {
-  it('uses the singular for one', () => {
-    assert.deepEqual(
-      [counted(0, 'plant'), counted(1, 'plant'), counted(1000, 'plant'), counted(1)],
-      ['0 plants', '1 plant', '1,000 plants', '1'],
-    );
   });
 });
