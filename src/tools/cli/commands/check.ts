@@ -109,7 +109,12 @@ async function runCheck(config: ReturnType<typeof parseConfig>): Promise<number>
   const { baseUrl, tokens, isJson } = config;
   const interruption = new AbortController();
   const client = new CheckClient({ send: sendByFetch(baseUrl), baseUrl, tokens, signal: interruption.signal });
-  const stopListening = abortOnSignal(interruption);
+  // The first signal ends the checks, so that the plants that they created can be deleted. The second ends the process.
+  const onSignal = (): void => {
+    if (interruption.signal.aborted) process.exit(interruptedCode);
+    interruption.abort();
+  };
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   const startMs = performance.now();
   const results: CheckResult[] = [];
   const report = (result: CheckResult): void => {
@@ -124,7 +129,7 @@ async function runCheck(config: ReturnType<typeof parseConfig>): Promise<number>
     if (error instanceof CannotRunError) throw new UsageError(error.message, { cause: error });
     if (!interruption.signal.aborted) throw error;
   } finally {
-    stopListening();
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   }
   const counts = countResults(results);
   const isClean = await reportLeftovers(client);
@@ -157,19 +162,4 @@ async function reportLeftovers(client: CheckClient): Promise<boolean> {
     process.stderr.write(`plant-store: ${printable(message)}\n`);
     return false;
   }
-}
-
-/**
- * Aborts the checks on the first SIGINT or SIGTERM, so that the plants that they created can be deleted. Ends the
- * process immediately on the second signal. Returns a function that removes the signal listeners.
- */
-function abortOnSignal(interruption: AbortController): () => void {
-  const onSignal = (): void => {
-    if (interruption.signal.aborted) process.exit(interruptedCode);
-    interruption.abort();
-  };
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-  return () => {
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
-  };
 }

@@ -51,14 +51,12 @@ function toLine({ user, plant: { id, name, tag } }: OwnedPlant): string {
 function print(text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(text, (error) => {
-      if (error) reject(new Error(outputProblem(error), { cause: error }));
+      const isFull = (error as NodeJS.ErrnoException | null | undefined)?.code === 'ENOSPC';
+      const problem = isFull
+        ? 'Not all plants were written to standard output: the disk is full. Free space, and try again.'
+        : 'Standard output ended before all plants were written.';
+      if (error) reject(new Error(problem, { cause: error }));
       else resolve();
     });
   });
-}
-
-function outputProblem({ code }: NodeJS.ErrnoException): string {
-  return code === 'ENOSPC'
-    ? 'Not all plants were written to standard output: the disk is full. Free space, and try again.'
-    : 'Standard output ended before all plants were written.';
 }

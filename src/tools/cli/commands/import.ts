@@ -1,5 +1,5 @@
 import { maxPageBytes, maxPageLength } from '../../../storage/page.ts';
-import type { OwnedPlant, StorageAdapter } from '../../../storage/storage-adapter.ts';
+import type { OwnedPlant } from '../../../storage/storage-adapter.ts';
 import { addPlants } from '../../transfer/add-plants.ts';
 import { parseCommandLine, setting } from '../command.ts';
 import type { Command } from '../command.ts';
@@ -33,18 +33,16 @@ export const importPlants: Command = { help, run: runImport };
 
 async function runImport(args: string[]): Promise<number> {
   const { values } = parseCommandLine('import', args, { storage: settings.storage, strict: { type: 'boolean' } });
-  return withStorage(setting('storage', values.storage), true, (target) => importAll(target, values.strict ?? false));
-}
-
-async function importAll(target: StorageAdapter, isStrict: boolean): Promise<number> {
-  const { stdin } = process;
-  const report = new TransferReport();
-  try {
-    return report.finish('Imported', await addPlants(readPages(stdin, report, isStrict), target, report));
-  } finally {
-    // After a storage error, unread input would keep this process running.
-    stdin.destroy();
-  }
+  return withStorage(setting('storage', values.storage), true, async (target) => {
+    const report = new TransferReport();
+    const pages = readPages(process.stdin, report, values.strict ?? false);
+    try {
+      return report.finish('Imported', await addPlants(pages, target, report));
+    } finally {
+      // After a storage error, unread input would keep this process running.
+      process.stdin.destroy();
+    }
+  });
 }
 
 /**
