@@ -11,16 +11,9 @@ import { callService } from '../../support/call.ts';
 import { callCommand } from '../../support/call-command.ts';
 import { startServer } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { ServerProcess } from '../../support/server-process.ts';
 import { main, tsx } from '../../support/sources.ts';
 import { hasProgram } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-
-function curlLine(server: ServerProcess): string {
-  const line = /^ +(curl .*)$/m.exec(server.stdout())?.[1];
-  assert.ok(line, server.stdout());
-  return line;
-}
 
 /** Runs a line in a shell, and returns its standard output. */
 function paste(t: TestContext, line: string): string {
@@ -36,9 +29,10 @@ describe('first start of plant-store serve', { concurrency: 4 }, () => {
   it('writes a token of the user me to a file that only its owner can read, and prints a working curl line', async (t) => {
     const cwd = join(await temporaryFolder(t), "it's $HOME");
     await mkdir(cwd);
-    const first = await startServer(t, [], { cwd });
-    assert.match(first.url, /^http:\/\/127\.0\.0\.1:\d+$/);
-    const line = await eventually(() => curlLine(first));
+    const first = await startServer(t, ['--host', '0.0.0.0'], { cwd });
+    assert.match(first.url, /^http:\/\/0\.0\.0\.0:\d+$/);
+    const line = await eventually(() => /^ +(curl .*)$/m.exec(first.stdout())?.[1] ?? assert.fail(first.stdout()));
+    assert.match(line, / 'http:\/\/localhost:\d+\/plants'$/);
     assert.equal(paste(t, `${line} --silent`), '[]');
     const file = join(cwd, 'first-token.txt');
     assert.match(await readFile(file, 'utf8'), /^pst_[0-9A-Za-z]{36}\n$/);
@@ -59,6 +53,7 @@ describe('first start of plant-store serve', { concurrency: 4 }, () => {
     const second = await startServer(t, [], { cwd });
     assert.equal((await callService(second.url, 'GET', '/plants', { token })).status, 200);
     assert.equal(await second.stop(), 0);
+    assert.match(second.url, /^http:\/\/127\.0\.0\.1:\d+$/);
     const same = `Plant Store listening on ${second.url}\n${plants.replace('the new file ', '')}\n`;
     assert.equal(second.stdout(), same);
     assert.ok(!existsSync(file));
@@ -87,29 +82,24 @@ describe('first start of plant-store serve', { concurrency: 4 }, () => {
     assert.deepEqual((await exited)[0], 0);
   });
 
-  const failures: [what: string, args: string[], reason: RegExp][] = [
-    [
-      'the file for the token exists',
-      [],
-      /^The first token would be written to .*first-token\.txt, which exists\. Move /,
-    ],
-    [
-      'the folder of the tokens file does not exist',
-      ['--tokens=etc/tokens.json'],
-      /^There is no folder .*\/etc for the/,
-    ],
-  ];
-  for (const [what, args, reason] of failures) {
-    it(`fails with one sentence if ${what}, and changes nothing`, async (t) => {
-      const cwd = await temporaryFolder(t);
-      const file = join(cwd, 'first-token.txt');
-      await writeFile(file, 'mine');
-      const finished = await callCommand(['serve', '--port', '0', '--storage', 'memory', ...args], { cwd });
-      assert.deepEqual([finished.code, finished.stdout], [1, '']);
-      const [, sentence = ''] = /^plant-store: (.*)\n$/.exec(finished.stderr) ?? [];
-      assert.match(sentence, reason);
-      assert.equal(await readFile(file, 'utf8'), 'mine');
-      assert.deepEqual(await readdir(cwd), ['first-token.txt']);
-    });
-  }
+  it('fails with one sentence if the file for the token exists, or if the folder of the tokens file does not', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const file = join(cwd, 'first-token.txt');
+    await writeFile(file, 'mine');
+    for (const [tokens, reason] of [
+      [
+        'tokens.json',
+        `The first token would be written to ${file}, which exists. Move that file away, or create tokens.json with plant-store token create USER.`,
+      ],
+      [
+        'etc/tokens.json',
+        `There is no folder ${cwd}/etc for the tokens file. Create the folder, or choose another file.`,
+      ],
+    ] as const) {
+      const finished = await callCommand(['serve', '--storage', 'memory', '--tokens', tokens], { cwd });
+      assert.deepEqual(finished, { code: 1, stdout: '', stderr: `plant-store: ${reason}\n` });
+    }
+    assert.equal(await readFile(file, 'utf8'), 'mine');
+    assert.deepEqual(await readdir(cwd), ['first-token.txt']);
+  });
 });

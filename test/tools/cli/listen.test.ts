@@ -12,7 +12,6 @@ describe('listen', () => {
     ['0.0.0.0', '0.0.0.0', 'localhost'],
     ['::', '[::]', 'localhost'],
     ['::1', '[::1]', '[::1]'],
-    ['127.0.0.1', '127.0.0.1', '127.0.0.1'],
   ] as const) {
     it(`returns the URL of ${host}, for which reachableUrl returns that of ${reachable}`, async (t) => {
       const server = createServer((_, response) => response.end('ok'));

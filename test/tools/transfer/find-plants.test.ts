@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { MemoryStorage } from '../../../src/index.ts';
-import type { OwnedPlant } from '../../../src/index.ts';
 import { maxInt64, minInt64 } from '../../../src/core/model/int64.ts';
 import { compareOwned } from '../../../src/storage/key-order.ts';
 import { findPlants, keyOf } from '../../../src/tools/transfer/find-plants.ts';
@@ -17,17 +16,13 @@ const keys = fc
   .uniqueArray(key, { maxLength: 150, selector: ({ user, id }) => `${id} ${user}` })
   .map((all) => all.map(({ user, id }) => owned(user, { id, name: `${id}` })).sort(compareOwned));
 
-async function storageWith(plants: readonly OwnedPlant[]): Promise<MemoryStorage> {
-  const storage = new MemoryStorage();
-  await storage.commit(createEach(plants));
-  return storage;
-}
-
 describe('findPlants', () => {
   it('finds the stored plant of each key', async () => {
     await fc.assert(
       fc.asyncProperty(keys, keys, async (stored, wanted) => {
-        const found = await findPlants(await storageWith(stored), wanted);
+        const storage = new MemoryStorage();
+        await storage.commit(createEach(stored));
+        const found = await findPlants(storage, wanted);
         for (const each of wanted) {
           const expected = stored.find((one) => compareOwned(one, each) === 0)?.plant;
           assert.deepEqual(found.get(keyOf(each)), expected);

@@ -3,10 +3,20 @@ import { describe, it } from 'node:test';
 import { formatMetrics, Tally } from '../../../../src/tools/cli/admin/metrics.ts';
 
 describe('metrics in the Prometheus text format', () => {
-  it('contain the cumulative buckets of a histogram, which include their upper bounds', () => {
+  it('contain values, cumulative buckets that include their upper bounds, and no metrics without samples', () => {
     const tally = new Tally([1, 10]);
     for (const value of [0, 1, 1.5, 10, 11]) tally.add({}, value);
-    assert.deepEqual(formatMetrics([['histogram', 'height', 'Height.', tally]]).split('\n'), [
+    const text = formatMetrics([
+      ['gauge', 'a', 'A.', 0.5],
+      ['gauge', 'files', 'Files.', undefined],
+      ['counter', 'none_total', 'None.', new Tally()],
+      ['histogram', 'none', 'None.', new Tally([1])],
+      ['histogram', 'height', 'Height.', tally],
+    ]);
+    assert.deepEqual(text.split('\n'), [
+      '# HELP a A.',
+      '# TYPE a gauge',
+      'a 0.5',
       '# HELP height Height.',
       '# TYPE height histogram',
       'height_bucket{le="1"} 2',
@@ -16,15 +26,5 @@ describe('metrics in the Prometheus text format', () => {
       'height_count 5',
       '',
     ]);
-  });
-
-  it('contain a single value, but no metrics without samples', () => {
-    const text = formatMetrics([
-      ['gauge', 'a', 'A.', 0.5],
-      ['gauge', 'files', 'Files.', undefined],
-      ['counter', 'none_total', 'None.', new Tally()],
-      ['histogram', 'none', 'None.', new Tally([1])],
-    ]);
-    assert.equal(text, '# HELP a A.\n# TYPE a gauge\na 0.5\n');
   });
 });

@@ -54,10 +54,8 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     // A connection is closed after its response, so that idle clients do not block the port.
     assert.equal(metrics.headers.get('connection'), 'close');
     await metrics.text();
-  });
 
-  it('responds while eight other clients do not complete their requests', async (t) => {
-    const { adminUrl } = await start(t, ['--storage', 'memory']);
+    // Other clients that do not complete their requests do not block it either.
     const stalled = await Promise.all(
       Array.from({ length: 8 }, () => RawConnection.open(t, Number(new URL(adminUrl).port))),
     );
