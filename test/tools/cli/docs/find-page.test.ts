@@ -48,7 +48,7 @@ describe('the page of serve --docs', () => {
     }
   });
 
-  it('is found with and without the base path, and nothing else is', async (t) => {
+  it('is found with and without the base path, and at no other path', async (t) => {
     const url = `http://127.0.0.1:${await startDocsService(t, { basePath: '/garden' })}`;
     for (const [path] of files) {
       for (const prefix of ['', '/garden']) assert.equal((await fetch(url + prefix + path)).status, 200, prefix + path);
