@@ -5,10 +5,8 @@ import { parseNewPlant } from '../../core/model/plant.ts';
 import { isUser } from '../../core/model/user.ts';
 import type { OwnedPlant } from '../../storage/storage-adapter.ts';
 
-/** The maximum length of a line, in bytes. */
 export const maxLineBytes = 1_048_576;
 
-/** A line of input. */
 export interface Line {
   /** The line number, counted from 1. */
   readonly number: number;

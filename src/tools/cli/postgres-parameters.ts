@@ -42,7 +42,6 @@ const allParameters: Readonly<Record<string, Values>> = {
   query_timeout: [1, 2_147_483_647],
 };
 
-/** A parsed connection string. */
 export interface PostgresParameters {
   /** The connection string for `pg`, without Plant Store's own parameters. */
   readonly connectionString: string;

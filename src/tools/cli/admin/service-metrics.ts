@@ -21,7 +21,6 @@ const evictedHelp = 'Connections that were closed to make room for new ones.';
 const openHelp = 'Open connections of the public port.';
 const maxHelp = 'Maximum number of open connections of the public port.';
 
-/** The error codes that indicate a failure of the storage. */
 const storageFailures: ReadonlySet<string | undefined> = new Set(['storage_unavailable', 'storage_unsupported']);
 
 /**

@@ -22,7 +22,6 @@ Options:
 An environment variable in parentheses sets the default of its option.
 `;
 
-/** The `plant-store backup` command. */
 export const backup: Command = { help, run: runBackup };
 
 async function runBackup(args: string[]): Promise<number> {

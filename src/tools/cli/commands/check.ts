@@ -44,7 +44,6 @@ An environment variable in parentheses sets the default of its option.
 /** The exit code after Ctrl-C. By convention, shells return 128 plus the signal number. */
 const interruptedCode = 130;
 
-/** The `plant-store check` command. */
 export const check: Command = { help, run: async (args) => runCheck(parseConfig(args)) };
 
 function parseConfig(args: string[]) {

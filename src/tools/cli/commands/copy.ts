@@ -17,7 +17,6 @@ Options:
   -h, --help       show this help
 `;
 
-/** The `plant-store copy` command. */
 export const copy: Command = { help, run: runCopy };
 
 async function runCopy(args: string[]): Promise<number> {

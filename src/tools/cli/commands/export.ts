@@ -21,7 +21,6 @@ Options:
 An environment variable in parentheses sets the default of its option.
 `;
 
-/** The `plant-store export` command. */
 export const exportPlants: Command = { help, run: runExport };
 
 async function runExport(args: string[]): Promise<number> {

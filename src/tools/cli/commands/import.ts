@@ -28,7 +28,6 @@ Options:
 An environment variable in parentheses sets the default of its option.
 `;
 
-/** The `plant-store import` command. */
 export const importPlants: Command = { help, run: runImport };
 
 async function runImport(args: string[]): Promise<number> {

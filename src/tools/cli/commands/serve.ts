@@ -87,7 +87,6 @@ const exitGraceMs = 1000;
  */
 const sameSignalMs = 100;
 
-/** The `plant-store serve` command. */
 export const serve: Command = { help, run: async (args) => runServer(parseConfig(args)) };
 
 type ServeConfig = ReturnType<typeof parseConfig>;

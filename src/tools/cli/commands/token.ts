@@ -39,7 +39,6 @@ const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_
 /** The latest time that an ECMAScript Date can represent, in milliseconds since 1970. */
 const maxTimeMs = 8.64e15;
 
-/** The `plant-store token` command. */
 export const token: Command = { help, run: runToken };
 
 const actions: ReadonlyMap<string, (args: string[]) => number> = new Map([

@@ -23,7 +23,6 @@ export function countResults(results: readonly CheckResult[]): CheckCounts {
   return counts;
 }
 
-/** One result in the JSON report. */
 interface ReportedResult extends Pick<CheckResult['check'], 'id' | 'level' | 'name' | 'source'> {
   readonly outcome: CheckResult['outcome'];
   /** Why the check was not run. */

@@ -4,11 +4,9 @@ import { withAdvice } from '../advice.ts';
 import { errorSummary } from './error-summary.ts';
 import { printable } from './printable.ts';
 
-/** The supported formats of the log. */
 export const logFormats = ['json', 'pretty', 'off'] as const;
 export type LogFormat = (typeof logFormats)[number];
 
-/** One line of the log. */
 interface LogEntry {
   readonly level: 'info' | 'error';
   readonly message: string;
