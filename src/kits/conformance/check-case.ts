@@ -32,32 +32,13 @@ export function checksOf(source: string, table: Readonly<Record<string, Check>>)
   return Object.entries(table).map(([key, run]) => {
     const parts = /^(\S+) ((MUST|SHOULD) .+?)(?: \[([^\]]+)\])?$/.exec(key);
     if (parts === null) throw new TypeError(`'${key}' must contain an id, a level and a rule`);
-    const [, id = '', name = '', level, from = source] = parts;
-    const isStandard = /^(?:RFC|WHATWG) /.test(from);
-    return {
-      id,
-      level: level as CheckCase['level'],
-      name,
-      source: isStandard ? from : `Plant Store interface: ${from}`,
-      run,
-    };
+    const [, id = '', name = '', level, part = source] = parts;
+    const from = /^(?:RFC|WHATWG) /.test(part) ? part : `Plant Store interface: ${part}`;
+    return { id, level: level as CheckCase['level'], name, source: from, run };
   });
 }
 
-/** Returns a check that checks each of the values, one after another. */
-export function each<T>(
-  values: readonly T[] | ((client: CheckClient, plant: NewPlant) => readonly T[] | Promise<readonly T[]>),
-  check: (client: CheckClient, value: T) => unknown,
-): Check {
-  return async (client, plant) => {
-    for (const value of typeof values === 'function' ? await values(client, plant) : values) await check(client, value);
-  };
-}
-
-/** Returns a check that begins with the creation of its plant by user A. */
-export function created(check: Check): Check {
-  return async (client, plant) => {
-    await client.a.mustCreate(plant);
-    await check(client, plant);
-  };
+/** Checks each of the values, one after another. */
+export async function inTurn<T>(values: Iterable<T>, check: (value: T) => unknown): Promise<void> {
+  for (const value of values) await check(value);
 }

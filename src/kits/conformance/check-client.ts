@@ -1,7 +1,16 @@
 import { CheckUser, newPlantJson } from './check-user.ts';
 import type { NewPlant } from './check-user.ts';
 import type { Exchange, Send } from './exchange.ts';
-import { expect, expectError, expectList, expectPlant, expectPlants, expectSuccess, NotRun } from './expect.ts';
+import {
+  expect,
+  expectError,
+  expectList,
+  expectPlant,
+  expectPlants,
+  expectSuccess,
+  namesOf,
+  NotRun,
+} from './expect.ts';
 import type { ListedPlant } from './expect.ts';
 import { redactor } from './redact.ts';
 
@@ -40,16 +49,10 @@ export class CheckClient {
   readonly b: CheckUser;
   /** Sends requests without credentials. */
   readonly anonymous: CheckUser;
-  /**
-   * The responses of this run so far, as the OpenAPI document names them: the method, the path and the status, such as
-   * `delete /plants/{id} 204`.
-   */
+  /** The method, the path in the OpenAPI document and the status of each response so far: `delete /plants/{id} 204`. */
   readonly observed: Set<string> = new Set<string>();
-  /**
-   * Returns `text` with each token replaced by the result of `replacement`. The argument of `replacement` is the name
-   * of the token, such as `TOKEN_A`. By default, a token is replaced by `$` and its name.
-   */
-  readonly redact: (text: string, replacement?: (name: string) => string) => string;
+  /** Replaces the tokens in a text, by default by `$TOKEN_A`, `$TOKEN_B` and `$READ_ONLY_TOKEN`. */
+  readonly redact: ReturnType<typeof redactor>;
   readonly #reader: CheckUser | undefined;
   readonly #send: Send;
   readonly #inFlight = new Set<Promise<unknown>>();
@@ -89,9 +92,7 @@ export class CheckClient {
     return `${this.#runMarker}${this.#caseNumber}-`;
   }
 
-  /**
-   * Begins a check. Changes the marker, so that the plants of earlier checks are not mistaken for plants of this check.
-   */
+  /** Begins a check: changes the marker, so that plants of earlier checks are not mistaken for those of this check. */
   beginCase(): void {
     this.#caseNumber++;
   }
@@ -127,9 +128,9 @@ export class CheckClient {
     return `${this.marker}${this.#nameNumber++}`;
   }
 
-  /** Returns a plant with a new id and a new name. */
-  newPlant(): NewPlant {
-    return { id: this.newId(), name: this.newName() };
+  /** Returns a plant with a new name, and with this id or a new one. */
+  newPlant(id: bigint = this.newId()): NewPlant {
+    return { id, name: this.newName() };
   }
 
   /** Creates a plant that a check requires, with a new id and a new name. */
@@ -141,7 +142,7 @@ export class CheckClient {
 
   /** Creates plants for user A that a check requires, with these ids and with new names. */
   async createAt(...ids: readonly bigint[]): Promise<NewPlant[]> {
-    const plants = ids.map((id) => ({ id, name: this.newName() }));
+    const plants = ids.map((id) => this.newPlant(id));
     await this.a.mustCreate(...plants);
     return plants;
   }
@@ -151,7 +152,7 @@ export class CheckClient {
    * with this id.
    */
   async createAtFixedId(id: bigint): Promise<NewPlant> {
-    const plant = { id, name: this.newName() };
+    const plant = this.newPlant(id);
     const created = await this.a.send('POST /plants', { body: newPlantJson(plant) });
     if (created.response.status === 400 && (await this.#isTaken(created))) {
       throw new NotRun(`User A already has a plant with the id ${id}.`);
@@ -160,6 +161,13 @@ export class CheckClient {
     // The plant may be deleted only if this request has created it.
     this.a.track(id);
     return plant;
+  }
+
+  /** Checks whether the error in the response is the one that the server sends if an id is taken. */
+  async #isTaken(refused: Exchange): Promise<boolean> {
+    const { error } = await expectError(refused, 400);
+    const plant = await this.createPlant();
+    return error === (await expectError(this.a.create(plant), 400)).error;
   }
 
   /** Checks that the response to the creation of a plant contains this plant. */
@@ -181,9 +189,9 @@ export class CheckClient {
   /** Checks that the plants of the current check in a list have exactly the names of these plants, in this order. */
   async expectMine(expected: readonly ListedPlant[], user?: CheckUser, query?: string): Promise<void> {
     const { plants, exchange } = await this.listMine(user, query);
-    const names = expected.map(({ name }) => name).join(', ');
+    const names = namesOf(expected).join(', ');
     const what = names === '' ? 'no plant of this check' : `exactly these plants of this check: ${names}`;
-    expect(plants.map(({ name }) => name).join(', ') === names, exchange, what);
+    expect(namesOf(plants).join(', ') === names, exchange, what);
   }
 
   /** Deletes all plants that the checks may have created. Also works after `signal` is aborted. */
@@ -195,18 +203,8 @@ export class CheckClient {
 
   /** Returns the names of the plants that were created in this run and still exist. */
   async findLeftovers(): Promise<string[]> {
-    const found: string[] = [];
-    for (const token of [this.tokens.a, this.tokens.b]) {
-      const plants = await expectList(new CheckUser(this.#send, token).list());
-      found.push(...plants.map(({ name }) => name));
-    }
-    return found.filter((name) => name.startsWith(this.#runMarker));
-  }
-
-  /** Checks whether the error in the response is the one that the server sends if an id is taken. */
-  async #isTaken(refused: Exchange): Promise<boolean> {
-    const { error } = await expectError(refused, 400);
-    const plant = await this.createPlant();
-    return error === (await expectError(this.a.create(plant), 400)).error;
+    const users = [this.tokens.a, this.tokens.b].map((token) => new CheckUser(this.#send, token));
+    const lists = await Promise.all(users.map((user) => expectList(user.list())));
+    return namesOf(lists.flat()).filter((name) => name.startsWith(this.#runMarker));
   }
 }

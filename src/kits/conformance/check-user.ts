@@ -28,10 +28,7 @@ export class CheckUser {
     this.#token = token;
   }
 
-  /**
-   * Sends a request and returns it together with the response. `line` is the method and the target, such as
-   * `GET /plants`.
-   */
+  /** Sends a request. `line` is the method and the target, such as `GET /plants`. */
   async send(line: string, parts: { body?: CheckRequest['body']; headers?: ReplacedHeaders } = {}): Promise<Exchange> {
     const [method = '', target = ''] = line.split(' ');
     const all: ReplacedHeaders = {
@@ -46,10 +43,7 @@ export class CheckUser {
     return { request, response: await this.#send(request) };
   }
 
-  /**
-   * Sends a body to POST /plants. `ids` are the ids with which the server may store a plant, correctly or by mistake.
-   * No other client may use these ids, because plants with these ids are deleted after the check.
-   */
+  /** Sends a body to POST /plants. The server may store a plant with one of these ids, correctly or by mistake. */
   async post(body: CheckRequest['body'], ...ids: readonly bigint[]): Promise<Exchange> {
     this.track(...ids);
     return this.send('POST /plants', { body });
@@ -67,13 +61,13 @@ export class CheckUser {
   }
 
   /** Sends GET /plants with a query string. */
-  async list(query = ''): Promise<Exchange> {
-    return this.send(query === '' ? 'GET /plants' : `GET /plants?${query}`);
+  async list(query = '', headers: ReplacedHeaders = {}): Promise<Exchange> {
+    return this.send(query === '' ? 'GET /plants' : `GET /plants?${query}`, { headers });
   }
 
   /** Sends DELETE /plants/{id}. The id is a string if a check requires a particular notation, such as `1e3`. */
-  async remove(id: bigint | string): Promise<Exchange> {
-    return this.send(`DELETE /plants/${id}`);
+  async remove(id: bigint | string, headers: ReplacedHeaders = {}): Promise<Exchange> {
+    return this.send(`DELETE /plants/${id}`, { headers });
   }
 
   /** Records ids of plants that {@link cleanUp} must delete. They must be ids that only this run uses. */
@@ -97,10 +91,7 @@ async function inBatches<T>(items: readonly T[], perform: (item: T) => Promise<u
   }
 }
 
-/**
- * Returns a NewPlant as JSON. The id is inserted as text, because a JavaScript number cannot represent every id
- * exactly.
- */
+/** Returns a NewPlant as JSON. The id is inserted as text, because a JavaScript number cannot represent every id. */
 export function newPlantJson({ id, name, tag }: NewPlant): string {
   return `{"id":${id},${JSON.stringify({ name, tag }).slice(1)}`;
 }

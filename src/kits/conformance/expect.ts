@@ -47,9 +47,14 @@ export async function expectSuccess(sent: Sent): Promise<Exchange> {
   return exchange;
 }
 
-/** Returns the media type of a response in lower case, without parameters. Returns an empty string if there is none. */
-export function mediaType({ response }: Exchange): string {
-  return (response.headers.get('content-type') ?? '').replace(/;.*/s, '').trim().toLowerCase();
+/** Returns a header of the response; an empty string if it is absent. */
+export function headerOf({ response }: Exchange, name: string): string {
+  return response.headers.get(name) ?? '';
+}
+
+/** Returns the media type of a response in lower case, without parameters. */
+export function mediaType(exchange: Exchange): string {
+  return headerOf(exchange, 'content-type').replace(/;.*/s, '').trim().toLowerCase();
 }
 
 /** Checks that the response is declared as JSON. */
@@ -85,6 +90,10 @@ function listed({ name, tag }: ListedPlant): ListedPlant {
   return { name, ...(tag !== undefined && { tag }) };
 }
 
+export function namesOf(plants: readonly ListedPlant[]): string[] {
+  return plants.map(({ name }) => name);
+}
+
 /** Checks that the body is exactly this plant without its id. */
 export async function expectPlant(sent: Sent, plant: ListedPlant): Promise<void> {
   const exchange = await expectStatus(sent, 200);
@@ -109,13 +118,11 @@ export async function expectPlants(sent: Sent, plants: readonly ListedPlant[]): 
   return exchange;
 }
 
-const maxInt32 = 2_147_483_647;
-
 /** Checks that a response has this status and that its body is an Error. Returns the fields of the Error. */
 export async function expectError(sent: Sent, status: number): Promise<{ error: number; message: string }> {
   const exchange = await expectJsonType(expectStatus(sent, status));
   const { error, message } = fieldsOf(expectJson(exchange));
-  const isInt32 = typeof error === 'number' && Number.isInteger(error) && Math.abs(error) <= maxInt32;
+  const isInt32 = typeof error === 'number' && Number.isInteger(error) && Math.abs(error) <= 2_147_483_647;
   expect(isInt32 && typeof message === 'string', exchange, 'an Error: {"error": int32, "message": string}');
   return { error, message };
 }
@@ -133,8 +140,7 @@ export async function expectCode(sent: Sent, integer: number): Promise<void> {
  */
 export async function expectChallenge(sent: Sent, parameters: Record<string, string | undefined>): Promise<void> {
   const exchange = await sent;
-  const header = exchange.response.headers.get('www-authenticate') ?? '';
-  const [, scheme = '', rest = ''] = /^\s*([\w-]+)(.*)$/s.exec(header) ?? [];
+  const [, scheme = '', rest = ''] = /^\s*([\w-]+)(.*)$/s.exec(headerOf(exchange, 'www-authenticate')) ?? [];
   const pairs = [...rest.matchAll(/([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g)];
   const received = new Map(
     pairs.map(([, name = '', quoted, token]) => [name.toLowerCase(), quoted?.replaceAll(/\\(.)/g, '$1') ?? token]),

@@ -1,87 +1,86 @@
-import { checksOf, each } from '../check-case.ts';
-import type { Check, CheckCase } from '../check-case.ts';
+import { checksOf, inTurn } from '../check-case.ts';
+import type { CheckCase } from '../check-case.ts';
 import type { CheckClient } from '../check-client.ts';
+import type { CheckUser, NewPlant } from '../check-user.ts';
 import type { Exchange } from '../exchange.ts';
 import { expectChallenge, expectError, expectList, expectStatus, expectSuccess } from '../expect.ts';
 import { unknownToken } from './bad-input.ts';
 
-/**
- * Returns a check of the response of each operation to each of these `Authorization` headers. If a header is
- * `undefined`, the requests are sent without it.
- */
-function responses(
-  credentials: (client: CheckClient) => readonly (string | undefined)[],
+/** Sends a request for each operation with this `Authorization` header, or without one. Checks the responses. */
+async function expectEach(
+  client: CheckClient,
+  authorization: string | undefined,
   check: (sent: Exchange) => Promise<unknown>,
-): Check {
-  return each(credentials, async (client, authorization) => {
-    const [plant, headers] = [client.newPlant(), { authorization }];
-    client.a.track(plant.id);
-    const sent = [
-      await client.anonymous.send('GET /plants', { headers }),
-      await client.anonymous.create(plant, headers),
-      await client.anonymous.send(`DELETE /plants/${plant.id}`, { headers }),
-    ];
-    for (const exchange of sent) await check(exchange);
-  });
+): Promise<void> {
+  const [plant, headers] = [client.newPlant(), { authorization }];
+  client.a.track(plant.id);
+  const sent = [
+    await client.anonymous.list('', headers),
+    await client.anonymous.create(plant, headers),
+    await client.anonymous.remove(plant.id, headers),
+  ];
+  await inTurn(sent, check);
+}
+
+/** Checks that the response is a 401 whose challenge contains this error code, or no error code. */
+async function expectUnauthorized(sent: Exchange, error?: string): Promise<void> {
+  await expectError(sent, 401);
+  await expectChallenge(sent, { realm: 'plants', error });
 }
 
 async function expectInvalidToken(sent: Exchange): Promise<void> {
-  await expectError(sent, 401);
-  await expectChallenge(sent, { realm: 'plants', error: 'invalid_token' });
+  await expectUnauthorized(sent, 'invalid_token');
 }
 
-/** Returns malformed `Authorization` header values that begin with the `Bearer` scheme. */
-function malformedCredentials({ tokens: { a, b } }: CheckClient): string[] {
-  const values = ['', ' =', ` ${a} ${a}`, ` "${a}"`, `\t${a}`, ` ${a},`, ` ${a}, Bearer ${b}`];
-  return values.map((value) => `Bearer${value}`);
+/** Checks that the server accepts a valid token after this scheme and a space. */
+function expectAccepted({ anonymous, tokens }: CheckClient, scheme: string): Promise<unknown> {
+  return expectSuccess(anonymous.list('', { authorization: `${scheme} ${tokens.a}` }));
+}
+
+/** Checks that a user cannot create a plant, and receives an error with this status. */
+async function expectNotCreated(client: CheckClient, plant: NewPlant, user: CheckUser, status: number): Promise<void> {
+  client.a.track(plant.id);
+  await expectError(user.create(plant), status);
+  await expectError(client.a.remove(plant.id), 404);
+}
+
+/** Checks that a user cannot delete a plant of user A, and receives an error with this status. */
+async function expectKept(client: CheckClient, user: CheckUser, status: number): Promise<void> {
+  const plant = await client.createPlant();
+  await expectError(user.remove(plant.id), status);
+  await client.expectMine([plant]);
 }
 
 /** The checks of bearer token authentication (RFC 6750, The OAuth 2.0 Authorization Framework: Bearer Token Usage). */
 export const authenticationCases: readonly CheckCase[] = checksOf('Authentication', {
-  'auth-missing-get MUST respond to GET /plants without credentials with 401': (c) =>
-    expectError(c.anonymous.list(), 401),
-  'auth-missing-post MUST respond to POST /plants without credentials with 401, and store nothing': async (
-    c,
-    plant,
-  ) => {
-    c.a.track(plant.id);
-    await expectError(c.anonymous.create(plant), 401);
-    await expectError(c.a.remove(plant.id), 404);
-  },
+  'auth-missing-get MUST respond to GET /plants without credentials with 401': ({ anonymous }) =>
+    expectError(anonymous.list(), 401),
+  'auth-missing-post MUST respond to POST /plants without credentials with 401, and store nothing': (c, plant) =>
+    expectNotCreated(c, plant, c.anonymous, 401),
   'auth-missing-delete MUST respond to DELETE /plants/{id} without credentials with 401, and keep the plant': (c) =>
     expectKept(c, c.anonymous, 401),
-  'auth-missing-challenge MUST send WWW-Authenticate: Bearer realm="plants" with a 401 [RFC 6750 §3]': responses(
-    () => [undefined],
-    (sent) => expectChallenge(sent, { realm: 'plants' }),
-  ),
-  'auth-missing-no-error SHOULD NOT send an error code if the request has no credentials [RFC 6750 §3.1]': responses(
-    () => [undefined],
-    async (sent) => {
-      await expectError(sent, 401);
-      await expectChallenge(sent, { realm: 'plants', error: undefined });
-    },
-  ),
-  'auth-unknown-token MUST respond to an unknown token with 401 and error="invalid_token" [RFC 6750 §3.1]': responses(
-    () => [unknownToken],
-    expectInvalidToken,
-  ),
-  'auth-malformed MUST respond to a malformed token with 401 and error="invalid_token" [RFC 6750 §3.1]': responses(
-    malformedCredentials,
-    expectInvalidToken,
-  ),
-  'auth-other-scheme MUST respond to credentials of another scheme with 401 [RFC 9110 §15.5.2]': responses(
-    ({ tokens }) => ['Basic', 'Bearers', 'Token'].map((scheme) => `${scheme} ${tokens.a}`),
-    (sent) => expectError(sent, 401),
-  ),
-  'auth-scheme-case MUST accept the scheme in upper and lower case [RFC 9110 §11.1]': each(
-    ['bearer', 'BEARER', 'bEARER'],
-    expectAccepted,
-  ),
+  'auth-missing-challenge MUST send WWW-Authenticate: Bearer realm="plants" with a 401 [RFC 6750 §3]': (c) =>
+    expectEach(c, undefined, (sent) => expectChallenge(sent, { realm: 'plants' })),
+  'auth-missing-no-error SHOULD NOT send an error code if the request has no credentials [RFC 6750 §3.1]': (c) =>
+    expectEach(c, undefined, (sent) => expectUnauthorized(sent)),
+  'auth-unknown-token MUST respond to an unknown token with 401 and error="invalid_token" [RFC 6750 §3.1]': (c) =>
+    expectEach(c, unknownToken, expectInvalidToken),
+  'auth-malformed MUST respond to a malformed token with 401 and error="invalid_token" [RFC 6750 §3.1]': (c) => {
+    const { a, b } = c.tokens;
+    const values = ['', ' =', ` ${a} ${a}`, ` "${a}"`, `\t${a}`, ` ${a},`, ` ${a}, Bearer ${b}`];
+    return inTurn(values, (value) => expectEach(c, `Bearer${value}`, expectInvalidToken));
+  },
+  'auth-other-scheme MUST respond to credentials of another scheme with 401 [RFC 9110 §15.5.2]': (c) =>
+    inTurn(['Basic', 'Bearers', 'Token'], (scheme) =>
+      expectEach(c, `${scheme} ${c.tokens.a}`, (sent) => expectError(sent, 401)),
+    ),
+  'auth-scheme-case MUST accept the scheme in upper and lower case [RFC 9110 §11.1]': (c) =>
+    inTurn(['bearer', 'BEARER', 'bEARER'], (scheme) => expectAccepted(c, scheme)),
   'auth-spaces MUST accept several spaces after the scheme [RFC 6750 §2.1]': (c) => expectAccepted(c, 'Bearer  '),
-  'auth-not-in-query MUST NOT accept a token in the query string [scheme]': each(
-    ['access_token', 'token', 'authorization'],
-    ({ anonymous, tokens }, name) => expectError(anonymous.list(`${name}=${encodeURIComponent(tokens.a)}`), 401),
-  ),
+  'auth-not-in-query MUST NOT accept a token in the query string [scheme]': ({ anonymous, tokens }) =>
+    inTurn(['access_token', 'token', 'authorization'], (name) =>
+      expectError(anonymous.list(`${name}=${encodeURIComponent(tokens.a)}`), 401),
+    ),
   'auth-not-in-form MUST NOT accept a token in a form [scheme]': ({ anonymous, tokens }) => {
     const body = new URLSearchParams({ access_token: tokens.a }).toString();
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -89,28 +88,12 @@ export const authenticationCases: readonly CheckCase[] = checksOf('Authenticatio
   },
 });
 
-/** Checks that the server accepts a valid token after this scheme and a space. */
-function expectAccepted({ anonymous, tokens }: CheckClient, scheme: string): Promise<unknown> {
-  return expectSuccess(anonymous.send('GET /plants', { headers: { authorization: `${scheme} ${tokens.a}` } }));
-}
-
-/** Checks that a user cannot delete a plant of user A, and receives an error with this status. */
-async function expectKept(client: CheckClient, user: CheckClient['a'], status: number): Promise<void> {
-  const plant = await client.createPlant();
-  await expectError(user.remove(plant.id), status);
-  await client.expectMine([plant]);
-}
-
-/** Checks of requests with a token that has only the scope `plants:read`. */
+/** Checks of requests with a token that has only the scope `plants:read`. Its user is unknown and may be user A. */
 export const scopeCases: readonly CheckCase[] = checksOf('RFC 6750 §3.1', {
   'scope-read MUST let a read-only token list plants': (c) => expectList(expectStatus(c.readOnly().list(), 200)),
-  'scope-create MUST respond to POST /plants with a read-only token with 403, and store nothing': async (c, plant) => {
-    // The user of the read-only token is unknown and may be user A.
-    c.a.track(plant.id);
-    await expectError(c.readOnly().create(plant), 403);
-    await expectError(c.a.remove(plant.id), 404);
-  },
-  'scope-delete MUST respond to DELETE /plants/{id} with a read-only token with 403': async (c) =>
+  'scope-create MUST respond to POST /plants with a read-only token with 403, and store nothing': (c, plant) =>
+    expectNotCreated(c, plant, c.readOnly(), 403),
+  'scope-delete MUST respond to DELETE /plants/{id} with a read-only token with 403': (c) =>
     expectKept(c, c.readOnly(), 403),
   'scope-challenge MUST send error="insufficient_scope" and the missing scope with a 403': (c, plant) => {
     const parameters = { realm: 'plants', error: 'insufficient_scope', scope: 'plants:write' };

@@ -24,37 +24,6 @@ export function invalidIds(id: bigint): string[] {
   return ['x', '-', '%20', '%zz', ...digits, eastern.join(''), `${id}`.repeat(100)];
 }
 
-/** Media types other than JSON in UTF-8. */
-export const otherMediaTypes: readonly string[] = [
-  'text/plain',
-  'application/xml',
-  'application/x-www-form-urlencoded',
-  'application/jsonp',
-  'application/vnd.api+json',
-  'application/json; charset=latin1',
-];
-
-/** Returns texts that are not JSON. Most of them are derived from `plant`, the JSON of a plant. */
-export function malformedJson(plant: string): string[] {
-  return [
-    '{',
-    'id=1',
-    plant.slice(0, -1),
-    `${plant}}`,
-    `${plant},`,
-    plant.replaceAll('"', "'"),
-    plant.replace(/\}$/, ',}'),
-    `// a comment\n${plant}`,
-    plant.replace(/:(\d+)/, ':0$1'),
-    plant.replace(/:(\d+)/, ':+$1'),
-  ];
-}
-
-/** Returns a plant as JSON, encoded in ISO 8859-1. The bytes of its name are not valid UTF-8. */
-export function latin1Plant(id: bigint): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(`{"id":${id},"name":"Löwenzahn"}`, (character) => character.charCodeAt(0));
-}
-
 /** Sends one request for each kind of error that a token with full access can cause, with the token of `user`. */
 export async function failAll({ anonymous, a }: CheckClient, user: CheckUser = a): Promise<Exchange[]> {
   return [

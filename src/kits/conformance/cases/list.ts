@@ -1,11 +1,11 @@
 import { maxInt64, minInt64 } from '../../../core/model/int64.ts';
-import { checksOf, created, each } from '../check-case.ts';
+import { checksOf, inTurn } from '../check-case.ts';
 import type { Check, CheckCase } from '../check-case.ts';
 import type { CheckClient } from '../check-client.ts';
 import type { NewPlant } from '../check-user.ts';
 import type { Exchange } from '../exchange.ts';
 import { expect, expectError, expectJson, expectJsonType, expectList, expectPlants, expectStatus } from '../expect.ts';
-import { NotRun } from '../expect.ts';
+import { headerOf, namesOf, NotRun } from '../expect.ts';
 import { invalidAfters, invalidLimits } from './bad-input.ts';
 
 /** A number of plants that exceeds typical default page sizes (10 to 1000). */
@@ -47,8 +47,7 @@ export const listCases: readonly CheckCase[] = checksOf('Get Plants', {
     async (c, row) => {
       const { plants, exchange } = await c.listMine();
       expect(plants.length === row.length, exchange, `${row.length} plants, not ${plants.length}`);
-      const areInOrder = plants.every(({ name }, index) => name === row[index]?.name);
-      expect(areInOrder, exchange, 'each plant once, in order');
+      expect(namesOf(plants).join() === namesOf(row).join(), exchange, 'each plant once, in order');
       expect(!exchange.response.headers.has('link'), exchange, 'no Link header');
     },
   ),
@@ -62,21 +61,18 @@ export const listCases: readonly CheckCase[] = checksOf('Get Plants', {
       expect(length === limit, listed, `as many plants as limit allows, ${limit}`);
     }
   }),
-  'limit-zero MUST respond to limit=0 with [] [limit]': created(({ a }) =>
+  'limit-zero MUST respond to limit=0 with [] [limit]': withRow(1, ({ a }) =>
     expectPlants(expectStatus(a.list('limit=0'), 200), []),
   ),
-  'limit-largest MUST accept limit=2147483647 [limit]': created(async ({ a }, { name }) => {
-    const listed = await expectStatus(a.list('limit=2147483647'), 200);
-    const isListed = (await expectList(listed)).some((plant) => plant.name === name);
-    expect(isListed, listed, `the plant ${name}`);
-  }),
-  'limit-invalid MUST respond with 400 to a limit that is not an int32 of 0 or more [limit]': each(
-    invalidLimits,
-    ({ a }, limit) => expectError(a.list(`limit=${limit}`), 400),
-  ),
-  'limit-repeated MUST respond with 400 to a repeated limit [limit]': each([1, 2], ({ a }, limit) =>
-    expectError(a.list(`limit=1&limit=${limit}`), 400),
-  ),
+  'limit-largest MUST accept limit=2147483647 [limit]': async (c) => {
+    const { name } = await c.createPlant();
+    const listed = await expectStatus(c.a.list('limit=2147483647'), 200);
+    expect(namesOf(await expectList(listed)).includes(name), listed, `the plant ${name}`);
+  },
+  'limit-invalid MUST respond with 400 to a limit that is not an int32 of 0 or more [limit]': ({ a }) =>
+    inTurn(invalidLimits, (limit) => expectError(a.list(`limit=${limit}`), 400)),
+  'limit-repeated MUST respond with 400 to a repeated limit [limit]': ({ a }) =>
+    inTurn([1, 2], (limit) => expectError(a.list(`limit=1&limit=${limit}`), 400)),
   'limit-encoded SHOULD accept a percent-encoded limit [RFC 3986 §2.1]': withRow(2, (c, row, before) =>
     expectPlants(c.a.list(`after=${before}&%6Cimit=%31`), row.slice(0, 1)),
   ),
@@ -86,14 +82,12 @@ export const listCases: readonly CheckCase[] = checksOf('Get Plants', {
  * Returns the target of the `rel="next"` link in the `Link` header (RFC 8288), or `undefined` if there is no such link
  * or if its URL does not begin with the base URL.
  */
-function nextTarget({ baseUrl }: CheckClient, { request, response }: Exchange): string | undefined {
-  const links = (response.headers.get('link') ?? '').matchAll(
-    /<([^>]*)>((?:\s*;\s*[^,;=]+(?:=(?:"[^"]*"|[^,;]*))?)*)/g,
-  );
+function nextTarget({ baseUrl }: CheckClient, page: Exchange): string | undefined {
+  const links = headerOf(page, 'link').matchAll(/<([^>]*)>((?:\s*;\s*[^,;=]+(?:=(?:"[^"]*"|[^,;]*))?)*)/g);
   for (const [, reference = '', parameters = ''] of links) {
     const relations = /;\s*rel\s*=\s*"?([^";]*)/i.exec(parameters)?.[1] ?? '';
     if (!relations.toLowerCase().split(' ').includes('next')) continue;
-    const url = URL.parse(reference, baseUrl + request.target)?.href ?? '';
+    const url = URL.parse(reference, baseUrl + page.request.target)?.href ?? '';
     return url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : undefined;
   }
   return undefined;
@@ -127,7 +121,7 @@ export const pagingCases: readonly CheckCase[] = checksOf('order, paging', {
     const plants = await c.createAt(id, id + 2n);
     await expectPlants(c.a.list(`after=${id + 1n}&limit=1`), plants.slice(1));
   },
-  'after-extremes MUST accept every int64 as after': created(async ({ a }) => {
+  'after-extremes MUST accept every int64 as after': withRow(1, async ({ a }) => {
     const listed = await a.list(`after=${minInt64}&limit=1`);
     expect((await expectList(listed)).length === 1, listed, 'one plant');
     await expectPlants(a.list(`after=${maxInt64}&limit=1`), []);
@@ -135,9 +129,8 @@ export const pagingCases: readonly CheckCase[] = checksOf('order, paging', {
   'after-without-limit MUST return all plants after an id if there is no limit': withRow(3, (c, row, before) =>
     c.expectMine(row.slice(1), c.a, `after=${before + 1n}`),
   ),
-  'after-invalid MUST respond with 400 to an after that is not an int64': each(invalidAfters, ({ a }, after) =>
-    expectError(a.list(`after=${after}`), 400),
-  ),
+  'after-invalid MUST respond with 400 to an after that is not an int64': ({ a }) =>
+    inTurn(invalidAfters, (after) => expectError(a.list(`after=${after}`), 400)),
   'after-repeated MUST respond with 400 to a repeated after': ({ a }) => expectError(a.list('after=1&after=1'), 400),
   'link-next MUST send a Link to the next page if a limit cuts the list [order, paging; RFC 8288]': withRow(
     3,
@@ -171,13 +164,13 @@ export const pagingCases: readonly CheckCase[] = checksOf('order, paging', {
     },
   ),
   'link-follow MUST list every plant exactly once and in order over all pages': withRow(7, async (c, row, before) => {
-    const names = row.map(({ name }) => name).join(', ');
+    const names = namesOf(row).join(', ');
     const seen: string[] = [];
     let page = await c.a.list(`after=${before}&limit=3`);
     // The plants of this check fit in three pages. The loop reads up to four pages, to detect plants that are listed
     // more than once.
     for (let pages = 0; pages < 4; pages++) {
-      seen.push(...(await expectList(page)).map(({ name }) => name).filter((name) => name.startsWith(c.marker)));
+      seen.push(...namesOf(await expectList(page)).filter((name) => name.startsWith(c.marker)));
       if (nextTarget(c, page) === undefined) break;
       page = await followNext(c, page);
     }
@@ -191,8 +184,7 @@ export const pagingCases: readonly CheckCase[] = checksOf('order, paging', {
     await c.a.remove(id + 4n);
     await c.createAt(id + 2n);
     const next = await followNext(c, page);
-    const names = plants.slice(2).map(({ name }) => name);
-    const listed = (await expectList(next)).map(({ name }) => name);
-    expect(listed.join() === names.join(), next, `the plants ${names.join(', ')}`);
+    const names = namesOf(plants.slice(2)).join(', ');
+    expect(namesOf(await expectList(next)).join(', ') === names, next, `the plants ${names}`);
   },
 });

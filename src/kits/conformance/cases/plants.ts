@@ -1,5 +1,5 @@
 import { maxInt64, minInt64 } from '../../../core/model/int64.ts';
-import { checksOf, created, each } from '../check-case.ts';
+import { checksOf, inTurn } from '../check-case.ts';
 import type { Check, CheckCase } from '../check-case.ts';
 import type { CheckClient } from '../check-client.ts';
 import { newPlantJson } from '../check-user.ts';
@@ -21,8 +21,6 @@ async function expectOnce(send: () => Promise<Exchange>, success: number, refusa
   if (first !== undefined) await expectStatus(first, success);
   if (second !== undefined) await expectStatus(second, refusal);
 }
-
-const jsonTypes = ['Application/JSON', 'application/json; charset=utf-8', 'application/json;charset="UTF-8"'];
 
 export const createCases: readonly CheckCase[] = checksOf('Create Plant', {
   'create-200 MUST respond to a valid POST /plants with 200': (c, plant) =>
@@ -46,70 +44,73 @@ export const createCases: readonly CheckCase[] = checksOf('Create Plant', {
     await c.expectCreated(plant);
     await c.expectStored(plant);
   },
-  'create-unknown-fields MUST ignore unknown fields of a NewPlant [name, tag]': async (c, { id, name }) => {
+  'create-unknown-fields MUST ignore unknown fields of a NewPlant [name, tag]': (c, { id, name }) => {
     const nested = newPlantJson({ id: id + 1n, name: 'other', tag: 'other' });
     const body = `{"colour":"green","parent":${nested},"id":${id},"name":"${name}","list":[${nested}]}`;
-    await expectPlant(c.a.post(body, id, id + 1n), { name });
+    return expectPlant(c.a.post(body, id, id + 1n), { name });
   },
   'create-field-order MUST accept the fields of a NewPlant in any order [RFC 8259 §4]': (c, { id, name }) =>
     expectPlant(c.a.post(` {\n"tag" : "indoor",\t"name":"${name}",\r\n"id": ${id} } `, id), { name, tag: 'indoor' }),
-  'create-media-type-parameters MUST accept application/json in any case and with charset=utf-8 [RFC 9110 §8.3.1]':
-    each(jsonTypes, async (c, type) => {
+  'create-media-type-parameters MUST accept application/json in any case and with charset=utf-8 [RFC 9110 §8.3.1]': (
+    c,
+  ) => {
+    const types = ['Application/JSON', 'application/json; charset=utf-8', 'application/json;charset="UTF-8"'];
+    return inTurn(types, (type) => {
       const plant = c.newPlant();
-      await expectPlant(c.a.create(plant, { 'content-type': type }), plant);
-    }),
+      return expectPlant(c.a.create(plant, { 'content-type': type }), plant);
+    });
+  },
   'create-long-name MUST accept a name of 10,000 characters [name, tag]': (c, { id, name }) =>
     c.expectCreated({ id, name: name.padEnd(10_000, 'x') }),
   'create-same-name MUST accept plants with equal names and tags [name, tag]': async (c, { id, name }) => {
     const plants = [id, c.newId()].map((each) => ({ id: each, name, tag: 'indoor' }));
-    for (const plant of plants) await c.expectCreated(plant);
+    await inTurn(plants, (plant) => c.expectCreated(plant));
     await c.expectMine(plants);
   },
 });
 
 export const takenIdCases: readonly CheckCase[] = checksOf('id taken', {
-  'taken-id-400 MUST respond with 400 to a NewPlant whose id the user already has': created(async (c, plant) => {
+  'taken-id-400 MUST respond with 400 to a NewPlant whose id the user already has': async (c) => {
+    const plant = await c.createPlant();
     await expectError(c.a.create({ id: plant.id, name: c.newName() }), 400);
     await expectError(c.a.create(plant), 400);
-  }),
+  },
   'taken-id-unchanged MUST leave the stored plant as it is if its id is taken': async (c, { id, name }) => {
     const plant = { id, name, tag: 'first' };
     await c.a.mustCreate(plant);
     await c.a.create({ id, name: c.newName(), tag: 'second' });
     await c.expectStored(plant);
   },
-  'taken-id-free-again MUST accept the id of a deleted plant again': created(async (c, { id }) => {
+  'taken-id-free-again MUST accept the id of a deleted plant again': async (c) => {
+    const { id } = await c.createPlant();
     await c.a.remove(id);
     await c.expectCreated({ id, name: c.newName() });
-  }),
+  },
   'taken-id-once MUST create a plant exactly once if the same request arrives many times at once': (c, plant) =>
     expectOnce(() => c.a.create(plant), 200, 400),
 });
 
 export const deleteCases: readonly CheckCase[] = checksOf('Delete Plant', {
-  'delete-204 MUST respond to the DELETE of a plant with 204 and no body': created(({ a }, { id }) =>
-    expectNoBody(a.remove(id), 204),
-  ),
-  'delete-gone MUST NOT list a deleted plant': created(async (c, kept) => {
-    const { id } = await c.createPlant();
+  'delete-204 MUST respond to the DELETE of a plant with 204 and no body': async (c) =>
+    expectNoBody(c.a.remove((await c.createPlant()).id), 204),
+  'delete-gone MUST NOT list a deleted plant': async (c) => {
+    const [kept, { id }] = [await c.createPlant(), await c.createPlant()];
     await c.a.remove(id);
     await c.expectMine([kept]);
-  }),
+  },
   'delete-absent MUST respond with 404 to the DELETE of an absent plant': ({ a }, { id }) =>
     expectError(a.remove(id), 404),
-  'delete-twice MUST respond with 404 to a second DELETE': created(async ({ a }, { id }) => {
-    await a.remove(id);
-    await expectError(a.remove(id), 404);
-  }),
-  'delete-once MUST delete a plant exactly once if the same request arrives many times at once': created(
-    ({ a }, { id }) => expectOnce(() => a.remove(id), 204, 404),
-  ),
-  'delete-invalid-id MUST respond with 400 to an id that is not a decimal int64 [{id}]': created(
-    each(
-      (_, plant) => invalidIds(plant.id),
-      ({ a }, id) => expectError(a.remove(id), 400),
-    ),
-  ),
+  'delete-twice MUST respond with 404 to a second DELETE': async (c) => {
+    const { id } = await c.createPlant();
+    await c.a.remove(id);
+    await expectError(c.a.remove(id), 404);
+  },
+  'delete-once MUST delete a plant exactly once if the same request arrives many times at once': async (c) => {
+    const { id } = await c.createPlant();
+    await expectOnce(() => c.a.remove(id), 204, 404);
+  },
+  'delete-invalid-id MUST respond with 400 to an id that is not a decimal int64 [{id}]': async (c) =>
+    inTurn(invalidIds((await c.createPlant()).id), (id) => expectError(c.a.remove(id), 400)),
   'delete-out-of-range MUST respond with 400 to the DELETE of an id beyond int64 [{id}]': async (c) => {
     // A faulty server may replace the id with the nearest int64 and delete the plant with that id. So that no plant of
     // the user is lost, this check creates the plants with the largest and the smallest id itself. If the user already
@@ -123,26 +124,24 @@ export const deleteCases: readonly CheckCase[] = checksOf('Delete Plant', {
       await expectStatus(c.a.remove(encoded), 204);
     }
   },
-  'delete-with-content SHOULD ignore the content of a DELETE [RFC 9110 §9.3.5]': created(({ a }, { id }) =>
-    expectStatus(a.send(`DELETE /plants/${id}`, { body: `{"id":${id}}` }), 204),
-  ),
+  'delete-with-content SHOULD ignore the content of a DELETE [RFC 9110 §9.3.5]': async (c) => {
+    const { id } = await c.createPlant();
+    await expectStatus(c.a.send(`DELETE /plants/${id}`, { body: `{"id":${id}}` }), 204);
+  },
 });
 
-/** The user who has created a plant, and another user. */
-interface Users {
-  readonly owner: CheckUser;
-  readonly other: CheckUser;
-}
+/** A check of a plant of `owner`, and of what `other` may do with it. */
+type IsolationCheck = (client: CheckClient, plant: NewPlant, owner: CheckUser, other: CheckUser) => Promise<void>;
 
 /**
  * Returns a check that runs twice: user A creates the plant first, and then user B does. A server may separate two
  * users in one direction only, for example if it compares only the beginning of user names.
  */
-function isolates(run: (client: CheckClient, plant: NewPlant, users: Users) => Promise<void>): Check {
+function isolates(check: IsolationCheck): Check {
   return async (client) => {
-    await run(client, await client.createPlant(client.a), { owner: client.a, other: client.b });
+    await check(client, await client.createPlant(client.a), client.a, client.b);
     client.beginCase();
-    await run(client, await client.createPlant(client.b), { owner: client.b, other: client.a });
+    await check(client, await client.createPlant(client.b), client.b, client.a);
   };
 }
 
@@ -155,15 +154,15 @@ function essence({ response }: Exchange): string {
 }
 
 export const isolationCases: readonly CheckCase[] = checksOf('access', {
-  'isolation-list MUST NOT list the plants of other users': isolates((c, _, { other }) => c.expectMine([], other)),
+  'isolation-list MUST NOT list the plants of other users': isolates((c, _, __, other) => c.expectMine([], other)),
   'isolation-delete MUST respond with 404 to the DELETE of another user’s plant, and keep it': isolates(
-    async (c, plant, { owner, other }) => {
+    async (c, plant, owner, other) => {
       await expectError(other.remove(plant.id), 404);
       await c.expectMine([plant], owner);
     },
   ),
   'isolation-no-oracle MUST respond in the same way to the DELETE of an absent and of another user’s plant': isolates(
-    async (c, _, { owner, other }) => {
+    async (c, _, owner, other) => {
       const plant = c.newPlant();
       const absent = essence(await other.remove(plant.id));
       await owner.mustCreate(plant);
@@ -171,12 +170,12 @@ export const isolationCases: readonly CheckCase[] = checksOf('access', {
       expect(essence(foreign) === absent, foreign, `the response for an absent plant: ${c.redact(absent)}`);
     },
   ),
-  'isolation-same-id MUST let two users hold the same id': isolates(async (c, plant, { owner, other }) => {
+  'isolation-same-id MUST let two users hold the same id': isolates(async (c, plant, owner, other) => {
     await c.expectCreated({ id: plant.id, name: c.newName(), tag: 'of the other user' }, other);
     await c.expectMine([plant], owner);
   }),
   'isolation-delete-same-id MUST delete only the caller’s plant if two users hold the same id': isolates(
-    async (c, plant, { owner, other }) => {
+    async (c, plant, owner, other) => {
       await other.mustCreate({ id: plant.id, name: c.newName() });
       await expectStatus(other.remove(plant.id), 204);
       await c.expectMine([plant], owner);
