@@ -1,13 +1,5 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
-
-/** Returns whether openssl is installed. If it is not, the test is skipped. */
-export function hasOpenssl(t: TestContext): boolean {
-  if (spawnSync('openssl', ['version']).error === undefined) return true;
-  t.skip('openssl is not installed');
-  return false;
-}
 
 /** Creates a certificate for 127.0.0.1, and returns its file and the file of its key. */
 export function issueCertificate(folder: string): { certificate: string; key: string } {

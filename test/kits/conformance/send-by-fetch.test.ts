@@ -8,24 +8,17 @@ import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { sendByFetch } from '../../../src/kits/conformance/send-by-fetch.ts';
-import type { CheckRequest } from '../../../src/kits/conformance/exchange.ts';
-import { hasOpenssl, issueCertificate } from '../../support/certificate.ts';
-import { listen as listenOn, listenUrl } from '../../support/listen.ts';
+import type { CheckRequest, CheckResponse } from '../../../src/kits/conformance/exchange.ts';
+import { issueCertificate } from '../../support/certificate.ts';
+import { listen, listenUrl } from '../../support/listen.ts';
+import { hasProgram } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import type { HasAfter } from '../../support/temporary-folder.ts';
 
 const get: CheckRequest = { method: 'GET', target: '/plants', headers: {} };
-const post = (body: string): CheckRequest => ({ method: 'POST', target: '/plants', headers: {}, body });
 
-function listen(t: HasAfter, listener: RequestListener): Promise<string> {
-  return listenUrl(t, createServer(listener));
-}
-
-/** Returns whether `fetch` supports HTTP/2 and openssl is installed. Otherwise, the test is skipped. */
-function canUseHttp2(t: TestContext): boolean {
-  if (Number(process.versions.node.split('.')[0]) >= 26) return hasOpenssl(t);
-  t.skip('The fetch of Node.js 22 and 24 does not support HTTP/2');
-  return false;
+/** Starts a server, and sends it a request. */
+async function sendTo(t: TestContext, listener: RequestListener, options = {}): Promise<CheckResponse> {
+  return sendByFetch(await listenUrl(t, createServer(listener)), options)(get);
 }
 
 /**
@@ -43,23 +36,24 @@ async function startClosingServer(t: TestContext, lastStreamId: number, processe
   let received = 0;
   const server = createSecureServer({ cert: readFileSync(certificate), key: readFileSync(key) });
   server.on('stream', (stream) => {
-    const { session } = stream;
     stream.on('error', () => undefined); // the client resets the stream
-    received++;
-    if (received === 2) session?.goaway(0, lastStreamId);
-    if (received === 2) return void setTimeout(() => session?.destroy(), 100);
+    if (++received === 2) {
+      stream.session?.goaway(0, lastStreamId);
+      setTimeout(() => stream.session?.destroy(), 100);
+      return;
+    }
     void text(stream).then((body) => {
       processed.push(body);
       stream.respond({ ':status': 200 });
       stream.end(body);
     });
   });
-  return `https://127.0.0.1:${await listenOn(t, server)}`;
+  return `https://127.0.0.1:${await listen(t, server)}`;
 }
 
 describe('sendByFetch', () => {
   it('sends the method, target, headers and body, and returns the whole response', async (t) => {
-    const url = await listen(t, (request, response) => {
+    const server = createServer((request, response) => {
       void text(request).then((body) => {
         const { method, url: target, headers } = request;
         response.writeHead(418, { 'X-Kind': 'teapot' });
@@ -67,15 +61,15 @@ describe('sendByFetch', () => {
       });
     });
     const request = { method: 'POST', target: '/plants?a=%20', headers: { 'x-a': 'b' }, body: '{"id":1}' };
-    const { status, headers, text: body } = await sendByFetch(`${url}/garden`)(request);
+    const { status, headers, text: body } = await sendByFetch(`${await listenUrl(t, server)}/garden`)(request);
     assert.deepEqual([status, headers.get('x-kind')], [418, 'teapot']);
     // A header that the check did not set is not sent: JSON has no undefined, so it becomes null.
     assert.equal(body, '["POST","/garden/plants?a=%20",null,"b","{\\"id\\":1}"]');
   });
 
   it('does not follow redirects', async (t) => {
-    const url = await listen(t, (_, response) => response.writeHead(307, { Location: '/other' }).end());
-    assert.equal((await sendByFetch(url)(get)).status, 307);
+    const { status } = await sendTo(t, (_, response) => response.writeHead(307, { Location: '/other' }).end());
+    assert.equal(status, 307);
   });
 
   it('sends requests to a function in this process', async () => {
@@ -83,53 +77,44 @@ describe('sendByFetch', () => {
     assert.equal((await sendByFetch('http://plants.example', { fetch })(get)).text, 'GET http://plants.example/plants');
   });
 
-  it('rejects if no complete response arrives in time', async (t) => {
-    const url = await listen(t, (_, response) => void response.write('['));
-    await assert.rejects(sendByFetch(url, { timeoutMs: 100 })(get), {
-      name: 'NoResponseError',
-      message: 'No complete response arrived within 0.1 seconds.',
-    });
-  });
-
-  it('rejects a body that is too long', async (t) => {
-    const url = await listen(t, (_, response) => response.end('x'.repeat(101)));
-    const send = sendByFetch(url, { maxBodyBytes: 100 });
-    await assert.rejects(send(get), {
-      name: 'NoResponseError',
-      message: 'The response body is longer than 100 bytes.',
-    });
-    assert.equal((await sendByFetch(url, { maxBodyBytes: 101 })(get)).text.length, 101);
-  });
-
-  it('rejects a body that is not UTF-8', async (t) => {
-    const bodies = [Buffer.from([0x22, 0xfc, 0x22]), Buffer.from([0xc3])];
-    const url = await listen(t, (_, response) => response.end(bodies.pop()));
-    for (let count = 0; count < 2; count++) {
-      await assert.rejects(sendByFetch(url)(get), { message: 'The response body is not valid UTF-8.' });
+  it('rejects an incomplete response, a body that is too long, and a body that is not UTF-8', async (t) => {
+    const rejected: [message: string, body: string | Buffer][] = [
+      ['The response body is longer than 100 bytes.', 'x'.repeat(101)],
+      ['The response body is not valid UTF-8.', Buffer.from([0x22, 0xfc, 0x22])],
+      ['The response body is not valid UTF-8.', Buffer.from([0xc3])],
+    ];
+    for (const [message, body] of rejected) {
+      const sent = sendTo(t, (_, response) => response.end(body), { maxBodyBytes: 100 });
+      await assert.rejects(sent, { name: 'NoResponseError', message });
     }
+    const sent = sendTo(t, (_, response) => void response.write('['), { timeoutMs: 100 });
+    const message = 'No complete response arrived within 0.1 seconds.';
+    await assert.rejects(sent, { name: 'NoResponseError', message });
+    const { length } = (await sendTo(t, (_, response) => response.end('x'.repeat(100)), { maxBodyBytes: 100 })).text;
+    assert.equal(length, 100);
   });
 
-  it('repeats a request on a new connection if HTTP/2 guarantees that it was not processed', async (t) => {
-    if (!canUseHttp2(t)) return;
-    const processed: string[] = [];
-    const send = sendByFetch(await startClosingServer(t, 1, processed));
-    for (const body of ['first', 'second']) assert.equal((await send(post(body))).text, body);
-    assert.deepEqual(processed, ['first', 'second']);
-  });
-
-  it('does not repeat a request that may have been processed', async (t) => {
-    if (!canUseHttp2(t)) return;
-    const processed: string[] = [];
-    const send = sendByFetch(await startClosingServer(t, 3, processed));
-    assert.equal((await send(post('first'))).text, 'first');
-    await assert.rejects(send(post('second')), { name: 'NoResponseError' });
-    assert.deepEqual(processed, ['first']);
-  });
+  for (const [behavior, lastStreamId, processed] of [
+    ['repeats a request that was certainly not processed', 1, ['first', 'second']],
+    ['does not repeat a request that may have been processed', 3, ['first']],
+  ] as const) {
+    it(`${behavior}, according to HTTP/2`, async (t) => {
+      const isSupported = Number(process.versions.node.split('.')[0]) >= 26;
+      if (!isSupported) t.skip('fetch supports HTTP/2 since Node.js 26');
+      if (!isSupported || !hasProgram(t, 'openssl')) return;
+      const found: string[] = [];
+      const send = sendByFetch(await startClosingServer(t, lastStreamId, found));
+      for (const body of ['first', 'second']) {
+        const sent = send({ ...get, method: 'POST', body });
+        if (body === 'first' || lastStreamId === 1) assert.equal((await sent).text, body);
+        else await assert.rejects(sent, { name: 'NoResponseError' });
+      }
+      assert.deepEqual(found, processed);
+    });
+  }
 
   it('names the reason if there is no server', async () => {
-    await assert.rejects(sendByFetch('http://plants.invalid')(get), {
-      name: 'NoResponseError',
-      message: /plants\.invalid/,
-    });
+    const sent = sendByFetch('http://plants.invalid')(get);
+    await assert.rejects(sent, { name: 'NoResponseError', message: /plants\.invalid/ });
   });
 });

@@ -73,11 +73,6 @@ export function onCredentials(...replacement: Replacement): Break {
   });
 }
 
-/** Makes requests invalid: the server receives an empty object as the body instead. */
-export function onInvalid(isInvalid: (request: CheckRequest) => boolean): Break {
-  return onRequest((request) => (isInvalid(request) ? { body: '{}' } : {}));
-}
-
 /** Alters responses. */
 export function onResponse(alter: (response: CheckResponse, request: CheckRequest) => Change): Break {
   return (send) => async (request) => {
@@ -86,9 +81,9 @@ export function onResponse(alter: (response: CheckResponse, request: CheckReques
   };
 }
 
-/** Alters the headers of all responses. */
-export function onHeaders(headers: Change['headers'] & object): Break {
-  return onResponse(() => ({ headers }));
+/** Alters a header of all responses. */
+export function onHeader(name: string, value: string | null): Break {
+  return onResponse(() => ({ headers: { [name]: value } }));
 }
 
 /** Alters the responses that have this status. */

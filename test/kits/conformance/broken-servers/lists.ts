@@ -1,4 +1,4 @@
-import { changed, onHeaders, onList, onQuery, onResponse, onTarget } from './fault.ts';
+import { changed, onHeader, onList, onQuery, onResponse, onTarget } from './fault.ts';
 import type { BrokenServers } from './fault.ts';
 
 /** Servers that list plants wrongly. */
@@ -29,7 +29,7 @@ export const brokenLists: BrokenServers = {
   'list-shape lists plants with an id': onList((list) => list.map((plant) => ({ ...plant, id: 1 }))),
   'list-shape lists an absent tag as null': onList((list) => list.map((plant) => ({ tag: null, ...plant }))),
   'list-200 wraps lists in an object': onList((items) => ({ items })),
-  'link-next sends no Link': onHeaders({ link: null }),
+  'link-next sends no Link': onHeader('link', null),
   'link-absent always sends a Link': onResponse(({ headers }) =>
     headers.has('link') ? {} : { headers: { link: '</plants?limit=1&after=1>; rel="next"' } },
   ),

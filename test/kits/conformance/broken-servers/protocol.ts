@@ -1,15 +1,5 @@
-import {
-  error,
-  onCredentials,
-  onError,
-  onHeaders,
-  onMethod,
-  onRequest,
-  onResponse,
-  onStatus,
-  onTarget,
-  onText,
-} from './fault.ts';
+import { error, onCredentials, onError, onHeader, onMethod } from './fault.ts';
+import { onRequest, onResponse, onStatus, onTarget, onText } from './fault.ts';
 import type { Break, BrokenServers } from './fault.ts';
 
 /** Alters the challenges of the responses that have this status. */
@@ -19,7 +9,7 @@ function onChallenge(status: number, challenge: string): Break {
 
 /** Servers that are wrong about credentials, the order of checks, errors, methods, headers or their document. */
 export const brokenProtocols: BrokenServers = {
-  'auth-missing-challenge sends no WWW-Authenticate': onHeaders({ 'www-authenticate': null }),
+  'auth-missing-challenge sends no WWW-Authenticate': onHeader('www-authenticate', null),
   'auth-missing-challenge has another realm': onChallenge(401, 'Bearer realm="api"'),
   'auth-missing-challenge challenges for Basic credentials': onChallenge(401, 'Basic realm="plants"'),
   'auth-unknown-token never sends invalid_token': onChallenge(401, 'Bearer realm="plants"'),
@@ -61,10 +51,10 @@ export const brokenProtocols: BrokenServers = {
   'options-anonymous requires credentials for OPTIONS': onResponse((_, { method, headers }) =>
     method === 'OPTIONS' && !('authorization' in headers) ? { status: 401 } : {},
   ),
-  'header-no-store sends no Cache-Control': onHeaders({ 'cache-control': null }),
-  'header-nosniff sends no X-Content-Type-Options': onHeaders({ 'x-content-type-options': null }),
-  'header-content-type declares JSON as text': onHeaders({ 'content-type': 'text/plain' }),
-  'header-no-cookies sets a cookie': onHeaders({ 'set-cookie': 'session=1' }),
+  'header-no-store sends no Cache-Control': onHeader('cache-control', null),
+  'header-nosniff sends no X-Content-Type-Options': onHeader('x-content-type-options', null),
+  'header-content-type declares JSON as text': onHeader('content-type', 'text/plain'),
+  'header-no-cookies sets a cookie': onHeader('set-cookie', 'session=1'),
   'header-204-no-length sends a Content-Length with a 204': onStatus(204, { headers: { 'content-length': '0' } }),
   'openapi-200 has no OpenAPI document': onTarget('/openapi.json', '/swagger.json'),
   'openapi-version describes itself in another version': onText('"openapi":"3.1.0"', '"openapi":"3.0.3"'),
