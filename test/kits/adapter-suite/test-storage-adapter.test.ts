@@ -85,6 +85,7 @@ const tests = {
   reopen: 'a batch is all or nothing after reopen if',
   version: 'dataVersion changes with a commit of another adapter',
   laterCommits: 'commits after a failed batch survive reopen if',
+  close: 'close may be called during a commit and a list call, which then succeed or reject',
 };
 
 const unchanged = 'When a commit resolves, every later call must return its plants, unchanged and in order.';
@@ -110,11 +111,7 @@ const broken: readonly [adapter: string, test: string, said: string][] = [
   ['SortsIdsAsText', tests.order, "list(' ', after: undefined, limit: 1000) returned the plants in the wrong order."],
   ['MissesSmallIds', tests.create, `${unchanged} list('ada', after: undefined, limit: 1000) returned other plants.`],
   ['ListsForever', tests.create, nothingFollows],
-  [
-    'ListsUndefined',
-    tests.create,
-    'list resolved with undefined. It must resolve with { plants, hasMore }, an array and a boolean.',
-  ],
+  ['ListsUndefined', tests.create, 'list resolved with undefined. It must resolve with { plants, hasMore }, an array'],
   [
     'ListsArray',
     tests.create,
@@ -141,42 +138,22 @@ const broken: readonly [adapter: string, test: string, said: string][] = [
   ['LosesEmptyTag', tests.texts, unchanged],
   ['AcknowledgesEarly', 'list returns the plants of every resolved commit, even during another commit', 'every later'],
   ['ClosesOnce', 'a second call to close does nothing', 'It rejected with Error "The database is not open.".'],
-  [
-    'SortsUsersByUtf16',
-    tests.order,
-    `${unchanged} scan(after: undefined, limit: 1000) returned the plants in the wrong order.`,
-  ],
+  ['SortsUsersByUtf16', tests.order, 'scan(after: undefined, limit: 1000) returned the plants in the wrong order.'],
   ['ReversesPlants', tests.list, 'returned the plants in the wrong order.'],
   ['ReturnsNumber', tests.create, 'hasMore: 0 }. It must resolve with { plants, hasMore }, an array and a boolean.'],
   ['ForgetsOutcomes', tests.create, 'commit of 1 write resolved with []. It must resolve with 1 boolean.'],
-  [
-    'RejectsTakenId',
-    tests.create,
-    'commit must not reject unless the storage fails or the adapter is closed. It rejected',
-  ],
+  ['RejectsTakenId', tests.create, 'commit must not reject unless the storage fails or the adapter is closed. It'],
   ['NeverSettles', tests.create, 'commit did not settle within 1 second.'],
   ['LocksLocation', tests.isolated, 'failed with Error "EEXIST: file already exists" while another adapter was open.'],
   ['SharesPlants', 'two adapters can create plants with the same id', 'and their creates returned true and false.'],
   ['NeverWrites', `${tests.reopen} its write 4 of 7 throws when it is read`, reopened],
   ['ForgetsDeletes', `${tests.laterCommits} its write 4 of 7 throws when it is read`, reopened],
   ['TornLog', `${tests.laterCommits} the storage fails at a create in the middle`, reopened],
-  [
-    'RejectsTornLog',
-    `${tests.laterCommits} the storage fails at a delete in the middle`,
-    'be opened again: SyntaxError',
-  ],
+  ['RejectsTornLog', `${tests.laterCommits} the storage fails at a delete in the middle`, 'opened again: SyntaxError'],
   ['RepairsOnlyItsOwnLog', `${tests.reopen} the storage fails at a create in the middle`, reopened],
   ['LogsEachWrite', `${tests.reopen} the storage fails at a delete in the middle`, reopened],
-  [
-    'KeepsVersion',
-    tests.version,
-    'dataVersion returned 0 and, after a create by another adapter, 0. The number must be',
-  ],
-  [
-    'DropsCommitOnClose',
-    'close may be called during a commit and a list call, which then succeed or reject',
-    'A commit that succeeds must be',
-  ],
+  ['KeepsVersion', tests.version, 'dataVersion returned 0 and, after a create by another adapter, 0. The number must'],
+  ['DropsCommitOnClose', tests.close, 'A commit that succeeds must be durable'],
   ['ReturnsMaximumId', tests.version, 'dataVersion returned 2, 3 and, after a delete by another adapter, 3.'],
   ['CountsPlants', tests.version, 'dataVersion returned 2, 3 and, after a delete by another adapter, 2.'],
   ['AddsLengths', tests.version, 'and, after a create and its delete by another adapter, '],
@@ -232,4 +209,42 @@ describe('testStorageAdapter', () => {
       [noListPages, noDataVersion].map((reason) => `MyStorage has tests that pass without testing anything: ${reason}`),
     );
   });
+});
+
+describe('testStorageAdapter with an invalid option', () => {
+  const noop = (): void => undefined;
+  const invalid: readonly [options: object, message: string][] = [
+    [{ createLocation: 'a folder' }, 'createLocation must be a function'],
+    [{ persistent: undefined }, 'persistent must be true or false'],
+    [{ makeWriteFail: true }, 'makeWriteFail must be a function'],
+    [{ makePlantUnstorable: null }, 'makePlantUnstorable must be a function'],
+    [{ runner: null }, 'runner.describe must be a function'],
+    [{ runner: { describe: noop } }, 'runner.it must be a function'],
+    [{ runner: { describe: noop, it: Object.assign(() => 0, { skip: true }) } }, 'runner.it.skip must be a function'],
+    [{ timeoutMs: 0 }, 'timeoutMs must be an integer from 1 to 214748364'],
+    [{ timeoutMs: 214_748_365 }, 'timeoutMs must be an integer from 1 to 214748364'],
+  ];
+  for (const [options, message] of invalid) {
+    it(`throws "${message}" for ${inspect(options, { breakLength: Infinity })}`, () => {
+      const all = { ...optionsFor('MapStorage'), ...options };
+      assert.throws(testStorageAdapter.bind(undefined, 'MapStorage', all), { name: 'TypeError', message });
+    });
+  }
+});
+
+describe('testStorageAdapter with an invalid location', () => {
+  const open = (): MapStorage => new MapStorage(new Faults(''));
+  const invalid: readonly [location: unknown, message: string][] = [
+    [undefined, 'open of a location must be a function'],
+    [{ open: open() }, 'open of a location must be a function'],
+    [{ open, reopen: true }, 'reopen of a location must be a function'],
+    [{ open: () => undefined }, 'The result of open must be a storage adapter: it has no commit'],
+  ];
+  for (const [location, message] of invalid) {
+    it(`fails with "${message}" for ${inspect(location, { depth: 0 })}`, async () => {
+      const createLocation = (): StorageLocation => location as StorageLocation;
+      const { failures } = await runSuite('MapStorage', { createLocation, persistent: false });
+      assert.ok(failures.get(tests.create)?.includes(`TypeError: ${message}`), inspect(failures));
+    });
+  }
 });
