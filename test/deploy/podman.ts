@@ -30,14 +30,15 @@ const runFlags = ['--ulimit=nofile=1024:1024', '--ulimit=nproc=1024:1024', '--cg
 export class Podman {
   /** A temporary folder for the test. */
   readonly folder: string;
-  readonly #command: readonly string[];
+  /** The arguments of nsenter that run Podman. */
+  readonly #args: readonly string[];
 
   private constructor(folder: string, holderPid: number) {
     const namespaces = `/proc/${holderPid}/ns`;
-    const enter = ['nsenter', `--mount=${namespaces}/mnt`, `--pid=${namespaces}/pid_for_children`];
+    const enter = [`--mount=${namespaces}/mnt`, `--pid=${namespaces}/pid_for_children`];
     const storage = ['--root', join(folder, 'storage'), '--runroot', join(folder, 'run'), '--log-level=fatal'];
     this.folder = folder;
-    this.#command = [...enter, 'podman', ...storage];
+    this.#args = [...enter, 'podman', ...storage];
   }
 
   /** Prepares Podman. If it cannot be used on this machine, the test is skipped with the reason. */
@@ -64,22 +65,18 @@ export class Podman {
 
   /** Returns whether Podman can run an image here. If it cannot, the test is skipped with the reason. */
   async canRun(t: TestContext, image: string): Promise<boolean> {
-    const [program, ...args] = this.#command;
-    const { code, stderr } = await runProgram(program ?? '', [...args, 'run', '--rm', ...runFlags, image, 'env']);
+    const { code, stderr } = await runProgram('nsenter', [...this.#args, 'run', '--rm', ...runFlags, image, 'env']);
     if (code !== 0) t.skip(`podman cannot run a container here: ${stderr.trim()}`);
     return code === 0;
   }
 
   /** Runs Podman until it ends, asserts that it succeeds, and returns its standard output. */
   run(...args: string[]): Promise<string> {
-    const [program, ...first] = this.#command;
-    return runSuccessfully(program ?? '', [...first, ...args]);
+    return runSuccessfully('nsenter', [...this.#args, ...args]);
   }
 
   /** Starts a container. The process ends with the exit code of the container. */
   startContainer(...args: string[]): ChildProcess {
-    const [program, ...first] = this.#command;
-    const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe'];
-    return spawn(program ?? '', [...first, 'run', ...runFlags, ...args], { stdio });
+    return spawn('nsenter', [...this.#args, 'run', ...runFlags, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   }
 }

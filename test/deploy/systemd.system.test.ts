@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts';
 import { runSuccessfully } from '../support/run-program.ts';
 import { root } from '../support/sources.ts';
 import { hasProgram } from '../support/system-fault.ts';
-import { InstalledService } from './installed-service.ts';
+import { create, installService } from './installed-service.ts';
 
 const folder = join(root, 'deploy/systemd');
 
@@ -59,13 +59,9 @@ describe('deploy/systemd', () => {
   });
 
   it('keeps one backup for each day of the week, and replaces it only by a complete one', async (t) => {
-    const service = await InstalledService.install(t);
-    const server = await service.start(t);
+    const service = await installService(t);
+    const server = await service.start();
     const token = await service.firstToken();
-    const create = async (plant: { id: number; name: string }): Promise<void> => {
-      const body = JSON.stringify(plant);
-      assert.equal((await callService(server.url, 'POST', '/plants', { token, body })).status, 200);
-    };
     const backups = join(service.state, '../backups');
     await mkdir(backups);
     const script = await backupScript(service.state, backups);
@@ -76,7 +72,7 @@ describe('deploy/systemd', () => {
       return Array.from(stdout.matchAll(/"name":"(\w+)"/g), ([, name = '']) => name);
     };
 
-    await create({ id: 1, name: 'Fern' });
+    assert.equal((await create(server, token, { id: 1, name: 'Fern' })).status, 200);
     assert.equal(await run(), 0);
     const files = (await readdir(backups)).sort();
     assert.match(files.join(' '), /^plants-[1-7]\.db tokens\.json$/);
@@ -87,7 +83,7 @@ describe('deploy/systemd', () => {
       await readFile(join(service.state, 'tokens.json'), 'utf8'),
     );
 
-    await create({ id: 2, name: 'Moss' });
+    assert.equal((await create(server, token, { id: 2, name: 'Moss' })).status, 200);
     // Files may have one block, so that the backup fails as on a full disk.
     assert.notEqual(await run('ulimit -f 1;'), 0);
     assert.deepEqual(await namesIn(backup), ['Fern']);
@@ -101,15 +97,14 @@ describe('deploy/systemd', () => {
 
   it('permits every system call of the server', async (t) => {
     if (!hasProgram(t, 'strace') || !hasProgram(t, 'systemd-analyze')) return;
-    const service = await InstalledService.install(t);
+    const service = await installService(t);
     const trace = join(service.state, 'trace');
     // -D makes the server the child, and strace its tracer.
-    const server = await service.start(t, ['strace', '-D', '-f', '-o', trace]);
+    const server = await service.start(['strace', '-D', '-f', '-o', trace]);
     const token = await service.firstToken();
     // Over 4000 pages of WAL, after which SQLite makes a checkpoint.
     for (let id = 1; id <= 300; id++) {
-      const body = JSON.stringify({ id, name: 'x'.repeat(60_000), tag: 'y' });
-      assert.equal((await callService(server.url, 'POST', '/plants', { token, body })).status, 200);
+      assert.equal((await create(server, token, { id, name: 'x'.repeat(60_000), tag: 'y' })).status, 200);
     }
     assert.ok((await stat(join(service.state, 'plants.db'))).size > 2 ** 20, 'no checkpoint');
     assert.equal((await callService(server.url, 'GET', '/plants', { token })).status, 200);

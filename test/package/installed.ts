@@ -1,11 +1,10 @@
 import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after } from 'node:test';
 import { root } from '../support/sources.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import type { HasAfter } from '../support/temporary-folder.ts';
-import { pack } from './pack.ts';
-import { run } from './run-to-end.ts';
+import { pack, run } from './pack.ts';
 
 // The tests copy one installation, because `npm install` is slow.
 const installed = await temporaryFolder({ after });
@@ -20,10 +19,11 @@ export async function installPackage(t: HasAfter): Promise<string> {
   return folder;
 }
 
-/** Makes `@types/node` available to the programs in a folder. */
-export async function installNodeTypes(folder: string): Promise<void> {
-  await mkdir(join(folder, 'node_modules/@types'));
-  for (const name of ['@types/node', 'undici-types']) {
-    await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name), 'dir');
+/** Makes `@types/node` and other packages of this repository available to the programs in a folder. */
+export async function linkTypes(folder: string, ...others: readonly string[]): Promise<void> {
+  for (const name of ['@types/node', 'undici-types', ...others]) {
+    const link = join(folder, 'node_modules', name);
+    await mkdir(dirname(link), { recursive: true });
+    await symlink(join(root, 'node_modules', name), link, 'dir');
   }
 }

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readDocument } from '../support/documents.ts';
 import { entries } from './entries.ts';
-import { manifest } from './manifest.ts';
+
+const manifest = JSON.parse(await readDocument('package.json')) as {
+  readonly exports: Readonly<Record<string, string>>;
+  readonly allowScripts: Readonly<Record<string, boolean>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta: Readonly<Record<string, object>>;
+};
 
 interface Lockfile {
   readonly packages: Readonly<Record<string, { hasInstallScript?: boolean }>>;

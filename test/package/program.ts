@@ -5,16 +5,12 @@ import type { Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { copyPlants, errorTable, MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
-import type { ErrorCode, JsonPage, ListOptions, NewPlant, StorageAdapter, StoredPlant } from '../../src/index.ts';
+import type { ErrorCode, StorageAdapter } from '../../src/index.ts';
 import { createFetchHandler } from '../../src/fetch.ts';
 import { createPlantServer, createRequestListener, drainServer, openApiDocument } from '../../src/http.ts';
-import type { Authenticate, ServiceListener, ServiceOptions } from '../../src/http.ts';
 import { PostgresStorage } from '../../src/postgres.ts';
-import type { PostgresPool, PostgresStorageOptions } from '../../src/postgres.ts';
 import { SqliteStorage } from '../../src/sqlite.ts';
-import type { SqliteStorageOptions } from '../../src/sqlite.ts';
 import { testStorageAdapter } from '../../src/testing.ts';
-import type { TestRunner } from '../../src/testing.ts';
 import { createTokenFileAuthenticator } from '../../src/tokens.ts';
 
 async function codeOf(work: Promise<unknown>): Promise<ErrorCode | undefined> {
@@ -28,13 +24,12 @@ async function codeOf(work: Promise<unknown>): Promise<ErrorCode | undefined> {
 
 async function embed(storage: StorageAdapter): Promise<string> {
   const store = new PlantStore({ storage });
-  const fern: NewPlant = { id: 9007199254740993n, name: 'Fern', tag: 'indoor' };
+  const fern = { id: 9007199254740993n, name: 'Fern', tag: 'indoor' };
   await store.createPlant('ada', fern);
   const code = await codeOf(store.createPlant('ada', fern));
   const copied = await copyPlants(storage, new MemoryStorage());
-  const options: ListOptions = { limit: 1 };
-  const plants: StoredPlant[] = await store.listPlants('ada', options);
-  const page: JsonPage = await store.listPage('ada', options);
+  const plants = await store.listPlants('ada', { limit: 1 });
+  const page = await store.listPage('ada', { limit: 1 });
   await store.close();
   const status = code === undefined ? 0 : errorTable[code].status;
   return `${String(plants[0]?.id)} ${code ?? ''} ${status} ${copied.added} ${page.json}`;
@@ -53,10 +48,8 @@ async function call(server: Server): Promise<string> {
 
 async function serve(): Promise<string> {
   const store = new PlantStore({ storage: new MemoryStorage() });
-  const authenticate: Authenticate = (token) => ({ user: token });
-  const options: ServiceOptions = { authenticate };
-  const listener: ServiceListener = createRequestListener(store, options);
-  const mounted = createServer(listener);
+  const options = { authenticate: (token: string) => ({ user: token }) };
+  const mounted = createServer(createRequestListener(store, options));
   const server = createPlantServer(store, options);
   const lists = [await call(server), await call(mounted)];
   const handler = createFetchHandler(store, options);
@@ -72,26 +65,23 @@ async function serve(): Promise<string> {
 /** Runs the suite for adapters on MemoryStorage, and returns how many tests have passed. */
 async function runSuite(): Promise<number> {
   const tests: (() => Promise<void>)[] = [];
-  const runner: TestRunner = {
-    describe: (_, body) => {
-      body();
-    },
-    it: (_, body) => tests.push(body),
-  };
   testStorageAdapter('MemoryStorage', {
     createLocation: () => ({ open: () => new MemoryStorage() }),
     persistent: false,
-    runner,
+    runner: {
+      describe: (_, body) => {
+        body();
+      },
+      it: (_, body) => tests.push(body),
+    },
   });
   for (const test of tests) await test();
   return tests.length;
 }
 
 async function queryPostgres(): Promise<string> {
-  const fail = (): Promise<never> => Promise.reject(new Error('This program has no database'));
-  const pool: PostgresPool = { query: fail };
-  const options: PostgresStorageOptions = { pool };
-  const store = new PlantStore({ storage: new PostgresStorage(options) });
+  const pool = { query: () => Promise.reject(new Error('This program has no database')) };
+  const store = new PlantStore({ storage: new PostgresStorage({ pool }) });
   return (await codeOf(store.listPlants('ada'))) ?? '';
 }
 
@@ -107,8 +97,7 @@ function openMissingTokenFile(): string {
 async function main(): Promise<void> {
   // The suite prints a note of its own.
   const tests = await runSuite();
-  const options: SqliteStorageOptions = { busyTimeoutMs: 1000, commitThread: false };
-  console.log('embedded:', await embed(new SqliteStorage('plants.db', options)));
+  console.log('embedded:', await embed(new SqliteStorage('plants.db', { busyTimeoutMs: 1000, commitThread: false })));
   console.log('served:', await serve());
   console.log('suite:', tests > 0 ? 'passed' : 'no tests');
   console.log('PostgreSQL:', await queryPostgres());

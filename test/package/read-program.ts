@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import ts from 'typescript';
 import { readDocument } from '../support/documents.ts';
 import { entries, moduleOf, specifierOf } from './entries.ts';
-import { run } from './run-to-end.ts';
+import { run } from './pack.ts';
 
 /** The last lines that the program in program.ts prints. */
 const programOutput = `embedded: 9007199254740993 id_taken 400 1 [{"name":"Fern","tag":"indoor"}]

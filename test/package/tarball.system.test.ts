@@ -5,22 +5,29 @@ import { dirname, join, relative } from 'node:path';
 import { describe, it } from 'node:test';
 import { listDocs, readDocument } from '../support/documents.ts';
 import { root } from '../support/sources.ts';
+import { entries, moduleOf } from './entries.ts';
 import { pack } from './pack.ts';
-import { manifest } from './manifest.ts';
 
 const { size, files } = await pack('--dry-run');
 const paths = files.map(({ path }) => path);
+
+/** Returns what a file of `dist` imports: other files, and modules of Node.js. */
+async function importsOf(path: string): Promise<string[]> {
+  const code = (await readDocument(path)).replace(/\/\*[\s\S]*?\*\//g, '');
+  const imports = code.matchAll(/(?:\bfrom\s+|\bimport(?:\s+|\s*\(\s*))['"]([^'"]+)['"]/g);
+  return Array.from(imports, ([, specifier = '']) => {
+    if (!specifier.startsWith('.')) return specifier;
+    const imported = join(dirname(path), specifier);
+    // Declarations keep the extension .ts, for which TypeScript reads the .d.ts file.
+    return path.endsWith('.d.ts') ? imported.replace(/\.[jt]s$/, '.d.ts') : imported;
+  });
+}
 
 /** Returns files, what they import, what the imported files import, and so on. */
 async function reachedFrom(files: readonly string[]): Promise<string[]> {
   const reached = new Set(files);
   for (const path of reached) {
-    if (isBuiltin(path)) continue;
-    for (const [, specifier = ''] of (await readDocument(path)).matchAll(/\bfrom\s+['"]([^'"]+)['"]/g)) {
-      const imported = specifier.startsWith('.') ? join(dirname(path), specifier) : specifier;
-      // Declarations keep the extension .ts, for which TypeScript reads the .d.ts file.
-      reached.add(path.endsWith('.d.ts') ? imported.replace(/\.[jt]s$/, '.d.ts') : imported);
-    }
+    if (!isBuiltin(path)) for (const imported of await importsOf(path)) reached.add(imported);
   }
   return [...reached];
 }
@@ -40,26 +47,13 @@ describe('tarball', () => {
     }
     assert.deepEqual(paths.filter((path) => !path.startsWith('dist/')).sort(), expected.sort());
     assert.deepEqual(
-      paths.filter((path) => path.startsWith('dist/') && !/\.(?:js|d\.ts)$/.test(path)),
+      paths.filter((path) => /^dist\/(?:.*\.test\.|(?!.*\.(?:js|d\.ts)$))/.test(path)),
       [],
     );
-    assert.deepEqual(
-      paths.filter((path) => /^dist\/.*\.test\.|tsbuildinfo/.test(path)),
-      [],
-    );
-  });
-
-  it('contains a file and its types for each export', () => {
-    for (const target of Object.values(manifest.exports)) {
-      const path = target.replace('./', '');
-      assert.ok(paths.includes(path), path);
-      if (path.endsWith('.js')) assert.ok(paths.includes(path.replace(/\.js$/, '.d.ts')), `${path} has no types`);
-    }
   });
 
   it('contains the declarations that those of the exports import, and no others', async () => {
-    const entries = Object.values(manifest.exports).filter((target) => target.endsWith('.js'));
-    const reached = await reachedFrom(entries.map((target) => target.replace('./', '').replace(/\.js$/, '.d.ts')));
+    const reached = await reachedFrom(entries.map((entry) => `dist/${moduleOf(entry)}.d.ts`));
     assert.deepEqual(
       paths.filter((path) => path.endsWith('.d.ts')).sort(),
       reached.filter((path) => !isBuiltin(path)).sort(),
@@ -75,22 +69,11 @@ describe('tarball', () => {
     );
   });
 
-  it('contains a bin that starts with the shebang of node', async () => {
-    for (const path of Object.values(manifest.bin)) {
-      assert.ok(paths.includes(path), path);
-      assert.ok((await readDocument(path)).startsWith('#!/usr/bin/env node\n'), path);
-    }
-  });
-
   it('imports only its own files and the modules of Node.js, in code and in types', async () => {
     for (const path of paths.filter((each) => each.startsWith('dist/'))) {
-      const code = (await readDocument(path)).replace(/\/\*[\s\S]*?\*\//g, '');
-      for (const [, specifier = ''] of code.matchAll(/(?:\bfrom\s+|\bimport(?:\s+|\s*\(\s*))['"]([^'"]+)['"]/g)) {
-        if (specifier.startsWith('node:') && isBuiltin(specifier)) continue;
-        const imported = join(dirname(path), specifier);
-        // Declarations keep the extension .ts, for which TypeScript reads the .d.ts file.
-        const file = path.endsWith('.d.ts') ? imported.replace(/\.[jt]s$/, '.d.ts') : imported;
-        assert.ok(specifier.startsWith('.') && paths.includes(file), `${path} imports ${specifier}`);
+      for (const imported of await importsOf(path)) {
+        const isNode = imported.startsWith('node:') && isBuiltin(imported);
+        assert.ok(isNode || paths.includes(imported), `${path} imports ${imported}`);
       }
     }
   });

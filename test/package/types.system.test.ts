@@ -6,19 +6,16 @@ import type { TestContext } from 'node:test';
 import { root } from '../support/sources.ts';
 import { findProgram } from '../support/installed-program.ts';
 import { entries, moduleOf, specifierOf } from './entries.ts';
-import { installNodeTypes, installPackage } from './installed.ts';
+import { installPackage, linkTypes } from './installed.ts';
 import { assertProgramRuns, readProgram } from './read-program.ts';
-import { run, runToEnd } from './run-to-end.ts';
+import { run, runToEnd } from './pack.ts';
 
-interface Compiler {
-  readonly version: string;
-  readonly find: (t: TestContext) => string | undefined;
-}
-
-/** The oldest version that reads the declarations: older ones do not have the library `esnext.disposable`. */
-const oldest: Compiler = { version: '5.2', find: (t) => findProgram(t, 'package', 'typescript-5/bin/tsc') };
-const pinned: Compiler = { version: '6.0', find: () => join(root, 'node_modules/typescript/bin/tsc') };
-const newest: Compiler = { version: '7.0', find: (t) => findProgram(t, 'package', 'typescript-7/bin/tsc') };
+/** The compilers by version. TypeScript 5.1 and older do not have the library `esnext.disposable`. */
+const compilers: Readonly<Record<string, (t: TestContext) => string | undefined>> = {
+  '5.2': (t) => findProgram(t, 'package', 'typescript-5/bin/tsc'),
+  '6.0': () => join(root, 'node_modules/typescript/bin/tsc'),
+  '7.0': (t) => findProgram(t, 'package', 'typescript-7/bin/tsc'),
+};
 
 const nodenext = ['--module', 'nodenext'];
 const bundler = ['--module', 'esnext', '--moduleResolution', 'bundler'];
@@ -32,7 +29,7 @@ const programs: readonly (readonly [name: string, file: string, flags: readonly 
 ];
 
 describe('types of the package', () => {
-  for (const { version, find } of [oldest, pinned, newest]) {
+  for (const [version, find] of Object.entries(compilers)) {
     for (const [name, file, flags, output] of programs) {
       // TypeScript 5.2 does not let CommonJS import ES modules.
       if (version === '5.2' && file === 'program.cts') continue;
@@ -40,7 +37,7 @@ describe('types of the package', () => {
         const tsc = find(t);
         if (tsc === undefined) return;
         const folder = await installPackage(t);
-        await installNodeTypes(folder);
+        await linkTypes(folder);
         await writeFile(join(folder, file), await readProgram());
         await run(folder, process.execPath, [tsc, ...options, ...flags, file]);
         if (output !== undefined) await assertProgramRuns(folder, output);
@@ -52,7 +49,7 @@ describe('types of the package', () => {
     const { needsNodeTypes } = entry;
     // One program for each entry, because a reference to types in one file applies to all files of its program.
     it(`of ${specifierOf(entry)} ${needsNodeTypes ? 'need' : 'do not need'} @types/node, and no setting`, async (t) => {
-      const tsc = newest.find(t);
+      const tsc = compilers['7.0']?.(t);
       if (tsc === undefined) return;
       const folder = await installPackage(t);
       const file = `${moduleOf(entry)}.ts`;
@@ -63,7 +60,7 @@ describe('types of the package', () => {
         const { code, stdout } = await runToEnd(folder, process.execPath, args);
         assert.notEqual(code, 0);
         assert.match(stdout, /Cannot find type definition file for 'node'/);
-        await installNodeTypes(folder);
+        await linkTypes(folder);
       }
       await run(folder, process.execPath, args);
     });
