@@ -9,11 +9,11 @@ import { eventuallyEqual } from '../support/eventually.ts';
 import { authenticateByName, startHeldService, startService } from '../support/service.ts';
 import { arePackagesInstalled, examples } from './program.ts';
 
+// The packages and their types are installed only with the examples.
 interface SpanContext {
   readonly traceId: string;
   readonly spanId: string;
 }
-
 interface Span {
   readonly name: string;
   readonly status: { readonly code: number };
@@ -23,13 +23,10 @@ interface Span {
   readonly events: readonly { readonly attributes: Readonly<Record<string, unknown>> }[];
   spanContext(): SpanContext;
 }
-
 interface Exporter {
   getFinishedSpans(): Span[];
   reset(): void;
 }
-
-// The packages and their types are installed only with the examples.
 interface Sdk {
   readonly InMemorySpanExporter: new () => Exporter;
   readonly SimpleSpanProcessor: new (exporter: Exporter) => object;
@@ -37,30 +34,25 @@ interface Sdk {
 interface Api {
   readonly trace: { getActiveSpan(): Pick<Span, 'spanContext'> | undefined };
 }
-interface Example {
-  readonly tracePlants: (spanProcessors: object[]) => void;
-}
 
 const load = createRequire(join(examples, 'package.json'));
-
-/** Runs the example in this process, and returns where it exports its spans. */
-async function startTracing(): Promise<Exporter> {
-  const { InMemorySpanExporter, SimpleSpanProcessor } = load('@opentelemetry/sdk-trace-node') as Sdk;
-  const exporter = new InMemorySpanExporter();
-  const { tracePlants } = (await import(pathToFileURL(join(examples, 'opentelemetry.ts')).href)) as Example;
-  tracePlants([new SimpleSpanProcessor(exporter)]);
-  return exporter;
-}
 
 function activeSpanId(): string | undefined {
   return (load('@opentelemetry/api') as Api).trace.getActiveSpan()?.spanContext().spanId;
 }
 
-let started: Promise<Exporter> | undefined;
+let exporter: Exporter | undefined;
 
-/** Returns where the example exports its spans. It can be started only once. */
-async function tracing(): Promise<Exporter> {
-  const exporter = await (started ??= startTracing());
+/** Runs the example in this process, and returns where it exports its spans. It can be started only once. */
+async function startTracing(): Promise<Exporter> {
+  if (exporter === undefined) {
+    const { InMemorySpanExporter, SimpleSpanProcessor } = load('@opentelemetry/sdk-trace-node') as Sdk;
+    exporter = new InMemorySpanExporter();
+    const { tracePlants } = (await import(pathToFileURL(join(examples, 'opentelemetry.ts')).href)) as {
+      tracePlants: (spanProcessors: object[]) => void;
+    };
+    tracePlants([new SimpleSpanProcessor(exporter)]);
+  }
   exporter.reset();
   return exporter;
 }
@@ -86,7 +78,7 @@ const idsOf = ({ traceId, spanId }: SpanContext): SpanContext => ({ traceId, spa
 describe('examples/frameworks/opentelemetry.ts', () => {
   it('makes each request a child of its client, and links each commit to the requests that share it', async (t) => {
     if (!arePackagesInstalled(t)) return;
-    const exporter = await tracing();
+    const tracing = await startTracing();
     const activeByUser = new Map<string, string | undefined>();
     const authenticate: Authenticate = (token) => {
       activeByUser.set(token, activeSpanId());
@@ -106,31 +98,26 @@ describe('examples/frameworks/opentelemetry.ts', () => {
     }
     release();
     assert.deepEqual(await Promise.all(statuses), [200, 200, 200]);
-    await eventuallyEqual(() => exporter.getFinishedSpans().length, 5);
+    await eventuallyEqual(() => tracing.getFinishedSpans().length, 5);
 
-    const spans = exporter.getFinishedSpans();
+    const spans = tracing.getFinishedSpans();
     const requests = users.map((user) => {
       const isOfUser = (span: Span): boolean => span.parentSpanContext?.spanId === clientOf(user).spanId;
       return spans.find(isOfUser) ?? assert.fail(user);
     });
     assert.equal(requests[0]?.name, 'POST /plants');
+    const contexts = requests.map((span) => idsOf(span.spanContext()));
+    const expected = users.map((user) => ({ traceId: clientOf(user).traceId, spanId: activeByUser.get(user) }));
+    assert.deepEqual(contexts, expected);
+    const [first, ...others] = contexts;
     const commits = spans.filter(({ name }) => name === 'commit');
-    assert.deepEqual(
-      requests.map((span) => span.spanContext().traceId),
-      users.map((user) => clientOf(user).traceId),
-    );
-    assert.deepEqual(
-      requests.map((span) => span.spanContext().spanId),
-      users.map((user) => activeByUser.get(user)),
-    );
-    const [first, ...others] = requests.map((span) => idsOf(span.spanContext()));
-    assert.deepEqual(
-      commits.map(({ links }) => links.map(({ context }) => idsOf(context))),
-      [[first], others],
-    );
     assert.deepEqual(
       commits.map((span) => [span.spanContext().spanId, span.parentSpanContext]),
       activeInStorage.map((id) => [id, undefined]),
+    );
+    assert.deepEqual(
+      commits.map(({ links }) => links.map(({ context }) => idsOf(context))),
+      [[first], others],
     );
     assert.deepEqual(requests[0].attributes, {
       'http.request.method': 'POST',
@@ -141,13 +128,13 @@ describe('examples/frameworks/opentelemetry.ts', () => {
 
   it('marks a failed commit and its request as errors', async (t) => {
     if (!arePackagesInstalled(t)) return;
-    const exporter = await tracing();
+    const tracing = await startTracing();
     const storage = new MemoryStorage();
     storage.commit = () => Promise.reject(new Error('The disk failed'));
     const { url } = await startService(t, { storage });
     assert.equal(await create(url, 'ada'), 503);
-    await eventuallyEqual(() => exporter.getFinishedSpans().length, 2);
-    for (const { name, status, events } of exporter.getFinishedSpans()) {
+    await eventuallyEqual(() => tracing.getFinishedSpans().length, 2);
+    for (const { name, status, events } of tracing.getFinishedSpans()) {
       assert.deepEqual([status.code, events[0]?.attributes['exception.type']], [2, 'storage_unavailable'], name);
     }
   });
