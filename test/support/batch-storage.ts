@@ -8,7 +8,6 @@ import { create } from './writes.ts';
 /** A MemoryStorage with `listPages` that records its batches. */
 export class BatchStorage extends MemoryStorage {
   readonly batches: PageRequest[][] = [];
-  /** The number of batches that are being read. */
   running = 0;
   /** Called after a batch has been read, before its pages are returned. */
   afterRead: (requests: readonly PageRequest[]) => Promise<void> = async () => undefined;
@@ -44,12 +43,10 @@ export async function openQueue(
   return { storage, queue: new ReadQueue(storage, undefined) };
 }
 
-/** Returns a request for a page. */
 export function request(user: string, limit: number, after?: bigint): PageRequest {
   return { user, after, limit };
 }
 
-/** Returns the names of the plants in a page. */
 export function namesIn({ json }: JsonPage): string[] {
   return (JSON.parse(json) as { name: string }[]).map(({ name }) => name);
 }
@@ -61,7 +58,6 @@ interface CachedQueue {
   readonly version: { read: () => number };
 }
 
-/** Creates a queue with a cache. */
 export function withCache(storage: StorageAdapter): CachedQueue {
   const version = { read: () => 0 };
   const cache = new PageCache({ maxText: 100_000, dataVersion: () => version.read() });

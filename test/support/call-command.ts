@@ -1,6 +1,7 @@
 import { run } from '../../src/tools/cli/run.ts';
 import { captureStream } from './capture-stream.ts';
 import type { CommandContext } from './command-line.ts';
+import { commandEnvironment } from './run-program.ts';
 import type { Finished } from './run-program.ts';
 
 let previous: Promise<unknown> = Promise.resolve();
@@ -17,8 +18,7 @@ export function callCommand(args: string[], context: Pick<CommandContext, 'cwd' 
 
 async function callNow(args: string[], { cwd, env }: Pick<CommandContext, 'cwd' | 'env'>): Promise<Finished> {
   const before = { cwd: process.cwd(), env: process.env, title: process.title };
-  const { PATH = '', NODE_V8_COVERAGE } = process.env;
-  process.env = { PATH, ...(NODE_V8_COVERAGE !== undefined && { NODE_V8_COVERAGE }), ...env };
+  process.env = commandEnvironment(env);
   process.chdir(cwd);
   const [stdout, stderr] = [captureStream(process.stdout), captureStream(process.stderr)];
   try {

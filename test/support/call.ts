@@ -9,7 +9,6 @@ export interface Call {
   readonly headers?: Record<string, string>;
 }
 
-/** A response. */
 export interface Answered {
   readonly status: number;
   readonly headers: Headers;
@@ -50,7 +49,6 @@ export function outcome({ status, error }: Answered): [status: number, error: nu
   return [status, error];
 }
 
-/** Returns the names in a list. */
 export function namesIn({ json }: Answered): string[] {
   return (json as { name: string }[]).map(({ name }) => name);
 }

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
-import type { ChildProcessByStdio } from 'node:child_process';
+import type { ChildProcessByStdio, StdioOptions } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { finish } from './run-program.ts';
+import { commandEnvironment, finish } from './run-program.ts';
 import type { Finished } from './run-program.ts';
 import { untilListening } from './server-process.ts';
 import type { ServerProcess } from './server-process.ts';
@@ -20,12 +20,10 @@ export interface CommandContext {
   readonly maxOpenFiles?: number;
 }
 
-/** Starts `plant-store`. */
 export function spawnCommand(
   args: string[],
-  { cwd, env = {}, stdin = '/dev/null', maxOpenFiles }: CommandContext,
+  { cwd, env, stdin = '/dev/null', maxOpenFiles }: CommandContext,
 ): ChildProcessByStdio<null, Readable, Readable> {
-  const { PATH = '', NODE_V8_COVERAGE } = process.env;
   const input = openSync(resolve(cwd, stdin), 'r');
   try {
     const node = [...plantStore, ...args];
@@ -33,11 +31,8 @@ export function spawnCommand(
       maxOpenFiles === undefined
         ? [process.execPath, node]
         : ['prlimit', [`--nofile=${maxOpenFiles}:${maxOpenFiles}`, process.execPath, ...node]];
-    return spawn(program, programArgs, {
-      cwd,
-      env: { PATH, ...(NODE_V8_COVERAGE !== undefined && { NODE_V8_COVERAGE }), ...env },
-      stdio: [input, 'pipe', 'pipe'],
-    }) as ChildProcessByStdio<null, Readable, Readable>;
+    const options = { cwd, env: commandEnvironment(env), stdio: [input, 'pipe', 'pipe'] as StdioOptions };
+    return spawn(program, programArgs, options) as ChildProcessByStdio<null, Readable, Readable>;
   } finally {
     closeSync(input);
   }

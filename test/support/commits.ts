@@ -12,7 +12,6 @@ export class Commits {
     return new Promise((resolve, reject) => this.#pending.push({ resolve, reject }));
   };
 
-  /** The number of writes in each batch. */
   get sizes(): number[] {
     return this.batches.map(({ length }) => length);
   }

@@ -1,6 +1,5 @@
 import { MemoryStorage } from '../../src/index.ts';
 
-/** A storage whose calls wait until they are released. */
 export interface HeldStorage {
   readonly storage: MemoryStorage;
   /** Lets all waiting and later calls continue. */

@@ -5,16 +5,9 @@ type Event = 'start' | 'end' | 'asyncStart' | 'asyncEnd' | 'error';
 
 /** Subscribes to a tracing channel until the end of a test. */
 function observe(t: HasAfter, channel: string, onEvent: (event: Event, message: unknown) => void): void {
-  const on = (event: Event) => (message: unknown) => {
-    onEvent(event, message);
-  };
-  const subscribers = {
-    start: on('start'),
-    end: on('end'),
-    asyncStart: on('asyncStart'),
-    asyncEnd: on('asyncEnd'),
-    error: on('error'),
-  };
+  const on = (event: Event) => onEvent.bind(undefined, event);
+  const [start, end, error] = [on('start'), on('end'), on('error')];
+  const subscribers = { start, end, asyncStart: on('asyncStart'), asyncEnd: on('asyncEnd'), error };
   tracingChannel(channel).subscribe(subscribers);
   t.after(() => {
     tracingChannel(channel).unsubscribe(subscribers);
@@ -30,7 +23,6 @@ export function messagesOf<Message>(t: HasAfter, channel: string): Message[] {
   return messages;
 }
 
-/** Returns the names of the events so far. */
 export function eventsOf(t: HasAfter, channel: string): Event[] {
   const events: Event[] = [];
   observe(t, channel, (event) => {

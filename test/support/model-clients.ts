@@ -1,24 +1,22 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from './eventually.ts';
 import { tagOf } from './plant-model.ts';
 import type { ListedPlant, ModelKey, PlantModel } from './plant-model.ts';
 
-/** A complete response. */
-interface HttpAnswer {
+interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-/** Options of {@link startModelClients}. */
 export interface ModelClientOptions {
   /** The servers. Each request is sent to any of them. */
   readonly urls: readonly string[];
-  /** The token of each user. */
   readonly tokens: ReadonlyMap<string, string>;
   readonly clients: number;
   /** The number of ids that each client uses for each user; default 30. */
@@ -33,11 +31,9 @@ export interface ModelClientOptions {
 export interface ModelClients {
   /** The number of responses so far, by status. 0 counts requests without a response. */
   readonly statuses: Map<number, number>;
-  /** Descriptions of incorrect responses. */
   readonly problems: string[];
   /** The longest time between two acknowledgements, and from a request to its response, in milliseconds. */
   readonly longest: { gapMs: number; requestMs: number };
-  /** Returns the number of acknowledged creates and deletes. */
   acknowledged(): number;
   /** Resolves when this many more writes are acknowledged. Rejects after `withinMs` milliseconds. */
   acknowledgeMore(count: number, withinMs: number): Promise<void>;
@@ -68,17 +64,9 @@ export function startModelClients(
     const states = model.states(key);
     const isCreate = random() < (states.includes(undefined) ? 0.9 : 0.1);
     const name = isCreate ? model.newName(key) : undefined;
-    const authorization = `Bearer ${tokens.get(key.user) ?? ''}`;
-    const answer =
-      name === undefined
-        ? await exchange(agent, `${url}/plants/${key.id}`, 'DELETE', authorization)
-        : await exchange(
-            agent,
-            `${url}/plants`,
-            'POST',
-            authorization,
-            JSON.stringify({ id: key.id, name, tag: tagOf(name) }),
-          );
+    const body = name === undefined ? undefined : JSON.stringify({ id: key.id, name, tag: tagOf(name) });
+    const target = isCreate ? '/plants' : `/plants/${key.id}`;
+    const answer = await send(agent, url + target, tokens.get(key.user) ?? '', body);
     if (answer === 'refused') return answer;
     if (answer === undefined) {
       if (!isUnansweredUndone()) model.allow(key, name);
@@ -98,7 +86,7 @@ export function startModelClients(
       model.settle(key, [undefined]);
     } else if (answer.status === 503) {
       model.allow(key, name);
-      if (answer.headers['retry-after'] === undefined || !isError(answer.body, 50300)) {
+      if (answer.headers['retry-after'] === undefined || !/^\{"error":50300,"message":"[^"]+"\}$/.test(answer.body)) {
         problems.push(`503 with ${JSON.stringify(answer.headers)} ${answer.body}`);
       }
     } else {
@@ -152,7 +140,6 @@ export function startModelClients(
   };
 }
 
-/** Lists all plants of a user over HTTP. */
 export async function listAll(url: string, token: string): Promise<ListedPlant[]> {
   const response = await fetch(`${url}/plants`, { headers: { authorization: `Bearer ${token}` } });
   if (response.status !== 200) throw new Error(`A list failed with ${response.status}: ${await response.text()}`);
@@ -163,37 +150,23 @@ function describe(states: readonly (string | undefined)[]): string {
   return states.map((state) => state ?? 'absent').join(' or ');
 }
 
-function isError(body: string, error: number): boolean {
-  const parsed = JSON.parse(body) as { error?: unknown; message?: unknown };
-  return parsed.error === error && typeof parsed.message === 'string';
-}
-
-/** Resolves with `undefined` if there is no complete response, and with `refused` if no server listens. */
-async function exchange(
-  agent: Agent,
-  url: string,
-  method: string,
-  authorization: string,
-  body?: string,
-): Promise<HttpAnswer | 'refused' | undefined> {
-  const headers = {
-    authorization,
-    ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
-  };
-  return new Promise((resolve) => {
-    const sent = request(url, { agent, method, headers }, (response) => {
-      text(response).then(
-        (received) => {
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: received });
-        },
-        () => {
-          resolve(undefined);
-        },
-      );
-    });
-    sent.on('error', ({ code }: NodeJS.ErrnoException) => {
-      resolve(code === 'ECONNREFUSED' ? 'refused' : undefined);
-    });
-    sent.end(body);
+/**
+ * Sends a POST with a body, or a DELETE. Resolves with `undefined` if there is no complete response, and with `refused`
+ * if no server listens.
+ */
+async function send(agent: Agent, url: string, token: string, body?: string): Promise<Answer | 'refused' | undefined> {
+  const sent = request(url, {
+    agent,
+    method: body === undefined ? 'DELETE' : 'POST',
+    headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
   });
+  // An error after the response has begun: the body then rejects, too.
+  sent.on('error', () => undefined).end(body);
+  try {
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    const { statusCode: status = 0, headers } = response;
+    return { status, headers, body: await text(response) };
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ECONNREFUSED' ? 'refused' : undefined;
+  }
 }

@@ -7,7 +7,6 @@ import { freePort } from './listen.ts';
 import { ownedFolder, spawnAsOwner, writeOwnedFile } from './postgres-binaries.ts';
 import type { PostgresCluster } from './postgres.ts';
 
-/** The program of Debian's package. */
 const program = '/usr/sbin/pgbouncer';
 
 /** Whether PgBouncer is installed. `.ci/run` installs it. */

@@ -8,7 +8,6 @@ import type { Service } from './service.ts';
 /** Clients that create and delete plants through services over one database. */
 export interface PlantLoad {
   readonly clients: ModelClients;
-  /** Resolves when this many more writes are acknowledged. */
   readonly acknowledgeMore: (count: number) => Promise<void>;
   /** Stops the clients, and asserts that every service lists exactly the plants that were acknowledged. */
   readonly assertNothingLost: () => Promise<void>;

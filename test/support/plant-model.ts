@@ -1,4 +1,3 @@
-/** The user and the id of a plant. */
 export interface ModelKey {
   readonly user: string;
   readonly id: number;
@@ -7,7 +6,6 @@ export interface ModelKey {
 /** The name of a plant, which identifies the request that created it; `undefined` if there is no plant. */
 export type PlantState = string | undefined;
 
-/** A plant in a list. */
 export interface ListedPlant {
   readonly name: string;
   readonly tag?: string;
@@ -40,7 +38,6 @@ export class PlantModel {
     return this.#of(user).get(id) ?? [undefined];
   }
 
-  /** Sets the possible states after a response. */
   settle({ user, id }: ModelKey, states: readonly PlantState[]): void {
     this.#of(user).set(id, states);
   }

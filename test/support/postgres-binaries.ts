@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcessByStdio, SpawnOptions } from 'node:child_process';
-import { once } from 'node:events';
 import { access, chmod, chown, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -63,7 +62,7 @@ let prepared: Promise<Binaries> | undefined;
 /** Returns the binaries. They are copied first if the user "nobody" cannot read them. */
 function runnable(): Promise<Binaries> {
   prepared ??= (async () => {
-    if (owner.uid === undefined || (await canRun(found.postgres))) return found;
+    if (owner.uid === undefined || canRun(found.postgres)) return found;
     const folder = await mkdtemp(join(tmpdir(), 'plant-store-postgres-'));
     process.once('beforeExit', () => void rm(folder, { recursive: true, force: true }));
     await chmod(folder, 0o755);
@@ -73,13 +72,8 @@ function runnable(): Promise<Binaries> {
   return prepared;
 }
 
-async function canRun(file: string): Promise<boolean> {
-  const child = spawn(file, ['--version'], { ...owner, cwd: '/', stdio: 'ignore' });
-  const code = await Promise.race([
-    once(child, 'exit').then(([exitCode]) => exitCode as number | null),
-    once(child, 'error').then(() => null),
-  ]).catch(() => null);
-  return code === 0;
+function canRun(file: string): boolean {
+  return spawnSync(file, ['--version'], { ...owner, cwd: '/' }).status === 0;
 }
 
 /** Creates a folder that PostgreSQL may write to. */
@@ -99,9 +93,4 @@ export async function writeOwnedFile(path: string, content: string): Promise<voi
 export async function succeed(child: ChildProcessByStdio<null, Readable, Readable>): Promise<void> {
   const { code, stdout, stderr } = await finish(child);
   if (code !== 0) throw new Error(`${child.spawnargs.join(' ')} ended with ${code ?? 'a signal'}: ${stdout}${stderr}`);
-}
-
-/** Copies a folder with its owners and modes. */
-export async function copyFolder(from: string, to: string): Promise<void> {
-  await succeed(spawn('cp', ['-a', from, to], { stdio: ['ignore', 'pipe', 'pipe'] }));
 }

@@ -6,11 +6,10 @@ import { Client, Pool } from 'pg';
 import type { PoolConfig } from 'pg';
 import { eventually } from './eventually.ts';
 import { freePort } from './listen.ts';
-import { copyFolder, ownedFolder, spawnPostgres, succeed, writeOwnedFile } from './postgres-binaries.ts';
+import { ownedFolder, spawnPostgres, succeed, writeOwnedFile } from './postgres-binaries.ts';
 import { processTree, signalTree } from './process-tree.ts';
+import { runSuccessfully } from './run-program.ts';
 import type { HasAfter } from './temporary-folder.ts';
-
-export { freePort };
 
 /** Numbers the databases and schemas of this process. */
 let nameCount = 0;
@@ -112,18 +111,15 @@ export class PostgresCluster {
     this.#server = undefined;
   }
 
-  /** Stops the server and removes its data. */
   async remove(): Promise<void> {
     await this.stop();
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  /** Runs one statement on a new connection. */
   query(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
     return this.queryAt(this.url(), text, values);
   }
 
-  /** Runs one statement in the database of a connection string. */
   async queryAt(url: string, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
     const client = new Client({ connectionString: url });
     // If the server stops, the query or the connect rejects.
@@ -148,7 +144,6 @@ export class PostgresCluster {
     return this.url(name);
   }
 
-  /** Returns the unused name of a schema. */
   newSchemaName(): string {
     return `garden ${++nameCount}`;
   }
@@ -160,7 +155,7 @@ export class PostgresCluster {
     const client = new Client({ connectionString: this.url() });
     await client.connect();
     await client.query("SELECT pg_backup_start('standby', true)");
-    await copyFolder(this.#data, standby.#data);
+    await runSuccessfully('cp', ['-a', this.#data, standby.#data]);
     const {
       rows: [label],
     } = await client.query<{ labelfile: string }>('SELECT labelfile FROM pg_backup_stop(false)');

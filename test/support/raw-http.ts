@@ -8,7 +8,6 @@ import type { HasAfter } from './temporary-folder.ts';
 /** The headers that a request of ada needs. */
 export const head = 'Host: x\r\nAuthorization: Bearer ada\r\n';
 
-/** Returns a GET request of ada. */
 export function get(target: string, moreHeaders = ''): string {
   return `GET ${target} HTTP/1.1\r\n${head}${moreHeaders}\r\n`;
 }
@@ -16,7 +15,6 @@ export function get(target: string, moreHeaders = ''): string {
 /** The header of a POST request of ada, whose body must follow in chunks. */
 export const chunkedPost = `POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
 
-/** A request for all plants of ada. */
 export const listRequest: string = get('/plants');
 
 /** Returns a POST request of ada. `length` is its Content-Length, which tests can make wrong. */
@@ -24,7 +22,6 @@ export function post(body: string, length = body.length): string {
   return `POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`;
 }
 
-/** Returns a request of ada that creates a plant. */
 export function createRequest(id: number): string {
   return post(`{"id":${id},"name":"plant ${id}"}`);
 }
@@ -99,7 +96,6 @@ export interface RawAnswer {
   readonly error: number | undefined;
 }
 
-/** Parses one complete response. */
 export function parseRawAnswer(text: string): RawAnswer {
   const [head = '', body = ''] = text.split('\r\n\r\n');
   const json: unknown = body === '' ? undefined : JSON.parse(body);
@@ -119,7 +115,6 @@ export function parseRawAnswers(text: string): RawAnswer[] {
   return answers;
 }
 
-/** Returns the statuses of all responses of a connection. */
 export function statusesIn(text: string): number[] {
   return parseRawAnswers(text).map(({ status }) => status);
 }

@@ -13,7 +13,6 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** Where a program runs. */
 export interface RunOptions {
   readonly cwd?: string;
   /** Default {@link plainEnvironment}. */
@@ -27,7 +26,12 @@ export function plainEnvironment(): NodeJS.ProcessEnv {
   return { ...process.env, NODE_TEST_CONTEXT: undefined };
 }
 
-/** Waits until a child process ends. */
+/** Returns the environment of a command: PATH and `env`. */
+export function commandEnvironment(env: Record<string, string> = {}): NodeJS.ProcessEnv {
+  const { PATH = '', NODE_V8_COVERAGE } = process.env;
+  return { PATH, ...(NODE_V8_COVERAGE !== undefined && { NODE_V8_COVERAGE }), ...env };
+}
+
 export async function finish(child: ChildProcess): Promise<Finished> {
   const exited = once(child, 'exit') as Promise<[number | null]>;
   const [stdout, stderr, [code]] = await Promise.all([
@@ -38,7 +42,6 @@ export async function finish(child: ChildProcess): Promise<Finished> {
   return { code, stdout, stderr };
 }
 
-/** Runs a program until it ends. */
 export function runProgram(command: string, args: string[], options: RunOptions = {}): Promise<Finished> {
   const { cwd, env = plainEnvironment(), timeoutMs } = options;
   const killAfter = timeoutMs === undefined ? {} : { timeout: timeoutMs, killSignal: 'SIGKILL' as const };

@@ -7,9 +7,7 @@ export interface ServerProcess {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** Returns the standard output so far. */
   readonly stdout: () => string;
-  /** Returns the standard error so far. */
   readonly stderr: () => string;
   readonly isRunning: () => boolean;
   /** Sends a signal, by default SIGTERM. Resolves with the exit code, or `null` if the signal killed the process. */

@@ -19,7 +19,6 @@ export interface AnyService {
   readonly faults: unknown[];
   /** The base URL of the requests that {@link send} accepts. */
   readonly url: string;
-  /** Sends a request. */
   readonly send: (request: Request) => Promise<Response>;
   /** Sends a request and asserts that the OpenAPI document describes the response. */
   readonly call: (method: string, target: string, call?: Call) => Promise<Answered>;
@@ -31,7 +30,6 @@ export interface Service extends AnyService {
   readonly port: number;
 }
 
-/** The options of a service, its storage and its store. */
 export type StartOptions = Partial<ServiceOptions> & { storage?: StorageAdapter; store?: PlantStore };
 
 /** Accepts the name of a user as the token. `ada-reads` and `ada-writes` are tokens of ada with one scope each. */
@@ -41,7 +39,6 @@ export const authenticateByName: Authenticate = (token) => {
   return ['ada', 'bob', 'eve'].includes(token) ? { user: token } : null;
 };
 
-/** A store, and what a service over it needs. */
 interface Parts {
   readonly store: PlantStore;
   readonly faults: unknown[];
@@ -111,7 +108,6 @@ export function describeOnBothFronts(
   });
 }
 
-/** Returns the number of connections that a server has open. */
 export function countConnections(server: Server): Promise<number> {
   return new Promise((resolve, reject) => {
     server.getConnections((error, count) => {

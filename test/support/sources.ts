@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
 
-/** The root folder of the repository. */
 export const root: string = fileURLToPath(new URL('../..', import.meta.url));
 
 /** With `--import`, Node.js runs TypeScript. */

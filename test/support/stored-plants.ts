@@ -7,20 +7,8 @@ import { createEach } from './writes.ts';
 
 /** Names that a program with a bug may misinterpret. */
 const hostileTexts = [
-  '',
-  ' ',
-  '"',
-  '\\',
-  '\\n',
-  '\n',
-  '\r\n',
-  '\t\u0001\u001b[2J\u007f\u0085\u2028',
-  '{"user":"eve"}',
-  '\u{1F33F}',
-  '\uFEFF',
-  '\uFFFD',
-  'null',
-  'é',
+  ...['', ' ', '"', '\\', '\\n', '\n', '\r\n', '\t\u0001\u001b[2J\u007f\u0085\u2028', '{"user":"eve"}'],
+  ...['\u{1F33F}', '\uFEFF', '\uFFFD', 'null', 'é'],
 ];
 const extremeIds = [minInt64, -(2n ** 53n) - 1n, -1n, 0n, 2n ** 53n, 2n ** 53n + 1n, maxInt64 - 1n, maxInt64];
 
@@ -46,7 +34,6 @@ export async function createPlants(store: PlantStore, count: number, name?: stri
   }
 }
 
-/** Creates plants in an SQLite file. */
 export async function createAll(file: string, plants: readonly OwnedPlant[]): Promise<void> {
   await using opened = open(file);
   for (let at = 0; at < plants.length; at += 10_000) {
@@ -62,7 +49,6 @@ export async function readAll(file: string): Promise<OwnedPlant[]> {
   return found;
 }
 
-/** Returns a plant of a user. */
 export function owned(user: string, plant: StoredPlant): OwnedPlant {
   return { user, plant };
 }

@@ -1,6 +1,5 @@
 /** When a server over SQLite acknowledged writes, according to its system calls. */
 export interface SyncTrace {
-  /** The number of acknowledged writes. */
   readonly acknowledged: number;
   /** The number of WAL syncs after which more of the WAL was synced. */
   readonly syncs: number;
@@ -11,7 +10,6 @@ export interface SyncTrace {
 /** The system calls that {@link readSyncTrace} reads. strace also needs `-f` and `-y`. */
 export const syncTraceCalls = 'read,write,writev,pwrite64,fdatasync,fsync';
 
-/** A request in progress on a connection. */
 interface Exchange {
   readonly isWrite: boolean;
   readonly readAt: number;

@@ -48,22 +48,16 @@ export async function makeReadOnly(path: string): Promise<(() => Promise<void>) 
   };
 }
 
-/** A strace that is attached to a process. */
-export interface AttachedStrace {
-  /** Detaches strace. Resolves when the process is no longer traced. */
-  readonly detach: () => Promise<void>;
-}
-
 /**
  * Attaches strace to all threads of a process. It writes the trace to the file `output`. If strace cannot be
- * attached, the test is skipped with the reason.
+ * attached, the test is skipped with the reason. `detach` resolves when the process is no longer traced.
  */
 export async function attachStrace(
   t: TestContext,
   pid: number,
   args: readonly string[],
   output = '/dev/null',
-): Promise<AttachedStrace | undefined> {
+): Promise<{ readonly detach: () => Promise<void> } | undefined> {
   if (!hasProgram(t, 'strace')) return undefined;
   const strace = spawn('strace', ['-f', '-o', output, ...args, '-p', String(pid)], {
     stdio: ['ignore', 'ignore', 'pipe'],

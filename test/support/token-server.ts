@@ -29,9 +29,7 @@ export async function folderWithToken(t: HasAfter, user = 'ada'): Promise<TokenF
 /** A `plant-store serve` in a process of its own, which accepts the token of its folder. */
 export interface TokenServer extends TokenFolder {
   readonly server: ServerProcess;
-  /** Sends a request with the token. */
   readonly call: (method: string, target: string, call?: Call) => Promise<Answered>;
-  /** Creates a plant, and returns the response. */
   readonly create: (id: number) => Promise<Answered>;
   /** Returns the entries of the JSON log so far. */
   readonly log: () => Record<string, string | number>[];

@@ -31,7 +31,6 @@ function assertNoFaults(services: readonly Service[]): void {
   for (const { faults } of services) assert.deepEqual(faults, []);
 }
 
-/** Tests that two servers over one location agree. */
 export function testTwoServers(createLocation: CreateLocation): void {
   it('accept exactly one of all concurrent creates of an id, and one of all deletes', async (t) => {
     const services = await startServices(t, createLocation);

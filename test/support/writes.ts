@@ -1,16 +1,13 @@
 import type { OwnedPlant, Write } from '../../src/index.ts';
 
-/** Returns a write that creates a plant. */
 export function create(id: number | bigint, user = 'ada', name = ''): Write {
   return { kind: 'create', user, plant: { id: BigInt(id), name } };
 }
 
-/** Returns a write that deletes a plant. */
 export function remove(id: number | bigint, user = 'ada'): Write {
   return { kind: 'delete', user, id: BigInt(id) };
 }
 
-/** Returns the writes that create plants. */
 export function createEach(plants: readonly OwnedPlant[]): Write[] {
   return plants.map(({ user, plant }) => ({ kind: 'create', user, plant }));
 }
