@@ -80,12 +80,6 @@ for (const entry of entries) {
   });
 }
 
-/** Something that users call, and the examples in its documentation. */
-interface Documented {
-  readonly name: string;
-  readonly examples: readonly string[];
-}
-
 /** What the examples may use besides the exports of the package. */
 const declarations = `
   import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -110,7 +104,8 @@ function importAll(): string {
   return Array.from(specifiers, ([name, specifier]) => `import { ${name} } from '${specifier}';\n`).join('');
 }
 
-function documented(name: string, symbol: ts.Symbol): Documented {
+/** Returns the name of something that users call, and the examples in its documentation. */
+function documented(name: string, symbol: ts.Symbol): { name: string; examples: string[] } {
   const tags = symbol.getJsDocTags(checker).filter((tag) => tag.name === 'example');
   return { name, examples: tags.map(({ text }) => ts.displayPartsToString(text)) };
 }

@@ -2,8 +2,8 @@
 export interface Entry {
   /** The key in `exports` of package.json. */
   readonly subpath: string;
-  /** Whether its types need `@types/node`. */
-  readonly needsNodeTypes: boolean;
+  /** Whether its types need `@types/node`; default `false`. */
+  readonly needsNodeTypes?: boolean;
   /** The exported functions, classes and constants, in alphabetical order. */
   readonly values: readonly string[];
   /** The exported types, in alphabetical order. */
@@ -14,26 +14,16 @@ export interface Entry {
 export const entries: readonly Entry[] = [
   {
     subpath: '.',
-    needsNodeTypes: false,
     values: ['MemoryStorage', 'PlantStore', 'PlantStoreError', 'copyPlants', 'errorTable'],
     types: [
-      ...[
-        'CommitMessage',
-        'CopyCounts',
-        'CopyPlantsOptions',
-        'CreateWrite',
-        'DeleteWrite',
-        'ErrorCode',
-        'HttpErrorCode',
-      ],
-      ...['JsonPage', 'ListOptions', 'ListRange', 'NewPlant', 'OwnedPlant', 'PageRequest', 'Plant', 'PlantConflict'],
-      ...['PlantId', 'PlantKey', 'PlantPage', 'PlantStoreOptions', 'RequestMessage', 'ScanRange', 'StorageAdapter'],
-      ...['StoredPlant', 'Write'],
+      ...['CommitMessage', 'CopyCounts', 'CopyPlantsOptions', 'CreateWrite', 'DeleteWrite', 'ErrorCode'],
+      ...['HttpErrorCode', 'JsonPage', 'ListOptions', 'ListRange', 'NewPlant', 'OwnedPlant', 'PageRequest', 'Plant'],
+      ...['PlantConflict', 'PlantId', 'PlantKey', 'PlantPage', 'PlantStoreOptions', 'RequestMessage', 'ScanRange'],
+      ...['StorageAdapter', 'StoredPlant', 'Write'],
     ],
   },
   {
     subpath: './fetch',
-    needsNodeTypes: false,
     values: ['createFetchHandler'],
     types: ['Authenticate', 'Caller', 'FailedRequest', 'Scope', 'ServiceOptions'],
   },
@@ -43,31 +33,18 @@ export const entries: readonly Entry[] = [
     values: ['createPlantServer', 'createRequestListener', 'drainServer', 'openApiDocument'],
     types: ['Authenticate', 'Caller', 'FailedRequest', 'Scope', 'ServiceListener', 'ServiceOptions'],
   },
-  {
-    subpath: './postgres',
-    needsNodeTypes: false,
-    values: ['PostgresStorage'],
-    types: ['PostgresPool', 'PostgresStorageOptions'],
-  },
-  { subpath: './sqlite', needsNodeTypes: false, values: ['SqliteStorage'], types: ['SqliteStorageOptions'] },
+  { subpath: './postgres', values: ['PostgresStorage'], types: ['PostgresPool', 'PostgresStorageOptions'] },
+  { subpath: './sqlite', values: ['SqliteStorage'], types: ['SqliteStorageOptions'] },
   {
     subpath: './testing',
-    needsNodeTypes: false,
     values: ['testStorageAdapter'],
     types: [
-      ...[
-        'FaultyWrite',
-        'LocationContext',
-        'RegisterTest',
-        'StorageAdapterTestOptions',
-        'StorageLocation',
-        'TestRunner',
-      ],
+      ...['FaultyWrite', 'LocationContext', 'RegisterTest'],
+      ...['StorageAdapterTestOptions', 'StorageLocation', 'TestRunner'],
     ],
   },
   {
     subpath: './tokens',
-    needsNodeTypes: false,
     values: ['createTokenFileAuthenticator'],
     types: ['Authenticate', 'Caller', 'Scope', 'TokenFileOptions'],
   },

@@ -46,7 +46,7 @@ describe('types of the package', () => {
   }
 
   for (const entry of entries) {
-    const { needsNodeTypes } = entry;
+    const { needsNodeTypes = false } = entry;
     // One program for each entry, because a reference to types in one file applies to all files of its program.
     it(`of ${specifierOf(entry)} ${needsNodeTypes ? 'need' : 'do not need'} @types/node, and no setting`, async (t) => {
       const tsc = compilers['7.0']?.(t);

@@ -87,14 +87,6 @@ class UsesPropertyPerUser extends MapStorage {
   }
 }
 
-/** Returns invented plants after the end of a list. */
-function inventPlants(page: PlantPage, { after, limit }: ListRange): PlantPage {
-  if (page.plants.length > 0 || after === undefined) return { ...page, hasMore: true };
-  const count = Math.min(limit, 1000);
-  const plants = Array.from({ length: count }, (_, n) => ({ id: after + BigInt(n) + 1n, name: 'invented' }));
-  return { plants, hasMore: true };
-}
-
 const keyOf = ({ user, after, limit }: PageRequest): string => `${user} ${after ?? ''} ${limit}`;
 
 /** The adapters whose lists are wrong, by the name in the variable ADAPTER. */
@@ -114,12 +106,9 @@ export const brokenLists: Readonly<Record<string, AdapterClass>> = {
   ReturnsNullTag: altersPlant((plant) => ({ ...plant, tag: plant.tag ?? null })),
   SortsIdsAsText,
   ThrowsAtOnce,
-  ListsForever: altersPage(inventPlants),
   ListsUndefined: altersPage(() => undefined),
-  ListsArray: altersPage(({ plants }) => plants),
   GuessesHasMore: altersPage(({ plants }, { limit }) => ({ plants, hasMore: plants.length === limit })),
   HidesMore: altersPage(({ plants }) => ({ plants: plants.slice(0, 100), hasMore: false })),
-  EndsWithEmptyPage: altersPage(({ plants }) => ({ plants, hasMore: plants.length > 0 })),
   PausesList: altersPage((page, { after }) => (after === 10n ? { plants: [], hasMore: true } : page)),
   IgnoresPageLimit: altersRequests((requests) => requests.map((each) => ({ ...each, limit: 2 * each.limit + 2 }))),
   SortsPages: altersRequests((requests) => requests.toSorted((a, b) => (a.user < b.user ? -1 : 1))),

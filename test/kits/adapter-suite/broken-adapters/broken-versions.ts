@@ -20,6 +20,5 @@ export const brokenVersions: Readonly<Record<string, AdapterClass>> = {
     plants.reduce((sum, { plant }) => sum + Number(plant.id) * 1000 + plant.name.length, 0),
   ),
   ReturnsNaN: hasVersion(() => NaN),
-  ReturnsBigInt: hasVersion((plants) => BigInt(plants.length)),
   ReturnsPromise: hasVersion((plants) => Promise.resolve(plants.length)),
 };
