@@ -11,6 +11,13 @@ const slowlyCreated = create([0, 10], 'a', 'created');
 /** Histories that random ones rarely contain. */
 const histories: Readonly<Record<string, readonly [verdict: Verdict, ...history: Operation[]]>> = {
   'an end at the moment of a beginning': ['linearizable', create([0, 5], 'a', 'created'), list([5, 6], undefined)],
+  'overlapping creates and a delete': [
+    'linearizable',
+    slowlyCreated,
+    create([1, 9], 'b', 'created'),
+    remove([2, 8], 'deleted'),
+    list([11, 12], 'b'),
+  ],
   'a create without a response that took effect late': [
     'linearizable',
     create([0, Infinity], 'a'),
