@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { access, chmod, copyFile, cp, mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
@@ -9,78 +12,124 @@ import { pack } from '../package/pack.ts';
 import { callService } from '../support/call.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/listen.ts';
-import { runSuccessfully } from '../support/run-program.ts';
+import { runProgram, runSuccessfully } from '../support/run-program.ts';
 import { untilListening } from '../support/server-process.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { root } from '../support/sources.ts';
-import { Podman } from './podman.ts';
+import { hasProgram } from '../support/system-fault.ts';
 
-/** What the Containerfile runs, besides `node` and `npm`. */
-const programs = ['sh', 'env', 'mkdir', 'chown', 'rm'];
+/**
+ * Prepares the namespaces, and ends when standard input ends. crun refuses to run if cgroup v1 is in use and cgroup v2
+ * has controllers too, so the latter is hidden.
+ */
+const holder = `
+if test -e /sys/fs/cgroup/unified; then mount -t tmpfs tmpfs /sys/fs/cgroup/unified; fi
+echo ready
+exec cat`;
+
+/**
+ * Flags for containers that need few permissions: the limits may not exceed those of this process, cgroups cannot be
+ * created everywhere, and a network bridge needs a firewall.
+ */
+const runFlags = ['--ulimit=nofile=1024:1024', '--ulimit=nproc=1024:1024', '--cgroups=disabled', '--network=host'];
+
+/**
+ * Podman with its own storage, in its own mount and process namespaces. After the test, the kernel ends the containers
+ * and removes the mounts with the namespaces, even if the test is killed, and the images are removed with the folder.
+ */
+class Podman {
+  /** A temporary folder for the test. */
+  readonly folder: string;
+  /** The arguments of nsenter that run Podman. */
+  readonly #args: readonly string[];
+
+  private constructor(folder: string, holderPid: number) {
+    const namespaces = `/proc/${holderPid}/ns`;
+    const enter = [`--mount=${namespaces}/mnt`, `--pid=${namespaces}/pid_for_children`];
+    const storage = ['--root', join(folder, 'storage'), '--runroot', join(folder, 'run'), '--log-level=fatal'];
+    this.folder = folder;
+    this.#args = [...enter, 'podman', ...storage];
+  }
+
+  /** Prepares Podman. If it cannot be used on this machine, the test is skipped with the reason. */
+  static async start(t: TestContext): Promise<Podman | undefined> {
+    if (!['podman', 'unshare', 'tar', 'ldd'].every((name) => hasProgram(t, name))) return undefined;
+    if (process.getuid?.() !== 0) {
+      t.skip('the namespaces for Podman need root');
+      return undefined;
+    }
+    const folder = await mkdtemp(join(tmpdir(), 'plant-store-'));
+    const flags = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
+    const child = spawn('unshare', [...flags, 'sh', '-c', holder], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const exited = once(child, 'exit');
+    t.after(async () => {
+      child.stdin.end();
+      await exited;
+      await rm(folder, { recursive: true, force: true });
+    });
+    const isReady = await Promise.race([once(child.stdout, 'data').then(() => true), exited.then(() => false)]);
+    if (isReady && child.pid !== undefined) return new Podman(folder, child.pid);
+    t.skip('this process may not create namespaces for Podman');
+    return undefined;
+  }
+
+  /** Returns whether Podman can run an image here. If it cannot, the test is skipped with the reason. */
+  async canRun(t: TestContext, image: string): Promise<boolean> {
+    const { code, stderr } = await runProgram('nsenter', [...this.#args, 'run', '--rm', ...runFlags, image, 'env']);
+    if (code !== 0) t.skip(`podman cannot run a container here: ${stderr.trim()}`);
+    return code === 0;
+  }
+
+  /** Runs Podman until it ends, asserts that it succeeds, and returns its standard output. */
+  run(...args: string[]): Promise<string> {
+    return runSuccessfully('nsenter', [...this.#args, ...args]);
+  }
+
+  /** Starts a container. The process ends with the exit code of the container. */
+  startContainer(...args: string[]): ChildProcess {
+    return spawn('nsenter', [...this.#args, 'run', ...runFlags, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  }
+}
 
 /**
  * Returns the folder of this machine's npm. If npm does not contain its dependencies, as in Debian's package, the test is
  * skipped with the reason.
  */
 async function findNpm(t: TestContext): Promise<string | undefined> {
+  const program = await runSuccessfully('sh', ['-c', 'readlink -f "$(command -v npm)"']);
   // The program is npm/bin/npm-cli.js.
-  const npm = dirname(dirname(await realpath(pathOf('npm'))));
-  try {
-    await access(join(npm, 'node_modules/semver'));
-    return npm;
-  } catch {
-    t.skip(`${npm} does not contain the dependencies of npm`);
-    return undefined;
-  }
+  const npm = dirname(dirname(program));
+  if (existsSync(join(npm, 'node_modules/semver'))) return npm;
+  t.skip(`${npm} does not contain the dependencies of npm`);
+  return undefined;
 }
 
 /**
  * Fills a folder with the root file system of a base image, from the files of this machine: the Node.js that runs the
- * tests, npm, a shell, a few other programs, and the libraries that they need. Paths and users are those of the image
- * `node:26-slim`. With this image, the tests need no registry of images.
+ * tests, npm, the programs that the Containerfile runs, and the libraries that they need. Paths and users are those of
+ * the image `node:26-slim`. With this image, the tests need no registry of images.
  */
-async function makeRootFileSystem(folder: string, npm: string): Promise<void> {
-  for (const path of ['bin', 'dev', 'proc', 'root', 'sys', 'tmp', 'usr/bin', 'usr/local/bin', 'etc']) {
-    await mkdir(join(folder, path), { recursive: true });
-  }
-  await chmod(join(folder, 'tmp'), 0o1777);
-  await writeFile(join(folder, 'etc/passwd'), 'root:x:0:0::/root:/bin/sh\nnode:x:1000:1000::/home/node:/bin/sh\n');
-  await writeFile(join(folder, 'etc/group'), 'root:x:0:\nnode:x:1000:\n');
-
-  const binaries = await Promise.all(programs.map((name) => realpath(pathOf(name))));
-  await copyFile(process.execPath, join(folder, 'usr/local/bin/node'));
-  for (const [index, name] of programs.entries()) {
-    await copyFile(binaries[index] ?? '', join(folder, 'usr/bin', name));
-  }
-  await symlink('/usr/bin/sh', join(folder, 'bin/sh'));
-  for (const library of await librariesOf([process.execPath, ...binaries])) {
-    await mkdir(join(folder, dirname(library)), { recursive: true });
-    await copyFile(library, join(folder, library));
-  }
-
-  await cp(npm, join(folder, 'usr/local/lib/node_modules/npm'), { recursive: true });
-  await symlink('../lib/node_modules/npm/bin/npm-cli.js', join(folder, 'usr/local/bin/npm'));
-}
-
-function pathOf(name: string): string {
-  return spawnSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).stdout.trim();
-}
-
-async function librariesOf(binaries: readonly string[]): Promise<Set<string>> {
-  const libraries = new Set<string>();
-  for (const binary of binaries) {
-    // Lines of ldd: "libm.so.6 => /lib/libm.so.6 (0x7f…)" and "/lib64/ld-linux-x86-64.so.2 (0x7f…)".
-    for (const [path] of (await runSuccessfully('ldd', [binary])).matchAll(/\/\S+(?= \()/g)) libraries.add(path);
-  }
-  return libraries;
-}
+const makeRootFileSystem = `
+mkdir -p bin dev proc root sys tmp usr/bin usr/local/bin usr/local/lib/node_modules etc
+chmod 1777 tmp
+printf 'root:x:0:0::/root:/bin/sh\\nnode:x:1000:1000::/home/node:/bin/sh\\n' > etc/passwd
+printf 'root:x:0:\\nnode:x:1000:\\n' > etc/group
+cp "$NODE" usr/local/bin/node
+for name in sh env mkdir chown rm; do cp -L "$(command -v $name)" usr/bin; done
+ln -s /usr/bin/sh bin/sh
+cp -L --parents $(ldd usr/local/bin/node usr/bin/* | grep -o '/[^ ]* (' | tr -d ' (' | sort -u) .
+cp -r "$NPM" usr/local/lib/node_modules/npm
+ln -s ../lib/node_modules/npm/bin/npm-cli.js usr/local/bin/npm
+`;
 
 /** Builds the image of the Containerfile, without a network. Returns `undefined` if containers cannot run here. */
 async function buildImage(t: TestContext, podman: Podman): Promise<string | undefined> {
   const npm = await findNpm(t);
   if (npm === undefined) return undefined;
   const files = join(podman.folder, 'files');
-  await makeRootFileSystem(files, npm);
+  await mkdir(files);
+  const env = { ...process.env, NODE: process.execPath, NPM: npm };
+  await runSuccessfully('sh', ['-ec', makeRootFileSystem], { cwd: files, env });
   const archive = join(podman.folder, 'files.tar');
   await runSuccessfully('tar', ['--create', '--file', archive, '--directory', files, '.']);
   await podman.run('import', '--quiet', archive, 'localhost/node');
