@@ -1,8 +1,9 @@
 import { maxInt64, minInt64 } from '../../core/model/int64.ts';
+import { PlantStore } from '../../core/plant-store.ts';
 import { compareOwned } from '../../storage/key-order.ts';
 import type { OwnedPlant, Write } from '../../storage/storage-adapter.ts';
-import { expectEqual } from './expect.ts';
-import { create, createAll, plantOf, range, remove, shuffled } from './plants.ts';
+import { expectCode, expectEqual } from './expect.ts';
+import { create, createAll, ids as idsOf, plantOf, range, remove, shuffled } from './plants.ts';
 import { expectStored } from './stored.ts';
 import type { Suite } from './suite.ts';
 
@@ -133,4 +134,26 @@ export function testCommit({ test }: Suite): void {
 
 function isAllowedCodePoint(point: number): boolean {
   return point !== 0 && !(point >= 0xd800 && point <= 0xdfff);
+}
+
+/** Registers the tests for a PlantStore that uses the adapter. */
+export function testUnderPlantStore({ test }: Suite): void {
+  test('of many concurrent creates of the same plant, exactly one succeeds', async ({ open }) => {
+    const store = new PlantStore({ storage: await open() });
+    const attempts = range(400).map((n) => store.createPlant('ada', { id: Math.floor(n / 10), name: `${n}` }));
+    const settled = await Promise.allSettled(attempts);
+    const created = range(400).filter((n) => settled[n]?.status === 'fulfilled');
+    const contract = 'Of ten concurrent creates of the same plant, exactly one must succeed.';
+    const plants = created.map((n) => Math.floor(n / 10)).sort((a, b) => a - b);
+    expectEqual(plants, range(40), contract);
+    for (const [n, attempt] of attempts.entries()) {
+      if (!created.includes(n)) await expectCode(attempt, 'id_taken', 'The other creates must reject with id_taken.');
+    }
+    const listed = idsOf(await store.listPlants('ada', { limit: 1000 }));
+    expectEqual(listed, range(40).map(BigInt), 'The list must contain each of the 40 plants exactly once.');
+    const deleted = await Promise.all(range(80).map((n) => store.deletePlant('ada', n >> 1)));
+    const outcomes = range(40).map((id) => deleted.slice(2 * id, 2 * id + 2).sort());
+    const expected = range(40).map(() => [false, true]);
+    expectEqual(outcomes, expected, 'Of two concurrent deletes of the same plant, exactly one must return true.');
+  });
 }

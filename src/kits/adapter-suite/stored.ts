@@ -1,6 +1,6 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { compareUsers } from '../../storage/key-order.ts';
-import type { OwnedPlant, PageRequest, PlantKey, ScanRange, StorageAdapter } from '../../storage/storage-adapter.ts';
+import type { OwnedPlant, PageRequest, ScanRange, StorageAdapter } from '../../storage/storage-adapter.ts';
 import { expect, expectEqual, fail, shown, visible } from './expect.ts';
 import { keyOf } from './plants.ts';
 
@@ -83,7 +83,8 @@ export async function expectScan(
 ): Promise<number> {
   const { after, limit } = range;
   const found = await storage.scan(range);
-  const call = `scan(${after === undefined ? 'after: undefined' : keyText(after)}, limit: ${limit})`;
+  const start = after === undefined ? 'undefined' : `${after.id} of the user ${visible(after.user)}`;
+  const call = `scan(after: ${start}, limit: ${limit})`;
   const due = stored.filter(({ user, plant: { id } }) => {
     const order = after === undefined ? 1 : compareUsers(user, after.user);
     return order > 0 || (order === 0 && after !== undefined && id > after.id);
@@ -127,8 +128,4 @@ function parsed(call: string, json: string): unknown {
 
 function requestText({ user, after, limit }: PageRequest): string {
   return `${visible(user)}, after: ${after ?? 'undefined'}, limit: ${limit}`;
-}
-
-function keyText({ user, id }: PlantKey): string {
-  return `after: ${id} of the user ${visible(user)}`;
 }

@@ -1,8 +1,7 @@
 import { testClose, testDataVersion, testSecondAdapter } from './close.ts';
-import { testCommit } from './commit.ts';
+import { testCommit, testUnderPlantStore } from './commit.ts';
 import { testFault } from './fault.ts';
 import { testListPages, testLists } from './list.ts';
-import { testUnderPlantStore } from './under-plant-store.ts';
 import { makeSuite } from './suite.ts';
 import type { StorageAdapterTestOptions, StorageLocation, Suite } from './suite.ts';
 
@@ -40,9 +39,7 @@ export function testStorageAdapter<Location extends StorageLocation>(
   };
   suite.describe(`${name} as a StorageAdapter`, () => {
     for (const [title, register] of Object.entries(sections)) {
-      suite.describe(title, () => {
-        register(suite);
-      });
+      suite.describe(title, register.bind(undefined, suite));
     }
   });
 }
