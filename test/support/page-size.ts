@@ -6,6 +6,7 @@ import type { Plant, StorageAdapter, StoredPlant } from '../../src/index.ts';
 import { maxPageBytes } from '../../src/storage/page.ts';
 
 /** Names whose JSON has one, three, six and two bytes per code unit, and plants of different lengths. */
+const long = 'x'.repeat(60_000);
 const cases: { name: string; nameOf: (n: number) => string; tag?: string; count?: number }[] = [
   { name: 'ASCII', nameOf: () => 'x'.repeat(30_000) },
   { name: 'characters of three bytes', nameOf: () => '\u2698'.repeat(10_000) },
@@ -13,12 +14,8 @@ const cases: { name: string; nameOf: (n: number) => string; tag?: string; count?
   { name: 'names of 260 control characters', nameOf: () => '\u0001'.repeat(260), count: 500 },
   { name: 'quotes, which JSON escapes', nameOf: () => '"'.repeat(15_000) },
   { name: 'names of 300 bytes', nameOf: () => 'x'.repeat(300), count: 1000 },
-  { name: 'a long name after 40 short ones', nameOf: (n) => (n < 40 ? 'Fern' : 'x'.repeat(60_000)) },
-  {
-    name: 'a long name among 100 short ones',
-    nameOf: (n) => (n % 100 === 99 ? 'x'.repeat(60_000) : 'Fern'),
-    count: 1000,
-  },
+  { name: 'a long name after 40 short ones', nameOf: (n) => (n < 40 ? 'Fern' : long) },
+  { name: 'a long name among 100 short ones', nameOf: (n) => (n % 100 === 99 ? long : 'Fern'), count: 1000 },
   { name: 'long tags', nameOf: () => 'Fern', tag: 'x'.repeat(30_000) },
 ];
 

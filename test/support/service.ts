@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import { describe } from 'node:test';
+import { promisify } from 'node:util';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { StorageAdapter } from '../../src/index.ts';
 import { createFetchHandler } from '../../src/fetch.ts';
@@ -109,10 +110,5 @@ export function describeOnBothFronts(
 }
 
 export function countConnections(server: Server): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.getConnections((error, count) => {
-      if (error) reject(error);
-      else resolve(count);
-    });
-  });
+  return promisify(server.getConnections.bind(server))();
 }

@@ -19,15 +19,13 @@ export async function startTcpProxy(t: HasAfter, port: number): Promise<TcpProxy
   const sockets = new Set<Socket>();
   const proxy = createServer((client) => {
     const server = connect(target, '127.0.0.1');
-    for (const [socket, other] of [
-      [client, server],
-      [server, client],
-    ] as const) {
+    for (const socket of [client, server]) {
       sockets.add(socket);
       socket.on('error', () => undefined);
       socket.on('close', () => {
         sockets.delete(socket);
-        other.destroy();
+        client.destroy();
+        server.destroy();
       });
     }
     client.on('data', (chunk) => {

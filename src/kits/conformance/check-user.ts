@@ -2,7 +2,7 @@ import { expectSuccess } from './expect.ts';
 import type { ListedPlant } from './expect.ts';
 import type { CheckRequest, Exchange, Send } from './exchange.ts';
 
-/** The maximum number of requests that a {@link CheckUser} sends concurrently. */
+/** The maximum number of concurrent requests. */
 const concurrency = 16;
 
 /**

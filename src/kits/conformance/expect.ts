@@ -36,10 +36,7 @@ export async function expectStatus(sent: Sent, ...statuses: readonly number[]): 
   return exchange;
 }
 
-/**
- * Checks that a request has succeeded, with any 2xx status. Used for requests that prepare a check; other checks test
- * the exact status.
- */
+/** Checks that a request which prepares a check has any 2xx status. Other checks test the exact status. */
 export async function expectSuccess(sent: Sent): Promise<Exchange> {
   const exchange = await sent;
   const { status } = exchange.response;
@@ -57,7 +54,6 @@ export function mediaType(exchange: Exchange): string {
   return headerOf(exchange, 'content-type').replace(/;.*/s, '').trim().toLowerCase();
 }
 
-/** Checks that the response is declared as JSON. */
 export async function expectJsonType(sent: Sent): Promise<Exchange> {
   const exchange = await sent;
   expect(mediaType(exchange) === 'application/json', exchange, 'the media type application/json');
@@ -79,7 +75,6 @@ export async function expectNoBody(sent: Sent, status: number): Promise<void> {
   expect(exchange.response.text === '', exchange, 'no body');
 }
 
-/** A plant in a response. */
 export interface ListedPlant {
   readonly name: string;
   readonly tag?: string;
@@ -134,10 +129,7 @@ export async function expectCode(sent: Sent, integer: number): Promise<void> {
   expect(error === integer, exchange, `the error ${integer}`);
 }
 
-/**
- * Checks the first challenge of the `WWW-Authenticate` header (RFC 9110 §11.6.1). The scheme must be Bearer, with
- * these parameters. A parameter that is `undefined` must be absent.
- */
+/** Checks the first challenge (RFC 9110 §11.6.1), whose scheme must be Bearer. `undefined` parameters must be absent. */
 export async function expectChallenge(sent: Sent, parameters: Record<string, string | undefined>): Promise<void> {
   const exchange = await sent;
   const [, scheme = '', rest = ''] = /^\s*([\w-]+)(.*)$/s.exec(headerOf(exchange, 'www-authenticate')) ?? [];
@@ -151,7 +143,7 @@ export async function expectChallenge(sent: Sent, parameters: Record<string, str
   expect(scheme.toLowerCase() === 'bearer' && isEqual, exchange, `WWW-Authenticate: Bearer ${expected}`);
 }
 
-/** Returns the fields of a JSON object. Returns an empty object if the value is not an object. */
+/** Returns the fields of a JSON object; none if the value is not an object. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

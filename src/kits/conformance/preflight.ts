@@ -3,10 +3,7 @@ import type { CheckUser, NewPlant } from './check-user.ts';
 import { NoResponseError } from './exchange.ts';
 import { expectList } from './expect.ts';
 
-/**
- * The maximum number of plants that each user may have before the checks run. The number is limited because many checks
- * read the whole list.
- */
+/** The maximum number of plants that each user may have before the checks, many of which read the whole list. */
 const maxPlants = 10_000;
 
 /** Thrown if the checks cannot be run. The message is one sentence that states the reason. */
@@ -68,6 +65,7 @@ async function isOneUser(client: CheckClient): Promise<boolean> {
   return created < 300 && isVisible && isTaken && isDeleted;
 }
 
+/** Creates a plant, and returns the status of the response. */
 async function create(user: CheckUser, plant: NewPlant, title: string): Promise<number> {
   const { status } = (await user.create(plant)).response;
   if (status !== 403) return status;

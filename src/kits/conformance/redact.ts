@@ -20,7 +20,6 @@ function tokenPattern(token: string): string {
   return token.length < minLongToken ? `${wordStart}${pattern}${wordEnd}` : pattern;
 }
 
-/** Checks whether a text contains a bearer token. */
 export function containsToken(text: string, token: string): boolean {
   return new RegExp(tokenPattern(token)).test(text);
 }

@@ -10,7 +10,6 @@ import { CheckFailure, NotRun } from './expect.ts';
  */
 const maxUnanswered = 3;
 
-/** The result of a failed check. */
 export interface FailedCheck {
   readonly outcome: 'failed';
   /** Completes the sentence "The check expects …". */
@@ -23,7 +22,6 @@ export interface FailedCheck {
   readonly details?: readonly string[];
 }
 
-/** The result of a check. */
 export type CheckResult = { readonly check: Pick<CheckCase, 'id' | 'level' | 'name' | 'source'> } & (
   { readonly outcome: 'passed' } | FailedCheck | { readonly outcome: 'not run'; readonly reason: string }
 );

@@ -1,8 +1,7 @@
 import { NoResponseError } from './exchange.ts';
-import type { CheckRequest, CheckResponse, Send } from './exchange.ts';
+import type { CheckResponse, Send } from './exchange.ts';
 
-/** The settings of {@link sendByFetch}. */
-export interface SendByFetchOptions {
+interface SendByFetchOptions {
   /**
    * The function that sends requests; by default the global `fetch`. It may also handle the requests in this process.
    */
@@ -19,12 +18,14 @@ export interface SendByFetchOptions {
  */
 export function sendByFetch(baseUrl: string, options: SendByFetchOptions = {}): Send {
   const { fetch: perform = fetch, timeoutMs = 10_000, maxBodyBytes = 33_554_432 } = options;
-  return async (request) => {
-    const timeout = AbortSignal.timeout(timeoutMs);
+  return async ({ method, target, headers, body }) => {
+    const signal = AbortSignal.timeout(timeoutMs);
+    // For a string body, `Request` would add a Content-Type header that the check has not specified.
+    const content = body === undefined ? {} : { body: Buffer.from(body) };
     const attempt = async (): Promise<CheckResponse> => {
-      const response = await perform(toRequest(baseUrl, request, timeout));
-      const { status, headers } = response;
-      return { status, headers, text: await readText(response, maxBodyBytes) };
+      const request = new Request(baseUrl + target, { method, headers, redirect: 'manual', signal, ...content });
+      const response = await perform(request);
+      return { status: response.status, headers: response.headers, text: await readText(response, maxBodyBytes) };
     };
     try {
       return await attempt().catch((error: unknown) => {
@@ -33,17 +34,10 @@ export function sendByFetch(baseUrl: string, options: SendByFetchOptions = {}): 
       });
     } catch (error) {
       if (error instanceof NoResponseError) throw error;
-      const text = timeout.aborted ? `No complete response arrived within ${timeoutMs / 1000} seconds.` : reason(error);
+      const text = signal.aborted ? `No complete response arrived within ${timeoutMs / 1000} seconds.` : reason(error);
       throw new NoResponseError(text, { cause: error });
     }
   };
-}
-
-function toRequest(baseUrl: string, { method, target, headers, body }: CheckRequest, signal: AbortSignal): Request {
-  // For a string body, `Request` would add a Content-Type header that the check has not specified.
-  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
-  const content = bytes === undefined ? {} : { body: bytes };
-  return new Request(baseUrl + target, { method, headers, redirect: 'manual', signal, ...content });
 }
 
 /** Reads a body as UTF-8, which RFC 8259 §8.1 requires. */

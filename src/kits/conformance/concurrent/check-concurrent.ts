@@ -18,10 +18,7 @@ const maxAtomicPlants = 500;
 /** The number of requests that each client sends in a round. */
 const operationsPerClient = 6;
 
-/**
- * The keys of the ids that the clients of a round use. The number is small, so that requests often affect the same
- * plant.
- */
+/** The keys of the ids that the clients of a round use. They are few, so that requests often affect the same plant. */
 const keys = [0, 1, 2];
 
 const check: CheckResult['check'] = {
@@ -31,7 +28,6 @@ const check: CheckResult['check'] = {
   source: 'Plant Store interface: consistency',
 };
 
-/** Options of {@link checkConcurrent}. */
 export interface ConcurrentOptions {
   /** The number of requests that are in flight at the same time, 1 or more. */
   readonly clients: number;
@@ -101,28 +97,28 @@ async function recordRound(
       list: () => client.a.list(pick(queries)),
     }[kind];
     const invokedMs = performance.now();
-    const exchange = await answered(send);
+    const exchange = await answered(send());
     const respondedMs = exchange === undefined ? Infinity : performance.now();
     const outcome = exchange && (await outcomeOf(exchange, kind, keyOfName));
     const operation = { kind, keys: kind === 'list' ? keys : [key], name, outcome };
     operations.push({ ...operation, client: number, invokedMs, respondedMs });
   }
 
-  async function runClient(number: number): Promise<void> {
+  async function runClient(_: unknown, number: number): Promise<void> {
     for (let count = 0; count < operationsPerClient; count++) {
       await perform(number, pick(['create', 'create', 'delete', 'list']));
     }
   }
 
-  await Promise.all(Array.from({ length: clients }, (_, number) => runClient(number)));
+  await Promise.all(Array.from({ length: clients }, runClient));
   await perform(0, 'list');
   return operations;
 }
 
-/** Sends a request. Returns the exchange, or `undefined` if the outcome of the request is unknown. */
-async function answered(send: () => Promise<Exchange>): Promise<Exchange | undefined> {
+/** Returns the exchange, or `undefined` if the outcome of the request is unknown. */
+async function answered(sent: Promise<Exchange>): Promise<Exchange | undefined> {
   try {
-    const exchange = await send();
+    const exchange = await sent;
     const { status } = exchange.response;
     return status >= 500 || status === 408 ? undefined : exchange;
   } catch (error) {
