@@ -33,6 +33,9 @@ exec cat`;
  */
 const runFlags = ['--ulimit=nofile=1024:1024', '--ulimit=nproc=1024:1024', '--cgroups=disabled', '--network=host'];
 
+/** The program that runs Podman in its namespaces. */
+const nsenter = 'nsenter';
+
 /**
  * Podman with its own storage, in its own mount and process namespaces. After the test, the kernel ends the containers
  * and removes the mounts with the namespaces, even if the test is killed, and the images are removed with the folder.
@@ -75,19 +78,19 @@ class Podman {
 
   /** Returns whether Podman can run an image here. If it cannot, the test is skipped with the reason. */
   async canRun(t: TestContext, image: string): Promise<boolean> {
-    const { code, stderr } = await runProgram('nsenter', [...this.#args, 'run', '--rm', ...runFlags, image, 'env']);
+    const { code, stderr } = await runProgram(nsenter, [...this.#args, 'run', '--rm', ...runFlags, image, 'env']);
     if (code !== 0) t.skip(`podman cannot run a container here: ${stderr.trim()}`);
     return code === 0;
   }
 
   /** Runs Podman until it ends, asserts that it succeeds, and returns its standard output. */
   run(...args: string[]): Promise<string> {
-    return runSuccessfully('nsenter', [...this.#args, ...args]);
+    return runSuccessfully(nsenter, [...this.#args, ...args]);
   }
 
   /** Starts a container. The process ends with the exit code of the container. */
   startContainer(...args: string[]): ChildProcess {
-    return spawn('nsenter', [...this.#args, 'run', ...runFlags, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    return spawn(nsenter, [...this.#args, 'run', ...runFlags, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   }
 }
 
