@@ -141,7 +141,9 @@ export async function begin(
   text: string,
   { isPaused = false } = {},
 ): Promise<{ connection: RawConnection; response: ServerResponse }> {
-  const begun = once(server, 'request') as Promise<[unknown, ServerResponse]>;
+  // Without a limit, a connection that the server has closed would make the test hang.
+  const signal = AbortSignal.timeout(60_000);
+  const begun = once(server, 'request', { signal }) as Promise<[unknown, ServerResponse]>;
   const connection = await RawConnection.open(t, port);
   if (isPaused) connection.socket.pause();
   connection.send(text);

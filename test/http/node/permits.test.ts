@@ -49,9 +49,10 @@ describe('the permit of a request', { concurrency: true }, () => {
     const service = await startService(t, { maxInFlight: 1 });
     // 40 MB, which the socket buffers cannot hold.
     await createPlants(service.store, 4000, 'x'.repeat(10_000));
-    service.server.timeout = 300;
     const { response } = await begin(t, service, listRequest, { isPaused: true });
     await eventuallyEqual(() => response.headersSent, true);
+    // The timeout of the server, but shorter.
+    response.socket?.setTimeout(300);
     assert.equal((await listNothing(service)).status, 503);
     await eventuallyEqual(async () => (await listNothing(service)).status, 200);
     assert.deepEqual([response.destroyed, response.writableFinished, service.faults], [true, false, []]);
