@@ -1,7 +1,7 @@
 import type { Authenticate, Caller } from '../../src/http.ts';
 
-/** The users that the requests have tokens for. All of these names have the same length. */
-export const users: readonly string[] = ['ada', 'bob', 'cyn'];
+/** The users that the requests have tokens for. */
+export const users = ['ada', 'bob', 'cyn'] as const;
 /** A user with more plants than fit on a page, and a token that can only read. */
 export const collector = 'dan';
 /** A user without a token. No client may read or change these plants. */

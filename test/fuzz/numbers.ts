@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
-import { words } from './lists.ts';
+import { words } from './words.ts';
 
 const limits = [0n, -1n, 2n ** 31n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, minInt64, maxInt64];
 

@@ -24,7 +24,7 @@ export function parsePlant(bytes: Uint8Array): BodyVerdict {
 }
 
 /** Returns a JSON value and the source of its top-level `id`, or `undefined` if the text is not JSON. */
-export function parseWithIdSource(text: string): { root: unknown; idSource: string | undefined } | undefined {
+function parseWithIdSource(text: string): { root: unknown; idSource: string | undefined } | undefined {
   try {
     JSON.parse(text);
   } catch {
@@ -43,7 +43,7 @@ export function parseWithIdSource(text: string): { root: unknown; idSource: stri
 }
 
 /** Returns the int64 value of a JSON number, by exact arithmetic; `undefined` if it is not an int64. */
-export function int64OfSource(source: string): bigint | undefined {
+function int64OfSource(source: string): bigint | undefined {
   const [mantissa = '', exponentText = '0'] = source.toLowerCase().split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');
   const digits = BigInt(whole.replace('-', '') + fraction);

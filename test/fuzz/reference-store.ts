@@ -9,10 +9,9 @@ export type Operation =
       readonly user: string;
       readonly limit: number | undefined;
       readonly after: bigint | undefined;
-      readonly path: string;
     }
   | { readonly kind: 'openapi' }
-  | { readonly kind: 'options'; readonly allow: string };
+  | { readonly kind: 'options' };
 
 /** What a store contains. */
 export type Stored = readonly OwnedPlant[];
@@ -23,7 +22,6 @@ export interface Outcome {
   readonly error?: number;
   readonly json?: unknown;
   readonly link?: string;
-  readonly allow?: string;
   readonly stored: Stored;
 }
 
@@ -35,8 +33,7 @@ export function plantsOf(stored: Stored, user: string): StoredPlant[] {
 
 /** Performs an operation as the interface specifies it, in the slow and simple way. */
 export function perform(operation: Operation, stored: Stored): Outcome {
-  if (operation.kind === 'openapi') return { stored };
-  if (operation.kind === 'options') return { allow: operation.allow, stored };
+  if (operation.kind === 'openapi' || operation.kind === 'options') return { stored };
   if (operation.kind === 'list') return { ...list(operation, plantsOf(stored, operation.user)), stored };
   const { user } = operation;
   const id = operation.kind === 'create' ? operation.plant.id : operation.id;
@@ -48,7 +45,7 @@ export function perform(operation: Operation, stored: Stored): Outcome {
 }
 
 function list(
-  { limit = Infinity, after, path }: Extract<Operation, { kind: 'list' }>,
+  { limit = Infinity, after }: Extract<Operation, { kind: 'list' }>,
   plants: readonly StoredPlant[],
 ): Pick<Outcome, 'json' | 'link'> {
   const all = plants.filter(({ id }) => after === undefined || id > after);
@@ -56,7 +53,7 @@ function list(
   const json = page.map(shown);
   const last = page.at(-1);
   if (last === undefined || page.length === all.length) return { json };
-  return { json, link: `<${path}?limit=${limit}&after=${last.id}>; rel="next"` };
+  return { json, link: `</plants?limit=${limit}&after=${last.id}>; rel="next"` };
 }
 
 function shown({ name, tag }: StoredPlant): Plant {

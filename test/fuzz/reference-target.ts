@@ -1,30 +1,5 @@
 import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
 
-interface Common {
-  readonly path: string;
-  readonly query: string;
-  readonly methods: readonly string[];
-  readonly allow: string;
-}
-
-/** The resource of a request target, and its methods. */
-export type Route = Common &
-  ({ readonly kind: 'plants' | 'openapi' } | { readonly kind: 'plant'; readonly idText: string });
-
-/** Returns the route of a request target, or `undefined` if there is none. */
-export function routeOf(target: string): Route | undefined {
-  const origin = target.replace(/^https?:\/\/[^/?]*/i, '');
-  const [path = '', ...rest] = origin.split('?');
-  const query = rest.join('?');
-  if (path === '/plants') {
-    return { kind: 'plants', path, query, methods: ['GET', 'POST'], allow: 'GET, POST, HEAD, OPTIONS' };
-  }
-  if (path === '/openapi.json') return { kind: 'openapi', path, query, methods: ['GET'], allow: 'GET, HEAD, OPTIONS' };
-  const idText = path.startsWith('/plants/') ? path.slice('/plants/'.length) : '';
-  if (idText === '' || idText.includes('/')) return undefined;
-  return { kind: 'plant', path, query, methods: ['DELETE'], allow: 'DELETE, OPTIONS', idText };
-}
-
 /** Returns the int64 in a path segment, or `undefined`. */
 export function parsePathId(segment: string): bigint | undefined {
   return int64(decodeEscapes(segment));
