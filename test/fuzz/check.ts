@@ -3,6 +3,7 @@ import { secret } from './callers.ts';
 import { isCut } from './client-script.ts';
 import type { Exchanged, Script } from './client-script.ts';
 import { expectation } from './expectation.ts';
+import { parseResponses } from './parse-responses.ts';
 import type { ParsedResponse } from './parse-responses.ts';
 import { perform } from './reference-store.ts';
 import type { Stored } from './reference-store.ts';
@@ -19,7 +20,8 @@ export interface Verdict {
 /** Checks the responses on one connection. */
 export function checkConnection(script: Script, exchanged: Exchanged, before: Stored): Verdict {
   const { requests, malformed } = script;
-  const { responses, rest } = exchanged;
+  const isHead = (n: number): boolean => requests[n]?.method === 'HEAD';
+  const { responses, rest } = parseResponses(exchanged.received, isHead, !isCut(script));
   assert.ok(rest === '' || isCut(script), `incomplete response: ${JSON.stringify(rest)}`);
   let stored = before;
   for (const [n, request] of requests.entries()) {
@@ -79,9 +81,8 @@ function checkResponse(request: Request, response: ParsedResponse, stored: Store
   // A body that is not read ends the connection, and so does 100 Continue that is not sent.
   const isUnread = (request.body !== '' || expectsContinue) && (!readsBody || error === 40008);
   const line = `${method} ${target.text}`;
-  const [challenge, link] = ['www-authenticate', 'link'].map((name) => headers.get(name));
   assert.deepEqual(
-    { line, status, interims, isLast, allow: headers.get('allow'), link, challenge, found },
+    { line, status, interims, isLast, allow: headers.get('allow'), link: headers.get('link'), found },
     {
       line,
       status: error === undefined ? (isEmpty ? 204 : 200) : Math.floor(error / 100),
@@ -89,7 +90,6 @@ function checkResponse(request: Request, response: ParsedResponse, stored: Store
       isLast: request.isLast === 'maybe' || isUnread ? isLast : request.isLast,
       allow,
       link: outcome.link,
-      challenge: challengeOf(error, method),
       found: isEmpty || method === 'HEAD' ? undefined : operation?.kind === 'openapi' ? found : json,
     },
   );
@@ -108,13 +108,4 @@ function checkAnyResponse({ status, headers, body }: ParsedResponse): { error?: 
   assert.deepEqual([Object.keys(json), typeof json.message], [['error', 'message'], 'string']);
   assert.equal(Math.floor(Number(json.error) / 100), status, what);
   return { error: json.error };
-}
-
-/** Returns the WWW-Authenticate header for an error. */
-function challengeOf(error: number | undefined, method: string): string | undefined {
-  const realm = 'Bearer realm="plants"';
-  if (error === 40101) return realm;
-  if (error === 40102) return `${realm}, error="invalid_token"`;
-  const scope = method === 'GET' || method === 'HEAD' ? 'plants:read' : 'plants:write';
-  return error === 40300 ? `${realm}, error="insufficient_scope", scope="${scope}"` : undefined;
 }

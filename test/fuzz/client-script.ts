@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { EventEmitter, once } from 'node:events';
-import { connect } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { RawConnection } from '../support/raw-http.ts';
+import { CleanUp } from '../support/temporary-folder.ts';
 import type { Malformed } from './malformed.ts';
-import { parseResponses } from './parse-responses.ts';
-import type { ResponseStream } from './parse-responses.ts';
 import type { Request } from './requests.ts';
 
 /** What a client sends on one connection, and how it ends. */
@@ -12,7 +10,7 @@ export interface Script {
   readonly requests: readonly Request[];
   /** Sent after the requests. */
   readonly malformed?: Malformed;
-  /** Whether each request is sent only after the responses to those before it. */
+  /** Whether each request is sent only after the start of the response to the one before it. */
   readonly isStepwise: boolean;
   /** Where the bytes are split into separate writes, as fractions of the whole, 0 to 1. */
   readonly cuts: readonly number[];
@@ -22,9 +20,10 @@ export interface Script {
   readonly endsAt?: number;
 }
 
-/** What the client received, and how many bytes it had sent. */
-export interface Exchanged extends ResponseStream {
+/** What the client sent and received. */
+export interface Exchanged {
   readonly sent: number;
+  readonly received: string;
 }
 
 /** How long a client waits for an event: far longer than a busy machine needs. */
@@ -38,56 +37,34 @@ export function isCut({ ending }: Script): boolean {
 /** Runs a script against a server. */
 export async function runScript(port: number, script: Script): Promise<Exchanged> {
   const { requests, malformed, isStepwise, cuts, ending, endsAt = 1 } = script;
-  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
-  const changes = new EventEmitter();
-  const state = { sent: 0, received: '', isOver: false };
-  const onOver = (): void => {
-    state.isOver = true;
-    changes.emit('change');
-  };
-  socket.setEncoding('latin1').on('end', onOver).on('close', onOver);
-  socket.on('data', (chunk: string) => {
-    state.received += chunk;
-    changes.emit('change');
-  });
-  socket.on('error', () => undefined);
-  await once(socket, 'connect');
-
-  const read = (): ResponseStream => {
-    const isHead = (n: number): boolean => requests[n]?.method === 'HEAD';
-    return parseResponses(state.received, isHead, state.isOver && !isCut(script));
-  };
-  /** Waits for this many responses, or for the end of the connection. */
-  const untilReceived = async (count: number): Promise<void> => {
-    const signal = AbortSignal.timeout(maxWaitMs);
-    while (!state.isOver && read().responses.length < count) {
-      if (signal.aborted) assert.fail(`not ${count} responses and no end: ${JSON.stringify(state.received)}`);
-      await once(changes, 'change', { signal }).catch(() => undefined);
-    }
-  };
-
-  try {
-    const texts = [...requests, ...(malformed === undefined ? [] : [malformed])].map(({ bytes }) => bytes);
-    const whole = texts.join('');
-    const sent = whole.slice(0, endsAt * whole.length);
-    for (const [n, text] of (isStepwise && endsAt === 1 ? texts : [sent]).entries()) {
-      await untilReceived(n);
-      for (const piece of pieces(text, cuts)) {
-        if (state.isOver) break;
-        state.sent += piece.length;
-        socket.write(piece, 'latin1');
-        await nextTurn();
-        await nextTurn();
-      }
-    }
-    if (ending === 'destroys') socket.destroy();
-    else if (ending === 'resets') socket.resetAndDestroy();
-    else if (ending === 'half-closes') socket.end();
-    if (!isCut(script)) await untilReceived(Infinity);
-    return { ...read(), sent: state.sent };
-  } finally {
+  await using cleanUp = new CleanUp();
+  const connection = await RawConnection.open(cleanUp, port);
+  const { socket } = connection;
+  let isStuck = false;
+  socket.setNoDelay().setTimeout(maxWaitMs, () => {
+    isStuck = true;
     socket.destroy();
+  });
+  const texts = [...requests, ...(malformed === undefined ? [] : [malformed])].map(({ bytes }) => bytes);
+  const whole = texts.join('');
+  let sent = 0;
+  for (const [n, text] of (isStepwise && endsAt === 1 ? texts : [whole.slice(0, endsAt * whole.length)]).entries()) {
+    // If the server has closed the connection, `until` rejects.
+    await connection.until(new RegExp(`^(?:[^]*?HTTP/1\\.1 [2-5]){${n}}`)).catch(() => undefined);
+    for (const piece of pieces(text, cuts)) {
+      if (!socket.writable) break;
+      connection.send(piece);
+      sent += piece.length;
+      await nextTurn();
+      await nextTurn();
+    }
   }
+  if (ending === 'destroys') socket.destroy();
+  if (ending === 'resets') socket.resetAndDestroy();
+  if (ending === 'half-closes') socket.end();
+  const received = await connection.untilClosed();
+  assert.ok(!isStuck, `the connection stays open after ${JSON.stringify(received)}`);
+  return { sent, received };
 }
 
 function pieces(text: string, cuts: readonly number[]): string[] {

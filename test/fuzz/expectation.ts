@@ -1,7 +1,7 @@
+import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
 import { maxBodyBytes } from './bodies.ts';
 import { parsePlant } from './reference-plant.ts';
 import type { Operation } from './reference-store.ts';
-import { parseListQuery, parsePathId } from './reference-target.ts';
 import type { Request } from './requests.ts';
 
 /** What the interface specifies for a request, apart from what is stored. */
@@ -35,7 +35,7 @@ export function expectation({ method, target, caller, isJson, isChunked, body }:
   const isRead = method === 'GET' || method === 'HEAD';
   if (scopes?.includes(isRead ? 'plants:read' : 'plants:write') === false) return { errors: [40300] };
   if (route.kind === 'plant') {
-    const id = parsePathId(route.idText);
+    const id = int64(decoded(route.idText));
     return id === undefined ? { errors: [40004] } : { operation: { kind: 'delete', user, id } };
   }
   if (isRead) {
@@ -50,4 +50,32 @@ export function expectation({ method, target, caller, isJson, isChunked, body }:
     readsBody: true,
     ...(typeof plant === 'number' ? { errors: [plant] } : { operation: { kind: 'create', user, plant } }),
   };
+}
+
+/** Returns the parameters of a list, or the integers of the errors for an invalid query. */
+function parseListQuery(
+  query: string,
+): { limit: number | undefined; after: bigint | undefined } | { errors: readonly number[] } {
+  const parameters = new URLSearchParams(query);
+  const [limits, afters] = [parameters.getAll('limit'), parameters.getAll('after')];
+  const limit = /^\d+$/.test(limits.join()) ? int64(limits.join()) : undefined;
+  const after = int64(afters.join());
+  const errors: number[] = [];
+  if (limits.length > 0 && (limit === undefined || limit > 2_147_483_647n)) errors.push(40005);
+  if (afters.length > 0 && after === undefined) errors.push(40006);
+  return errors.length > 0 ? { errors } : { limit: limit === undefined ? undefined : Number(limit), after };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return '';
+  }
+}
+
+function int64(text: string): bigint | undefined {
+  if (!/^-?\d+$/.test(text)) return undefined;
+  const value = BigInt(text);
+  return value >= minInt64 && value <= maxInt64 ? value : undefined;
 }

@@ -6,40 +6,24 @@ export type BodyVerdict = StoredPlant | 40001 | 40002;
 
 /** Parses a NewPlant in the slow and simple way: JSON.parse with access to the source of each number. */
 export function parsePlant(bytes: Uint8Array): BodyVerdict {
-  let text: string;
+  const ids = new Map<unknown, string>();
+  const reviver = function (this: unknown, key: string, value: unknown, context?: { source?: string }): unknown {
+    if (key === 'id' && typeof value === 'number') ids.set(this, context?.source ?? '');
+    return value;
+  };
+  let root: unknown;
   try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    root = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), reviver);
   } catch {
     return 40001;
   }
-  const value = parseWithIdSource(text);
-  if (value === undefined) return 40001;
-  const { root, idSource } = value;
   if (typeof root !== 'object' || root === null || Array.isArray(root)) return 40002;
   const { name, tag } = root as Record<string, unknown>;
+  const idSource = ids.get(root);
   const id = idSource === undefined ? undefined : int64OfSource(idSource);
   if (id === undefined || !isText(name)) return 40002;
   if (tag === undefined) return { id, name };
   return isText(tag) ? { id, name, tag } : 40002;
-}
-
-/** Returns a JSON value and the source of its top-level `id`, or `undefined` if the text is not JSON. */
-function parseWithIdSource(text: string): { root: unknown; idSource: string | undefined } | undefined {
-  try {
-    JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  const sources = new WeakMap<object, string>();
-  const reviver = function (this: object, key: string, value: unknown, context?: { source?: string }): unknown {
-    if (key === 'id' && !Array.isArray(this)) {
-      sources.delete(this);
-      if (typeof value === 'number' && context?.source !== undefined) sources.set(this, context.source);
-    }
-    return value;
-  };
-  const root: unknown = JSON.parse(text, reviver);
-  return { root, idSource: typeof root === 'object' && root !== null ? sources.get(root) : undefined };
 }
 
 /** Returns the int64 value of a JSON number, by exact arithmetic; `undefined` if it is not an int64. */
