@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StatsReport } from './clients/response-stats.ts';
 import { startLoad } from './clients/start-load.ts';
+import { peakBytes } from './process-figures.ts';
 import { politeUser } from './run-scenario.ts';
 import type { Context, Scenario } from './run-scenario.ts';
 
@@ -34,7 +35,7 @@ export function besidePoliteUser(
     ...settings,
     name: `${name}, another user sends ${perSecond} requests per second`,
     run: async (context) => {
-      const { server, port, idle } = context;
+      const { port, pid } = context.server;
       const send = (milliseconds: number): Promise<StatsReport> =>
         startLoad('runAtFixedRate', { port, user: politeUser, perSecond, milliseconds, works }).report;
       const alone = await send(aloneMs);
@@ -43,7 +44,7 @@ export function besidePoliteUser(
       const stats = await send(20_000);
       const seen = await overload.stop();
       const failed = failuresOf(stats);
-      const growthMiB = (server.watch.peakMemory() - idle.residentBytes) / 2 ** 20;
+      const growthMiB = (peakBytes(pid) - context.idleBytes) / 2 ** 20;
       const figures = `${failed} of ${stats.served + failed} requests failed, p99 ${stats.p99Ms.toFixed(0)} ms, alone ${alone.p99Ms.toFixed(0)} ms`;
       const growth = `, ${growthMiB.toFixed(0)} MiB above idle at the peak, ${maxGrowthMiB} allowed`;
       return {

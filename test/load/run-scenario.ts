@@ -13,8 +13,9 @@ import { CleanUp, temporaryFolder } from '../support/temporary-folder.ts';
 import { requestOnce } from './clients/exchange.ts';
 import type { StatsReport } from './clients/response-stats.ts';
 import { startLoad } from './clients/start-load.ts';
-import { ServerUnderLoad } from './server.ts';
-import type { Memory } from './server.ts';
+import { cpuSeconds, peakBytes, resetPeak } from './process-figures.ts';
+import { startServer } from './server.ts';
+import type { ServerOptions, ServerUnderLoad } from './server.ts';
 
 /** Sends far more requests than a fair share, or hostile ones. */
 export const greedyUser = listedUser;
@@ -24,51 +25,44 @@ export const [politeUser = ''] = otherUsers;
 /** The server that a scenario runs on. */
 export interface Context {
   readonly server: ServerUnderLoad;
-  readonly port: number;
   /** Starts another server on the same file. */
   readonly startOther: () => Promise<ServerUnderLoad>;
-  /** The memory before the scenario. */
-  readonly idle: Memory;
+  /** The resident memory before the scenario. */
+  readonly idleBytes: number;
 }
 
 /** What a scenario measures. */
 export interface Result {
-  /** Whether the server does what the scenario requires, and the figures that show it; none if it requires nothing. */
-  readonly verdict?: { readonly holds: boolean; readonly figures: string };
+  /** Whether the server does what the scenario requires, and the figures that show it. */
+  readonly verdict: { readonly holds: boolean; readonly figures: string };
   /** The responses to the requests that are measured. */
   readonly stats?: StatsReport;
   readonly notes?: readonly string[];
 }
 
-export interface Scenario {
+export interface Scenario extends Pick<ServerOptions, 'nodeOptions' | 'serveOptions'> {
   readonly name: string;
   /** The plants of the greedy and of the polite user. By default there is no plant. */
   readonly plants?: readonly [greedy: number, polite: number];
   /** Whether the plants of the greedy user from 1001 on have long names, so that they fill pages. */
   readonly hasLongNames?: boolean;
-  /** More options for Node.js. */
-  readonly nodeOptions?: readonly string[];
-  /** More options for `serve`. */
-  readonly serveOptions?: readonly string[];
   readonly run: (context: Context) => Promise<Result>;
 }
 
 /** The figures of a scenario. */
 export interface Row extends Result {
   readonly name: string;
-  /** The maximum number of open connections. */
-  readonly connections: number;
   readonly cpuSeconds: number;
   /** Memory above that of the idle server: the peak, and afterwards. */
   readonly peakBytes: number;
-  readonly after: Memory;
+  readonly afterBytes: number;
   readonly health: string;
 }
 
 const warmUpMs = 1000;
-const maxCollections = 10;
-const nearIdleBytes = 10 * 2 ** 20;
 const maxResponseMs = 20_000;
+/** Longer than the time after which `serve` stops by force. */
+const maxStopMs = 15_000;
 
 /** Runs a scenario on its own server. */
 export async function runScenario(scenario: Scenario, dist: string): Promise<Row> {
@@ -76,31 +70,35 @@ export async function runScenario(scenario: Scenario, dist: string): Promise<Row
   const folder = await temporaryFolder(cleanUp);
   await writeTokenFile(join(folder, 'tokens.json'));
   await createDatabase(join(folder, 'plants.db'), scenario);
-  const startServer = (): Promise<ServerUnderLoad> => ServerUnderLoad.start(cleanUp, { dist, folder, ...scenario });
-  const server = await startServer();
-  const { port, watch } = server;
+  const start = (): Promise<ServerUnderLoad> => startServer(cleanUp, { dist, folder, ...scenario });
+  const server = await start();
+  const { port, pid } = server;
   const warmUp = { connections: 64, milliseconds: warmUpMs, work: 'create', users: [creatingUser] } as const;
   await startLoad('runClosedLoop', { port, ...warmUp }).report;
-  const idle = await server.memory();
-  const [files, cpu] = [watch.openFiles(), watch.cpuSeconds()];
-  watch.restart();
-  const result = await scenario.run({ server, port, idle, startOther: startServer });
-  const cpuSeconds = watch.cpuSeconds() - cpu;
+  const idleBytes = await server.memory();
+  const cpuBefore = cpuSeconds(pid);
+  resetPeak(pid);
+  const result = await scenario.run({ server, idleBytes, startOther: start });
+  const figures = { cpuSeconds: cpuSeconds(pid) - cpuBefore, peakBytes: peakBytes(pid) - idleBytes };
   const health = await checkHealth(server);
-  const [connections, peak] = [watch.mostOpenFiles() - files, watch.peakMemory()];
-  const after = await remainingMemory(server, idle);
-  const end = await server.stop();
-  const isCleanEnd = /^exit code 0 after [012]\./.test(end);
-  const faults = [...server.faults()].slice(0, 5).map(([fault, count]) => `${count} × in the log: ${fault}`);
+  const afterBytes = (await server.memory()) - idleBytes;
+  const stopping = performance.now();
+  const kill = setTimeout(() => void server.stop('SIGKILL'), maxStopMs);
+  const code = await server.stop();
+  clearTimeout(kill);
+  const stopSeconds = (performance.now() - stopping) / 1000;
+  const faults = server.faults();
   return {
     ...result,
+    ...figures,
     name: scenario.name,
-    connections,
-    cpuSeconds,
-    peakBytes: peak - idle.residentBytes,
-    after,
+    afterBytes,
     health,
-    notes: [...(result.notes ?? []), ...faults, ...(isCleanEnd ? [] : [`the server ended with ${end}`])],
+    notes: [
+      ...(result.notes ?? []),
+      ...(faults.length === 0 ? [] : [`${faults.length} faults in the log, such as ${faults[0]?.slice(0, 300) ?? ''}`]),
+      ...(code === 0 && stopSeconds < 3 ? [] : [`the server ended with ${code} after ${stopSeconds.toFixed(1)} s`]),
+    ],
   };
 }
 
@@ -118,20 +116,9 @@ async function createDatabase(
   database.close();
 }
 
-/** Measures the memory without requests above that before, after several garbage collections if necessary. */
-async function remainingMemory(server: ServerUnderLoad, idle: Memory): Promise<Memory> {
-  let after: Memory = { usedBytes: NaN, residentBytes: NaN };
-  for (let tries = 0; tries < maxCollections && server.isRunning; tries++) {
-    const { usedBytes, residentBytes } = await server.memory();
-    after = { usedBytes: usedBytes - idle.usedBytes, residentBytes: residentBytes - idle.residentBytes };
-    if (after.usedBytes < nearIdleBytes) break;
-  }
-  return after;
-}
-
 /** Returns whether the server creates a plant of the polite user within a second. */
 async function checkHealth(server: ServerUnderLoad): Promise<string> {
-  if (!server.isRunning) return 'no: it has ended';
+  if (!server.isRunning()) return 'no: it has ended';
   const start = performance.now();
   const text = createText(politeUser, randomId(), { name: 'Fern', tag: 'indoor' });
   const outcome = await requestOnce(server.port, text, maxResponseMs);

@@ -27,7 +27,7 @@ for (const scenario of selected) {
   process.stderr.write(`${scenario.name} …\n`);
   try {
     const row = await runScenario(scenario, resolve(values.dist));
-    if (row.verdict?.holds === false) process.exitCode = 1;
+    if (!row.verdict.holds) process.exitCode = 1;
     rows.push(row);
   } catch (error) {
     // For example, the system may not allow enough open files.

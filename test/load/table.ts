@@ -1,23 +1,16 @@
 import type { StatsReport } from './clients/response-stats.ts';
 import type { Row } from './run-scenario.ts';
 
-type Column = readonly [title: string, cell: (row: Row) => string];
-
-const columns: readonly Column[] = [
+const columns: readonly (readonly [title: string, cell: (row: Row) => string])[] = [
   ['Scenario', ({ name }) => name],
-  [
-    'Verdict',
-    ({ verdict }) => (verdict === undefined ? '' : `${verdict.holds ? 'holds' : 'fails'}: ${verdict.figures}`),
-  ],
-  ['Max. connections', ({ connections }) => figure(connections)],
+  ['Verdict', ({ verdict }) => `${verdict.holds ? 'holds' : 'fails'}: ${verdict.figures}`],
   ['Served', ({ stats }) => figure(stats?.served)],
   ['Not served', ({ stats }) => (stats === undefined ? '' : describeRefused(stats))],
   ['p50 ms', ({ stats }) => figure(stats?.p50Ms, 1)],
   ['p99 ms', ({ stats }) => figure(stats?.p99Ms, 1)],
   ['CPU s', ({ cpuSeconds }) => figure(cpuSeconds, 1)],
   ['Peak memory, MiB above idle', ({ peakBytes }) => figure(peakBytes / 2 ** 20)],
-  ['Memory afterwards, MiB above idle', ({ after }) => figure(after.residentBytes / 2 ** 20)],
-  ['Heap afterwards, MiB above idle', ({ after }) => figure(after.usedBytes / 2 ** 20)],
+  ['Memory afterwards, MiB above idle', ({ afterBytes }) => figure(afterBytes / 2 ** 20)],
   ['Healthy afterwards', ({ health }) => health],
 ];
 

@@ -137,15 +137,13 @@ interface StallOptions {
   readonly times?: number;
   /** Whether they read responses. If not, the buffers of the system fill up. */
   readonly reads: boolean;
-  /** If set, they disconnect after this time, and the load ends. By default they stay until the load is stopped. */
-  readonly stayMs?: number;
 }
 
 const perTurn = 100;
 
 /** Clients that send a text and then nothing. Returns the number of connections that the server has not closed. */
 export async function sendAndStall(options: StallOptions, control: Control): Promise<number> {
-  const { port, connections, text, times = 1, reads, stayMs } = options;
+  const { port, connections, text, times = 1, reads } = options;
   const sockets: Socket[] = [];
   while (sockets.length < connections) {
     // They send at once, because the server may close connections without a request to make room.
@@ -154,7 +152,7 @@ export async function sendAndStall(options: StallOptions, control: Control): Pro
     sockets.push(...opened);
   }
   control.ready();
-  await (stayMs === undefined ? control.stopped : sleep(stayMs));
+  await control.stopped;
   const open = sockets.filter((socket) => !socket.destroyed).length;
   for (const socket of sockets) socket.resetAndDestroy();
   return open;

@@ -9,8 +9,6 @@ export interface StatsReport {
   /** Requests without a response at the end. */
   readonly unanswered: number;
   readonly served: number;
-  /** The number of responses with a status under 300 in each second. */
-  readonly bySecond: readonly number[];
   /** Milliseconds from sending to the end of the response, for a status under 300. */
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -20,10 +18,8 @@ export interface StatsReport {
 
 /** Counts the outcomes of requests. */
 export class ResponseStats {
-  readonly #start = performance.now();
   readonly #served: number[] = [];
   readonly #statuses: Record<string, number> = {};
-  readonly #bySecond: number[] = [];
   #closed = 0;
   #waiting = 0;
   #longestMs = 0;
@@ -43,23 +39,17 @@ export class ResponseStats {
       return undefined;
     }
     this.#statuses[response.status] = (this.#statuses[response.status] ?? 0) + 1;
-    if (response.status < 300) {
-      this.#served.push(now - sentAt);
-      const second = Math.floor((now - this.#start) / 1000);
-      this.#bySecond[second] = (this.#bySecond[second] ?? 0) + 1;
-    }
+    if (response.status < 300) this.#served.push(now - sentAt);
     return response;
   }
 
   report(): StatsReport {
     const served = Float64Array.from(this.#served).sort();
-    const seconds = Math.floor((performance.now() - this.#start) / 1000);
     return {
       statuses: this.#statuses,
       closed: this.#closed,
       unanswered: this.#waiting,
       served: served.length,
-      bySecond: Array.from({ length: seconds }, (_, second) => this.#bySecond[second] ?? 0),
       p50Ms: quantile(served, 0.5),
       p99Ms: quantile(served, 0.99),
       longestMs: this.#longestMs,
