@@ -87,10 +87,11 @@ export function startPeer(file: string, data: string, env?: NodeJS.ProcessEnv): 
 
 /** Returns the candidates. If there are several builds of Plant Store, there are no peers. */
 export function candidatesOf(
-  { folder, own, peer, tokens, lists }: Files,
+  files: Files,
   builds: readonly Build[],
   createPostgresDatabase: () => Promise<string>,
 ): Candidate[] {
+  const { folder, own, tokens, lists } = files;
   let copies = 0;
   const copyOf = async (database: string): Promise<string> => {
     const path = join(folder, `copy-${++copies}.db`);
@@ -108,26 +109,23 @@ export function candidatesOf(
         return server;
       },
     }));
-  const peers: Candidate[] = [
-    {
-      name: fastifyName,
-      base: fastifyName,
-      start: async (env) => startPeer('fastify-better-sqlite3', await copyOf(peer), env),
-    },
-    {
-      name: fastifyPgName,
-      base: fastifyPgName,
-      start: async (env) => startPeer('fastify-pg', await createPostgresDatabase(), env),
-    },
-  ];
   return [
-    { name: bareName, base: bareName, start: (env) => startPeer('bare-node-http', lists, env) },
+    peer(bareName, 'bare-node-http', () => Promise.resolve(lists)),
     ...owns(memoryName, () => Promise.resolve('memory')),
     ...owns(ownName, async () => `sqlite:${await copyOf(own)}`),
     ...owns(threadName, async () => `sqlite:${await copyOf(own)}?commitThread=true`),
     ...owns(postgresName, createPostgresDatabase),
-    ...(builds.length === 1 ? peers : []),
+    ...(builds.length === 1
+      ? [
+          peer(fastifyName, 'fastify-better-sqlite3', () => copyOf(files.peer)),
+          peer(fastifyPgName, 'fastify-pg', createPostgresDatabase),
+        ]
+      : []),
   ];
+}
+
+function peer(name: string, file: string, createData: () => Promise<string>): Candidate {
+  return { name, base: name, start: async (env) => startPeer(file, await createData(), env) };
 }
 
 /** Creates the plants of the users with numbered plants over HTTP. */

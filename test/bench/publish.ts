@@ -1,26 +1,24 @@
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { root } from './candidates.ts';
+import { writeResults } from './results.ts';
 import type { Results } from './results.ts';
 import { tablesOf } from './tables.ts';
 
 /** The files that contain figures, relative to the root. */
 export const publishedFiles = ['README.md', 'docs/performance.md'];
 
-/** Draws the chart of a finished run, and writes its tables to the documentation, or to copies in a folder. */
-export async function publish(results: string, copies: string | undefined): Promise<void> {
+/** Writes the results of a run, draws their chart, and writes their tables to the documentation. */
+export async function publish(results: Results): Promise<void> {
   const here = join(root, 'test/bench');
-  const chart = join(copies ?? here, 'chart.svg');
-  execFileSync(process.execPath, [join(here, 'chart.js'), results, chart], { stdio: 'inherit' });
-  const parsed = JSON.parse(await readFile(results, 'utf8')) as Results;
+  const path = join(here, 'results.json');
+  await writeResults(path, results);
+  execFileSync(process.execPath, [join(here, 'chart.js'), path, join(here, 'chart.svg')], { stdio: 'inherit' });
   for (const file of publishedFiles) {
     const text = await readFile(join(root, file), 'utf8');
-    await writeFile(
-      join(copies ?? root, copies === undefined ? file : basename(file)),
-      await replaceTables(text, parsed),
-    );
+    await writeFile(join(root, file), await replaceTables(text, results));
   }
 }
 

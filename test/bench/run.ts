@@ -13,7 +13,7 @@ import type { LoadOptions } from './load.ts';
 import { createPostgresDatabase } from './postgres-data.ts';
 import { publish } from './publish.ts';
 import { bareName, printComparison, printRow, quantile } from './report.ts';
-import { continueResults, finishResults, savePartialResults } from './results.ts';
+import { startResults } from './results.ts';
 import { mediansOf, runRounds } from './rounds.ts';
 import type { Figures, Participant } from './rounds.ts';
 import { createSizedDatabase, scaleName, scaleParticipant, sizes } from './scale.ts';
@@ -33,21 +33,14 @@ const { values } = parseArgs({
     candidates: { type: 'string', default: '.' },
     /** The folders of other builds of this project to compare with. */
     against: { type: 'string', multiple: true, default: [] },
-    /** The folder for the results. */
-    output: { type: 'string' },
   },
 });
 const here = join(root, 'test/bench');
-/** Without options, the results are those of the documentation. */
-const isPublished = process.argv.length === 2;
-const output = isPublished ? here : values.output;
 const rounds = Number(values.rounds);
 const milliseconds = Number(values.seconds) * 1000;
 const build = await findBuild();
 const builds = [build, ...(await Promise.all(values.against.map((folder) => findBuild(folder))))];
 const isComparison = builds.length > 1;
-/** Whether all rows are measured that the documentation contains. */
-const isWhole = !isComparison && values.workloads === '.' && values.candidates === '.';
 
 /** What takes part in a row, and the servers that are stopped after it. */
 interface Prepared {
@@ -134,8 +127,7 @@ function planRows(): Map<string, () => Prepared | Promise<Prepared>> {
 const matches = (pattern: string, name: string): boolean => new RegExp(pattern, 'i').test(name);
 const usesPostgres = (base: string): boolean => /PostgreSQL|pg$/.test(base);
 
-const settings = { rounds, seconds: Number(values.seconds), candidates: values.candidates };
-let results = await continueResults(output, settings);
+let results = startResults({ rounds, seconds: Number(values.seconds) });
 // The peers and the chart need these packages.
 if (!isComparison) execFileSync('npm', ['ci', '--prefix', here, '--no-audit', '--no-fund'], { stdio: 'inherit' });
 const folder = await mkdtemp(join(tmpdir(), 'plant-store-bench-'));
@@ -149,32 +141,20 @@ const candidates = candidatesOf(files, builds, async () =>
   createPostgresDatabase((cluster ??= await PostgresCluster.start())),
 ).filter(({ base }) => matches(values.candidates, base));
 let running: readonly Running[] | undefined;
-let isComplete = true;
 try {
   for (const [name, prepare] of planRows()) {
-    if (!matches(values.workloads, name) || results.rows.some((row) => row.name === name)) continue;
+    if (!matches(values.workloads, name)) continue;
     const { participants, servers = [] } = await prepare();
     const { run, steady } = await runRounds(rounds, participants);
     await Promise.all(servers.map((server) => server.stop()));
     const row = { name, rounds: run, steady: steady.length, medians: mediansOf(steady, participants) };
     printRow(row);
     if (isComparison) printComparison(steady, candidates);
-    if (steady.length < rounds / 2) {
-      console.log('This row is not kept, because too few rounds were steady.');
-      isComplete = false;
-      continue;
-    }
     results = { ...results, rows: [...results.rows, row] };
-    if (output !== undefined) await savePartialResults(output, results);
   }
 } finally {
   await Promise.all((running ?? []).map(({ server }) => server.stop()));
   await cluster?.remove();
 }
-if (!isComplete) {
-  process.exitCode = 1;
-  if (output !== undefined) console.log('Run the same command again to measure the rows that are not kept.');
-} else if (output !== undefined) {
-  const path = await finishResults(output);
-  if (isWhole) await publish(path, isPublished ? undefined : output);
-}
+// Without options, the results are those of the documentation.
+if (process.argv.length === 2) await publish(results);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { printedUrl } from './printed-url.ts';
+import { untilListening } from '../support/server-process.ts';
 
 /** The resources that a process uses. */
 export interface Usage {
@@ -17,7 +17,7 @@ export interface Usage {
 export interface ServerProcess {
   readonly port: number;
   usage(): Promise<Usage>;
-  stop(): Promise<void>;
+  stop(): Promise<unknown>;
 }
 
 const reportUsage = fileURLToPath(new URL('report-usage.js', import.meta.url));
@@ -29,19 +29,15 @@ export async function startServerProcess(args: readonly string[], env: NodeJS.Pr
     env: { ...process.env, NODE_ENV: 'production', ...env },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
-  const exited = once(child, 'exit');
-  const url = await printedUrl(child);
-  if (url === undefined) throw new Error(`${args.join(' ')} did not start.`);
+  // No clean-up is necessary: report-usage.js ends the server together with this process.
+  const { port, stop } = await untilListening({ after: () => undefined }, child, /(http:\/\/\S+?)\/?\n/);
   return {
-    port: Number(new URL(url).port),
+    port,
+    stop,
     usage: async () => {
       const reported = once(child, 'message') as Promise<[Usage]>;
       child.send('usage');
       return (await reported)[0];
-    },
-    stop: async () => {
-      child.kill('SIGTERM');
-      await exited;
     },
   };
 }
