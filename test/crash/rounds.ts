@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { issueToken } from '../../src/tokens/issue.ts';
 import { listAll, startModelClients } from '../support/model-clients.ts';
 import { PlantModel } from '../support/plant-model.ts';
+import type { Findings } from '../support/plant-model.ts';
 import { untilListening } from '../support/server-process.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { checkIntegrity } from '../support/sqlite-file.ts';
@@ -28,8 +29,8 @@ export interface CrashOptions {
   readonly random: () => number;
 }
 
-/** The result of all rounds. The four lists are empty if the server works. */
-export interface CrashReport {
+/** The result of all rounds. All lists are empty if the server works. */
+export interface CrashReport extends Findings {
   rounds: number;
   /** Creates and deletes that were acknowledged. */
   acknowledged: number;
@@ -37,12 +38,6 @@ export interface CrashReport {
   unanswered: number;
   /** Servers that were killed before they accepted connections, or just after. */
   killedAtStart: number;
-  /** Plants whose create was acknowledged and that are missing. */
-  readonly lost: string[];
-  /** Plants whose delete was acknowledged and that still exist. */
-  readonly resurrected: string[];
-  /** Plants that no client created, or that are changed, repeated or out of order. */
-  readonly phantom: string[];
   /** Wrong responses and exit codes. */
   readonly problems: string[];
   /** The result of SQLite's integrity check at the end: `ok`. */
@@ -57,17 +52,8 @@ const stopWithinMs = 10_000;
 /** Runs the rounds on one file. After each, compares all lists with the responses that the clients received. */
 export async function runCrashRounds({ folder, program, rounds, random }: CrashOptions): Promise<CrashReport> {
   const tokens = new Map(users.map((user) => [user, issueToken(join(folder, 'tokens.json'), { user }).token]));
-  const report: CrashReport = {
-    rounds: 0,
-    acknowledged: 0,
-    unanswered: 0,
-    killedAtStart: 0,
-    lost: [],
-    resurrected: [],
-    phantom: [],
-    problems: [],
-    integrity: '',
-  };
+  const counts = { rounds: 0, acknowledged: 0, unanswered: 0, killedAtStart: 0 };
+  const report: CrashReport = { ...counts, lost: [], resurrected: [], phantom: [], problems: [], integrity: '' };
   const model = new PlantModel();
   let startMs = 100;
   await using cleanUp = new CleanUp();
@@ -100,13 +86,9 @@ export async function runCrashRounds({ folder, program, rounds, random }: CrashO
 
   async function compare(url: string): Promise<void> {
     for (const [user, token] of tokens) {
-      const { lost, resurrected, phantom } = model.check(user, await listAll(url, token));
-      for (const [all, found] of [
-        [report.lost, lost],
-        [report.resurrected, resurrected],
-        [report.phantom, phantom],
-      ] as const) {
-        all.push(...found.map((line) => `round ${report.rounds}: ${line}`));
+      const found = model.check(user, await listAll(url, token));
+      for (const kind of ['lost', 'resurrected', 'phantom'] as const) {
+        report[kind].push(...found[kind].map((line) => `round ${report.rounds}: ${line}`));
       }
     }
   }
