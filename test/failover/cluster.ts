@@ -10,13 +10,6 @@ import { adapt, machines, pagePorts } from './page.ts';
 import type { PageConfiguration } from './page.ts';
 import type { Programs } from './requirements.ts';
 
-export interface ClusterOptions {
-  /** An empty folder. */
-  readonly folder: string;
-  readonly programs: Programs;
-  readonly page: PageConfiguration;
-}
-
 /** An HAProxy and the connection string of the server beside it. */
 interface Proxy {
   readonly process: LoggedProcess;
@@ -48,8 +41,8 @@ export class Cluster {
     this.proxies = proxies;
   }
 
-  /** Writes all configuration files. Does not start a program. */
-  static async prepare({ folder, programs, page }: ClusterOptions): Promise<Cluster> {
+  /** Writes all configuration files to an empty folder. Does not start a program. */
+  static async prepare(folder: string, programs: Programs, page: PageConfiguration): Promise<Cluster> {
     if (owner.uid !== undefined && owner.gid !== undefined) await chown(folder, owner.uid, owner.gid);
     const ports = new Map<number, number>();
     // Free on all loopback addresses.
@@ -85,7 +78,7 @@ export class Cluster {
     for (const { process: proxy } of this.proxies) proxy.start();
     // Not through HAProxy: before its first checks, it considers all machines primaries.
     const { database } = await this.leader();
-    await runStatements(`postgres://postgres:superuser-secret@${database}/postgres`, statements);
+    await runStatements(database, statements);
   }
 
   /** Returns the primary. Throws if there is not exactly one leader that Patroni reports as running. */
@@ -121,9 +114,8 @@ export class Cluster {
       body: JSON.stringify({ postgresql: { parameters: { synchronous_commit: value } } }),
     });
     if (response.status !== 200) throw new Error(`PATCH /config: ${response.status} ${await response.text()}`);
-    const superuser = `postgres://postgres:superuser-secret@${database}/postgres`;
     await eventually(async () => {
-      const [row] = await runStatements(superuser, ["SELECT current_setting('synchronous_commit') AS value"]);
+      const [row] = await runStatements(database, ["SELECT current_setting('synchronous_commit') AS value"]);
       if (row?.['value'] !== (value ?? 'on')) throw new Error('synchronous_commit has not changed.');
     }, reloadMs);
   }
@@ -147,11 +139,9 @@ export class Cluster {
   }
 }
 
-/** Returns the rows of the last statement. */
-async function runStatements(
-  connectionString: string,
-  statements: readonly string[],
-): Promise<Record<string, unknown>[]> {
+/** Runs statements as the superuser. Returns the rows of the last one. */
+async function runStatements(database: string, statements: readonly string[]): Promise<Record<string, unknown>[]> {
+  const connectionString = `postgres://postgres:superuser-secret@${database}/postgres`;
   const client = new Client({ connectionString, connectionTimeoutMillis: 5000 });
   client.on('error', () => undefined);
   await client.connect();

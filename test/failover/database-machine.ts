@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { chown, mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { signalTree } from '../support/process-tree.ts';
 import { LoggedProcess, owner } from './logged-process.ts';
 import { adapt, pagePorts } from './page.ts';
@@ -53,7 +53,7 @@ export class DatabaseMachine {
     const paths = new Map([
       ['/var/lib/etcd/garden', join(folder, 'etcd')],
       ['/var/lib/postgresql/15/garden', join(folder, 'data')],
-      ['/usr/lib/postgresql/15/bin', programs.postgres],
+      ['/usr/lib/postgresql/15/bin', dirname(programs.postgres)],
       ['/var/run/postgresql', folder],
     ]);
     const replacements = { name, address, ports, paths };
@@ -65,13 +65,8 @@ export class DatabaseMachine {
 
   /** Kills PostgreSQL and Patroni at once. */
   async killDatabase(): Promise<void> {
-    this.#signalDatabase('SIGKILL');
+    this.signalDatabase('SIGKILL');
     await this.patroni.kill();
-  }
-
-  /** Stops the processes of PostgreSQL and Patroni without ending them, as a paused virtual machine does. */
-  freezeDatabase(): void {
-    this.#signalDatabase('SIGSTOP');
   }
 
   /** Stops Patroni without ending it. PostgreSQL continues. */
@@ -80,12 +75,8 @@ export class DatabaseMachine {
     if (pid !== undefined) signalTree(pid, 'SIGSTOP');
   }
 
-  /** Lets a frozen PostgreSQL and Patroni continue. */
-  resumeDatabase(): void {
-    this.#signalDatabase('SIGCONT');
-  }
-
-  #signalDatabase(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
+  /** Sends a signal to PostgreSQL and Patroni. SIGSTOP stops them without ending them, as a paused virtual machine does. */
+  signalDatabase(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
     const { pid } = this.patroni;
     if (pid !== undefined) signalTree(pid, signal);
     const postmaster = this.#postmaster();

@@ -21,7 +21,7 @@ export interface ScenarioResult extends Findings {
 }
 
 /** Returns how many responses were wrong, or missing. */
-export function countWrong({ problems, statuses }: ModelClients): number {
+function countWrong({ problems, statuses }: ModelClients): number {
   return problems.length + (statuses.get(0) ?? 0);
 }
 
@@ -55,4 +55,23 @@ export async function runScenario(
   await sleep(quietMs);
   await clients.stop();
   return { clients, ...model.check(user, await listAll(urls[0] ?? '', token)) };
+}
+
+const columns: Readonly<Record<string, (result: ScenarioResult) => string>> = {
+  Acknowledged: ({ clients }) => clients.acknowledged().toLocaleString('en-US'),
+  Lost: ({ lost }) => String(lost.length),
+  Resurrected: ({ resurrected }) => String(resurrected.length),
+  Phantom: ({ phantom }) => String(phantom.length),
+  'Wrong responses': ({ clients }) => String(countWrong(clients)),
+  Responses: ({ clients }) =>
+    [...clients.statuses].map(([status, n]) => `${n.toLocaleString('en-US')} × ${status}`).join(', '),
+  'Seconds without a success': ({ clients }) => (clients.longest.gapMs / 1000).toFixed(1),
+  'Longest request, seconds': ({ clients }) => (clients.longest.requestMs / 1000).toFixed(1),
+};
+
+/** Formats the results as a Markdown table. */
+export function tableOf(results: ReadonlyMap<string, ScenarioResult>): string {
+  const titles = ['Failure', ...Object.keys(columns)];
+  const rows = [...results].map(([name, result]) => [name, ...Object.values(columns).map((cell) => cell(result))]);
+  return [titles, titles.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

@@ -1,19 +1,23 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { issueToken } from '../../src/tokens/issue.ts';
 import { describeMachine } from '../bench/report.ts';
+import { untilListening } from '../support/server-process.ts';
+import { root } from '../support/sources.ts';
 import { CleanUp } from '../support/temporary-folder.ts';
 import { Cluster } from './cluster.ts';
 import { readPageConfiguration } from './page.ts';
 import { findPrograms, findVersions } from './requirements.ts';
-import { isCorrect, runScenario } from './run-scenario.ts';
+import { isCorrect, runScenario, tableOf } from './run-scenario.ts';
 import type { ScenarioResult } from './run-scenario.ts';
 import { control, descriptions, oldestPatroni, scenarios } from './scenarios.ts';
 import type { ScenarioName } from './scenarios.ts';
-import { startServer } from './servers.ts';
-import { tableOf } from './table.ts';
 
 const { values } = parseArgs({ options: { scenario: { type: 'string', multiple: true } } });
 const requested = (values.scenario ?? Object.keys(scenarios)) as ScenarioName[];
@@ -40,7 +44,7 @@ const startedAt = performance.now();
 const maxMs = 720_000;
 const folder = await mkdtemp(join(tmpdir(), 'plant-store-failover-'));
 const page = await readPageConfiguration();
-const cluster = await Cluster.prepare({ folder, programs: found.programs, page });
+const cluster = await Cluster.prepare(folder, found.programs, page);
 const results = new Map<string, ScenarioResult>();
 const cleanUp = new CleanUp();
 cleanUp.after(() => cluster.kill());
@@ -49,8 +53,7 @@ async function runAll(): Promise<void> {
   await cluster.start(page);
   progress('the cluster is ready');
   const tokens = names.map((user) => issueToken(join(folder, 'tokens.json'), { user }).token);
-  const starting = cluster.proxies.map(({ storage }, n) => startServer(cleanUp, folder, storage, `server${n + 1}.log`));
-  const urls = await Promise.all(starting);
+  const urls = await Promise.all(cluster.proxies.map(({ storage }, n) => startServer(storage, `server${n + 1}.log`)));
   for (const [index, name] of names.entries()) {
     const token = tokens[index] ?? '';
     const result = await runScenario(scenarios[name], { cluster, urls, user: name, token });
@@ -60,22 +63,40 @@ async function runAll(): Promise<void> {
   }
 }
 
+/** Starts `plant-store serve` of the built package for a connection string. Returns its URL. */
+async function startServer(storage: string, log: string): Promise<string> {
+  const output = openSync(join(folder, log), 'a');
+  const serve = [
+    join(root, 'dist/tools/cli/main.js'),
+    'serve',
+    '--port',
+    '0',
+    '--tokens',
+    'tokens.json',
+    '--log',
+    'json',
+  ];
+  // The connection string is in the environment, because every user can list the arguments of a process.
+  const child = spawn(process.execPath, serve, {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', output],
+    env: { ...process.env, PLANT_STORE_STORAGE: storage },
+  });
+  closeSync(output);
+  return (await untilListening(cleanUp, child, /^Plant Store listening on (\S+)\n/m)).url;
+}
+
 function progress(text: string): void {
   console.error(`${((performance.now() - startedAt) / 1000).toFixed(0)} s: ${text}`);
 }
 
 /** Rejects if the run is interrupted, or if it takes too long. */
-function stopped(): Promise<never> {
-  return new Promise((_, reject) => {
-    setTimeout(() => {
-      reject(new Error(`The run takes longer than ${maxMs / 1000} seconds.`));
-    }, maxMs).unref();
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => {
-        reject(new Error(signal));
-      });
-    }
-  });
+async function stopped(): Promise<never> {
+  const reason = await Promise.race([
+    sleep(maxMs, `The run takes longer than ${maxMs / 1000} seconds.`, { ref: false }),
+    ...(['SIGINT', 'SIGTERM'] as const).map((signal) => once(process, signal).then(() => signal)),
+  ]);
+  throw new Error(reason);
 }
 
 let isComplete = true;

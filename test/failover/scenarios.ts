@@ -95,8 +95,8 @@ async function killStandbysThenPrimary(cluster: Cluster, load: ModelClients): Pr
 
 async function freezePrimary(cluster: Cluster, load: ModelClients, ms: number): Promise<void> {
   const primary = await cluster.leader();
-  primary.freezeDatabase();
+  primary.signalDatabase('SIGSTOP');
   await sleep(ms);
-  primary.resumeDatabase();
+  primary.signalDatabase('SIGCONT');
   await load.acknowledgeMore(enoughWrites, failoverMs);
 }
