@@ -25,8 +25,6 @@ export const [politeUser = ''] = otherUsers;
 /** The server that a scenario runs on. */
 export interface Context {
   readonly server: ServerUnderLoad;
-  /** Starts another server on the same file. */
-  readonly startOther: () => Promise<ServerUnderLoad>;
   /** The resident memory before the scenario. */
   readonly idleBytes: number;
 }
@@ -40,7 +38,7 @@ export interface Result {
   readonly notes?: readonly string[];
 }
 
-export interface Scenario extends Pick<ServerOptions, 'nodeOptions' | 'serveOptions'> {
+export interface Scenario extends Pick<ServerOptions, 'nodeOptions'> {
   readonly name: string;
   /** The plants of the greedy and of the polite user. By default there is no plant. */
   readonly plants?: readonly [greedy: number, polite: number];
@@ -70,15 +68,14 @@ export async function runScenario(scenario: Scenario, dist: string): Promise<Row
   const folder = await temporaryFolder(cleanUp);
   await writeTokenFile(join(folder, 'tokens.json'));
   await createDatabase(join(folder, 'plants.db'), scenario);
-  const start = (): Promise<ServerUnderLoad> => startServer(cleanUp, { dist, folder, ...scenario });
-  const server = await start();
+  const server = await startServer(cleanUp, { dist, folder, ...scenario });
   const { port, pid } = server;
   const warmUp = { connections: 64, milliseconds: warmUpMs, work: 'create', users: [creatingUser] } as const;
   await startLoad('runClosedLoop', { port, ...warmUp }).report;
   const idleBytes = await server.memory();
   const cpuBefore = cpuSeconds(pid);
   resetPeak(pid);
-  const result = await scenario.run({ server, idleBytes, startOther: start });
+  const result = await scenario.run({ server, idleBytes });
   const figures = { cpuSeconds: cpuSeconds(pid) - cpuBefore, peakBytes: peakBytes(pid) - idleBytes };
   const health = await checkHealth(server);
   const afterBytes = (await server.memory()) - idleBytes;

@@ -1,15 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { otherUsers } from '../bench/data-set.ts';
 import { requestHead, requestText } from '../bench/requests.ts';
 import { besidePoliteUser } from './beside-polite-user.ts';
 import type { Overload } from './beside-polite-user.ts';
-import { sendByFetch } from './clients/exchange.ts';
 import type { StatsReport } from './clients/response-stats.ts';
 import { startLoad } from './clients/start-load.ts';
 import type { RunningLoad } from './clients/start-load.ts';
 import { greedyUser, politeUser } from './run-scenario.ts';
 import type { Context, Result, Scenario } from './run-scenario.ts';
-import { startSlowReaders } from './slow-readers.ts';
 import { describeRefused } from './table.ts';
 
 /** Waits until a load is ready, and stops it at the end. */
@@ -29,11 +26,11 @@ function describe({ served, longestMs, ...others }: StatsReport): string {
 
 /** Clients that behave well, but send far more requests than a fair share. */
 function clientsOfOneUser(work: 'create' | 'list 20', connections: number): Scenario {
-  const start = ({ server: { port } }: Context): Promise<Overload> => {
+  const start = (port: number): Promise<Overload> => {
     const options = { connections, work, users: [greedyUser], milliseconds: 60_000 } as const;
     return untilReady(startLoad('runClosedLoop', { port, ...options }), describe);
   };
-  return besidePoliteUser({ name: `${connections} clients of one user: ${work}`, start });
+  return besidePoliteUser(`${connections} clients of one user: ${work}`, start);
 }
 
 /** Clients request one list each, at the same time, and read it as fast as they can. */
@@ -43,43 +40,26 @@ function requestLists(
   target: string,
   plants: readonly [number, number],
 ): Scenario {
-  const start = ({ server: { port } }: Context): Promise<Overload> => {
+  const start = (port: number): Promise<Overload> => {
     const options = { connections, method, target, user: greedyUser, milliseconds: 60_000 } as const;
     return untilReady(startLoad('requestLists', { port, ...options }), describe);
   };
-  return besidePoliteUser({ name: `${connections} × ${method} ${target} of ${plants[0]} plants`, start }, { plants });
-}
-
-/**
- * A user has 30 plants whose names are 10,800 control characters each. JSON needs six bytes for each of these, so the
- * list has 1.9 MB. The server should not keep a copy for each client that requests it and reads it slowly.
- */
-function hostileReaders(connections: number): Scenario {
-  const bytesPerSecond = 200;
-  const name = `${connections} clients read ${bytesPerSecond} bytes per second of 1.9 MB of control characters`;
-  const start = async ({ server: { port } }: Context): Promise<Overload> => {
-    for (let id = 1; id <= 30; id++) {
-      const created = await sendByFetch(port, greedyUser, '/plants', { id, name: '\u0001'.repeat(10_800) });
-      if (created?.status !== 200) throw new Error(`Creating a long name failed with status ${created?.status}.`);
-    }
-    return startSlowReaders({ port, connections, bytesPerSecond, target: '/plants', user: greedyUser });
-  };
-  return besidePoliteUser({ name, start, maxGrowthMiB: 150 }, { plants: [0, 5000] });
+  return besidePoliteUser(`${connections} × ${method} ${target} of ${plants[0]} plants`, start, plants);
 }
 
 /** More clients than the server accepts make no progress. New clients of another user must be served within 3 seconds. */
-function thenNewClients(name: string, start: (context: Context) => Promise<Overload>, settings = {}): Scenario {
-  const clients = 20;
-  const run = async (context: Context): Promise<Result> => {
-    const overload = await start(context);
+function thenNewClients(name: string, text: string): Scenario {
+  const [connections, clients] = [10_500, 20];
+  const run = async ({ server: { port } }: Context): Promise<Result> => {
+    const overload = await stall(port, connections, text);
     const rate = { perSecond: 5, milliseconds: (clients * 1000) / 5, works: ['new client'] } as const;
-    const stats = await startLoad('runAtFixedRate', { port: context.server.port, user: politeUser, ...rate }).report;
+    const stats = await startLoad('runAtFixedRate', { port, user: politeUser, ...rate }).report;
     const note = await overload.stop();
     const { served, longestMs } = stats;
     const figures = `${served} of ${clients} new clients served, longest wait ${longestMs.toFixed(0)} ms`;
     return { verdict: { holds: served === clients && longestMs <= 3000, figures }, stats, notes: [note] };
   };
-  return { name: `${name}, then ${clients} new clients`, ...settings, run };
+  return { name: `${connections} clients send ${name}, then ${clients} new clients`, run };
 }
 
 function stall(port: number, connections: number, text: string, { reads = true, times = 1 } = {}): Promise<Overload> {
@@ -115,38 +95,12 @@ async function stuckReaders({ server, idleBytes }: Context): Promise<Result> {
   return { verdict: { holds: growthMiB <= maxGrowthMiB, figures }, notes: [await readers.stop()] };
 }
 
-/**
- * Two servers use one file, and clients keep the second busy with lists. After the first server has acknowledged a
- * plant, each list from the second must contain the plant.
- */
-async function staleLists({ server: { port }, startOther }: Context): Promise<Result> {
-  const probers = otherUsers.slice(1, 33);
-  const [delayMs, milliseconds] = [5000, 60_000];
-  const other = await startOther();
-  try {
-    const options = { port: other.port, listPort: port, users: probers, delayMs, milliseconds };
-    const probing = startLoad('probeFreshness', options);
-    await probing.ready;
-    // Every fourth connection lists the plants of a prober, so that the server caches them.
-    const users = [...probers, ...probers.flatMap(() => [greedyUser, greedyUser, greedyUser])];
-    const busy = { connections: 4000, milliseconds: delayMs + milliseconds, work: 'first page', users } as const;
-    const busyReport = startLoad('runClosedLoop', { port, ...busy }).report;
-    const { lists, stale, failed } = await probing.report;
-    const verdict = { holds: lists > 0 && stale === 0, figures: `${stale} of ${lists} lists are stale` };
-    return { verdict, stats: await busyReport, notes: [`${failed} requests to create or list failed`] };
-  } finally {
-    await other.stop();
-  }
-}
-
 export const scenarios: readonly Scenario[] = [
   clientsOfOneUser('list 20', 2000),
   clientsOfOneUser('create', 5000),
-  besidePoliteUser({
-    name: '100 clients pipeline 1000 × GET /plants?limit=1000 without reading',
-    start: ({ server: { port } }) =>
-      stall(port, 100, requestText('GET', '/plants?limit=1000', greedyUser), { reads: false, times: 1000 }),
-  }),
+  besidePoliteUser('100 clients pipeline 1000 × GET /plants?limit=1000 without reading', (port) =>
+    stall(port, 100, requestText('GET', '/plants?limit=1000', greedyUser), { reads: false, times: 1000 }),
+  ),
   // Each makes the server read the list twice, and costs the client almost nothing.
   requestLists('HEAD', 1000, '/plants?limit=2147483647', [300_000, 5000]),
   requestLists('GET', 900, '/plants', [20_000, 5000]),
@@ -156,18 +110,6 @@ export const scenarios: readonly Scenario[] = [
     nodeOptions: ['--max-old-space-size=512'],
     run: fastReaders,
   },
-  hostileReaders(2000),
-  ...Object.entries(stalledText).map(([what, text]) =>
-    thenNewClients(`10,500 clients send ${what}`, ({ server: { port } }) => stall(port, 10_500, text)),
-  ),
-  thenNewClients(
-    '11,000 clients without a valid token read a file of /docs slowly',
-    ({ server: { port } }) => {
-      const target = '/docs/swagger-ui-bundle.js';
-      return startSlowReaders({ port, connections: 11_000, bytesPerSecond: 200, target, user: 'nobody' });
-    },
-    { serveOptions: ['--docs'] },
-  ),
+  ...Object.entries(stalledText).map(([what, text]) => thenNewClients(what, text)),
   { name: '500 clients stop reading a list of 40,000 plants', ...largePages, run: stuckReaders },
-  { name: 'stale lists: 4000 clients of one of two servers on a file', plants: [1000, 0], run: staleLists },
 ];

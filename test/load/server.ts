@@ -16,8 +16,6 @@ export interface ServerOptions {
   readonly folder: string;
   /** More options for Node.js. */
   readonly nodeOptions?: readonly string[];
-  /** More options for `serve`. */
-  readonly serveOptions?: readonly string[];
 }
 
 /** A `plant-store serve` process of the built package. */
@@ -32,12 +30,12 @@ const collectGarbage = fileURLToPath(new URL('collect-garbage.ts', import.meta.u
 
 export async function startServer(
   t: HasAfter,
-  { dist, folder, nodeOptions = [], serveOptions = [] }: ServerOptions,
+  { dist, folder, nodeOptions = [] }: ServerOptions,
 ): Promise<ServerUnderLoad> {
   const logPath = join(folder, 'log.ndjson');
   const log = openSync(logPath, 'a');
   const files = ['--tokens', join(folder, 'tokens.json'), '--storage', `sqlite:${join(folder, 'plants.db')}`];
-  const serve = [join(dist, 'tools/cli/main.js'), 'serve', '--port', '0', '--log', 'json', ...files, ...serveOptions];
+  const serve = [join(dist, 'tools/cli/main.js'), 'serve', '--port', '0', '--log', 'json', ...files];
   const child = spawn(process.execPath, [...nodeOptions, '--expose-gc', '--import', collectGarbage, ...serve], {
     stdio: ['ignore', 'pipe', log, 'ipc'],
     env: { ...process.env, NODE_ENV: 'production' },

@@ -55,7 +55,7 @@ export async function sendByFetch(
   user: string,
   target: string,
   plant?: object,
-): Promise<{ readonly status: number; readonly json: unknown } | undefined> {
+): Promise<{ readonly status: number } | undefined> {
   try {
     const response = await fetch(`http://127.0.0.1:${port}${target}`, {
       method: plant === undefined ? 'GET' : 'POST',
@@ -63,7 +63,8 @@ export async function sendByFetch(
       signal: AbortSignal.timeout(20_000),
       ...(plant !== undefined && { body: JSON.stringify(plant) }),
     });
-    return { status: response.status, json: await response.json() };
+    await response.arrayBuffer();
+    return response;
   } catch {
     return undefined;
   }

@@ -21,8 +21,8 @@ const plant = { name: 'Fern', tag: 'indoor' };
 
 interface ClosedLoopOptions extends Common {
   readonly connections: number;
-  /** 'list 20' begins at a random place. 'first page' lists the same 20 plants each time. */
-  readonly work: 'create' | 'list 20' | 'first page';
+  /** A list begins at a random place. */
+  readonly work: 'create' | 'list 20';
   /** The clients use these users in turn. */
   readonly users: readonly string[];
 }
@@ -32,7 +32,6 @@ const reconnectMs = 50;
 const textOf = {
   create: (user: string) => createText(user, randomId(), plant),
   'list 20': (user: string) => requestText('GET', `/plants?limit=20&after=${Math.floor(Math.random() * 900)}`, user),
-  'first page': (user: string) => requestText('GET', '/plants?limit=20', user),
 };
 
 /** Clients that send their next request after the response to the one before. */
@@ -156,56 +155,4 @@ export async function sendAndStall(options: StallOptions, control: Control): Pro
   const open = sockets.filter((socket) => !socket.destroyed).length;
   for (const socket of sockets) socket.resetAndDestroy();
   return open;
-}
-
-interface FreshnessOptions extends Common {
-  /** The port of the server that lists the plants; `port` is that of the server that creates them. */
-  readonly listPort: number;
-  /** Each client has a user of its own, who has no plants with an id under 0. */
-  readonly users: readonly string[];
-  /** The time between the first list of the clients and their first plant, in which other clients start. */
-  readonly delayMs: number;
-}
-
-interface FreshnessReport {
-  /** Lists after an acknowledged create. */
-  readonly lists: number;
-  /** How many of these lists lack the plant. */
-  readonly stale: number;
-  /** Requests without a 200 response. */
-  readonly failed: number;
-}
-
-/** Clients that create a plant through one server, and list it through another after the acknowledgment. */
-export async function probeFreshness(options: FreshnessOptions, control: Control): Promise<FreshnessReport> {
-  const { port, listPort, users, delayMs, milliseconds } = options;
-  const report = { lists: 0, stale: 0, failed: 0 };
-  /** Returns the JSON of a 200 response, and `undefined` for anything else. */
-  const send = async (to: number, target: string, user: string, plant?: object): Promise<unknown> => {
-    const response = await sendByFetch(to, user, target, plant);
-    if (response?.status === 200) return response.json;
-    report.failed++;
-    await sleep(reconnectMs);
-    return undefined;
-  };
-  const list = async (user: string): Promise<{ name: string }[] | undefined> =>
-    (await send(listPort, '/plants?limit=20', user)) as { name: string }[] | undefined;
-  // The clients connect now, because a busy server accepts only one connection in each event loop iteration.
-  await Promise.all(users.map(list));
-  control.ready();
-  await sleep(delayMs);
-  const end = performance.now() + milliseconds;
-  const probe = async (user: string): Promise<void> => {
-    // The newest plant has the smallest id, so it is the first in the list.
-    for (let id = -1; performance.now() < end; id--) {
-      const name = String(id);
-      if ((await send(port, '/plants', user, { id, name })) === undefined) continue;
-      const listed = await list(user);
-      if (listed === undefined) continue;
-      report.lists++;
-      if (listed[0]?.name !== name) report.stale++;
-    }
-  };
-  await Promise.all(users.map(probe));
-  return report;
 }
