@@ -1,7 +1,15 @@
 import { access, copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createDatabases, numberedUsers, plantNumber, tokenMap, wholeUser, writeTokenFile } from './data-set.ts';
+import {
+  allPlants,
+  createDatabase,
+  numberedUsers,
+  plantNumber,
+  tokenMap,
+  wholeUser,
+  writeTokenFile,
+} from './data-set.ts';
 import { atMost, runLoad } from './load.ts';
 import { bareName } from './report.ts';
 import { createExchange } from './requests.ts';
@@ -33,9 +41,8 @@ export interface Running extends Candidate {
 /** The files that the candidates need. */
 export interface Files {
   readonly folder: string;
-  /** The SQLite files with all plants. Each server gets a copy. */
-  readonly own: string;
-  readonly peer: string;
+  /** The SQLite file with all plants. Each server gets a copy. */
+  readonly plants: string;
   /** The tokens of all users. */
   readonly tokens: string;
   /** The lists that the bare server returns. */
@@ -62,11 +69,13 @@ export async function findBuild(folder?: string): Promise<Build> {
 }
 
 export async function createFiles(folder: string): Promise<Files> {
-  const files = { folder, tokens: join(folder, 'tokens.json'), lists: join(folder, 'lists.json') };
+  const path = (name: string): string => join(folder, name);
+  const files = { folder, plants: path('plants.db'), tokens: path('tokens.json'), lists: path('lists.json') };
   await writeTokenFile(files.tokens);
   const list = (count: number): string => JSON.stringify(Array.from({ length: count }, (_, n) => plantNumber(n + 1)));
   await writeFile(files.lists, JSON.stringify({ 20: list(20), 1000: list(1000), all: list(numberedUsers[wholeUser]) }));
-  return { ...files, ...(await createDatabases(folder)) };
+  await createDatabase(files.plants, allPlants);
+  return files;
 }
 
 /** Starts the command line program of a build. */
@@ -87,15 +96,14 @@ export function startPeer(file: string, data: string, env?: NodeJS.ProcessEnv): 
 
 /** Returns the candidates. If there are several builds of Plant Store, there are no peers. */
 export function candidatesOf(
-  files: Files,
+  { folder, plants, tokens, lists }: Files,
   builds: readonly Build[],
   createPostgresDatabase: () => Promise<string>,
 ): Candidate[] {
-  const { folder, own, tokens, lists } = files;
   let copies = 0;
-  const copyOf = async (database: string): Promise<string> => {
+  const copyPlants = async (): Promise<string> => {
     const path = join(folder, `copy-${++copies}.db`);
-    await copyFile(database, path);
+    await copyFile(plants, path);
     return path;
   };
   /** The candidates with one storage: this build, then the others. */
@@ -112,12 +120,12 @@ export function candidatesOf(
   return [
     peer(bareName, 'bare-node-http', () => Promise.resolve(lists)),
     ...owns(memoryName, () => Promise.resolve('memory')),
-    ...owns(ownName, async () => `sqlite:${await copyOf(own)}`),
-    ...owns(threadName, async () => `sqlite:${await copyOf(own)}?commitThread=true`),
+    ...owns(ownName, async () => `sqlite:${await copyPlants()}`),
+    ...owns(threadName, async () => `sqlite:${await copyPlants()}?commitThread=true`),
     ...owns(postgresName, createPostgresDatabase),
     ...(builds.length === 1
       ? [
-          peer(fastifyName, 'fastify-better-sqlite3', () => copyOf(files.peer)),
+          peer(fastifyName, 'fastify-better-sqlite3', copyPlants),
           peer(fastifyPgName, 'fastify-pg', createPostgresDatabase),
         ]
       : []),

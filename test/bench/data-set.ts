@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 
@@ -56,36 +55,12 @@ export async function writeTokenFile(path: string): Promise<void> {
   await writeFile(path, JSON.stringify({ version: 1, tokens }), { mode: 0o600 });
 }
 
-/** Creates the SQLite files with all plants: one for Plant Store, and one that each of its peers gets a copy of. */
-export async function createDatabases(folder: string): Promise<{ own: string; peer: string }> {
-  const own = join(folder, 'original-own.db');
-  const peer = join(folder, 'original-peer.db');
-  await createPlantStoreDatabase(own, allPlants);
-  const database = new DatabaseSync(peer);
-  database.exec(`PRAGMA journal_mode = WAL; CREATE TABLE plants (
-    user TEXT NOT NULL, id INTEGER NOT NULL, name TEXT NOT NULL, tag TEXT, PRIMARY KEY (user, id)
-  ) WITHOUT ROWID`);
-  database.close();
-  insertAll(peer, allPlants);
-  return { own, peer };
-}
-
 /** Rows of a user, an id, and the number of the plant. */
 export type Rows = () => Iterable<readonly [user: string, id: number, n: number]>;
 
-/** Creates a file for Plant Store with these plants. */
-export async function createPlantStoreDatabase(path: string, rows: Rows): Promise<void> {
+/** Creates an SQLite file of Plant Store with these plants, in one transaction and without syncing. */
+export async function createDatabase(path: string, rows: Rows): Promise<void> {
   await new SqliteStorage(path).close();
-  insertAll(path, rows);
-}
-
-function* allPlants(): Generator<readonly [string, number, number]> {
-  for (const [user, count] of Object.entries(numberedUsers)) for (let n = 1; n <= count; n++) yield [user, n, n];
-  for (const user of otherUsers) for (let n = 0; n < 1000; n++) yield [user, randomId(), n];
-}
-
-/** Inserts the rows in one transaction, without syncing. */
-function insertAll(path: string, rows: Rows): void {
   const database = new DatabaseSync(path);
   database.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -200000; BEGIN');
   const insert = database.prepare(
@@ -97,4 +72,10 @@ function insertAll(path: string, rows: Rows): void {
   }
   database.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)');
   database.close();
+}
+
+/** All plants of all users. */
+export function* allPlants(): Generator<readonly [string, number, number]> {
+  for (const [user, count] of Object.entries(numberedUsers)) for (let n = 1; n <= count; n++) yield [user, n, n];
+  for (const user of otherUsers) for (let n = 0; n < 1000; n++) yield [user, randomId(), n];
 }

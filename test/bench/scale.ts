@@ -1,4 +1,4 @@
-import { createPlantStoreDatabase, randomId } from './data-set.ts';
+import { createDatabase, randomId } from './data-set.ts';
 import { atMost, runLoad } from './load.ts';
 import type { Exchange } from './load.ts';
 import type { Participant } from './rounds.ts';
@@ -20,7 +20,7 @@ const user = 'ada';
  * The pages of the file are then as full as if all ids had been random, but this takes only seconds.
  */
 export async function createSizedDatabase(path: string, size: number): Promise<void> {
-  await createPlantStoreDatabase(path, function* () {
+  await createDatabase(path, function* () {
     for (const count of [Math.round((size * 2) / 3), Math.round(size / 3)]) {
       for (let n = 0; n < count; n++) yield [user, Math.floor((n + Math.random()) * (2 ** 52 / count)), n];
     }

@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Running } from './candidates.ts';
+import { listedUser } from './data-set.ts';
 import { runLoad } from './load.ts';
-import type { Exchange } from './load.ts';
 import { quantile } from './report.ts';
 import type { Participant } from './rounds.ts';
-import { workloads } from './workloads.ts';
+import { nextCreate, prepareList } from './workloads.ts';
 
 /** The name of this row: 8 connections create plants while 16 list 20 plants, and each fsync takes 10 ms longer. */
 export const slowDiskName = 'slow disk';
@@ -22,17 +22,12 @@ export function compileSlowSync(folder: string): NodeJS.ProcessEnv {
 /** Creates plants and lists plants on a server at the same time. */
 export async function onSlowDisk(candidate: Running, milliseconds: number): Promise<Participant> {
   const { server, name } = candidate;
-  const prepare = async (workloadName: string): Promise<() => Exchange | undefined> => {
-    const workload = workloads.find((each) => each.name === workloadName);
-    if (workload === undefined) throw new Error(`There is no workload '${workloadName}'.`);
-    return workload.prepare(candidate);
-  };
-  const [create, list] = [await prepare('create'), await prepare('list 20')];
+  const nextList = await prepareList(candidate, listedUser, 20);
   const measure: Participant['measure'] = async () => {
     const before = await server.usage();
     const [creates, lists] = await Promise.all([
-      runLoad({ port: server.port, connections: 8, milliseconds, next: create }),
-      runLoad({ port: server.port, connections: 16, milliseconds, next: list }),
+      runLoad({ port: server.port, connections: 8, milliseconds, next: nextCreate }),
+      runLoad({ port: server.port, connections: 16, milliseconds, next: nextList }),
     ]);
     const after = await server.usage();
     return {

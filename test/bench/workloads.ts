@@ -32,10 +32,12 @@ type Next = () => Exchange | undefined;
 /** The plant that every create sends: the bare server returns it as a constant. */
 const fern = { name: 'Fern', tag: 'indoor' };
 
+export const nextCreate: Next = () => createExchange(creatingUser, randomId(), fern);
+
 export const workloads: readonly Workload[] = [
   // The first, so that the peak of the memory is that of this list.
   { name: 'whole list', connections: 1, prepare: (candidate) => prepareList(candidate, wholeUser) },
-  { name: 'create', prepare: () => () => createExchange(creatingUser, randomId(), fern) },
+  { name: 'create', prepare: () => nextCreate },
   { name: 'delete', prepare: prepareDelete },
   { name: 'list 20', prepare: (candidate) => prepareList(candidate, listedUser, 20) },
   { name: 'list 1000', prepare: (candidate) => prepareList(candidate, listedUser, 1000) },
@@ -49,7 +51,11 @@ export function rowName(workload: string, connections: number): string {
 }
 
 /** A list of the first plants of a user, or of all. */
-async function prepareList({ server, name }: Running, user: keyof typeof numberedUsers, limit?: number): Promise<Next> {
+export async function prepareList(
+  { server, name }: Running,
+  user: keyof typeof numberedUsers,
+  limit?: number,
+): Promise<Next> {
   const target = limit === undefined ? '/plants' : `/plants?limit=${limit}`;
   const headers = { authorization: `Bearer ${tokenOf(user)}` };
   const text = await (await fetch(`http://127.0.0.1:${server.port}${target}`, { headers })).text();

@@ -88,7 +88,8 @@ export function malformedOf(user: string): fc.Arbitrary<Malformed> {
     altered(/HTTP\/1\.[01]/, malformedVersions),
     altered(/^\w+/, ['FOO', 'get', '"GET"', '\x16\x03\x01']),
     altered(/ HTTP\/1\.[01]\r\nHost:.*/, [' HTTP/1.1']),
-    fc.constantFrom(inChunks('HTTP/1.0', '0'), ...malformedChunks.map((chunks) => inChunks('HTTP/1.1', chunks))),
+    fc.constant(inChunks('HTTP/1.0', '0')),
+    fc.constantFrom(...malformedChunks).map((chunks) => inChunks('HTTP/1.1', chunks)),
   );
   const doubtful = withLine(doubtfulLines);
   const mutated = fc

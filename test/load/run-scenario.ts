@@ -1,13 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import {
-  createPlantStoreDatabase,
-  creatingUser,
-  listedUser,
-  otherUsers,
-  randomId,
-  writeTokenFile,
-} from '../bench/data-set.ts';
+import { createDatabase, creatingUser, listedUser, otherUsers, randomId, writeTokenFile } from '../bench/data-set.ts';
 import { createText } from '../bench/requests.ts';
 import { CleanUp, temporaryFolder } from '../support/temporary-folder.ts';
 import { requestOnce } from './clients/exchange.ts';
@@ -67,7 +60,7 @@ export async function runScenario(scenario: Scenario, dist: string): Promise<Row
   await using cleanUp = new CleanUp();
   const folder = await temporaryFolder(cleanUp);
   await writeTokenFile(join(folder, 'tokens.json'));
-  await createDatabase(join(folder, 'plants.db'), scenario);
+  await createPlants(join(folder, 'plants.db'), scenario);
   const server = await startServer(cleanUp, { dist, folder, ...scenario });
   const { port, pid } = server;
   const warmUp = { connections: 64, milliseconds: warmUpMs, work: 'create', users: [creatingUser] } as const;
@@ -99,11 +92,11 @@ export async function runScenario(scenario: Scenario, dist: string): Promise<Row
   };
 }
 
-async function createDatabase(
+async function createPlants(
   path: string,
   { plants: [greedy, polite] = [0, 0], hasLongNames }: Scenario,
 ): Promise<void> {
-  await createPlantStoreDatabase(path, function* () {
+  await createDatabase(path, function* () {
     for (let n = 1; n <= greedy; n++) yield [greedyUser, n, n] as const;
     for (let n = 1; n <= polite; n++) yield [politeUser, n, n] as const;
   });
