@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
  */
 const maxParallel = 200;
 
-/** Opens `count` connections to a local server. Errors after that only close them. */
+/** Opens `count` connections to a local server. A later error closes the connection, and is not reported. */
 export async function openConnections(count: number, port: number): Promise<Socket[]> {
   const sockets: Socket[] = [];
   while (sockets.length < count) {

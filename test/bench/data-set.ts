@@ -8,18 +8,18 @@ export interface PlantFields {
   readonly tag: string;
 }
 
-/** Has the plants 1 to 1000, which are listed. */
+/** The user with the plants 1 to 1000, which are listed. */
 export const listedUser = 'ada';
-/** Has the plants 1 to 400,000, which are deleted: more than a server deletes in all rounds. */
+/** The user with the plants 1 to 400,000, which are deleted: more than a server deletes in all rounds. */
 export const deletedUser = 'eve';
-/** Has the plants 1 to 100,000, which are listed without a limit. */
+/** The user with the plants 1 to 100,000, which are listed without a limit. */
 export const wholeUser = 'liz';
-/** Has no plants at the start, and creates some. */
+/** The user that has no plants at the start, and creates some. */
 export const creatingUser = 'joe';
-/** Have 1000 plants each, with random ids. */
+/** The users with 1000 plants each, with random ids. */
 export const otherUsers: readonly string[] = Array.from({ length: 499 }, (_, n) => `gardener-${n}`);
 
-/** How many plants with ids from 1 each of these users has. */
+/** The number of plants of each user whose ids are 1, 2, and so on. */
 export const numberedUsers = { [listedUser]: 1000, [deletedUser]: 400_000, [wholeUser]: 100_000 };
 
 /** All users. Together they have a million plants. */
@@ -55,7 +55,7 @@ export async function writeTokenFile(path: string): Promise<void> {
   await writeFile(path, JSON.stringify({ version: 1, tokens }), { mode: 0o600 });
 }
 
-/** Rows of a user, an id, and the number of the plant. */
+/** Returns rows of a user, an id, and the number of the plant. */
 export type Rows = () => Iterable<readonly [user: string, id: number, n: number]>;
 
 /** Creates an SQLite file of Plant Store with these plants, in one transaction and without syncing. */

@@ -9,12 +9,12 @@ import { createExchange, requestText } from './requests.ts';
 import type { Figures, Participant } from './rounds.ts';
 import type { ServerProcess } from './server-process.ts';
 
-/** The name of this row: servers from their start to the first answer and the first creates. */
+/** The name of this row: servers from their start to the first response and the first creates. */
 export const startName = 'start';
 /** The name of this row: programs that import a module. */
 export const importName = 'import';
 
-/** Few, because some servers sync each create to the disk. */
+/** A small number, because some servers sync each create to the disk. */
 const firstCreates = 2000;
 
 /** Servers that start on an empty folder. */

@@ -2,12 +2,12 @@ import { Client } from 'pg';
 import type { PostgresCluster } from '../support/postgres.ts';
 import { numberedUsers, otherUsers } from './data-set.ts';
 
-/** Creates a PostgreSQL database with the same plants as the SQLite files, and returns its connection string. */
+/** Creates a PostgreSQL database with the same plants as the SQLite file, and returns its connection string. */
 export async function createPostgresDatabase(cluster: PostgresCluster): Promise<string> {
   const url = await cluster.makeDatabase();
   const client = new Client({ connectionString: url });
   await client.connect();
-  // The table as each candidate would create it.
+  // Each candidate would create the same table.
   await client.query(`CREATE TABLE plants (
     "user" text COLLATE "C" NOT NULL, id bigint NOT NULL, name text NOT NULL, tag text, PRIMARY KEY ("user", id)
   )`);

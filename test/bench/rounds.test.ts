@@ -4,7 +4,7 @@ import { bareName } from './report.ts';
 import { mediansOf, runRounds } from './rounds.ts';
 import type { Participant } from './rounds.ts';
 
-/** Takes part with these CPU times, one per round, and then with the last one. */
+/** Returns a participant with these CPU times, one per round. The last one repeats. */
 function participant(name: string, micros: readonly number[]): Participant {
   let n = 0;
   const measure: Participant['measure'] = () =>

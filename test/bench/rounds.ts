@@ -27,10 +27,10 @@ export interface Rounds {
 /** How far the CPU time of the bare participant may be from its median in all rounds. */
 export const maxDeviation = 0.15;
 
-/** How many rounds are run at most, as a multiple of the wanted rounds. */
+/** The maximum number of rounds, as a multiple of the wanted rounds. */
 const maxRounds = 1.5;
 
-/** Runs rounds until the machine was steady in as many as wanted, or until there were too many. */
+/** Runs rounds until the machine was steady in `wanted` of them, or until the maximum is reached. */
 export async function runRounds(wanted: number, participants: readonly Participant[]): Promise<Rounds> {
   const rounds: Round[] = [];
   let steady: readonly Round[] = [];

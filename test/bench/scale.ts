@@ -10,7 +10,7 @@ export const scaleName = 'scale';
 /** How many plants the databases have. */
 export const sizes = [10_000, 5_000_000];
 
-/** Few, so that the smallest database stays small. The plants that are created are then deleted. */
+/** A small number, so that the smallest database stays small. The created plants are then deleted. */
 const requests = 4000;
 /** The owner of all plants. */
 const user = 'ada';

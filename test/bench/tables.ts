@@ -8,7 +8,7 @@ import { scaleName, sizes } from './scale.ts';
 import { slowDiskName } from './slow-disk.ts';
 import { rowName } from './workloads.ts';
 
-/** The workloads in the tables, as they are described there. */
+/** The workloads in the tables, with their descriptions. */
 const descriptions = {
   create: 'create',
   delete: 'delete',
@@ -18,7 +18,7 @@ const descriptions = {
   '80 % list 20, 20 % create': 'four lists of 20 plants for each create, by the same user',
 };
 
-/** Returns what the documentation says about a run: Markdown by the name of the place where it belongs. */
+/** Returns what the documentation says about a run: Markdown, by the names in comments such as `bench:sqlite`. */
 export function tablesOf(results: Results): Record<string, string> {
   const figuresOf = (row: string, participant: string): Figures | undefined =>
     results.rows.find(({ name }) => name === row)?.medians[participant];
@@ -131,9 +131,6 @@ function grouped(value: number, decimals: number): string {
 }
 
 function table(header: string, rows: readonly (readonly string[])[]): string {
-  if (rows.every((cells) => cells.every((cell, column) => column === 0 || !/\d/.test(cell)))) {
-    return 'Not measured in this run.';
-  }
   const titles = header.split('|');
   return [titles, titles.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

@@ -35,7 +35,7 @@ const fern = { name: 'Fern', tag: 'indoor' };
 export const nextCreate: Next = () => createExchange(creatingUser, randomId(), fern);
 
 export const workloads: readonly Workload[] = [
-  // The first, so that the peak of the memory is that of this list.
+  // This workload is the first, so that it determines the peak of the memory.
   { name: 'whole list', connections: 1, prepare: (candidate) => prepareList(candidate, wholeUser) },
   { name: 'create', prepare: () => nextCreate },
   { name: 'delete', prepare: prepareDelete },

@@ -45,7 +45,7 @@ export class Cluster {
   static async prepare(folder: string, programs: Programs, page: PageConfiguration): Promise<Cluster> {
     if (owner.uid !== undefined && owner.gid !== undefined) await chown(folder, owner.uid, owner.gid);
     const ports = new Map<number, number>();
-    // Free on all loopback addresses.
+    // These ports are free on all loopback addresses.
     for (const port of Object.values(pagePorts)) ports.set(port, await freePort('0.0.0.0'));
     const databaseMachines: DatabaseMachine[] = [];
     for (const machine of machines) {

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 
-/** The user that runs the programs: PostgreSQL refuses to run as root, so root starts all as "nobody". */
+/** The user of the programs. For root, it is `nobody`, because PostgreSQL refuses to run as root. */
 export const owner: { uid?: number; gid?: number } = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 export interface LoggedProcessOptions {
@@ -43,7 +43,7 @@ export class LoggedProcess {
     });
     closeSync(output);
     this.#child = child;
-    // A program that cannot be started is found by the first request to it.
+    // If the program cannot be started, the first request to it fails.
     child.once('error', () => undefined);
     this.#exited = once(child, 'exit').catch(() => undefined);
     child.once('exit', () => {

@@ -13,7 +13,7 @@ export interface PageConfiguration {
   readonly storage: string;
 }
 
-/** What the words and addresses of the page mean for one machine of the cluster on the loopback interface. */
+/** What replaces the words and addresses of the page on one machine of the cluster on the loopback interface. */
 export interface Replacements {
   readonly name: string;
   readonly address: string;
@@ -49,8 +49,8 @@ export async function readPageConfiguration(): Promise<PageConfiguration> {
 }
 
 /**
- * Replaces what depends on the machine: names, addresses, ports and paths. Turns off the watchdog, which cannot be
- * tried. Removes the settings of HAProxy that need root.
+ * Replaces what depends on the machine: names, addresses, ports and paths. Turns off the watchdog, which
+ * this test cannot use. Removes the settings of HAProxy that need root.
  */
 export function adapt(text: string, { name, address, ports, paths }: Replacements): string {
   let adapted = text

@@ -31,7 +31,7 @@ export function isCorrect({ lost, resurrected, phantom, clients }: ScenarioResul
 }
 
 const clientCount = 16;
-/** So many that a client rarely uses an id again while plants that it contains may be lost. */
+/** Large enough that a client rarely reuses an id whose plant may have been lost. */
 const idsEach = 3000;
 /** The pause of a client after a 503. */
 const pauseMs = 100;

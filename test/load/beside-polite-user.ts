@@ -4,7 +4,7 @@ import { startLoad } from './clients/start-load.ts';
 import { politeUser } from './run-scenario.ts';
 import type { Scenario } from './run-scenario.ts';
 
-/** Clients that overload the server until they are stopped. Then they describe what they have seen. */
+/** Clients that overload the server until they are stopped. `stop` resolves with a description of their responses. */
 export interface Overload {
   readonly stop: () => Promise<string>;
 }

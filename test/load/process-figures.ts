@@ -17,7 +17,7 @@ export function resetPeak(pid: number): void {
     // https://docs.kernel.org/filesystems/proc.html: 5 resets VmHWM.
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
   } catch {
-    // The peak is then that since the start of the process.
+    // Without this, the peak is that since the start of the process.
   }
 }
 

@@ -10,9 +10,9 @@ import { cpuSeconds, peakBytes, resetPeak } from './process-figures.ts';
 import { startServer } from './server.ts';
 import type { ServerOptions, ServerUnderLoad } from './server.ts';
 
-/** Sends far more requests than a fair share, or hostile ones. */
+/** The user that sends far more requests than a fair share, or hostile ones. */
 export const greedyUser = listedUser;
-/** Sends ordinary requests at the same time, which should not be delayed. */
+/** The user that sends ordinary requests at the same time. They should not be delayed. */
 export const [politeUser = ''] = otherUsers;
 
 /** The server that a scenario runs on. */

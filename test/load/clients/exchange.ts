@@ -10,7 +10,7 @@ export interface Received {
   readonly isLast: boolean;
 }
 
-/** Sends a request whose response is not chunked. Resolves with `undefined` if the connection is closed before. */
+/** Sends a request whose response is not chunked. Resolves with `undefined` if the connection is closed first. */
 export function exchange(socket: Socket, text: string): Promise<Received | undefined> {
   return new Promise((resolve) => {
     let received = '';

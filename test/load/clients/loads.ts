@@ -9,13 +9,13 @@ import type { Control } from './load-process.ts';
 import { ResponseStats } from './response-stats.ts';
 import type { StatsReport } from './response-stats.ts';
 
-/** What each load needs. */
+/** The options of every load with an end. */
 interface Common {
   readonly port: number;
   readonly milliseconds: number;
 }
 
-/** The wait for late responses at the end. */
+/** How long to wait for late responses at the end. */
 const graceMs = 5000;
 const plant = { name: 'Fern', tag: 'indoor' };
 

@@ -12,7 +12,7 @@ export interface StatsReport {
   /** Milliseconds from sending to the end of the response, for a status under 300. */
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Milliseconds, with requests that are closed. */
+  /** The longest time from a request to its response or to the end of its connection, in milliseconds. */
   readonly longestMs: number;
 }
 

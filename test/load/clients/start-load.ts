@@ -7,7 +7,7 @@ export interface RunningLoad<Report> {
   /** Resolves when its connections are open. */
   readonly ready: Promise<void>;
   readonly report: Promise<Report>;
-  /** Ends it early. */
+  /** Ends the load early. */
   stop(): void;
 }
 
