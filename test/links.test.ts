@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
 import { describe, it } from 'node:test';
 import { pack } from './package/pack.ts';
@@ -63,6 +64,17 @@ describe('documents', () => {
       }
     });
   }
+
+  it('name only source files that exist', async () => {
+    const folders = (await readdir(join(root, 'test'))).map((name) => `test/${name}/README.md`);
+    const guides = ['CONTRIBUTING.md', ...folders.filter((path) => existsSync(join(root, path)))];
+    for (const guide of guides) {
+      for (const [, name = ''] of (await readDocument(guide)).matchAll(/`([^` *]+\/[^` ]+\.ts)`/g)) {
+        const exists = [name, join('src', name)].some((path) => existsSync(join(root, path)));
+        assert.ok(exists, `${guide} names ${name}, which does not exist`);
+      }
+    }
+  });
 
   it('link only to files in the npm package, to pictures, and to what only a clone has', async () => {
     const { files } = await pack('--dry-run');
