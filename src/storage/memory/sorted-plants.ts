@@ -1,6 +1,5 @@
-import { minInt64 } from '../../core/model/int64.ts';
 import type { PlantId, StoredPlant } from '../../core/model/plant.ts';
-import { PlantChunk } from './plant-chunk.ts';
+import { firstId } from '../key-order.ts';
 
 /** The maximum number of plants in a chunk. If a chunk becomes longer, it is split in two. */
 const maxChunkLength = 512;
@@ -10,57 +9,60 @@ const maxChunkLength = 512;
  * insertion moves only a few plants.
  */
 export class SortedPlants {
-  /** The chunks, in ascending order of id. A chunk is never empty. */
-  readonly #chunks: PlantChunk[] = [];
+  /** The chunks, in ascending order of id. Only the first chunk can be empty, if there are no other chunks. */
+  readonly #chunks: StoredPlant[][] = [[]];
 
   get isEmpty(): boolean {
-    return this.#chunks.length === 0;
+    return this.#chunks[0]?.length === 0;
   }
 
   /** Adds a plant, unless a plant with the same id exists. Returns whether the plant was added. */
   add(plant: StoredPlant): boolean {
-    if (this.isEmpty) this.#chunks.push(new PlantChunk());
-    const chunkIndex = this.#chunkIndexFor(plant.id);
-    const chunk = this.#chunks[chunkIndex];
-    if (chunk?.add(plant) !== true) return false;
-    if (chunk.length > maxChunkLength) this.#chunks.splice(chunkIndex + 1, 0, chunk.split());
+    const { chunk, chunkIndex, index } = this.#find(plant.id);
+    if (chunk[index]?.id === plant.id) return false;
+    chunk.splice(index, 0, plant);
+    if (chunk.length > maxChunkLength) this.#chunks.splice(chunkIndex + 1, 0, chunk.splice(maxChunkLength >> 1));
     return true;
   }
 
   /** Removes the plant with this id. Returns whether the plant existed. */
   remove(id: PlantId): boolean {
-    const chunkIndex = this.#chunkIndexFor(id);
-    const chunk = this.#chunks[chunkIndex];
-    if (chunk?.remove(id) !== true) return false;
-    if (chunk.length === 0) this.#chunks.splice(chunkIndex, 1);
+    const { chunk, chunkIndex, index } = this.#find(id);
+    if (chunk[index]?.id !== id) return false;
+    chunk.splice(index, 1);
+    if (chunk.length === 0 && this.#chunks.length > 1) this.#chunks.splice(chunkIndex, 1);
     return true;
   }
 
   /** Returns up to `limit` plants with an id greater than `after`. Returns the stored objects, not copies. */
   slice(after: PlantId | undefined, limit: number): StoredPlant[] {
-    const found: StoredPlant[] = [];
-    const from = after === undefined ? minInt64 : after + 1n;
-    for (let chunkIndex = this.#chunkIndexFor(from); found.length < limit; chunkIndex++) {
-      const chunk = this.#chunks[chunkIndex];
-      if (chunk === undefined) break;
-      found.push(...chunk.slice(from, limit - found.length));
+    const { chunk, chunkIndex, index } = this.#find(firstId(after));
+    const found = chunk.slice(index, index + limit);
+    for (const next of this.#chunks.slice(chunkIndex + 1)) {
+      if (found.length === limit) break;
+      found.push(...next.slice(0, limit - found.length));
     }
     return found;
   }
 
-  /**
-   * Returns the index of the chunk to which `id` belongs: the last chunk whose first id is not greater than `id`. If
-   * there is no such chunk, returns 0.
-   */
-  #chunkIndexFor(id: PlantId): number {
-    let low = 0;
-    let high = this.#chunks.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      const first = this.#chunks[middle]?.firstId;
-      if (first !== undefined && first <= id) low = middle;
-      else high = middle - 1;
-    }
-    return low;
+  /** Finds the chunk to which an id belongs, and the index of the chunk's first plant with an id of at least `id`. */
+  #find(id: PlantId): { chunk: StoredPlant[]; chunkIndex: number; index: number } {
+    const following = lowerBound(this.#chunks, (chunk) => (chunk[0]?.id ?? id) <= id);
+    const chunkIndex = Math.max(following - 1, 0);
+    const chunk = this.#chunks[chunkIndex] ?? [];
+    return { chunk, chunkIndex, index: lowerBound(chunk, (plant) => plant.id < id) };
   }
+}
+
+/** Returns the number of items at the start of an array for which `isBefore` is true. The items must be sorted. */
+function lowerBound<Item>(items: readonly Item[], isBefore: (item: Item) => boolean): number {
+  let low = 0;
+  let high = items.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const item = items[middle];
+    if (item !== undefined && isBefore(item)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
