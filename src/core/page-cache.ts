@@ -1,8 +1,8 @@
 import type { JsonPage, PageRequest } from '../storage/storage-adapter.ts';
 
 /**
- * The number of UTF-16 code units that each page and each user counts in addition to its text. Without this overhead,
- * the number of empty pages in the cache would not be limited.
+ * The number of UTF-16 code units that are added to the size of each page and of each user. Without this overhead, the
+ * cache could contain an unlimited number of empty pages.
  */
 const overhead = 256;
 
@@ -22,10 +22,9 @@ interface UserPages {
 }
 
 /**
- * An LRU cache of the first pages of users' lists, which clients request repeatedly. {@link forget} removes the pages
- * of one user after a write. If another process has changed the storage, {@link checkVersion} removes all pages.
- * Compared with a page that is read from the storage, a response with 20 cached plants takes half the CPU time, and a
- * response with 1000 cached plants takes a fifth.
+ * An LRU cache of the first pages of users' lists. Clients request these pages repeatedly. {@link forget} removes a
+ * user's pages after a write. {@link checkVersion} removes all pages if another process has changed the storage. A
+ * cached page reduces the CPU time for a response: to a half with 20 plants, and to a fifth with 1000 plants.
  */
 export class PageCache {
   readonly #options: PageCacheOptions;
@@ -44,7 +43,7 @@ export class PageCache {
     return this.#changes;
   }
 
-  /** Returns the page from the cache, or `undefined` if it is not cached. Only first pages are cached. */
+  /** Returns the requested page, or `undefined` if the page is not cached. Only first pages are cached. */
   get({ user, after, limit }: PageRequest): JsonPage | undefined {
     const cached = this.#users.get(user);
     const page = after === undefined ? cached?.byLimit.get(limit) : undefined;
@@ -54,14 +53,14 @@ export class PageCache {
     return page;
   }
 
-  /** Adds a page, if it is a first page. */
+  /** Adds a page to the cache. Does nothing if the page is not the first page of a list. */
   add({ user, after, limit }: PageRequest, page: JsonPage | undefined): void {
     if (after !== undefined || page === undefined) return;
     const cached = this.#users.get(user) ?? { byLimit: new Map<number, JsonPage>(), text: user.length + overhead };
     const added = lengthOf(page) - lengthOf(cached.byLimit.get(limit));
     this.#text += this.#users.delete(user) ? added : cached.text + added;
     cached.text += added;
-    // The page is frozen because all callers share this object.
+    // The page is frozen, because all callers share the object.
     cached.byLimit.set(limit, Object.freeze(page));
     this.#users.set(user, cached);
     for (const [oldest, { text }] of this.#users) {
@@ -71,7 +70,7 @@ export class PageCache {
     }
   }
 
-  /** Removes a user's pages. Call this when the user's plants have changed or may have changed. */
+  /** Removes a user's pages. Call this method when the user's plants have changed or might have changed. */
   forget(user: string): void {
     this.#changes++;
     const cached = this.#users.get(user);
@@ -81,8 +80,8 @@ export class PageCache {
   }
 
   /**
-   * Removes all pages if another process has changed the storage. The check takes a third of the time of reading a
-   * page, so the read queue calls it once for all pages that are requested in an event loop iteration.
+   * Removes all pages if another process has changed the storage. The check takes a third as long as reading a page.
+   * Therefore, the read queue calls this method only once for all pages that are requested in one event loop iteration.
    */
   checkVersion(): void {
     const version = this.#options.dataVersion();

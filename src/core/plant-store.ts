@@ -14,17 +14,20 @@ import { WriteQueue } from './write-queue.ts';
 
 /** Options of a {@link PlantStore}. */
 export interface PlantStoreOptions {
-  /** The storage adapter. The store owns it: no other code may create or delete plants through it. `close` closes it. */
+  /**
+   * The storage adapter. The store owns the adapter, so other code must not create or delete plants through it. Closing
+   * the store also closes the adapter.
+   */
   storage: StorageAdapter;
   /**
    * The maximum number of pending writes, 1 or more; default 10000. A write is pending until its commit completes.
-   * Further writes reject with `saturated`.
+   * Further writes are rejected with `saturated`.
    */
   maxPendingWrites?: number | undefined;
   /**
    * The maximum size of the page cache, in bytes, 0 or more; default 16777216. Each UTF-16 code unit of JSON counts as
-   * two bytes. The cache contains the first pages of users' lists. It is used only if the adapter has a `dataVersion`
-   * method, as SqliteStorage and MemoryStorage do.
+   * two bytes. The cache contains the first pages of users' lists. The cache is used only if the adapter has a
+   * `dataVersion` method. SqliteStorage and MemoryStorage have this method.
    */
   maxCacheBytes?: number | undefined;
 }
@@ -39,7 +42,7 @@ const optionNames = {
 export interface ListOptions {
   /** List only plants with an id greater than this one (keyset pagination). */
   after?: PlantId | number | undefined;
-  /** The maximum number of plants to list, 0 to 2147483647; by default all plants are listed. */
+  /** The maximum number of plants to list, 0 to 2147483647; default: all plants. */
   limit?: number | undefined;
 }
 
@@ -52,9 +55,9 @@ const listOptionNames = { after: true, limit: true } as const satisfies Record<k
  * Stores users' plants in a {@link StorageAdapter}. A store validates every input and commits concurrent writes
  * together.
  *
- * Methods reject with a {@link PlantStoreError} `storage_unavailable` if the storage fails; the outcome of a write is
- * then unknown. They reject with `closed` after {@link close}, and with `invalid_user` if `user` is not a string of 1
- * to 255 UTF-8 bytes or contains U+0000 or an unpaired surrogate.
+ * If the storage fails, methods reject with a {@link PlantStoreError} with code `storage_unavailable`, and the outcome
+ * of a write is unknown. After {@link close}, methods reject with `closed`. If `user` is not a string of 1 to 255 UTF-8
+ * bytes, or if it contains U+0000 or an unpaired surrogate, methods reject with `invalid_user`.
  *
  * @example
  * const store = new PlantStore({ storage: new SqliteStorage('plants.db') });
@@ -94,8 +97,9 @@ export class PlantStore {
    * Creates a plant for a user. When the promise resolves, the plant is as durable as the storage can make it.
    *
    * @returns the stored plant.
-   * @throws {PlantStoreError} `invalid_plant` if the plant is invalid or the storage cannot store it; `id_taken` if the
-   *   user already has a plant with this id, which stays unchanged; `saturated` if too many writes are pending.
+   * @throws {PlantStoreError} `invalid_plant` if the plant is invalid or if the storage cannot store it; `id_taken` if
+   *   the user already has a plant with this id (the existing plant is not changed); `saturated` if too many writes are
+   *   pending.
    * @example
    * const { id } = await store.createPlant('ada', { id: 9007199254740993n, name: 'Fern', tag: 'indoor' });
    */
@@ -108,10 +112,10 @@ export class PlantStore {
   }
 
   /**
-   * Lists a user's plants in ascending order of id, as one array. Without a limit, the array contains all of them. For
-   * long lists, use {@link iteratePages}, which needs constant memory.
+   * Returns an array of a user's plants, in ascending order of id. Without a limit, the array contains all of the
+   * user's plants. For long lists, use {@link iteratePages}, which needs constant memory.
    *
-   * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
+   * @throws {PlantStoreError} `invalid_limit` if `limit` is invalid; `invalid_after` if `after` is invalid.
    * @example
    * const firstTen = await store.listPlants('ada', { limit: 10 });
    * const nextTen = await store.listPlants('ada', { limit: 10, after: firstTen[9]?.id }); // if there are ten
@@ -124,12 +128,12 @@ export class PlantStore {
 
   /**
    * Iterates over a user's plants in ascending order of id, page by page, in constant memory. Each page is read on
-   * demand. A page contains up to 1000 plants, or fewer if names are very long. Pages are never empty.
+   * demand. A page contains at most 1000 plants, and fewer if names are very long. Pages are never empty.
    *
-   * A plant that is created or deleted during the iteration may or may not be returned. Every other plant is returned
-   * exactly once.
+   * A plant that is created or deleted during the iteration might or might not be returned. Every other plant is
+   * returned exactly once.
    *
-   * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
+   * @throws {PlantStoreError} `invalid_limit` if `limit` is invalid; `invalid_after` if `after` is invalid.
    * @example
    * for await (const page of store.iteratePages('ada')) console.log(page.length);
    */
@@ -149,10 +153,11 @@ export class PlantStore {
   }
 
   /**
-   * Returns a page of a user's plants as JSON, in the form of the response to `GET /plants`. A page contains up to 1000
-   * plants, or fewer if names are very long. If `hasMore` is `true`, pass `last` as `after` to read the next page.
+   * Returns a page of a user's plants as JSON, in the same form as the response to `GET /plants`. A page contains at
+   * most 1000 plants, and fewer if names are very long. If `hasMore` is `true`, pass `last` as `after` to read the next
+   * page.
    *
-   * @throws {PlantStoreError} `invalid_limit`, `invalid_after`.
+   * @throws {PlantStoreError} `invalid_limit` if `limit` is invalid; `invalid_after` if `after` is invalid.
    * @example
    * const { json, hasMore, last } = await store.listPage('ada', { limit: 100 });
    */
@@ -179,7 +184,7 @@ export class PlantStore {
   }
 
   /**
-   * Rejects new calls, completes the writes that were accepted, then closes the storage adapter.
+   * Rejects new calls, completes the writes that were accepted, and then closes the storage adapter.
    *
    * @example
    * process.once('SIGTERM', () => void store.close());
@@ -190,7 +195,7 @@ export class PlantStore {
   }
 
   /**
-   * Calls {@link close}. Allows `await using`.
+   * Calls {@link close}, for use with `await using`.
    *
    * @example
    * await using store = new PlantStore({ storage: new MemoryStorage() });
@@ -204,7 +209,7 @@ export class PlantStore {
   }
 
   async #readPlants(user: string, range: ListRange): Promise<PlantPage> {
-    // Other work can run between the pages, even if the storage adapter reads synchronously.
+    // This lets other work run between pages, even if the storage adapter reads synchronously.
     await setImmediate();
     try {
       return checkedPage(await this.#storage.list(user, range));
@@ -219,7 +224,7 @@ export class PlantStore {
     } catch (error) {
       throw asStorageError(error);
     } finally {
-      // The outcome of a failed commit is unknown: it may have changed the plants.
+      // A failed commit might also have changed the plants, because its outcome is unknown.
       if (this.#cache !== undefined) for (const { user } of writes) this.#cache.forget(user);
     }
   }
@@ -229,7 +234,7 @@ function checkUser(user: string): void {
   if (!isUser(user)) throw new PlantStoreError('invalid_user');
 }
 
-/** Checks the arguments of a list. `left` is the maximum number of plants to list. */
+/** Validates the arguments of a list request. In the result, `left` is the maximum number of plants to list. */
 function parseList(user: string, options: ListOptions): { after: PlantId | undefined; left: number } {
   checkUser(user);
   checkOptionNames('a list request', options, listOptionNames);
@@ -250,8 +255,8 @@ function parseAfter(after: PlantId | number | undefined): PlantId | undefined {
 }
 
 /**
- * Commits a batch. Throws if the adapter does not return one outcome for each write, because the outcome of some writes
- * would then be unknown.
+ * Commits a batch. Throws an error if the adapter does not return one outcome for each write, because the outcome of
+ * some writes is then unknown.
  */
 async function commitChecked(storage: StorageAdapter, writes: Write[]): Promise<boolean[]> {
   const outcomes = await storage.commit(writes);

@@ -4,8 +4,8 @@ import type { JsonPage, PageRequest, StorageAdapter } from '../storage/storage-a
 import type { PageCache } from './page-cache.ts';
 
 /**
- * The maximum sum of the limits of the pages in a batch. SqliteStorage and MemoryStorage read a batch synchronously. If
- * the pages of 200 concurrent requests for long lists were read at once, the event loop would be blocked for 150 ms.
+ * The maximum sum of the requests' limits in a batch. SqliteStorage and MemoryStorage read a batch synchronously. If
+ * 200 requests for long lists were read in one batch, they would block the event loop for 150 ms.
  */
 const maxBatchPlants = maxPageLength;
 
@@ -13,8 +13,9 @@ const maxBatchPlants = maxPageLength;
 const maxBatches = 4;
 
 /**
- * The number of arrivals at which a batch is read immediately. With thousands of clients, an event loop iteration can
- * take a second, and requests that wait until its end would use up the permits of the HTTP service.
+ * When this number of requests have arrived, a batch is read immediately. With thousands of clients, an event loop
+ * iteration can take a second. If requests waited until the end of the iteration, they would use up the HTTP service's
+ * permits.
  */
 const maxArrivals = 64;
 
@@ -25,21 +26,21 @@ interface Entry {
 }
 
 /**
- * Implements group reads: the pages that are requested in one event loop iteration are read together at its end.
- * Each page therefore reflects every commit that was acknowledged before the page was requested.
+ * Implements group reads: the pages that are requested in one event loop iteration are read together at the end of the
+ * iteration. Each page therefore reflects every commit that was acknowledged before the page was requested.
  *
- * First, the version of the storage is checked once, and the pages in the cache are returned. Up to 1000 plants of the
- * other pages are then read in one batch. The remaining requests wait for a later iteration. Users are served in
- * round-robin order, so a user with many requests or long lists does not delay the lists of other users.
+ * The queue first checks the version of the stored plants once and returns the pages that are cached. It then reads
+ * other pages in one batch, up to a total of 1000 plants. The remaining requests wait for a later iteration. Users are
+ * served in round-robin order, so a user with many requests or long lists does not delay other users' lists.
  *
- * The limit of a request must be at most 1000.
+ * Each request's limit must be at most 1000.
  */
 export class ReadQueue {
   readonly #storage: StorageAdapter;
   readonly #cache: PageCache | undefined;
-  /** The requests that have arrived since the last batch was taken. */
+  /** The requests that have arrived since the queue took the last batch. */
   #arrived: Entry[] = [];
-  /** The other waiting requests of each user, in order of arrival. Users are served in the order of the map. */
+  /** Each user's other waiting requests, in order of arrival. Users are served in the order of the map. */
   readonly #waiting = new Map<string, Entry[]>();
   #isScheduled = false;
   #batches = 0;
@@ -49,7 +50,7 @@ export class ReadQueue {
     this.#cache = cache;
   }
 
-  /** Reads a page as JSON. If the storage adapter fails, rejects with a PlantStoreError. */
+  /** Reads a page as JSON. If the storage adapter fails, the promise rejects with a PlantStoreError. */
   readPage(request: PageRequest): Promise<JsonPage> {
     return new Promise((resolve, reject) => {
       this.#arrived.push({ request, resolve, reject });
@@ -81,7 +82,7 @@ export class ReadQueue {
     }
   }
 
-  /** Resolves the requests that have arrived if their pages are cached. The others wait for their users' turns. */
+  /** Resolves each request in `#arrived` whose page is cached. Moves the other requests to `#waiting`. */
   #sortArrived(): void {
     for (const entry of this.#arrived) {
       if (this.#resolveFromCache(entry)) continue;
@@ -93,7 +94,10 @@ export class ReadQueue {
     this.#arrived = [];
   }
 
-  /** Removes as many requests as fit in a batch. */
+  /**
+   * Removes as many waiting requests as fit in a batch, and returns them. Also resolves waiting requests whose pages
+   * are now cached.
+   */
   #takeBatch(): Entry[] {
     const batch: Entry[] = [];
     const loading = new Set<string>();
@@ -103,7 +107,7 @@ export class ReadQueue {
       if (entry !== undefined && !this.#resolveFromCache(entry)) {
         const { after, limit } = entry.request;
         const key = this.#cache !== undefined && after === undefined ? `${limit} ${user}` : '';
-        // If this batch already contains a request for the same page, this request waits and then receives the cached
+        // If the batch already contains a request for the same page, this request waits and then receives the cached
         // page.
         if (loading.has(key) || plants + limit > maxBatchPlants) break;
         if (key !== '') loading.add(key);
@@ -134,13 +138,16 @@ export class ReadQueue {
     this.#schedule();
   }
 
-  /** Reads the pages of a group and settles its requests. If the storage adapter fails, all of them are rejected. */
+  /**
+   * Reads the pages for a group of requests, and settles the requests. If the storage adapter fails, rejects all of
+   * them.
+   */
   async #settle(group: readonly Entry[]): Promise<void> {
     const changes = this.#cache?.changes;
     try {
       const requests = group.map(({ request }) => request);
       const pages = await readPages(this.#storage, requests);
-      // If a write or another process has changed the plants in the meantime, the pages may already be stale.
+      // If plants have changed during the read, the pages are not cached, because they might already be stale.
       if (changes === this.#cache?.changes) {
         for (const [n, request] of requests.entries()) this.#cache?.add(request, pages[n]);
       }

@@ -6,7 +6,7 @@ import type { CommitMessage, RequestMessage } from './model/diagnostics.ts';
 const commitChannel: TracingChannel<unknown, CommitMessage> = tracingChannel('plant-store:commit');
 export const requestChannel: TracingChannel<unknown, RequestMessage> = tracingChannel('plant-store:request');
 
-/** Returns what `channel.hasSubscribers` returns on Node.js. Bun does not implement it. */
+/** Checks whether a channel has subscribers. Replaces `channel.hasSubscribers`, which Bun does not implement. */
 export function isTraced<Message extends object>(channel: TracingChannel<unknown, Message>): boolean {
   const { start, end, asyncStart, asyncEnd, error } = channel;
   return (
@@ -21,12 +21,12 @@ export function isTraced<Message extends object>(channel: TracingChannel<unknown
 /** Calls a function in the async context in which a write was requested. */
 export type CallerContext = CommitMessage['contexts'][number];
 
-/** Returns the current async context, or `undefined` if no subscriber can use it. */
+/** Captures the current async context. Returns `undefined` if the `start` channel has no subscribers. */
 export function callerContext(): CallerContext | undefined {
   return commitChannel.start.hasSubscribers ? AsyncLocalStorage.snapshot() : undefined;
 }
 
-/** Commits a batch, and publishes the trace of the commit if it has subscribers. */
+/** Commits a batch. If the commit channel has subscribers, publishes a trace of the commit. */
 export function traceCommit<Result>(
   batch: readonly { readonly context: CallerContext | undefined }[],
   commit: () => Promise<Result>,

@@ -13,13 +13,13 @@ export interface WriteQueueOptions {
 }
 
 /**
- * The maximum number of additional event loop iterations for which a batch waits while new writes keep arriving. Larger
- * batches need fewer fsyncs: with 64 clients, one fsync covers 60 writes instead of 43, which saves a tenth of the CPU
- * time per create. If no new write arrives in an iteration, the batch is committed immediately.
+ * The maximum number of additional event loop iterations that a batch waits while new writes keep arriving. If no new
+ * write arrives in an iteration, the batch is committed immediately. Larger batches require fewer fsyncs. With 64
+ * clients, one fsync covers 60 writes instead of 43, which saves a tenth of the CPU time per create request.
  */
 const maxWaitTurns = 4;
 
-/** The maximum time for which the queue waits after a commit, in milliseconds. */
+/** The maximum time that the queue waits after a commit, in milliseconds. */
 const maxReturnWaitMs = 10;
 
 interface Entry {
@@ -31,22 +31,22 @@ interface Entry {
 
 /**
  * Implements group commit: writes that arrive during a commit, or in the same event loop iteration, are committed as
- * one batch. One fsync or one round trip then covers all of them.
+ * one batch. One fsync or one round trip then covers the whole batch.
  *
- * At most one batch is in flight. A batch contains at most one write for each (user, id). A second write to the same
+ * At most one batch is in flight. A batch contains at most one write for each user and id. A second write to the same
  * plant waits for the next batch, so that writes to a plant are applied in order of arrival.
  *
- * If a commit fails, every write in its batch is rejected, and other writes are not affected. If the commit fails with
- * `invalid_plant`, only the writes whose plants the storage cannot store are rejected.
+ * If a commit fails, every write in its batch is rejected. Other writes are not affected. However, if the commit fails
+ * with `invalid_plant`, only the writes whose plants the storage cannot store are rejected.
  */
 export class WriteQueue {
   readonly #commit: (writes: Write[]) => Promise<boolean[]>;
   readonly #options: WriteQueueOptions;
   /** The writes that are not in a batch yet, in order of arrival. */
   #waiting: Entry[] = [];
-  /** The number of waiting writes, and of writes whose commit has not completed. */
+  /** The number of writes that are waiting or whose commit has not completed. */
   #pending = 0;
-  /** Settles when no writes are pending; `undefined` if none are pending. */
+  /** Resolves when no writes are pending; `undefined` if no writes are pending. */
   #running: Promise<void> | undefined;
   /** The number of waiting writes at which the wait for more writes ends early. */
   #enough = Infinity;
@@ -63,10 +63,10 @@ export class WriteQueue {
   }
 
   /**
-   * Adds a write to the queue. The promise resolves with the outcome of the write after its commit.
+   * Adds a write to the queue. After the commit, the promise resolves with the write's outcome.
    *
-   * @throws {PlantStoreError} `saturated` if too many writes are pending; `closed` after {@link close}; otherwise the
-   *   error of the commit.
+   * @throws {PlantStoreError} `saturated` if too many writes are pending; `closed` after {@link close}; the commit's
+   *   error if the commit fails.
    */
   add(write: Write): Promise<boolean> {
     return new Promise((resolve, reject) => {
@@ -98,8 +98,8 @@ export class WriteQueue {
   }
 
   /**
-   * Waits for the first event loop iteration in which no new write arrives, for `maxWaitTurns` additional iterations,
-   * or for a full batch, whichever comes first.
+   * Waits until no new write arrives in an event loop iteration, until `maxWaitTurns` additional iterations have
+   * passed, or until a batch is full, whichever happens first.
    */
   async #waitUntilQuiet(): Promise<void> {
     for (let turns = 0; turns <= maxWaitTurns && this.#waiting.length < this.#options.maxBatchWrites; turns++) {
@@ -110,23 +110,24 @@ export class WriteQueue {
   }
 
   /**
-   * Waits for the clients whose writes were in the last commit, so that they can send their next writes. The wait takes
-   * a quarter of the duration of the commit, at most 10 ms. It ends early if as many writes are waiting as were pending
-   * at the end of the commit. Call this only if writes arrived during the commit.
+   * Waits so that the clients whose writes have just been committed can send their next writes. The wait takes a
+   * quarter of the commit's duration, but at most 10 ms. It ends early when `enough` writes are waiting, the number of
+   * writes that were pending at the end of the commit. Call this method only if writes arrived during the commit.
    *
-   * Without this wait, the clients split into two groups whose batches alternate, and each batch contains only half of
-   * the writes. In a measurement with 8 clients and a worker thread, in which each commit took 10 ms, the wait increased
-   * the throughput from 322 to 590 creates per second.
+   * Without this wait, the clients split into two groups whose batches alternate, so each batch contains only half of
+   * the writes. In a measurement with 8 clients, a worker thread and commits of 10 ms each, the wait increased the
+   * throughput from 322 to 590 create requests per second.
    */
   async #waitForReturns(enough: number, commitMs: number): Promise<void> {
     const waitMs = Math.min(commitMs / 4, maxReturnWaitMs);
-    // The shortest delay of a timer is 1 ms.
+    // The minimum delay of a timer is 1 ms.
     if (waitMs >= 1) await this.#wait(enough, (end) => setTimeout(end, waitMs));
   }
 
   /**
-   * Waits until `start` calls its callback, or until `enough` writes are waiting. A full batch cannot become larger, so
-   * it also ends the wait. With thousands of clients, an event loop iteration can take a second.
+   * Waits until `start` calls its callback, or until `enough` writes are waiting. The wait also ends when a batch is
+   * full. Otherwise, the full batch would wait for the end of the event loop iteration, which can take a second with
+   * thousands of clients.
    */
   async #wait(enough: number, start: (end: () => void) => unknown): Promise<void> {
     this.#enough = Math.min(enough, this.#options.maxBatchWrites);
@@ -139,10 +140,11 @@ export class WriteQueue {
 
   /**
    * Commits a batch and settles its writes. If the storage rejects the batch with `invalid_plant`, splits the batch and
-   * commits each half separately. In the end, only the writes that the storage rejects even on their own fail. If n of
-   * m writes fail in this way, about 2n · log2(m) additional commits are necessary.
+   * commits each half separately. In the end, a write fails only if the storage rejects a batch that contains no other
+   * write. If n of m writes fail in this way, about 2n · log2(m) additional commits are necessary.
    *
-   * @returns the number of pending writes, including the batch, when the commit succeeded; 0 if it failed.
+   * @returns the number of writes, including those in the batch, that were pending when the commit succeeded; 0 if the
+   *   commit failed.
    */
   async #settle(batch: readonly Entry[]): Promise<number> {
     let pendingAtSuccess = 0;
@@ -163,7 +165,10 @@ export class WriteQueue {
     return pendingAtSuccess;
   }
 
-  /** Removes the writes of the next batch: at most one write to each plant. */
+  /**
+   * Removes the next batch from the waiting writes, and returns it. The batch contains at most one write for each
+   * plant.
+   */
   #takeBatch(): Entry[] {
     const batch: Entry[] = [];
     const idsByUser = new Map<string, Set<bigint>>();

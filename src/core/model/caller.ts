@@ -5,11 +5,11 @@ export const scopes: readonly Scope[] = ['plants:read', 'plants:write'];
 
 /** The caller that a bearer token identifies. */
 export interface Caller {
-  /** The user whose plants the caller may access: a string of 1 to 255 UTF-8 bytes. */
+  /** The user whose plants the caller can access, a string of 1 to 255 UTF-8 bytes. */
   readonly user: string;
   /**
-   * The scopes of the caller; by default all scopes. Each {@link Scope} grants a permission. Other strings, such as the
-   * scopes of other services in an access token, are ignored.
+   * The caller's scopes; default: all scopes. Each {@link Scope} grants a permission. Any other string, such as another
+   * service's scope, is ignored.
    */
   readonly scopes?: readonly string[] | undefined;
   /**
@@ -19,12 +19,13 @@ export interface Caller {
 }
 
 /**
- * A function that returns the caller that a bearer token identifies. If the token is unknown, expired or revoked, the
+ * A function that returns the caller identified by a bearer token. If the token is unknown, expired or revoked, the
  * function returns `null` or `undefined`, and the server responds with 401.
  *
- * If the function throws, rejects, or does not settle within 10 seconds, the server reports the error to `onError` and
- * responds with 500, or with 503 if the error is a PlantStoreError `storage_unavailable`. If the function returns a
- * value that is not a Caller, the server reports a TypeError in the same way.
+ * If the function throws an error, or if its promise rejects or does not settle within 10 seconds, the server reports
+ * the error to `onError` and responds with 500. If the error is a PlantStoreError with code `storage_unavailable`, the
+ * server responds with 503 instead. If the function returns anything other than a Caller, `null` or `undefined`, the
+ * server reports a TypeError to `onError` and responds with 500.
  * @example
  * const authenticate: Authenticate = (token) => (token === process.env.ADAS_TOKEN ? { user: 'ada' } : null);
  */

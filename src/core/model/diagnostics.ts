@@ -1,19 +1,20 @@
 import type { ErrorCode, HttpErrorCode, PlantStoreError } from './errors.ts';
 
 /**
- * The message on the channels of `tracingChannel('plant-store:commit')`. A PlantStore traces each commit of a batch to
- * the storage adapter. The trace does not include the time for which the writes wait before the commit.
+ * The message on the channels of `tracingChannel('plant-store:commit')`. A PlantStore traces each batch that it commits
+ * to the storage adapter. The trace does not include the time that the writes spend waiting before the commit.
  */
 export interface CommitMessage {
   /** The number of writes in the batch. */
   readonly writes: number;
   /**
-   * For each write of the batch, a function that calls `work` in the async context in which the write was requested, as
-   * `AsyncLocalStorage.snapshot()` returns it. With it, the commit can be linked to the operations that share it. Empty
-   * if the `start` channel had no subscribers at the time of the write.
+   * One function for each write in the batch, as returned by `AsyncLocalStorage.snapshot()`. The function calls `work`
+   * in the async context in which the write was requested. A subscriber can use these functions to link the commit to
+   * the operations that requested the writes. A write has no function if the `start` channel had no subscribers when
+   * the write was requested.
    */
   readonly contexts: readonly (<Result>(work: () => Result) => Result)[];
-  /** The error; `undefined` if there was none. */
+  /** The error, if the commit failed; otherwise `undefined`. */
   readonly error?: PlantStoreError;
   /** The duration in milliseconds; 0 until the commit has ended. */
   readonly durationMs: number;
@@ -24,7 +25,7 @@ export interface CommitMessage {
  * arrival until the response has been sent or the client has disconnected. The message contains no tokens, query
  * strings or bodies.
  *
- * A request that node:http itself rejects is not traced, such as a request with an invalid header.
+ * Requests that node:http itself rejects, such as requests with an invalid header, are not traced.
  */
 export interface RequestMessage {
   /**
@@ -33,39 +34,42 @@ export interface RequestMessage {
    */
   readonly requestId: string;
   /**
-   * The `traceparent` header of the request (W3C Trace Context): the ids of the client's trace and span; `undefined` if
-   * there is no valid one.
+   * The request's `traceparent` header (W3C Trace Context), which contains the ids of the client's trace and span;
+   * `undefined` if the header is missing or invalid.
    */
   readonly traceparent: string | undefined;
-  /** The IP address of the client (see the `trustedProxies` option); `undefined` if it is unknown. */
+  /** The client's IP address (see the `trustedProxies` option); `undefined` if the address is unknown. */
   readonly client: string | undefined;
-  /** The method, such as `GET`. */
+  /** The HTTP method, such as `GET`. */
   readonly method: string;
   /** The path template in the OpenAPI document, such as `/plants/{id}`; empty if no route matches. */
   readonly path: string;
-  /** The operationId in the OpenAPI document; `undefined` for OPTIONS, and if no operation matches. */
+  /** The operationId in the OpenAPI document; `undefined` for OPTIONS requests, or if no operation matches. */
   readonly operation: string | undefined;
-  /** The error that `onError` received; `undefined` if there was none. */
+  /** The error that was reported to `onError`; `undefined` if no error was reported. */
   readonly error?: unknown;
-  /** The user; `undefined` until the request has ended, and if it was not authenticated. */
+  /** The authenticated user; `undefined` until the request has ended, or if the request was not authenticated. */
   readonly user: string | undefined;
-  /** The `tokenId` that `authenticate` returned; `undefined` until the request has ended, and if there was none. */
+  /** The `tokenId` that `authenticate` returned, if any; `undefined` until the request has ended. */
   readonly tokenId: string | undefined;
-  /** The HTTP status, even if the client disconnected before the service could send it; 0 until the request has ended. */
+  /**
+   * The HTTP status; 0 until the request has ended. It is set even if the client disconnected before the response was
+   * sent.
+   */
   readonly status: number;
-  /** The error code of the response; `undefined` until the request has ended, and if there was none. */
+  /** The response's error code, if any; `undefined` until the request has ended. */
   readonly code: ErrorCode | HttpErrorCode | undefined;
   /**
-   * The duration in milliseconds; 0 until the request has ended. It starts when the request header has arrived and all
-   * earlier requests on the connection have ended. It ends when the operating system has accepted the last byte of the
-   * response.
+   * The duration in milliseconds; 0 until the request has ended. Timing starts when the request header has arrived and
+   * all earlier requests on the connection have ended. Timing ends when the operating system has accepted the last byte
+   * of the response.
    */
   readonly durationMs: number;
   /**
-   * The size of the response in bytes, including the header; `undefined` until the request has ended, and if the web
+   * The size of the response in bytes, including the header; `undefined` until the request has ended, or if the web
    * server does not count the bytes.
    */
   readonly bytes: number | undefined;
-  /** Whether the whole response was sent. If not, the client disconnected, or an error cut a list short. */
+  /** Whether the whole response was sent. `false` if the client disconnected, or if an error cut a list short. */
   readonly isComplete: boolean;
 }

@@ -4,9 +4,9 @@ import { types } from 'node:util';
 const maxCauses = 5;
 
 /**
- * Formats an error for a log. The result contains the stack and the codes of the error, then those of each cause. It
- * omits all other properties, because they can contain user data. For example, the `detail` of a PostgreSQL error
- * quotes the row, and the error of an HTTP client may contain request headers.
+ * Formats an error for a log. The result contains the error's stack and codes, followed by the stack and codes of each
+ * cause. All other properties are omitted, because they can contain user data. For example, the `detail` of a
+ * PostgreSQL error quotes the row, and an HTTP client's error can contain request headers.
  */
 export function errorText(error: unknown): string {
   const texts: string[] = [];
@@ -51,8 +51,8 @@ function describe(error: unknown): string {
 }
 
 /**
- * Returns the codes of a system error, a node:sqlite error or a PostgreSQL error in parentheses. Returns an empty
- * string if the error has no code.
+ * Returns an error's codes in parentheses, or an empty string if the error has no code. System errors, node:sqlite
+ * errors and PostgreSQL errors have codes.
  */
 function codesOf(error: Error): string {
   const properties = error as Error & Readonly<Record<string, unknown>>;
@@ -64,8 +64,8 @@ function codesOf(error: Error): string {
 }
 
 /**
- * Checks whether a value is an Error, including an Error from another VM context. For example, in Jest, system errors
- * are not `instanceof Error`.
+ * Checks whether a value is an Error. Also recognizes an Error from another VM context. For example, system errors in
+ * Jest are not `instanceof Error`.
  */
 function isError(error: unknown): error is Error {
   return error instanceof Error || types.isNativeError(error);

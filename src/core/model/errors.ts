@@ -1,6 +1,6 @@
 /**
- * The table of all error codes. Each row contains the HTTP status, the integer in the `error` field of the response
- * body (status × 100 + n, never renumbered) and the default message.
+ * The table of all error codes. Each row contains the HTTP status, the integer in the response body's `error` field,
+ * and the default message. The integer is status × 100 + n and is never renumbered.
  *
  * Several codes share the integer 50300, because a client should handle all of them in the same way: by retrying later.
  */
@@ -54,13 +54,15 @@ export type HttpErrorCode =
   | 'header_too_large'
   | 'internal';
 
-/** The codes of a {@link PlantStoreError}. To distinguish errors, compare the code and not the message. */
+/**
+ * The codes that a {@link PlantStoreError} can have. To distinguish errors, compare their codes, not their messages.
+ */
 export type ErrorCode = Exclude<keyof typeof errorTable, HttpErrorCode>;
 
 /**
- * The class of the errors that the library throws. The message never contains a secret. If a method of a PlantStore
- * rejects, the message can be sent to a client: it contains no details about the machine, such as paths. Such details
- * are in `cause`.
+ * An error that the library throws. The message never contains a secret. If a PlantStore method rejects with this
+ * error, the message can be sent to a client, because it contains no details about the machine, such as paths. Such
+ * details are in `cause`.
  *
  * @example
  * try {
@@ -72,17 +74,20 @@ export type ErrorCode = Exclude<keyof typeof errorTable, HttpErrorCode>;
 export class PlantStoreError extends Error {
   /** The name of the class. */
   override readonly name = 'PlantStoreError';
-  /** Identifies the kind of error: a key of {@link errorTable}. */
+  /** The error code, a key of {@link errorTable}. */
   readonly code: ErrorCode;
 
-  /** Creates an error. The default message is the one in {@link errorTable}. */
+  /** Creates an error. By default, the message is the code's default message from {@link errorTable}. */
   constructor(code: ErrorCode, message: string = errorTable[code].message, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
   }
 }
 
-/** Converts an error from a storage adapter: any error without a code becomes the cause of `storage_unavailable`. */
+/**
+ * Converts an error from a storage adapter to a PlantStoreError. Returns a PlantStoreError unchanged. Any other error
+ * becomes the `cause` of a new PlantStoreError with code `storage_unavailable`.
+ */
 export function asStorageError(error: unknown): PlantStoreError {
   return error instanceof PlantStoreError
     ? error

@@ -1,24 +1,24 @@
 import { int64FromJsonNumber } from './int64.ts';
 
 /**
- * Matches a number with a fraction or an exponent. May also match text inside a string: the parsed result is then the
- * same, but parsing is slower.
+ * Matches a number with a fraction or an exponent. It can also match text inside a string. The parsed result is then
+ * the same, but parsing is slower.
  */
 const fractionOrExponent = /\d[.eE]/;
 
-/** The third argument of a reviver (https://tc39.es/proposal-json-parse-with-source/). */
+/** The third argument that `JSON.parse` passes to a reviver (https://tc39.es/proposal-json-parse-with-source/). */
 interface RevivedFrom {
   /** The source text of the value; `undefined` if the value is an object or an array. */
   readonly source?: string;
 }
 
 /**
- * Parses JSON (RFC 8259) without rounding the number in the top-level member `id`. If this number is an int64, in any
- * notation, `id` in the result is a bigint or a safe integer with the same value. If it is any other number, `id` in
- * the result is NaN.
+ * Parses JSON (RFC 8259) without rounding the number in the top-level member `id`. If this number is an int64 in any
+ * JSON notation, the `id` of the result is a bigint or a safe integer with the same value. For any other number, the
+ * `id` of the result is NaN.
  *
  * @throws {SyntaxError} if the text is not JSON.
- * @throws {RangeError} if arrays and objects are nested too deeply for the stack, more than about 5000 levels.
+ * @throws {RangeError} if arrays and objects are nested too deeply for the call stack (more than about 5000 levels).
  */
 export function parseExactJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
@@ -29,7 +29,8 @@ export function parseExactJson(text: string): unknown {
 
 /**
  * Returns the source text of the number in the top-level member `id`. Parses the text with a reviver, which takes ten
- * times as long as parsing without one. This function is therefore called only if the number may have been rounded.
+ * times as long as parsing without a reviver. This function is therefore called only if the number may have been
+ * rounded.
  */
 function idSource(text: string): string {
   const sources = new Map<unknown, string>();

@@ -1,9 +1,9 @@
 import { errorText } from './error-text.ts';
 
 /**
- * Wraps a reporting hook of the application, such as `onError`, so that a failure of the hook does not end the process.
- * If the hook throws or its promise rejects, its error is printed to standard error, and `fallback` is called with the
- * same arguments as the hook.
+ * Wraps an application's reporting hook, such as `onError`, so that an error in the hook does not end the process. If
+ * the hook throws an error or its promise rejects, the error is printed to standard error, and `fallback` is called
+ * with the hook's arguments.
  */
 export function guardHook<Report extends unknown[]>(
   name: string,

@@ -12,8 +12,8 @@ export function isInt64(value: bigint): boolean {
 }
 
 /**
- * Parses a decimal string (`-?digits`) as an int64. Returns `undefined` if the number is out of range or the string has
- * any other format: for example, if it contains `+`, a space, a decimal point, an exponent or hexadecimal digits.
+ * Parses a decimal string (`-?digits`) as an int64. Returns `undefined` if the number is out of range, or if the string
+ * has any other format. For example, the strings `+1`, `1.0`, `1e3` and `0x1` have another format.
  */
 export function int64FromText(text: string): bigint | undefined {
   return /^-?\d+$/.test(text) ? int64FromJsonNumber(text) : undefined;
@@ -21,15 +21,15 @@ export function int64FromText(text: string): bigint | undefined {
 
 /**
  * Converts a JSON number literal (RFC 8259 §6) to an int64 without rounding. Accepts every notation of an integer, such
- * as `1.0` and `1e3`. Returns `undefined` for all other numbers, such as `1.5` (not an integer) and 2^63 (out of
- * range). The run time is linear in the length of the literal, even if the exponent is very large.
+ * as `1.0` and `1e3`. Returns `undefined` if the number is not an integer, such as `1.5`, or is out of range, such as
+ * 2^63. The run time is linear in the length of the literal, even if the exponent is very large.
  */
 export function int64FromJsonNumber(literal: string): bigint | undefined {
   const parts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(literal);
   if (parts === null) return undefined;
   const [, sign = '', whole = '', fraction = '', exponentText = '0'] = parts;
 
-  // value = significant × 10^exponent. `significant` has no zero at its start or end.
+  // value = significant × 10^exponent. `significant` has no leading or trailing zeros.
   const digits = whole + fraction;
   let start = 0;
   let end = digits.length;

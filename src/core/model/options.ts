@@ -3,8 +3,8 @@
  *
  * @param owner the class or function that has these options, such as `PlantStore`
  * @param known an object whose keys are the names of all options
- * @throws {TypeError} if `options` is not an object, or if an option is unknown. In the second case, the message names
- *   the unknown option and lists the known options.
+ * @throws {TypeError} if `options` is not an object, or if an option is unknown. The error message for an unknown
+ *   option names the option and lists the known options.
  */
 export function checkOptionNames(owner: string, options: unknown, known: Readonly<Record<string, true>>): void {
   if (typeof options !== 'object' || options === null) {

@@ -2,50 +2,51 @@ import { PlantStoreError } from './errors.ts';
 import { isInt64 } from './int64.ts';
 import { isStorableString } from './storable-string.ts';
 
-/** The identification number of a plant, an int64. */
+/** The id of a plant, an int64. */
 export type PlantId = bigint;
 
 /** A plant as the service returns it. */
 export interface Plant {
-  /** The name: any Unicode string without U+0000 and without unpaired surrogates. May be empty. */
+  /** The name, any Unicode string without U+0000 and without unpaired surrogates. The name can be empty. */
   name: string;
-  /** The tag, which specifies the type of the plant; optional. The same rules apply as for the name. */
+  /** The optional tag, which specifies the type of the plant. The rules for names also apply to tags. */
   tag?: string;
 }
 
 /** A plant with its id. */
 export interface StoredPlant extends Plant {
-  /** The id, which is unique among the plants of a user. */
+  /** The id, which is unique among a user's plants. */
   id: PlantId;
 }
 
-/** The plant to create. If `id` is a `number`, it must be a safe integer. */
+/** A plant to create. If `id` is a `number`, it must be a safe integer. */
 export interface NewPlant {
-  /** The id, −2^63 to 2^63 − 1. The user must not have another plant with this id. */
+  /** The id, from −2^63 to 2^63 − 1. The user must not already have a plant with this id. */
   id: PlantId | number;
   /** The name: see {@link Plant}. */
   name: string;
-  /** The type of the plant: see {@link Plant}. */
+  /** The tag: see {@link Plant}. */
   tag?: string | undefined;
 }
 
-/** Returns a plant as JSON. Omits the id, and omits `tag` if the plant does not have a tag. */
+/** Returns a plant as JSON, without the id. Omits `tag` if the plant does not have a tag. */
 export function plantJson({ name, tag }: Plant): string {
   return JSON.stringify({ name, tag });
 }
 
-/** Returns plants as a JSON array. Compared with one call of {@link plantJson} per plant, this takes half the time. */
+/** Returns plants as a JSON array. This takes half as long as calling {@link plantJson} for each plant. */
 export function plantsJson(plants: readonly Plant[]): string {
   return JSON.stringify(plants.map(({ name, tag }) => ({ name, tag })));
 }
 
-/** The largest allowed `limit`, 2^31 − 1, because the API defines `limit` as an int32. */
+/** The largest allowed `limit`. The API defines `limit` as an int32, so this is 2^31 − 1. */
 export const maxLimit = 2_147_483_647;
 
 /**
  * Validates a value of unknown type and returns it as a new plant. Ignores unknown fields.
  *
- * @throws {PlantStoreError} `invalid_plant`; the message names the invalid field if there is one.
+ * @throws {PlantStoreError} `invalid_plant` if `input` is not an object, or if a field is missing or invalid. The error
+ *   message names the field.
  */
 export function parseNewPlant(input: unknown): StoredPlant {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
@@ -67,10 +68,7 @@ function parseId(input: unknown): PlantId {
   return id;
 }
 
-/**
- * Returns the error message for a number that is an integer, but not a safe integer. Returns `undefined` for any other
- * value.
- */
+/** Returns the error message for an integer that is not a safe integer. Returns `undefined` for any other value. */
 export function unsafeNumber(name: string, input: unknown): string | undefined {
   if (!Number.isInteger(input) || Number.isSafeInteger(input)) return undefined;
   return `${name} is a number outside the range of safe integers: pass a bigint.`;
@@ -85,7 +83,10 @@ function parseString(field: string, input: unknown): string {
   return input;
 }
 
-/** Converts a bigint or a safe integer to an int64. Returns `undefined` for any other value. */
+/**
+ * Converts a safe integer or a bigint to an int64. Returns `undefined` for any other value, including a bigint that is
+ * out of range.
+ */
 export function toInt64(input: unknown): bigint | undefined {
   if (typeof input === 'number' && Number.isSafeInteger(input)) return BigInt(input);
   return typeof input === 'bigint' && isInt64(input) ? input : undefined;

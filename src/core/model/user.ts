@@ -1,9 +1,9 @@
 import { isStorableString } from './storable-string.ts';
 
 /**
- * The maximum length of a user, in UTF-8 bytes. OpenID Connect Core 1.0 §2 limits `sub` to 255 ASCII characters. A
- * limit is also necessary because databases limit the size of a key (2704 bytes in PostgreSQL), and the user is part of
- * the key of each plant.
+ * The maximum length of a user string, in UTF-8 bytes. OpenID Connect Core 1.0 §2 limits `sub` to 255 ASCII characters.
+ * A limit is also necessary because the user is part of each plant's key, and databases limit the size of a key (2704
+ * bytes in PostgreSQL).
  */
 const maxUserBytes = 255;
 
