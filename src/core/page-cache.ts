@@ -23,8 +23,9 @@ interface UserPages {
 
 /**
  * An LRU cache of the first pages of users' lists. Clients request these pages repeatedly. {@link forget} removes a
- * user's pages after a write. {@link checkVersion} removes all pages if another process has changed the storage. A
- * cached page reduces the CPU time for a response: to a half with 20 plants, and to a fifth with 1000 plants.
+ * user's pages after a write. {@link checkVersion} removes all pages if another process has changed the storage. With a
+ * cached page, a response with 20 plants takes half as much CPU time as without the cache. With 1000 plants, it takes a
+ * fifth.
  */
 export class PageCache {
   readonly #options: PageCacheOptions;
@@ -38,7 +39,7 @@ export class PageCache {
     this.#options = options;
   }
 
-  /** The number of times that pages were removed because plants may have changed. */
+  /** The number of times that pages were removed because plants might have changed. */
   get changes(): number {
     return this.#changes;
   }

@@ -209,7 +209,7 @@ export class PlantStore {
   }
 
   async #readPlants(user: string, range: ListRange): Promise<PlantPage> {
-    // This lets other work run between pages, even if the storage adapter reads synchronously.
+    // Lets other work run between pages, even if the storage adapter reads synchronously.
     await setImmediate();
     try {
       return checkedPage(await this.#storage.list(user, range));

@@ -33,8 +33,8 @@ interface Entry {
  * Implements group commit: writes that arrive during a commit, or in the same event loop iteration, are committed as
  * one batch. One fsync or one round trip then covers the whole batch.
  *
- * At most one batch is in flight. A batch contains at most one write for each user and id. A second write to the same
- * plant waits for the next batch, so that writes to a plant are applied in order of arrival.
+ * At most one batch is in flight. A batch contains at most one write for each pair of user and id. A second write to
+ * the same plant waits for the next batch, so that writes to a plant are applied in order of arrival.
  *
  * If a commit fails, every write in its batch is rejected. Other writes are not affected. However, if the commit fails
  * with `invalid_plant`, only the writes whose plants the storage cannot store are rejected.
@@ -111,8 +111,9 @@ export class WriteQueue {
 
   /**
    * Waits so that the clients whose writes have just been committed can send their next writes. The wait takes a
-   * quarter of the commit's duration, but at most 10 ms. It ends early when `enough` writes are waiting, the number of
-   * writes that were pending at the end of the commit. Call this method only if writes arrived during the commit.
+   * quarter of the commit's duration, but at most 10 ms. It ends early when `enough` writes are waiting. `enough` is
+   * the number of writes that were pending at the end of the commit. Call this method only if writes arrived during the
+   * commit.
    *
    * Without this wait, the clients split into two groups whose batches alternate, so each batch contains only half of
    * the writes. In a measurement with 8 clients, a worker thread and commits of 10 ms each, the wait increased the

@@ -21,9 +21,9 @@ export function compareOwned(a: OwnedPlant, b: OwnedPlant): number {
 }
 
 /**
- * Compares users by their UTF-8 bytes. The order of the bytes is the same as the order of the code points. The `<`
- * operator compares UTF-16 code units and therefore cannot be used: it orders the surrogates that encode U+10000 and
- * above before U+E000 to U+FFFF.
+ * Compares users by their UTF-8 bytes. This order is the same as the order of their code points. The `<` operator
+ * cannot be used, because it compares UTF-16 code units. It would sort U+10000 and above, which are encoded as
+ * surrogates, before U+E000 to U+FFFF.
  */
 export function compareUsers(a: string, b: string): number {
   if (a === b) return 0;
@@ -35,7 +35,7 @@ export function compareUsers(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Maps surrogates to values above all other code units. */
+/** Maps surrogates to values that are greater than all other code units. */
 function rank(codeUnit: number): number {
   return codeUnit >= 0xd800 && codeUnit <= 0xdfff ? codeUnit + 0x10000 : codeUnit;
 }

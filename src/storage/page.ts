@@ -6,8 +6,8 @@ import type { JsonPage, PlantPage } from './storage-adapter.ts';
 export const maxPageLength = 1000;
 
 /**
- * The size of a page's JSON, in bytes, at which the adapters of this package end the page. Pages therefore need little
- * memory even if names are very long.
+ * The size of a page's JSON, in bytes, at which this package's adapters end the page. Pages therefore need little
+ * memory, even if names are very long.
  */
 export const maxPageBytes = 262_144;
 
@@ -22,12 +22,11 @@ const maxCodeUnitBytes = 6;
 export const emptyPage: JsonPage = Object.freeze({ json: '[]', count: 0, last: undefined, hasMore: false });
 
 /**
- * Returns how many plants, counted from the first one, belong to a page. The page ends with the plant that makes its
- * JSON at least `maxPageBytes` long.
+ * Returns how many plants from the start of the array belong to a page. The page ends with the plant with which the
+ * page's JSON reaches `maxPageBytes`.
  *
- * First, upper bounds for the sizes of the plants are added up. The JSON is measured only if the sum reaches
- * `maxPageBytes`. For 1000 plants with short names, adding up the bounds takes 3 µs, whereas measuring the JSON would
- * take 93 µs.
+ * First, upper bounds for the plants' sizes are added up. The JSON is measured only if the sum reaches `maxPageBytes`.
+ * For 1000 plants with short names, adding up the bounds takes 3 µs, whereas measuring the JSON would take 93 µs.
  */
 export function countInPage(plants: readonly Plant[]): number {
   let mostBytes = 0;
@@ -43,7 +42,8 @@ export function toJsonPage({ plants, hasMore }: PlantPage): JsonPage {
 }
 
 /**
- * Checks the result of an adapter's `list`, which may be invalid if the adapter is written in JavaScript.
+ * Checks the page that an adapter's `list` method returned. The page can be invalid if the adapter is written in
+ * JavaScript.
  *
  * @throws {TypeError} if the page is invalid.
  */
@@ -53,9 +53,9 @@ export function checkedPage(page: Partial<PlantPage> | null | undefined): PlantP
 }
 
 /**
- * Checks the result of an adapter's `listPages`.
+ * Checks the pages that an adapter's `listPages` method returned.
  *
- * @throws {TypeError} if a page is invalid, or if the number of pages is not the number of requests.
+ * @throws {TypeError} if a page is invalid, or if the number of pages differs from the number of requests.
  */
 export function checkedPages(pages: readonly JsonPage[] | undefined, requests: number): readonly JsonPage[] {
   if (pages?.length === requests && pages.every(isJsonPage)) return pages;
@@ -70,8 +70,8 @@ function isJsonPage(page: Partial<JsonPage> | undefined): boolean {
 }
 
 /**
- * Returns whether `hasMore` is valid for a page with `count` plants. An empty page must not have `hasMore`, because the
- * same page would then be requested forever.
+ * Returns whether `hasMore` is valid for a page with `count` plants. `hasMore` must not be `true` for an empty page,
+ * because the caller would then request the same page forever.
  */
 function isEnd(count: number | undefined, hasMore: boolean | undefined): boolean {
   return hasMore === false || (hasMore === true && count !== undefined && count > 0);

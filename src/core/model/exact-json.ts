@@ -29,7 +29,7 @@ export function parseExactJson(text: string): unknown {
 
 /**
  * Returns the source text of the number in the top-level member `id`. Parses the text with a reviver, which takes ten
- * times as long as parsing without a reviver. This function is therefore called only if the number may have been
+ * times as long as parsing without a reviver. This function is therefore called only if the number might have been
  * rounded.
  */
 function idSource(text: string): string {

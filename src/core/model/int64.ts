@@ -13,7 +13,7 @@ export function isInt64(value: bigint): boolean {
 
 /**
  * Parses a decimal string (`-?digits`) as an int64. Returns `undefined` if the number is out of range, or if the string
- * has any other format. For example, the strings `+1`, `1.0`, `1e3` and `0x1` have another format.
+ * has any other format, such as `+1`, `1.0`, `1e3` or `0x1`.
  */
 export function int64FromText(text: string): bigint | undefined {
   return /^-?\d+$/.test(text) ? int64FromJsonNumber(text) : undefined;

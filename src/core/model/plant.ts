@@ -39,14 +39,14 @@ export function plantsJson(plants: readonly Plant[]): string {
   return JSON.stringify(plants.map(({ name, tag }) => ({ name, tag })));
 }
 
-/** The largest allowed `limit`. The API defines `limit` as an int32, so this is 2^31 − 1. */
+/** The largest `limit` that the API allows: the maximum int32, 2^31 − 1. */
 export const maxLimit = 2_147_483_647;
 
 /**
  * Validates a value of unknown type and returns it as a new plant. Ignores unknown fields.
  *
- * @throws {PlantStoreError} `invalid_plant` if `input` is not an object, or if a field is missing or invalid. The error
- *   message names the field.
+ * @throws {PlantStoreError} `invalid_plant` if `input` is not an object, or if a field is missing or invalid. In the
+ *   second case, the error message names the field.
  */
 export function parseNewPlant(input: unknown): StoredPlant {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {

@@ -22,7 +22,7 @@ import type {
 export class MemoryStorage implements StorageAdapter {
   readonly #plantsByUser = new Map<string, SortedPlants>();
   /**
-   * The users in the order of `scan`. Adding or removing a user sets this field to `undefined`, and the next scan sorts
+   * The users in the order of `scan`. Adding or removing a user sets this field to `undefined`, so the next scan sorts
    * the users again.
    */
   #sortedUsers: string[] | undefined;
@@ -31,8 +31,8 @@ export class MemoryStorage implements StorageAdapter {
   /** See {@link StorageAdapter}. */
   async commit(writes: readonly Write[]): Promise<boolean[]> {
     this.#refuseIfClosed();
-    // All writes are copied before the first one is applied. Only copying can fail, for example if a getter throws, so
-    // a failed batch changes nothing.
+    // All writes are copied before the first write is applied. Only the copying can fail, for example if a getter
+    // throws. A failed batch therefore changes nothing.
     return writes.map(copyOf).map((write) => (write.kind === 'create' ? this.#create(write) : this.#delete(write)));
   }
 
@@ -61,7 +61,7 @@ export class MemoryStorage implements StorageAdapter {
   }
 
   /**
-   * See {@link StorageAdapter}. The number never changes, because only this adapter's `commit` can change the plants.
+   * See {@link StorageAdapter}. The version never changes, because only this adapter's `commit` can change the plants.
    */
   dataVersion(): number {
     return 0;

@@ -1,7 +1,7 @@
 import type { PlantId, StoredPlant } from '../../core/model/plant.ts';
 import { firstId } from '../key-order.ts';
 
-/** The maximum number of plants in a chunk. If a chunk becomes longer, it is split in two. */
+/** The maximum number of plants in a chunk. A longer chunk is split in two. */
 const maxChunkLength = 512;
 
 /**
@@ -9,7 +9,10 @@ const maxChunkLength = 512;
  * insertion moves only a few plants.
  */
 export class SortedPlants {
-  /** The chunks, in ascending order of id. Only the first chunk can be empty, if there are no other chunks. */
+  /**
+   * The chunks, in ascending order of id. If there are no plants, there is one empty chunk. Otherwise, no chunk is
+   * empty.
+   */
   readonly #chunks: StoredPlant[][] = [[]];
 
   get isEmpty(): boolean {
@@ -34,7 +37,9 @@ export class SortedPlants {
     return true;
   }
 
-  /** Returns up to `limit` plants with an id greater than `after`. Returns the stored objects, not copies. */
+  /**
+   * Returns up to `limit` plants with an id greater than `after`. The result contains the stored objects, not copies.
+   */
   slice(after: PlantId | undefined, limit: number): StoredPlant[] {
     const { chunk, chunkIndex, index } = this.#find(firstId(after));
     const found = chunk.slice(index, index + limit);
@@ -54,7 +59,10 @@ export class SortedPlants {
   }
 }
 
-/** Returns the number of items at the start of an array for which `isBefore` is true. The items must be sorted. */
+/**
+ * Returns the index of the first item for which `isBefore` returns `false`, or the number of items if there is none.
+ * The items must be sorted.
+ */
 function lowerBound<Item>(items: readonly Item[], isBefore: (item: Item) => boolean): number {
   let low = 0;
   let high = items.length;

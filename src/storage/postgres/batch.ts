@@ -6,12 +6,15 @@ import type { PostgresStatements } from './statements.ts';
 import type { Write } from '../storage-adapter.ts';
 
 /**
- * The classes of the SQLSTATEs with which PostgreSQL rejects a plant: data_exception,
+ * Matches the SQLSTATEs with which PostgreSQL rejects a plant. Their classes are data_exception,
  * integrity_constraint_violation and program_limit_exceeded.
  */
 const rejectedPlant = /^(?:22|23|54)...$/;
 
-/** Applies a batch of writes with one statement. Returns one boolean for each write: whether it changed the table. */
+/**
+ * Applies a batch of writes with one statement. Returns one boolean for each write, which is `true` if the write
+ * changed the table.
+ */
 export async function applyBatch(
   pool: PostgresPool,
   statements: PostgresStatements,
@@ -44,7 +47,7 @@ async function applyAll(
   { insert, remove, insertAndRemove }: PostgresStatements,
   writes: readonly Write[],
 ): Promise<boolean[]> {
-  // All servers sort their batches in the same way, so that deadlocks between them are rare.
+  // All servers sort their batches in the same way, so that deadlocks between servers are rare.
   const sorted = writes.toSorted(byKey);
   const creates = sorted.filter((write) => write.kind === 'create');
   const removes = sorted.filter((write) => write.kind === 'delete');

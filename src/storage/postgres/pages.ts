@@ -8,21 +8,21 @@ import { listPlants } from './rows.ts';
 import { separators } from './statements.ts';
 import type { PageRow, PostgresStatements } from './statements.ts';
 
-/** The maximum total size of the plants that a statement reads, in bytes. */
+/** The maximum total size of the plants that one statement reads, in bytes. */
 const maxStatementBytes = 8 * maxPageBytes;
 
-/** The first character of all separators. */
+/** The first character of every separator. */
 const separator = '\x7f';
 
-/** The maximum number of bytes of UTF-8 per UTF-16 code unit. */
+/** The maximum number of UTF-8 bytes per UTF-16 code unit. */
 const maxCodeUnitBytes = 3;
 
 /**
- * Reads pages as JSON, with one statement. PostgreSQL returns the names and tags of each page as a single string. This
- * takes PostgreSQL as much CPU time as returning a row for each plant, and Node.js much less. If PostgreSQL built the
- * JSON itself, it would need three times as much CPU time.
+ * Reads pages as JSON with one statement. PostgreSQL returns the names and tags of each page as a single string.
+ * Compared with one row for each plant, a single string takes the same CPU time in PostgreSQL and much less in Node.js.
+ * Building the JSON in PostgreSQL would triple PostgreSQL's CPU time.
  *
- * A page is read again row by row if it may be full before its limit, or if a name or tag contains a separator.
+ * A page is read again row by row if it might exceed the maximum page size, or if a name or tag contains a separator.
  */
 export async function readJsonPages(
   pool: PostgresPool,
@@ -60,7 +60,7 @@ async function readTexts(
   return (await runStatement(pool, isOne ? page : pages, values)).rows as PageRow[];
 }
 
-/** Returns `undefined` if the page must be read row by row. */
+/** Converts a row to a page. Returns `undefined` if the page must be read row by row. */
 function pageOf({ count, last, text }: PageRow, limit: number): JsonPage | undefined {
   if (last === null || text === null) return undefined;
   const hasMore = Number(count) > limit;
@@ -72,8 +72,9 @@ function pageOf({ count, last, text }: PageRow, limit: number): JsonPage | undef
 }
 
 /**
- * Replaces the separators of plants and tags by JSON. One pass takes half the time of three calls to `replaceAll`.
- * Returns `undefined` if a name or tag contains a separator: there are then more separators than `length` plants have.
+ * Replaces the separators with JSON. One pass takes half as long as three calls to `replaceAll`. Returns `undefined` if
+ * the number of separators is not correct for `length` plants, because a name or tag contains a separator or because a
+ * plant was omitted.
  */
 function toJson(text: string, length: number): string | undefined {
   const plants = JSON.stringify(text);

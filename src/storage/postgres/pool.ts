@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface PostgresPool {
   /** Runs a statement in its own transaction, on any connection of the pool. */
   query(statement: {
-    /** The name of the prepared statement. Without a name, the statement is not prepared for later calls. */
+    /** The name of the prepared statement. If `undefined`, the statement is not prepared for reuse. */
     name?: string;
     text: string;
     values: unknown[];
@@ -26,7 +26,7 @@ const firstBackOffMs = 10;
 
 /**
  * The SQLSTATEs that mean that a statement was rolled back: serialization_failure and deadlock_detected. After any
- * other error, such as a lost connection, the outcome may be unknown.
+ * other error, such as a lost connection, the outcome might be unknown.
  */
 const rolledBackStates: ReadonlySet<string | undefined> = new Set(['40001', '40P01']);
 

@@ -26,13 +26,13 @@ export interface PostgresStorageOptions {
   /** The connection pool: a `Pool` from the `pg` package. The application owns the pool and closes it. */
   pool: PostgresPool;
   /**
-   * The schema of the table. If the schema does not exist, it is created together with the table. By default, the
+   * The table's schema. If the schema does not exist, it is created together with the table. By default, the
    * connection's `search_path` determines the schema.
    */
   schema?: string | undefined;
   /** The name of the table; default `plants`. */
   table?: string | undefined;
-  /** Whether the first operation creates the table if it does not exist; default `true`. */
+  /** Whether the first operation creates a missing table; default `true`. */
   createTable?: boolean | undefined;
 }
 
@@ -44,13 +44,12 @@ const optionNames = {
 } as const satisfies Record<keyof PostgresStorageOptions, true>;
 
 /**
- * Stores plants in a PostgreSQL database, 14 or newer, through the application's own connection pool. Any number of
- * servers can share a table. The database's configuration determines how durable a commit is. By default, the commit is
- * on the database's disk and, if there is a synchronous standby, also on the standby's disk.
+ * Stores plants in a PostgreSQL database (PostgreSQL 14 or newer) through the application's connection pool. Any number
+ * of servers can share a table. The database's configuration determines how durable a commit is. By default, a commit
+ * is on the disk of the database server and, if there is a synchronous standby, also on the standby's disk.
  *
- * The first operation checks whether the table exists, and creates the table if it does not. If the connection is lost
- * during a commit, the promise rejects, but the writes may have been committed. Such a commit is never retried
- * automatically.
+ * The first operation creates the table if it does not exist. If the connection is lost during a commit, the promise
+ * rejects, but the writes might have been committed. Such a commit is never retried automatically.
  *
  * @example
  * const pool = new Pool({ connectionString: process.env.DATABASE_URL });
@@ -59,7 +58,7 @@ const optionNames = {
 export class PostgresStorage implements StorageAdapter {
   readonly #pool: PostgresPool;
   readonly #openTable: () => Promise<PostgresStatements>;
-  /** The statements for the table, after the table has been checked. */
+  /** The statements for the table. `undefined` if the table must be checked first. */
   #statements: Promise<PostgresStatements> | undefined;
   #running = 0;
   #closing: Promise<void> | undefined;
@@ -79,14 +78,15 @@ export class PostgresStorage implements StorageAdapter {
     let creation = { table: createTable, schema: createTable };
     this.#openTable = async () => {
       const userOrder = await prepareTable(pool, place, creation);
-      // A table that is dropped or renamed later is not created again, because this would hide the plants.
+      // A table that is dropped or renamed later is not created again, because a new table would hide the fact that the
+      // plants are missing.
       creation = { table: false, schema: false };
       return statementsFor(quotedTable(place), userOrder);
     };
   }
 
   /**
-   * See {@link StorageAdapter}. In PostgreSQL, a commit is one statement and needs one round trip.
+   * See {@link StorageAdapter}. In PostgreSQL, a commit is one statement and requires one round trip.
    *
    * @throws {PlantStoreError} `storage_unsupported` if the table does not exist or cannot store plants, or if the
    *   database's encoding is not UTF8; `invalid_plant` if PostgreSQL rejects a plant in the batch (SQLSTATE class 22,
@@ -101,7 +101,7 @@ export class PostgresStorage implements StorageAdapter {
     return this.#run(({ list }) => listPlants(this.#pool, list, user, range));
   }
 
-  /** See {@link StorageAdapter}. One SQL statement reads all pages, except those with very long names. */
+  /** See {@link StorageAdapter}. One SQL statement reads all pages, except pages with very long names. */
   listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
     return this.#run((statements) => readJsonPages(this.#pool, statements, requests));
   }
@@ -113,7 +113,7 @@ export class PostgresStorage implements StorageAdapter {
 
   /**
    * See {@link StorageAdapter}. The promise resolves when all earlier calls have settled. The pool stays open, because
-   * the application closes it.
+   * the application owns the pool.
    */
   close(): Promise<void> {
     this.#closing ??= new Promise((resolve) => {

@@ -3,30 +3,31 @@ import { sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 
 /**
- * The SQLSTATEs that mean that a prepared statement was rejected and not executed. The same statement can succeed if it
- * is not prepared.
+ * The SQLSTATEs that mean that a prepared statement was rejected and not executed. The same statement can succeed
+ * without preparation.
  */
 const unpreparedStates: ReadonlySet<string | undefined> = new Set([
   '26000', // invalid_sql_statement_name: a connection pooler has continued the session on another connection
   '42P05', // duplicate_prepared_statement: a connection pooler uses the connection for several sessions
-  '0A000', // feature_not_supported: the type of a column of the table has changed
+  '0A000', // feature_not_supported: the type of a table column has changed
 ]);
 
-/** How often the size of the table is read, in milliseconds. */
+/** The interval at which the table's size is read, in milliseconds. */
 const sizeIntervalMs = 1000;
 
 /**
- * The size of a large table, in bytes: about 2,500 plants. For a table of this size, PostgreSQL always chooses a plan
- * that uses the index.
+ * The minimum size of a large table, in bytes. A table of this size contains about 2,500 plants. For a large table,
+ * PostgreSQL always chooses a plan that uses the index.
  */
 const largeTableBytes = 262_144;
 
 /**
  * Returns a pool that sends statements through `pool` as prepared statements, so that PostgreSQL parses and plans each
- * of them only once per connection. This saves a third to a half of PostgreSQL's CPU time per statement.
+ * statement only once per connection. This saves a third to a half of PostgreSQL's CPU time per statement.
  *
- * PostgreSQL keeps a plan until the table is next analyzed. A plan for an empty table reads the whole table. Therefore,
- * a large table has its own prepared statements. `quotedTable` is the table whose size is read for this purpose.
+ * PostgreSQL keeps a plan until the table is next analyzed. A plan that was made for an empty table reads the whole
+ * table, even after the table has grown. Therefore, different prepared statements are used once the table is large.
+ * `quotedTable` is the quoted name of the table whose size is checked.
  *
  * Some connection poolers in transaction mode do not support prepared statements. If a prepared statement is rejected,
  * this statement and all later statements are sent without preparation.
@@ -40,7 +41,8 @@ export function withPreparedStatements(pool: PostgresPool, quotedTable: string):
   function nameOf(text: string): string {
     let hash = hashes.get(text);
     if (hash === undefined) {
-      // Clients of a pooler may share connections. With a hash, different statements have different names.
+      // Several clients of a connection pooler can share a connection. The hash gives different statements different
+      // names.
       hash = createHash('sha256').update(text).digest('hex').slice(0, 32);
       hashes.set(text, hash);
     }
@@ -69,7 +71,7 @@ export function withPreparedStatements(pool: PostgresPool, quotedTable: string):
         isSupported = false;
         return await pool.query(statement);
       } finally {
-        // The statement's connection is free now, so no other connection is opened.
+        // The statement's connection is idle now, so reading the size does not open another connection.
         if (performance.now() >= nextSizeAt) void readSize();
       }
     },

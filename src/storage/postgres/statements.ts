@@ -1,11 +1,12 @@
 import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../page.ts';
 
 /**
- * The SQL statements for a table, for PostgreSQL 14 and newer. All result columns have the type text, because an
- * application may register its own parsers for other types with the driver.
+ * The SQL statements for a table. They require PostgreSQL 14 or newer. All result columns have the type text, because
+ * an application can register its own parsers for other types with the driver.
  *
- * PostgreSQL keeps the plan of a prepared statement if it expects the plan to cost no more than plans that are made for
- * each execution. The statements are written so that it does: see `oneRequest` and `limited`.
+ * PostgreSQL executes a prepared statement with a generic plan if it expects this plan to cost no more than custom
+ * plans, which are made for each execution. The statements are written so that PostgreSQL uses the generic plan: see
+ * `oneRequest` and `limited`.
  */
 export interface PostgresStatements {
   /** Creates a plant. Parameters: $1 user, $2 id, $3 name, $4 tag. */
@@ -27,8 +28,8 @@ export interface PostgresStatements {
    */
   readonly page: string;
   /**
-   * Reads one page for each of several requests. The first three parameters are arrays with one item per request. The
-   * parameters have the same meaning as in `page`. Returns a {@link PageRow} with `nth` for each request.
+   * Reads one page for each of several requests. The parameters have the same meaning as in `page`, but the first three
+   * parameters are arrays with one item per request. Returns a {@link PageRow} with `nth` for each request.
    */
   readonly pages: string;
   /**
@@ -53,7 +54,7 @@ export interface PageRow {
   readonly count: string | null;
   /** The id of the last plant within the limit; `null` if the page is empty. */
   readonly last: string | null;
-  /** The names and tags, with {@link separators}. Plants that exceed the maximum size are omitted. */
+  /** The names and tags, separated by {@link separators}. Plants that exceed the maximum size are omitted. */
   readonly text: string | null;
 }
 
@@ -63,35 +64,37 @@ export interface PlantRow {
   readonly id: string;
   readonly name: string;
   readonly tag: string | null;
-  /** The number of plants in the range, at most one more than the limit. It may exceed the number of rows. */
+  /** The number of plants in the range, at most one more than the limit. This number can exceed the number of rows. */
   readonly found: string;
 }
 
 /**
- * The separators in the text of a page. They start with U+007F, which JSON does not escape, and which names and tags
- * rarely contain.
+ * The separators in the text of a page. They start with U+007F, because JSON does not escape this character, and
+ * because names and tags rarely contain it.
  */
 export const separators = { plant: '\x7f,', tag: '\x7f:', noTag: '\x7f;' } as const;
 
 /**
  * The SQL expression for the minimum size of a plant's JSON, in bytes. PostgreSQL can compute the minimum size without
- * reading long names and tags. For the exact size, it would have to decompress and escape them.
+ * reading long names and tags. To compute the exact size, it would have to decompress and escape them.
  */
 const size = `octet_length(p.name) + coalesce(octet_length(p.tag) + ${taggedBytes}, ${untaggedBytes})`;
 
 const item = `p.name || coalesce('${separators.tag}' || p.tag, '${separators.noTag}')`;
 
 /**
- * An SQL condition that is true for every request. Without it, PostgreSQL expects 10 requests in a kept plan, so it
- * makes a plan for each smaller group. With it, PostgreSQL always expects one request.
+ * An SQL condition that is true for every request. Without this condition, PostgreSQL expects 10 requests in a generic
+ * plan, so it makes a custom plan for each smaller group of requests. With the condition, PostgreSQL always expects one
+ * request.
  */
 const oneRequest = 'request.nth BETWEEN 1 AND 2147483647';
 
 /**
  * Limits the rows of a subquery. PostgreSQL expects an unknown limit to return a tenth of the rows. Therefore, it would
- * expect a kept plan to cost more than a plan for a small limit. With two unknown limits and a constant one, it expects
- * at most ten rows. The expected cost then also stays below `jit_above_cost`. Otherwise, PostgreSQL would compile the
- * statement just in time (JIT): with 40,000 plants per user, this took 14 of 18 ms.
+ * expect a generic plan to cost more than a custom plan for a small limit. With two unknown limits and one constant
+ * limit, PostgreSQL expects at most ten rows. The expected cost then also stays below `jit_above_cost`. Otherwise,
+ * PostgreSQL would compile the statement just in time (JIT). With 40,000 plants per user, the compilation took 14 of 18
+ * ms.
  */
 function limited(subquery: string, limit: string): string {
   const bounded = `SELECT * FROM (${subquery} LIMIT ${maxPageLength + 1}) AS bounded LIMIT ${limit} + 1`;
@@ -124,7 +127,7 @@ export function statementsFor(table: string, userOrder: string): PostgresStateme
     )}) AS page`;
   const columns = 'page.count::text AS count, page.last::text AS last, page.text';
 
-  // `previous` is the total size of the previous plants. The page ends when this size fills it.
+  // `previous` is the total size of the previous plants. The page ends when this size reaches `maxPageBytes`.
   const rowsOf = (user: string, order: string, range: string): string => `SELECT ${user} id::text AS id, name, tag,
       found::text AS found
     FROM (

@@ -3,18 +3,20 @@ import { runStatement, sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 
 export interface PostgresTable {
-  /** The schema of the table. If `undefined`, the connection's `search_path` determines the schema. */
+  /** The table's schema. If `undefined`, the connection's `search_path` determines the schema. */
   readonly schema: string | undefined;
   readonly table: string;
 }
 
-/** The maximum length of a PostgreSQL identifier. PostgreSQL truncates longer identifiers without an error. */
+/**
+ * The maximum length of a PostgreSQL identifier, in bytes. PostgreSQL truncates longer identifiers without an error.
+ */
 const maxIdentifierBytes = 63;
 
 /** The definition of the table, as {@link readDefinition} returns it. */
 const definition = '"user" text NOT NULL, id bigint NOT NULL, name text NOT NULL, tag text, PRIMARY KEY ("user", id)';
 
-/** The definition of a new table. With this collation, the primary key has the order of a scan. */
+/** The definition of a new table. With this collation, the primary key has the same order as a scan. */
 const newDefinition = definition.replace('"user" text', '"user" text COLLATE "C"');
 
 /** The SQLSTATEs with which `CREATE … IF NOT EXISTS` fails if another server creates the same object concurrently. */
@@ -28,11 +30,11 @@ const createdByOtherStates: ReadonlySet<string | undefined> = new Set([
 
 const maxAttempts = 10;
 
-/** What {@link prepareTable} may create. */
+/** Specifies what {@link prepareTable} is allowed to create. */
 export interface TableCreation {
   /** Whether to create the table if it does not exist. */
   readonly table: boolean;
-  /** Whether to create the schema too if it does not exist. */
+  /** Whether to also create the schema if it does not exist. */
   readonly schema: boolean;
   /** Called with the quoted name of the table after the table has been created. */
   readonly onNewTable?: ((table: string) => void) | undefined;
@@ -93,8 +95,8 @@ function asConnectionError(error: unknown): never {
 }
 
 /**
- * Creates the table if it does not exist and `creation` permits it. Inspects an existing table without taking a lock
- * that could block other transactions. Any number of servers may create the table concurrently.
+ * Checks an existing table, without taking a lock that could block other transactions. If the table does not exist and
+ * `creation` allows it, creates the table. Any number of servers can call this function concurrently.
  *
  * @returns the SQL expression for sorting users by their UTF-8 bytes.
  * @throws {PlantStoreError} `storage_unsupported` if the table or its schema does not exist and must not be created, if
@@ -124,8 +126,8 @@ export async function prepareTable(pool: PostgresPool, place: PostgresTable, cre
 }
 
 /**
- * Reads the definition of the table from the catalog. Returns `null` if the table does not exist. Other columns are
- * included only if a plant cannot be inserted without them.
+ * Reads the definition of the table from the catalog. Returns `null` if the table does not exist. Additional columns
+ * are included only if a plant cannot be inserted without a value for them.
  */
 async function readDefinition(pool: PostgresPool, quotedName: string): Promise<string | null> {
   const own = `array_position(ARRAY['user', 'id', 'name', 'tag'], attname::text)`;
@@ -146,11 +148,11 @@ async function readDefinition(pool: PostgresPool, quotedName: string): Promise<s
 
 /**
  * Returns the SQL expression for sorting users by their UTF-8 bytes. In this order, 'B' comes before 'a', and 'z' comes
- * before 'é'. No locale has both of these properties. If the column has this order, the expression must not contain
- * COLLATE, because PostgreSQL could not use the index.
+ * before 'é'. No locale has both of these properties. If the column already has this sort order, the expression must
+ * not contain COLLATE, because COLLATE would prevent PostgreSQL from using the index.
  */
 async function readUserOrder(pool: PostgresPool, quotedName: string): Promise<string> {
-  // The subquery reads no rows. It gives the text the collation of the column.
+  // The subquery reads no rows. It only gives the text the column's collation.
   const collated = (text: string): string => `coalesce((SELECT p."user" FROM ${quotedName} AS p LIMIT 0), '${text}')`;
   const text = `SELECT ('B' < ${collated('a')} AND 'z' < ${collated('é')})::text AS "isByteOrdered"`;
   const { rows } = await runStatement(pool, text);
@@ -166,14 +168,17 @@ async function hasSchema(pool: PostgresPool, schema: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Returns an error whose message may be sent to a client. Only the `cause` names the table. */
+/** Returns an error whose message can be sent to a client. Only the `cause` names the table. */
 function unsupported(message: string, detail: string, cause?: unknown): PlantStoreError {
   return new PlantStoreError('storage_unsupported', `The storage ${message}.`, {
     cause: new Error(`${detail}.`, { cause }),
   });
 }
 
-/** Returns the error for a table or a schema that does not exist. The `cause` names it, and has the SQLSTATE `code`. */
+/**
+ * Returns the error for a table or a schema that does not exist. The `cause` names the table or schema, and its `code`
+ * is the SQLSTATE.
+ */
 function missing(what: string, code: string): PlantStoreError {
   return new PlantStoreError('storage_unsupported', 'The storage has no table for plants.', {
     cause: Object.assign(new Error(`There is no ${what}.`), { code }),

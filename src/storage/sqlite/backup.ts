@@ -4,16 +4,17 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { openExisting } from './database.ts';
 import { syncFolder, unsupported } from './file.ts';
 
-/** The number of database pages that are copied in each step of a backup. A page is 4096 bytes. */
+/** The number of database pages that are copied in each step of a backup. A database page is 4096 bytes long. */
 const pagesPerStep = 256;
 
 /**
  * Copies a snapshot of a plant store's SQLite file to a new file that only its owner can access. During the backup,
- * other processes can write to the original file without waiting. The copy gets its name only if it is not damaged.
+ * other processes can write to the original file without waiting. The copy is renamed to `target` only if it is not
+ * damaged.
  *
  * @returns the number of pages that were copied.
  * @throws {Error} if `target` already exists; the existing file is not changed.
- * @throws {PlantStoreError} `storage_unsupported` if `file` is not a plant store, or is damaged.
+ * @throws {PlantStoreError} `storage_unsupported` if `file` is not a plant store or is damaged.
  */
 export async function backUpDatabase(
   file: string,
@@ -25,7 +26,8 @@ export async function backUpDatabase(
   const database = openExisting(file, 5000);
   try {
     copyLog(database);
-    // This read transaction defines the snapshot. Without it, the backup would restart whenever another process writes.
+    // This read transaction defines the snapshot. Without this transaction, the backup would restart whenever another
+    // process writes.
     database.exec('BEGIN');
     database.prepare('SELECT 1 FROM plants LIMIT 1').get();
     closeSync(openSync(partial, 'wx', 0o600));
@@ -38,7 +40,7 @@ export async function backUpDatabase(
     if (!isSound(partial)) throw unsupported(file, 'is damaged');
     throwIfExists(target);
     renameSync(partial, target);
-    // The content of the new file is already on the disk. This also makes its directory entry durable.
+    // The new file's content is already on the disk. Syncing the folder makes the file's directory entry durable, too.
     syncFolder(dirname(target));
     return pages;
   } finally {
@@ -48,14 +50,15 @@ export async function backUpDatabase(
 }
 
 /**
- * Copies the write-ahead log (WAL) to the database file, as far as this is possible without waiting. The backup then
- * does not read the WAL, so a server that starts during the backup can discard a WAL from a crash: see `checkpointLog`.
+ * Copies the write-ahead log (WAL) to the database file, as far as this is possible without waiting. If the whole WAL
+ * is copied, the backup does not read the WAL. A server that starts during the backup can then discard a WAL that was
+ * left by a crash: see `checkpointLog`.
  */
 function copyLog(database: DatabaseSync): void {
   try {
     database.exec('PRAGMA wal_checkpoint(PASSIVE)');
   } catch {
-    // For example, the disk is full. The backup then reads the WAL.
+    // The checkpoint can fail, for example if the disk is full. The backup then reads the WAL.
   }
 }
 

@@ -2,11 +2,11 @@ import type * as Sqlite from 'node:sqlite';
 import { describeNeededNode } from './version.ts';
 
 /**
- * Returns the `node:sqlite` module. With an `import` of this module, an older version of Node.js would fail before it
- * runs any code, with an error that does not name the required version.
+ * Returns the `node:sqlite` module. The module is not imported with `import`, because older versions of Node.js would
+ * then fail before running any code, with an error that does not name the required version.
  */
 function loadSqlite(): typeof Sqlite {
-  // Node.js 20.15 and older do not have this function.
+  // Node.js 20.15 and older versions do not have this function.
   const builtins: { getBuiltinModule?: (id: string) => object | undefined } = process;
   const sqlite = builtins.getBuiltinModule?.('node:sqlite');
   if (sqlite === undefined) throw new Error(`plant-store/sqlite needs ${describeNeededNode(undefined)}.`);

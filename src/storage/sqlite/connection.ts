@@ -2,24 +2,25 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../page.ts';
 
 /**
- * An SQL condition that is true for a short plant: 1000 short plants do not fill a page. SQLite evaluates it without
- * reading the text. The JSON can still be larger than a page, if many characters have to be escaped.
+ * An SQL condition that is true for a short plant. A plant is short if 1000 plants of its size do not fill a page.
+ * SQLite evaluates the condition without reading the text. The JSON of 1000 short plants can still be larger than a
+ * page if many characters must be escaped.
  */
 const isShort = `octet_length(name) + ifnull(octet_length(tag) + ${taggedBytes}, ${untaggedBytes})
   <= ${Math.floor(maxPageBytes / maxPageLength)}`;
 
 const plantJson = `CASE WHEN tag IS NULL THEN json_object('name', name) ELSE json_object('name', name, 'tag', tag) END`;
 
-/** The clauses that select a user's plants, starting at an id. The value of LIMIT must follow. */
+/** The SQL clauses that select a user's plants, starting at an id. The value of LIMIT must follow these clauses. */
 const ofUser = 'FROM plants WHERE user = ? AND id >= ? ORDER BY id LIMIT';
 
 /**
- * The SQL expression for the value of LIMIT in a statement that reads a page of short plants. It evaluates to 0 if one
- * of the first 32 plants is not short, because the page is then read row by row. Without this check, a page of 1000
- * plants with names of 26 KB would take eight times as long. The check is omitted for smaller limits.
+ * The SQL expression for the value of LIMIT in a statement that reads a page of short plants. The value is 0 if one of
+ * the first 32 plants is not short, because the page is then read row by row. Without this check, reading a page of
+ * 1000 plants with names of 26 KB would take eight times as long. The check is omitted if the limit is 32 or less.
  *
- * With `LIMIT ?`, SQLite would recompile the statement each time it runs, which takes a fifth of the CPU time of a list
- * request. `LIMIT ? + 0` prevents this.
+ * With `LIMIT ?`, SQLite would recompile the statement for each execution, which takes a fifth of a list request's CPU
+ * time. `LIMIT ? + 0` prevents the recompilation.
  */
 const limitIfShort = `
   CASE WHEN ? > 32 AND EXISTS (SELECT 1 FROM (SELECT ${isShort} AS short ${ofUser} 32) WHERE NOT short)
@@ -43,7 +44,10 @@ const selectJson = `
  */
 export const maxBlockingMs = 100;
 
-/** A connection to a plant store's file, with its prepared statements. After a fault, a new connection replaces it. */
+/**
+ * A connection to a plant store's file, with its prepared statements. After a fault, the connection is replaced by a
+ * new one.
+ */
 export class SqliteConnection {
   readonly database: DatabaseSync;
   readonly insert: StatementSync;
@@ -75,7 +79,7 @@ export class SqliteConnection {
 
 function prepareSelect(database: DatabaseSync, sql: string): StatementSync {
   const statement = database.prepare(sql);
-  // The options of prepare() are not used, because Node.js 22 ignores them.
+  // These methods are called because Node.js 22 ignores the corresponding options of `prepare()`.
   statement.setReadBigInts(true);
   statement.setReturnArrays(true);
   return statement;

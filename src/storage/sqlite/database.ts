@@ -20,7 +20,8 @@ import { describeNeededNode } from './version.ts';
 const applicationId = 0x504c4e54;
 
 /**
- * The schema migrations. Entry n migrates a database from version n to n + 1. Never change an entry after its release.
+ * The schema migrations. Entry n migrates a database from version n to version n + 1. Never change an entry after its
+ * release.
  */
 const migrations = [
   `CREATE TABLE plants (
@@ -36,9 +37,10 @@ const migrations = [
 ];
 
 /**
- * The number of pages in the WAL at which SQLite checkpoints it. With pages of 4 KiB, this is 16 MiB. If several
- * commits change the same page between two checkpoints, the checkpoint copies the page only once. With 64 clients, a
- * create therefore takes 6% less CPU time than with SQLite's default of 1000 pages, and a delete 13% less.
+ * When the WAL contains this number of pages, SQLite checkpoints it. With pages of 4 KiB, the WAL then contains about
+ * 16 MiB. If several commits change the same page between two checkpoints, the page is copied only once. With 64
+ * clients, a create request therefore takes 6% less CPU time than with SQLite's default of 1000 pages, and a delete
+ * request takes 13% less.
  */
 const checkpointPages = 4000;
 
@@ -47,7 +49,7 @@ const damageCodes = ['error', 'corrupt'] as const;
 
 /**
  * Throws an error if this version of SQLite can corrupt a file. Reads the version with an SQL query, because
- * `process.versions.sqlite` may be wrong if Node.js uses a shared library of SQLite.
+ * `process.versions.sqlite` can be wrong if Node.js uses SQLite as a shared library.
  */
 function requireSoundSqlite(): void {
   const database = new DatabaseSync(':memory:');
@@ -61,7 +63,7 @@ export interface OpenedDatabase {
   readonly database: DatabaseSync;
   /** See `identifyFile`. */
   readonly identity: string;
-  /** Whether commits can use the WAL. `false` if the database has a WAL whose content may not be on the disk. */
+  /** Whether commits can use the WAL. `false` if the database has a WAL whose content might not be on the disk. */
   readonly isLogTrusted: boolean;
 }
 
@@ -69,8 +71,8 @@ export interface OpenedDatabase {
  * Opens a plant store's SQLite file in WAL mode with `synchronous=FULL`. Creates the file if it does not exist.
  *
  * @throws {PlantStoreError} `storage_unsupported` if the file is not a plant store, is damaged, was written by a newer
- *   version of this package, or is missing although its WAL exists; the files stay unchanged.
- * @throws {Error} if the folder of the file does not exist, or if Node.js uses a version of SQLite that can corrupt the
+ *   version of this package, or is missing although its WAL exists. The files are not changed.
+ * @throws {Error} if the file's folder does not exist, or if Node.js uses a version of SQLite that can corrupt the
  *   file.
  */
 export function openDatabase(file: string, busyTimeoutMs: number): OpenedDatabase {
@@ -81,7 +83,7 @@ export function openDatabase(file: string, busyTimeoutMs: number): OpenedDatabas
   const isLogLeft = hasLog(file);
   let identity = '';
   const database = openChecked(file, busyTimeoutMs, (opened) => {
-    // The file is identified immediately after it has been opened, because another file may replace it later.
+    // The file is identified immediately after it has been opened, because another file could replace it later.
     identity = identifyFile(file);
     setUp(opened, file, busyTimeoutMs);
   });
@@ -89,8 +91,8 @@ export function openDatabase(file: string, busyTimeoutMs: number): OpenedDatabas
 }
 
 /**
- * Reopens a plant store's SQLite file after a fault. Does not create the file, because an empty file would look like
- * data loss.
+ * Reopens a plant store's SQLite file after a fault. Does not create a missing file, because an empty file would look
+ * like data loss.
  *
  * @throws {Error} if the file does not exist.
  * @throws {PlantStoreError} `storage_unsupported` if the file is no longer a plant store, or if its schema version has
@@ -114,7 +116,8 @@ export function reopenDatabase(file: string, busyTimeoutMs: number): DatabaseSyn
 /**
  * Opens an existing plant store's SQLite file for reading. Does not migrate the schema.
  *
- * @throws {PlantStoreError} `storage_unsupported` if the file is empty, and in the same cases as {@link openDatabase}.
+ * @throws {PlantStoreError} `storage_unsupported` if the file is not a plant store, is empty, is damaged, or was
+ *   written by a newer version of this package.
  * @throws {Error} if Node.js uses a version of SQLite that can corrupt the file.
  */
 export function openExisting(file: string, busyTimeoutMs: number): DatabaseSync {
@@ -137,8 +140,9 @@ function openChecked(file: string, busyTimeoutMs: number, check: (database: Data
 }
 
 /**
- * Checks that a file with a WAL is a plant store, before the file is opened for writing. Uses a read-only connection.
- * Closing the last read-write connection to a file checkpoints its WAL, which would change another application's file.
+ * Checks that a file with a WAL is a plant store before the file is opened for writing. Uses a read-only connection,
+ * because closing the last read-write connection to a file checkpoints its WAL. This would change the file even if it
+ * belongs to another application.
  */
 function checkReadOnly(path: string, busyTimeoutMs: number): void {
   const database = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
@@ -158,7 +162,7 @@ function asRefusal(path: string, error: unknown): unknown {
 
 function setUp(database: DatabaseSync, path: string, busyTimeoutMs: number): void {
   if (readVersion(database, path) < migrations.length) {
-    // Several processes may start at the same time. The one that gets the write lock first migrates the schema.
+    // Several processes can start at the same time. The first process that acquires the write lock migrates the schema.
     inTransaction(database, () => {
       for (const step of migrations.slice(readVersion(database, path))) database.exec(step);
       database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${migrations.length}`);
@@ -170,8 +174,8 @@ function setUp(database: DatabaseSync, path: string, busyTimeoutMs: number): voi
 function configure(database: DatabaseSync, busyTimeoutMs: number): void {
   enterWalMode(database, busyTimeoutMs);
   database.exec(`PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${checkpointPages}`);
-  // On macOS, a sync without F_FULLFSYNC may leave data in the cache of the drive (https://sqlite.org/pragma.html).
-  // Other systems ignore these settings.
+  // On macOS, a sync without F_FULLFSYNC can leave data in the drive's cache (https://sqlite.org/pragma.html). Other
+  // systems ignore these settings.
   database.exec('PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON');
   // Preparing this statement fails if the table does not have these columns.
   database.prepare('SELECT user, id, name, tag FROM plants');
@@ -197,8 +201,8 @@ function readVersion(database: DatabaseSync, path: string): number {
 }
 
 /**
- * Enters WAL mode. Call this after the migration, so that the file header is complete before the WAL contains any
- * commit.
+ * Enters WAL mode. Call this function after the migration, so that the file header is complete before the WAL contains
+ * any commit.
  *
  * If several processes enter WAL mode concurrently, SQLite sometimes fails without waiting for the lock (seen once in
  * 1,200 starts). This function therefore retries until `busyTimeoutMs` has passed.
@@ -217,11 +221,12 @@ function enterWalMode(database: DatabaseSync, busyTimeoutMs: number): void {
 }
 
 /**
- * Runs `work` in a transaction and returns its result. If `work` or the commit fails, rolls back and throws the error.
+ * Runs `work` in a transaction and returns its result. If `work` or the commit fails, rolls back the transaction and
+ * rethrows the error.
  */
 export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
-  // IMMEDIATE acquires the write lock at the start. If a transaction acquires the lock after a read, SQLite can fail
-  // without waiting for the lock.
+  // `BEGIN IMMEDIATE` acquires the write lock immediately. If a transaction acquired the lock only after a read, SQLite
+  // could fail without waiting for the lock.
   database.exec('BEGIN IMMEDIATE');
   try {
     const result = work();

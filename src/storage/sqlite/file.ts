@@ -4,12 +4,12 @@ import { dirname, resolve } from 'node:path';
 import { PlantStoreError } from '../../core/model/errors.ts';
 
 /**
- * Creates the file if it does not exist. A new file is empty, and only the owner can access it. SQLite gives its `-wal`
+ * Creates the file if it does not exist. A new file is empty, and only the owner can access it. SQLite gives the `-wal`
  * and `-shm` files the same permissions as the database file.
  *
- * Never opens an existing file, not even for reading, because closing the file would release every lock that this
- * process holds on it through SQLite (https://www.sqlite.org/howtocorrupt.html, section 2.2). Another process could
- * then delete a WAL that is in use.
+ * Never opens an existing file, not even for reading, because closing the file would release every lock that SQLite
+ * holds on the file in this process (https://www.sqlite.org/howtocorrupt.html, section 2.2). Another process could then
+ * delete a WAL that is in use.
  */
 export function createPrivateFile(path: string): void {
   try {
@@ -23,8 +23,8 @@ export function createPrivateFile(path: string): void {
 /**
  * Checks that the folder of a file exists. `use` describes the file in the error message.
  *
- * @throws {Error} if the folder does not exist. It is not created, because this would hide a mistyped path, or a disk
- *   that is not mounted.
+ * @throws {Error} if the folder does not exist. The folder is not created, because this would hide a mistyped path or a
+ *   disk that is not mounted.
  */
 export function requireFolderOf(path: string, use: string): void {
   const folder = dirname(resolve(path));
@@ -46,14 +46,14 @@ export function syncFolder(path: string): void {
 
 /**
  * Checks whether the file is shorter than its header states. Always returns `false` for a file with a WAL, because the
- * missing pages may be in the WAL.
+ * missing pages might be in the WAL.
  */
 export function isCutShort(path: string, expectedBytes: number): boolean {
   return !hasLog(path) && statSync(path).size < expectedBytes;
 }
 
 /**
- * Checks whether the file has a write-ahead log (WAL) that is not empty. Such a WAL may contain commits that have not
+ * Checks whether the file has a write-ahead log (WAL) that is not empty. Such a WAL can contain commits that have not
  * been copied to the file.
  */
 export function hasLog(path: string): boolean {
@@ -62,17 +62,17 @@ export function hasLog(path: string): boolean {
 
 /**
  * Throws an error if the file is missing or empty, but its WAL exists. SQLite would delete this WAL when it creates the
- * file, although the WAL may contain acknowledged commits.
+ * file, although the WAL can contain acknowledged commits.
  */
 export function refuseOrphanedLog(path: string): void {
-  // The WAL is checked first: a process that is creating the file writes to the file before it writes to the WAL.
+  // The WAL is checked first, because a process that creates the file writes to the file before it writes to the WAL.
   if (!hasLog(path) || (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
   const advice = `Move ${path} back. To start without these writes, move the log away`;
   throw unsupported(`${path}-wal`, `contains writes, but ${path} is missing. ${advice}`);
 }
 
 /**
- * Returns an identifier of the file, which consists of device and inode numbers. If another file replaces the file, the
+ * Returns an identifier that consists of the file's device and inode numbers. If another file replaces the file, the
  * identifier changes.
  */
 export function identifyFile(path: string): string {
@@ -80,9 +80,9 @@ export function identifyFile(path: string): string {
 }
 
 /**
- * Checks whether the file at the path exists and has this identity. While a file is open, no other file can get its
- * identity, because the file system does not reuse its inode number. On Windows, a file that SQLite has opened cannot
- * be removed or replaced.
+ * Checks whether the file at the path exists and has this identity. While a file is open, no other file can get the
+ * same identity, because the file system does not reuse the inode number. On Windows, a file that SQLite has opened
+ * cannot be removed or replaced.
  */
 export function isSameFile(path: string, identity: string): boolean {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });

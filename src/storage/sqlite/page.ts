@@ -22,18 +22,18 @@ export function readScan({ selectOwned }: SqliteConnection, { user, id }: PlantK
   return readRows(selectOwned, [user, id], limit, toOwned).items;
 }
 
-/** Reads the same page as {@link readList}, as JSON. */
+/** Reads the same page as {@link readList}, but returns it as JSON. */
 export function readJson(connection: SqliteConnection, user: string, from: bigint, limit: number): JsonPage {
   const row = connection.selectJson.get(limit, user, user, from, limit, user, from, limit) as unknown as JsonRow;
   const [count, last, shortPlants, json, hasMore] = row;
-  // Even the JSON of short plants can be larger than a page, if many characters have to be escaped.
+  // Even the JSON of short plants can be larger than a page if many characters must be escaped.
   if (last !== null && json !== null && shortPlants === count && json.length <= maxPageBytes + maxPageLength) {
     return { json, count: Number(count), last, hasMore: hasMore === 1n };
   }
   return toJsonPage(readList(connection, user, from, limit));
 }
 
-/** Reads a page row by row until it is full. The page is a snapshot, because a single statement reads all of it. */
+/** Reads rows until the page is full. The page is a snapshot, because a single statement reads all rows. */
 function readRows<Item>(
   statement: StatementSync,
   key: [string, bigint],

@@ -1,4 +1,4 @@
-/** The primary result codes of SQLite that this package distinguishes: https://www.sqlite.org/rescode.html */
+/** The primary SQLite result codes that this package distinguishes: https://www.sqlite.org/rescode.html */
 const resultCode = {
   error: 1,
   busy: 5,
@@ -12,9 +12,9 @@ const resultCode = {
 };
 
 /**
- * The result codes of faults. If a commit fails with one of them, its outcome is unknown, or the connection can no
- * longer commit. A lock timeout (5) and a full disk (13) are not faults, because SQLite then rolls back the transaction
- * itself.
+ * The result codes of faults. If a commit fails with one of these codes, the outcome is unknown, or the connection can
+ * no longer commit. A lock timeout (5) and a full disk (13) are not faults, because SQLite itself rolls back the
+ * transaction in these cases.
  */
 const faultCodes = ['readOnly', 'ioError', 'corrupt', 'cannotOpen', 'notADatabase'] as const;
 
@@ -26,8 +26,8 @@ export function isFault(error: unknown): boolean {
 }
 
 /**
- * Checks whether an error has this primary result code. In an error from node:sqlite, the primary result code is the
- * low byte of `errcode`: https://www.sqlite.org/rescode.html#pve
+ * Checks whether an error has this primary result code. In a node:sqlite error, the primary result code is the low byte
+ * of `errcode`: https://www.sqlite.org/rescode.html#pve
  */
 export function hasResultCode(error: unknown, name: keyof typeof resultCode): boolean {
   return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === resultCode[name];

@@ -42,15 +42,15 @@ const optionNames = {
   commitThread: true,
 } as const satisfies Record<keyof SqliteStorageOptions, true>;
 
-/** The delay before retrying a commit that failed because the file was locked, in milliseconds. */
+/** The delay, in milliseconds, before retrying a commit that failed because the file was locked. */
 const retryAfterMs = 10;
 
 /**
- * Stores plants in an SQLite file, through the built-in `node:sqlite` module. A commit is on the disk when its promise
- * resolves (write-ahead log, `synchronous=FULL`). If the disk fails during a commit, the file is reopened before the
- * next commit; in the meantime, plants can still be listed. If the file is removed or replaced while it is open, all
- * further commits fail, but plants can still be listed. Several processes on one machine can share a file, but the file
- * must not be on a network file system.
+ * Stores plants in an SQLite file with the built-in `node:sqlite` module. The file uses a write-ahead log (WAL) with
+ * `synchronous=FULL`, so a commit is on the disk when its promise resolves. If the disk fails during a commit, the file
+ * is reopened before the next commit. Until then, plants can still be listed. If the file is removed or replaced while
+ * it is open, all further commits fail, but plants can still be listed. Several processes on one machine can share a
+ * file, but the file must not be on a network file system.
  *
  * @example
  * const store = new PlantStore({ storage: new SqliteStorage('plants.db') });
@@ -63,8 +63,8 @@ export class SqliteStorage implements StorageAdapter {
   /** Whether the file must be reopened before the next commit, because of a fault or an untrusted WAL. */
   #mustReopen: boolean;
   /**
-   * Whether the file was removed or replaced. The connection then stays open for reading, and nothing more is written.
-   * This also applies if the file is moved back, because its WAL may be missing.
+   * Whether the file was removed or replaced. The connection then stays open for reading, but nothing more is written.
+   * This remains so even if the file is moved back, because its WAL might be missing.
    */
   #isLost = false;
   /** The number of times that the file was reopened. */
@@ -76,9 +76,9 @@ export class SqliteStorage implements StorageAdapter {
    * Opens the file. If the file does not exist, creates it so that only its owner can access it.
    *
    * @throws {PlantStoreError} `storage_unsupported` if the file is not a plant store, is damaged, or was written by a
-   *   newer version of this package; the file stays unchanged.
-   * @throws {Error} if the folder of the file does not exist, or if Node.js uses a version of SQLite that can corrupt a
-   *   file that several processes use.
+   *   newer version of this package. The file is not changed.
+   * @throws {Error} if the file's folder does not exist, or if Node.js uses a version of SQLite that can corrupt a file
+   *   that several processes use.
    */
   constructor(path: string, options: SqliteStorageOptions = {}) {
     if (typeof path !== 'string' || path === '' || /^:memory:$|^(?:sqlite|file):/.test(path)) {
@@ -95,8 +95,8 @@ export class SqliteStorage implements StorageAdapter {
     this.#mustReopen = !isLogTrusted;
     this.#connection = new SqliteConnection(database, busyTimeoutMs);
     if (commitThread) {
-      // This read opens the WAL. SQLite then keeps the WAL index while this connection is open, even if the thread
-      // ends.
+      // This read opens the WAL. SQLite then keeps the WAL index while this connection is open, even if the worker
+      // thread ends.
       readScan(this.#connection, beforeAll, 1);
       this.#thread = new CommitThread({ path: this.#path, identity: this.#identity, busyTimeoutMs });
     }
@@ -130,7 +130,7 @@ export class SqliteStorage implements StorageAdapter {
       this.#reopen();
     }
     const outcomes = this.#apply(writes);
-    // A process that opens the path later would not find the commit if another file is now at the path.
+    // If another file is now at the path, a process that opens the path later would not find the commit.
     this.#refuseIfLost();
     return outcomes;
   }
@@ -138,8 +138,8 @@ export class SqliteStorage implements StorageAdapter {
   #apply(writes: readonly Write[]): boolean[] {
     const connection = this.#connection;
     try {
-      // A single write needs no explicit transaction. With one client, omitting the transaction saves 5% of the CPU
-      // time of a request.
+      // A single write needs no explicit transaction. With one client, omitting the transaction saves 5% of a request's
+      // CPU time.
       const [first] = writes;
       if (first !== undefined && writes.length === 1) return [apply(connection, first)];
       return inTransaction(connection.database, () => writes.map((write) => apply(connection, write)));
@@ -152,7 +152,7 @@ export class SqliteStorage implements StorageAdapter {
 
   #refuseIfLost(): void {
     if (!this.#isLost && isSameFile(this.#path, this.#identity)) return;
-    // Later errors do not repeat what to do, because each of them is logged.
+    // Only the first error contains instructions, because every error is logged.
     const cause = this.#isLost ? new Error(`${this.#path} was removed or replaced`) : lostFile(this.#path);
     this.#isLost = true;
     throw new PlantStoreError('storage_unavailable', undefined, { cause });
@@ -181,11 +181,11 @@ export class SqliteStorage implements StorageAdapter {
   }
 
   /**
-   * See {@link StorageAdapter}. Combines SQLite's `data_version` with the number of times that the file was reopened.
-   * `data_version` alone is not sufficient, because it begins with the same number on each connection:
+   * See {@link StorageAdapter}. The version combines SQLite's `data_version` with the number of times that the file was
+   * reopened. `data_version` is not sufficient by itself, because it starts with the same number on each connection:
    * https://www.sqlite.org/pragma.html#pragma_data_version
    *
-   * With a commit thread, the result also changes after each commit of this storage, because the thread commits on
+   * With a commit thread, the version also changes after each commit by this storage, because the thread commits on
    * another connection.
    */
   dataVersion(): number {
@@ -201,8 +201,8 @@ export class SqliteStorage implements StorageAdapter {
   }
 
   async #release(): Promise<void> {
-    // SQLite checkpoints the WAL when the last connection is closed. If a commit thread exists, it closes that
-    // connection.
+    // SQLite checkpoints the WAL when the last connection is closed. If a commit thread exists, its connection is
+    // closed last.
     this.#connection.database.close();
     await this.#thread?.close();
   }
@@ -210,12 +210,12 @@ export class SqliteStorage implements StorageAdapter {
   /**
    * Replaces the connection and checkpoints the WAL.
    *
-   * The old connection stays open until the new one exists, because SQLite keeps its WAL index only while a connection
-   * is open. This index does not include the failed commit. If SQLite had to rebuild the index from the WAL, the failed
-   * commit would take effect (https://www.sqlite.org/walformat.html#recovery). Once the new connection is open, the old
-   * one is closed to release its locks.
+   * The old connection stays open until the new connection exists, because SQLite keeps the WAL index only while a
+   * connection is open. This index does not include the failed commit. If SQLite had to rebuild the index from the WAL,
+   * the failed commit would take effect (https://www.sqlite.org/walformat.html#recovery). Once the new connection is
+   * open, the old connection is closed to release its locks.
    *
-   * @throws {PlantStoreError} `storage_unavailable` if a step fails; plants can still be listed, and the next commit
+   * @throws {PlantStoreError} `storage_unavailable` if a step fails. Plants can still be listed, and the next commit
    *   tries again.
    */
   #reopen(): void {

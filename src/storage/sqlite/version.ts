@@ -1,13 +1,13 @@
 /**
- * The Node.js releases whose SQLite does not have the WAL-reset bug. This must be the same range as `engines` in
+ * The Node.js releases whose SQLite does not have the WAL-reset bug. The range must be the same as `engines` in
  * package.json.
  */
 const supportedNode = 'Node.js 22.22.3 or a later 22, 24.15.0 or a later 24, or 26 or newer';
 
 /**
- * Checks whether a version of SQLite has the WAL-reset bug, which can corrupt a file in WAL mode if one connection
- * writes while another checkpoints. The versions 3.7.0 to 3.51.2 have the bug, except for the maintenance releases
- * 3.44.6 and 3.50.7. See https://www.sqlite.org/wal.html#the_wal_reset_bug
+ * Checks whether a version of SQLite has the WAL-reset bug. The bug can corrupt a file in WAL mode if one connection
+ * writes while another connection checkpoints. Versions 3.7.0 to 3.51.2 have the bug, except for the maintenance
+ * releases 3.44.6 and 3.50.7. See https://www.sqlite.org/wal.html#the_wal_reset_bug
  */
 export function hasWalResetBug(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
@@ -19,11 +19,11 @@ export function hasWalResetBug(version: string): boolean {
 }
 
 /**
- * Describes the required version of Node.js if the running version does not include SQLite, or includes a version of
- * SQLite with the WAL-reset bug. This module does not import `node:sqlite`, so that it can be loaded even if Node.js
- * does not include that module.
+ * Describes the required version of Node.js if the running version does not include SQLite, or if its version of SQLite
+ * has the WAL-reset bug. This file does not import `node:sqlite`, so that it can be loaded even if Node.js does not
+ * include that module.
  *
- * @returns a phrase that follows "needs" in a sentence, without a full stop; `undefined` if the running version is
+ * @returns a phrase without a final period, for use after "needs" in a sentence; `undefined` if the running version is
  *   supported.
  */
 export function describeNeededNode(sqliteVersion: undefined): string;

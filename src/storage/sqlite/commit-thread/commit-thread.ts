@@ -9,7 +9,7 @@ type PendingRequest = Pick<PromiseWithResolvers<boolean[]>, 'resolve' | 'reject'
 
 /**
  * Commits batches in a worker thread, so that a slow disk does not block the event loop of the calling thread. The
- * worker thread has its own connection to the file, as another process would have.
+ * worker thread has its own connection to the file, like a separate process.
  *
  * The first commit starts the worker thread. If the thread ends unexpectedly, its pending commits are rejected, and the
  * next commit starts a new thread. An idle thread does not keep the process running.
@@ -42,7 +42,7 @@ export class CommitThread {
     const worker = this.#worker;
     if (worker === undefined) return;
     await new Promise<unknown>((resolve) => {
-      // When the thread exits, every pending request is rejected, including this one.
+      // When the thread exits, every pending request is rejected, including this close request.
       this.#send(worker, 'close', { resolve, reject: resolve });
     });
   }
@@ -54,7 +54,7 @@ export class CommitThread {
   }
 
   #start(): Worker {
-    // Bundlers recognize this expression and include the file of the worker thread in the bundle.
+    // Bundlers recognize this expression and include the worker thread's file in the bundle.
     const worker = new Worker(new URL('./worker.js', import.meta.url), {
       name: 'plant-store commits',
       workerData: this.#settings,

@@ -10,8 +10,8 @@ export interface WorkerSettings {
 }
 
 /**
- * A batch of writes, as a flat array. Each write consists of four items: user, id, name and tag. The name and tag of a
- * delete are `undefined`.
+ * A batch of writes, as a flat array. Each write consists of four items: user, id, name and tag. In a delete write, the
+ * name and the tag are `undefined`.
  */
 export type Batch = (string | bigint | undefined)[];
 
@@ -21,11 +21,11 @@ export type ThreadRequest = Batch | 'close';
 /** The response to a batch: the outcomes of its writes, or the error. */
 export type ThreadResponse = boolean[] | ErrorData;
 
-/** An error as plain data. A structured clone of the error would lose its class and its codes. */
+/** An error as plain data. A structured clone of the error would lose the error's class and codes. */
 export interface ErrorData {
   readonly message: string;
   readonly stack: string | undefined;
-  /** The properties of the error that are strings or numbers, such as its codes. */
+  /** The error's properties that are strings or numbers, such as its codes. */
   readonly properties: Readonly<Record<string, string | number>>;
   /** The code of a PlantStoreError; `undefined` for any other error. */
   readonly plantStoreCode: ErrorCode | undefined;

@@ -5,16 +5,16 @@ import { fromBatch, toErrorData } from './messages.ts';
 import type { ThreadRequest, ThreadResponse, WorkerSettings } from './messages.ts';
 
 /**
- * The program that the worker thread of a `CommitThread` runs. It creates its own SqliteStorage and commits batches one
- * at a time, in order of arrival. If the file cannot be opened, the thread ends with the error.
+ * The program that a `CommitThread` runs in its worker thread. The worker thread creates its own SqliteStorage and
+ * commits batches one at a time, in order of arrival. If the file cannot be opened, the thread ends with the error.
  */
 const { path, identity, busyTimeoutMs } = workerData as WorkerSettings;
-// The main thread reads the file with this identity. Without this check, SqliteStorage would create the file if it does
-// not exist. If the file was truncated to zero bytes, SqliteStorage cannot initialize it, because the main thread's
-// connection holds a shared lock.
+// The main thread reads the file with this identity. Without this check, SqliteStorage would create a missing file. A
+// file that was truncated to zero bytes does not need a check, because SqliteStorage cannot initialize the file while
+// the main thread's connection holds a shared lock.
 if (!isSameFile(path, identity)) throw lostFile(path);
 const storage = new SqliteStorage(path, { busyTimeoutMs });
-// Another file may have replaced the file before SqliteStorage opened it.
+// The file might have been replaced before SqliteStorage opened it.
 if (!isSameFile(path, identity)) throw lostFile(path);
 
 let last: Promise<unknown> = Promise.resolve();
@@ -23,7 +23,7 @@ parentPort?.on('message', (request: ThreadRequest) => {
   if (request === 'close') {
     // This rejects a commit that is waiting for a lock.
     const closed = storage.close();
-    // The thread ends when the port no longer keeps it running. Deno does not have `parentPort.close`.
+    // The thread ends when the port no longer keeps the thread running. Deno does not have `parentPort.close`.
     last = Promise.all([last, closed]).then(() => parentPort?.unref());
     return;
   }
