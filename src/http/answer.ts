@@ -2,7 +2,7 @@ import { errorTable, PlantStoreError } from '../core/model/errors.ts';
 import { HttpError } from './http-error.ts';
 import type { ResponseCode } from './http-error.ts';
 
-/** Headers as alternating names and values, which is the format of `rawHeaders` and `writeHead` in node:http. */
+/** Headers as alternating names and values, the format that `rawHeaders` and `writeHead` of node:http use. */
 export type HeaderList = readonly string[];
 
 /** The result of an operation, before it is sent as a response. */
@@ -10,18 +10,21 @@ export interface Answer {
   readonly status: number;
   readonly headers?: HeaderList | undefined;
   /**
-   * The JSON body: a string, or a generator that yields it page by page. For a HEAD request, the generator is not
+   * The JSON body: a string, or a generator that yields the body page by page. For a HEAD request, the generator is not
    * started.
    */
   readonly body?: string | AsyncGenerator<string, void, undefined> | undefined;
-  /** The code of the error that the body contains. */
+  /** The error code, if this is an error response. */
   readonly error?: ResponseCode;
 }
 
 /** An answer to a request, with all headers except those that the server adds. */
 export interface FinalAnswer extends Pick<Answer, 'status' | 'body'> {
   readonly headers: string[];
-  /** Must be called once, when the response has been sent, could not be sent, or the client has disconnected. */
+  /**
+   * Must be called once: when the response has been sent, when it could not be sent, or when the client has
+   * disconnected.
+   */
   readonly onEnd: (sent: Sent) => void;
 }
 
@@ -29,7 +32,7 @@ export interface FinalAnswer extends Pick<Answer, 'status' | 'body'> {
 export interface Sent {
   /** Whether the whole response was sent. */
   readonly isComplete: boolean;
-  /** The number of bytes in the response, including its header. Absent if it is unknown. */
+  /** The size of the response in bytes, including the header. Absent if the size is unknown. */
   readonly bytes?: number | undefined;
   /** The error that interrupted the response. */
   readonly error?: unknown;

@@ -8,8 +8,8 @@ const bearerCredentials = /^bearer +([\w\-.~+/]+=*)$/i;
 
 /**
  * Returns the bearer token of a request. The token is read only from the `Authorization` header, never from the query
- * or the body. If the header is repeated, its values are joined by a comma, and the result is invalid, because a
- * b64token cannot contain a comma.
+ * or the body. A repeated header is always invalid, because its values are joined by commas, and a b64token cannot
+ * contain a comma.
  *
  * @throws {HttpError} `missing_credentials` if the header is missing or uses another scheme; `invalid_token` if the
  *   token is malformed or the header was sent twice.
@@ -24,7 +24,7 @@ export function bearerToken(request: ServiceRequest): string {
 /**
  * Checks that a caller has a scope.
  *
- * @throws {HttpError} `insufficient_scope` if the caller does not have it.
+ * @throws {HttpError} `insufficient_scope` if the caller does not have the scope.
  */
 export function checkScope(caller: Caller, scope: Scope): void {
   if (caller.scopes !== undefined && !caller.scopes.includes(scope)) throw new HttpError('insufficient_scope');

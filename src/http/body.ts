@@ -4,7 +4,8 @@ import { HttpError } from './http-error.ts';
 import type { ServiceRequest } from './service-request.ts';
 
 /**
- * Reads and parses the JSON body of a request. The value of the top-level `id` member is exact (see `parseExactJson`).
+ * Reads and parses the JSON body of a request. The value of the top-level `id` member is parsed exactly (see
+ * `parseExactJson`).
  *
  * @throws {HttpError} `invalid_media_type`, `body_too_large` or `invalid_json` if the service rejects the body;
  *   `malformed_request` if the client disconnects before the end of the body.
@@ -22,7 +23,8 @@ export async function readJsonBody(request: ServiceRequest, maxBytes: number): P
 
 /**
  * Checks that the headers declare a JSON body in UTF-8 (RFC 8259 §8.1) without a content coding. Rejects a
- * `Content-Type` that contains a comma: such a header was sent twice, and different parsers may use different values.
+ * `Content-Type` that contains a comma, because such a header was sent twice, and parsers might disagree about which
+ * value to use.
  */
 function checkMediaType(request: ServiceRequest): void {
   const contentType = request.header('content-type') ?? '';
@@ -44,14 +46,14 @@ export class BodyBytes {
   /**
    * `announced` is the value of the `Content-Length` header.
    *
-   * @throws {HttpError} `body_too_large` if it exceeds `maxBytes`.
+   * @throws {HttpError} `body_too_large` if this value exceeds `maxBytes`.
    */
   constructor(maxBytes: number, announced: string | undefined) {
     this.#maxBytes = maxBytes;
     if (Number(announced ?? 0) > maxBytes) throw this.tooLarge();
   }
 
-  /** The chunks that were added, as one buffer. */
+  /** All added chunks as one buffer. */
   get all(): Buffer {
     return this.#bytes.subarray(0, this.#length);
   }

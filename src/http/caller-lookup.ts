@@ -7,12 +7,12 @@ import { HttpError } from './http-error.ts';
 const timeoutMs = 10_000;
 
 /**
- * Calls `authenticate` and returns the caller that a token identifies.
+ * Calls `authenticate` with a token and returns the caller that the token identifies.
  *
  * @throws {HttpError} `invalid_token` if the token does not identify a caller.
  * @throws {TypeError} if `authenticate` returns something other than a Caller.
  * @throws {Error} if `authenticate` does not settle within 10 seconds.
- * @throws any error that `authenticate` throws. A PlantStoreError becomes the `cause` of an HttpError `internal`,
+ * @throws any error that `authenticate` throws. A PlantStoreError becomes the `cause` of an `internal` HttpError,
  *   unless its code is `storage_unavailable`.
  */
 export function findCaller(authenticate: Authenticate, token: string): Caller | Promise<Caller> {
@@ -43,7 +43,7 @@ function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
 }
 
 /**
- * Wraps a PlantStoreError from `authenticate` in an error `internal`. Otherwise, the response would have the status of
+ * Wraps a PlantStoreError from `authenticate` in an `internal` error. Otherwise, the response would have the status of
  * the PlantStoreError's code, such as 400 for `invalid_user`, although the request is valid. An error with the code
  * `storage_unavailable` is not wrapped, because clients can retry. Returns any other error unchanged.
  */
@@ -52,9 +52,9 @@ function asInternalError(error: unknown): unknown {
   return isOurs ? new HttpError('internal', undefined, { cause: error }) : error;
 }
 
-/** Checks the result of `authenticate`. It may be anything if the function is written in JavaScript. */
+/** Checks the result of `authenticate`, which can be anything if the function is written in JavaScript. */
 function checkedCaller(caller: unknown): Caller {
-  // For example, `map.get(token)` returns undefined.
+  // For example, `map.get(token)` returns undefined for an unknown token.
   if (caller === null || caller === undefined) throw new HttpError('invalid_token');
   if (typeof caller !== 'object') {
     throw new TypeError(`authenticate must return a Caller or null, not a ${typeof caller}`);

@@ -8,8 +8,8 @@ const exposed = 'Link, WWW-Authenticate, Retry-After, X-Request-Id';
 const requestHeaders = 'Authorization, Content-Type, X-Request-Id, traceparent';
 
 /**
- * Parses the `corsOrigin` option into a list. Each element is `*`, or an origin in the form in which browsers send it
- * in the `Origin` header (RFC 6454 §6.2): a scheme, a host in lower case, and a port if it is not the default.
+ * Parses the `corsOrigin` option into a list. Each element is `*` or an origin as browsers send it in the `Origin`
+ * header (RFC 6454 §6.2): a scheme, a host in lower case, and the port, unless it is the default port.
  *
  * @throws {TypeError} if the option is invalid; the message names it.
  */
@@ -29,8 +29,8 @@ function isOrigin(value: unknown): value is string {
 
 /**
  * Implements cross-origin resource sharing (https://fetch.spec.whatwg.org/#http-cors-protocol), which lets web pages
- * from other origins call the service. The service accepts bearer tokens only, so it does not send a header that allows
- * cookies.
+ * from other origins call the service. The service accepts bearer tokens only, so it does not send
+ * `Access-Control-Allow-Credentials`.
  */
 export class Cors {
   readonly #origins: ReadonlySet<string>;
@@ -54,7 +54,7 @@ export class Cors {
     return [...allow, 'Access-Control-Max-Age', maxAge];
   }
 
-  /** Returns the value of `Access-Control-Allow-Origin`, or `undefined` if the origin of the request is not allowed. */
+  /** Returns the value of `Access-Control-Allow-Origin`, or `undefined` if the request's origin is not allowed. */
   #allowed(request: ServiceRequest): string | undefined {
     if (this.#origins.has('*')) return '*';
     const origin = request.header('origin');

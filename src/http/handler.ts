@@ -19,16 +19,14 @@ import { parseServiceOptions, printError } from './service-options.ts';
 import type { ServiceOptions } from './service-options.ts';
 import type { ServiceRequest } from './service-request.ts';
 
-/** The HTTP service without a server. It returns an answer for each request and does not use sockets. */
+/** The HTTP service, independent of any server. It returns an answer for each request and does not use sockets. */
 export interface Handler {
   /**
    * Handles a request: checks the route, method, credentials and scope, then runs the operation. If `refusal` is given,
-   * returns the answer for this error instead. Never rejects.
+   * returns the error answer for `refusal` instead. Never rejects.
    */
   answer(request: ServiceRequest, refusal?: HttpError): Promise<FinalAnswer>;
-  /**
-   * Returns whether a route exists for a request target. If not, {@link answer} returns the error `route_not_found`.
-   */
+  /** Returns whether a route exists for a request target. If not, {@link answer} returns a `route_not_found` error. */
   hasRoute(target: string): boolean;
 }
 
@@ -37,7 +35,7 @@ class Call {
   readonly request: ServiceRequest;
   readonly requestId: string;
   readonly target: ResolvedTarget;
-  /** `undefined` if the channel has no subscribers. */
+  /** The trace of the request; `undefined` if the channel has no subscribers. */
   readonly trace: RequestTrace | undefined;
   caller: Caller | undefined;
   /** Whether the caller holds a permit for this request. */
@@ -57,7 +55,7 @@ class Call {
     return this.target.match?.route.path ?? '';
   }
 
-  /** The operation; `undefined` for OPTIONS, and if no operation matches. */
+  /** The operation; `undefined` for OPTIONS or if no operation matches. */
   get operation(): Operation | undefined {
     return this.target.match && operationOf(this.target.match.route, this.request.method);
   }
@@ -99,7 +97,7 @@ export function createHandler(owner: string, store: PlantStore, options: Service
       }
       if (operation.scope !== undefined) {
         const found = findCaller(authenticate, bearerToken(request));
-        // Most callers are found synchronously. Without `await`, such a request creates one promise fewer.
+        // Most callers are found synchronously. Skipping `await` for them saves one promise per request.
         call.caller = found instanceof Promise ? await found : found;
         checkScope(call.caller, operation.scope);
         takePermit(call, call.caller.user);
@@ -115,7 +113,10 @@ export function createHandler(owner: string, store: PlantStore, options: Service
     return { status: 204, headers: ['Allow', allow, ...(cors?.preflightHeaders(request, allow) ?? [])] };
   }
 
-  /** Acquires a permit for the request. It is held until the response has been sent or the client has disconnected. */
+  /**
+   * Acquires a permit for the request. The permit is held until the response has been sent or the client has
+   * disconnected.
+   */
   function takePermit(call: Call, user: string): void {
     if (!call.request.isOpen) throw new HttpError('malformed_request');
     if (!permits.take(user)) throw new PlantStoreError('saturated');
@@ -128,7 +129,7 @@ export function createHandler(owner: string, store: PlantStore, options: Service
     return refused;
   }
 
-  /** Adds the headers of every response to an answer. */
+  /** Completes an answer with the headers that every response has. */
   function finish(call: Call, decided: Answer): FinalAnswer {
     const headers = bodyHeaders(decided.body);
     headers.push('X-Request-Id', call.requestId);

@@ -21,7 +21,7 @@ export interface ListRequest extends ListQuery {
   readonly path: string;
 }
 
-/** A list whose limit is larger than one page. */
+/** A list request whose limit exceeds one page. */
 type LongListRequest = ListRequest & { readonly limit: number };
 
 /**
@@ -41,30 +41,33 @@ export async function listAnswer(store: PlantStore, list: ListRequest): Promise<
   return { status: 200, headers, body: pagesUpTo(store, { ...list, limit }, last) };
 }
 
-/** Yields a page, then all pages after it. Each page is read after the previous one has been sent. */
+/** Yields the given page, then all pages after it. Each page is read only after the previous page has been sent. */
 async function* allPages(store: PlantStore, user: string, page: JsonPage): AsyncGenerator<string, void, undefined> {
   yield withoutEnd(page);
   while (page.hasMore) {
-    // The parameter is replaced, so that the first page does not stay in memory.
+    // The parameter is overwritten so that the first page can be garbage-collected.
     page = await store.listPage(user, { after: page.last });
     if (page.count > 0) yield continued(page);
   }
   yield ']';
 }
 
-/** Returns the first page of a longer list. The text is not copied, because the page may be in the cache. */
+/**
+ * Returns the JSON of a list's first page without the closing bracket. The slice shares its memory with the page, which
+ * might also be in the cache.
+ */
 function withoutEnd({ json }: JsonPage): string {
   return json.slice(0, -1);
 }
 
-/** Returns a page that follows other pages of a list. */
+/** Returns the JSON of a later page, with a comma instead of the opening bracket and without the closing bracket. */
 function continued({ json }: JsonPage): string {
   return `,${json.slice(1, -1)}`;
 }
 
 /**
- * Finds the last plant of a list that is longer than one page, because the `Link` header contains its id and is sent
- * before the plants. Reads the list, but keeps only its position.
+ * Finds the last plant of a list that is longer than one page. The `Link` header contains this plant's id and is sent
+ * before the plants. The list is read, but its plants are not kept.
  *
  * @throws {HttpError} `malformed_request` if the client disconnects.
  */
@@ -85,10 +88,10 @@ async function findEnd(
 }
 
 /**
- * Yields the pages of a list up to the plant with the id `last`.
+ * Yields the pages of a list, up to and including the plant with the id `last`.
  *
- * @throws {Error} if the list would contain more plants than its limit, because plants have been created in its range
- *   since its end was found. The response is then cut off. If it were ended, the client would miss plants.
+ * @throws {Error} if the list would exceed its limit, because plants have been created in its range since its end was
+ *   found. The response is then cut off. If it ended normally, the client would miss plants.
  */
 async function* pagesUpTo(
   store: PlantStore,
@@ -111,8 +114,8 @@ async function* pagesUpTo(
 }
 
 /**
- * Reads a page, but omits the plants after the one with the id `last`. The page can reach such plants if plants have
- * been deleted since `last` was found.
+ * Reads a page, but omits all plants with ids greater than `last`. The page can contain such plants if other plants
+ * have been deleted since `last` was found.
  */
 async function pageUpTo(
   store: PlantStore,
@@ -124,7 +127,7 @@ async function pageUpTo(
   if (page.last === undefined || page.last <= last) return page;
   const plants = await store.listPlants(user, { ...range, limit: page.count });
   const wanted = plants.filter(({ id }) => id <= last);
-  // If plants have been created since the page was read, it may no longer go beyond `last`.
+  // If plants have been created since the page was read, the second read might not go beyond `last`.
   const hasMore = wanted.length === page.count;
   return { json: plantsJson(wanted), count: wanted.length, last: hasMore ? wanted.at(-1)?.id : last, hasMore };
 }
@@ -153,8 +156,8 @@ export function parseListQuery(query: string): ListQuery {
   if (query === '') return { limit: undefined, after: undefined };
   const plain = plainQuery.exec(query);
   if (plain !== null) return { limit: Number(plain[1]), after: plain[2] === undefined ? undefined : BigInt(plain[2]) };
-  // URLSearchParams removes a leading `?`, so one is added here. If the query itself begins with a `?`, that character
-  // is part of the name of the first parameter.
+  // URLSearchParams removes a leading `?`, so one is added here. If the query itself begins with a `?`, that `?` is
+  // therefore kept as part of the first parameter's name.
   const parameters = new URLSearchParams(`?${query}`);
   return { limit: parseLimit(parameters.getAll('limit')), after: parseAfter(parameters.getAll('after')) };
 }

@@ -119,10 +119,7 @@ const details: Record<OperationId, JsonObject & { readonly responses: JsonObject
   },
 };
 
-/**
- * The keys are the HTTP statuses whose response is the same for every operation. The value is the name of that
- * response.
- */
+/** Maps each HTTP status whose response is the same for every operation to the name of this response. */
 const sharedResponses: Readonly<Record<string, string>> = {
   401: 'Unauthorized',
   403: 'Forbidden',
@@ -134,8 +131,8 @@ const sharedResponses: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the OpenAPI 3.1.0 description of the service. The description is generated from the same tables of routes and
- * errors that the service uses. `serverUrl` is the URL or path that precedes every path in the description.
+ * Returns the OpenAPI 3.1.0 description of the service. The description is generated from the same route table and
+ * error table that the service uses. `serverUrl` is the URL or path that precedes every path in the description.
  *
  * @example
  * await writeFile('openapi.json', JSON.stringify(openApiDocument('https://example.org/garden')));

@@ -21,7 +21,7 @@ interface OperationInput {
 
 export interface OperationOptions {
   readonly maxBodyBytes: number;
-  /** The prefix of every path in a response. */
+  /** The prefix of the paths in `Link` headers and in the OpenAPI document. */
   readonly basePath: string;
 }
 

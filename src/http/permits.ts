@@ -1,8 +1,8 @@
 /**
- * Limits the number of permits in use, and shares them fairly: a holder gets another permit if it holds fewer permits
- * than are still free. One holder alone can therefore hold half of the permits. As permits are released and taken, the
- * shares of N busy holders become equal, and the same share remains free: with two holders, a third each (dynamic
- * thresholds, Choudhury and Hahne, 1998).
+ * Limits the number of permits in use and shares the permits fairly. A holder gets another permit only if it holds
+ * fewer permits than are still free. A single holder can therefore hold half of the permits. As permits are released
+ * and taken, the shares of N busy holders become equal, and a share of the same size remains free. With two busy
+ * holders, each share is a third. This algorithm is known as dynamic thresholds (Choudhury and Hahne, 1998).
  */
 export class Permits<Holder> {
   readonly #max: number;
@@ -13,7 +13,7 @@ export class Permits<Holder> {
     this.#max = max;
   }
 
-  /** Takes a permit. Returns `false` if the holder may not have another permit now. */
+  /** Takes a permit for a holder. Returns `false` if the holder cannot get another permit now. */
   take(holder: Holder): boolean {
     const held = this.#held.get(holder) ?? 0;
     if (held >= this.#max - this.#all) return false;

@@ -3,8 +3,8 @@ import { isIP } from 'node:net';
 import type { ServiceRequest } from './service-request.ts';
 
 /**
- * Matches an id of 1 to 128 visible ASCII characters. The characters `"` and `\` are excluded, so that the id does not
- * have to be escaped in any log format.
+ * Matches an id of 1 to 128 visible ASCII characters. The characters `"` and `\` are excluded, so that no log format
+ * has to escape the id.
  */
 const usableId = /^[!#-[\]-~]{1,128}$/;
 
@@ -16,13 +16,16 @@ const traceparent = /^(?!ff|00.{53}-)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\
 
 type Headers = Pick<ServiceRequest, 'header'>;
 
-/** The first part of the ids that this process creates. It distinguishes them from those of other processes. */
+/**
+ * The random prefix of the ids that this process creates. The prefix makes these ids different from those of other
+ * processes.
+ */
 const ownPrefix = randomBytes(9).toString('base64url');
 let ownIds = 0;
 
 /**
  * Returns the value of the `X-Request-Id` header if it is usable, otherwise a new unique id. Building an id from a
- * random prefix and a counter takes a third of the time of generating a UUID.
+ * random prefix and a counter takes a third of the time that generating a UUID would take.
  */
 export function requestIdOf(request: Headers): string {
   const sent = request.header('x-request-id');
@@ -38,10 +41,10 @@ export function traceparentOf(request: Headers): string | undefined {
 }
 
 /**
- * Returns the address of the client. Each trusted proxy appends the address of its own client to `X-Forwarded-For`.
- * With N trusted proxies, the Nth address from the right is therefore returned. Addresses further to the left are
- * ignored, because the client may have sent them. If the header contains too few addresses, the request has not passed
- * through all proxies, and the address of the connection is returned.
+ * Returns the client's address. Each trusted proxy appends the address of its own client to `X-Forwarded-For`.
+ * Therefore, with N trusted proxies, the Nth address from the right is returned. Addresses further to the left are
+ * ignored, because the client may have sent them. If the header contains fewer than N addresses, the request has not
+ * passed through all proxies, and the connection's remote address is returned.
  */
 export function clientOf(
   request: Pick<ServiceRequest, 'header' | 'peerAddress'>,

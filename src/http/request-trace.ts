@@ -3,10 +3,10 @@ import { requestChannel } from '../core/trace.ts';
 import { clientOf, traceparentOf } from './request-identity.ts';
 import type { ServiceRequest } from './service-request.ts';
 
-/** What the handler knows about a request at its start. */
+/** What the handler knows about a request when it starts. */
 type Route = Pick<RequestMessage, 'requestId' | 'path' | 'operation'>;
 
-/** What becomes known about a request until its end. */
+/** What the handler knows about a request only when it ends. */
 type Outcome = Pick<RequestMessage, 'user' | 'tokenId' | 'status' | 'code' | 'bytes' | 'isComplete'>;
 
 const pending: Outcome = {
@@ -19,8 +19,8 @@ const pending: Outcome = {
 };
 
 /**
- * Publishes the trace of a request. `tracePromise` cannot do this, because the trace ends after the answer is known,
- * when the response has been sent.
+ * Publishes the trace of a request. `tracePromise` is not suitable, because it would end the trace when the answer is
+ * known. The trace must end later, when the response has been sent.
  */
 export class RequestTrace {
   readonly #startMs = performance.now();

@@ -30,7 +30,7 @@ export interface Route {
   readonly operations: Readonly<Record<string, Operation>>;
 }
 
-/** The table of routes. The handler uses it to dispatch requests, and the OpenAPI document is generated from it. */
+/** The route table. The handler dispatches requests by this table, and the OpenAPI document is generated from it. */
 export const routes: readonly Route[] = [
   {
     path: '/plants',
@@ -83,7 +83,7 @@ export interface RouteMatch {
 
 interface Pattern {
   readonly match: RouteMatch;
-  /** Matches the paths of a route with `{id}`. Its group captures the id. */
+  /** Matches the paths of a route with `{id}`. The capturing group matches the id. */
   readonly pattern: RegExp | undefined;
 }
 
@@ -110,8 +110,8 @@ export interface ResolvedTarget {
 }
 
 /**
- * Finds the route for a request target. If the path begins with `basePath`, the route of the remaining path is
- * preferred, because some proxies and frameworks do not remove this prefix.
+ * Finds the route for a request target. Some proxies and frameworks do not remove the prefix `basePath`. If the path
+ * begins with this prefix, the route for the rest of the path takes precedence.
  */
 export function resolveTarget(target: string, basePath: string): ResolvedTarget {
   const { path, query } = splitTarget(target);

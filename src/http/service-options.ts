@@ -11,8 +11,8 @@ import { parseCorsOrigin } from './cors.ts';
  */
 export interface ServiceOptions {
   /**
-   * Returns the caller that a bearer token identifies. This option is required, so that a service is never open to
-   * everyone by accident.
+   * Returns the caller that a bearer token identifies. This option is required so that no service is accidentally open
+   * to everyone.
    */
   authenticate: Authenticate;
   /**
@@ -21,40 +21,41 @@ export interface ServiceOptions {
    */
   maxBodyBytes?: number | undefined;
   /**
-   * The maximum number of requests in progress, 1 or more; default 1000. A request is in progress from the check of its
-   * token until its response has been sent, or the client has disconnected. It can use the memory of one request body
-   * and one page of a list (256 KiB). Further requests are refused with `saturated`. A user may begin another request
-   * while the user has fewer requests in progress than there are free places, so no user can occupy all of them.
+   * The maximum number of requests in progress, 1 or more; default 1000. A request is in progress from the time when
+   * its token has been accepted until its response has been sent or the client has disconnected. Each request in
+   * progress can use the memory of one request body and one page of a list (256 KiB). Further requests are refused with
+   * `saturated`. A user can begin another request only while the user has fewer requests in progress than there are
+   * free places. Therefore, a single user cannot occupy all places.
    */
   maxInFlight?: number | undefined;
   /**
-   * The path prefix under which clients reach the service, such as `/garden`. Paths in `Link` headers and the OpenAPI
-   * document begin with it. Default: none. Requests may arrive with or without the prefix, because some proxies and
-   * frameworks remove it. If a framework such as Express reports a mount path in `request.baseUrl`, this path is
-   * appended to the prefix automatically.
+   * The path prefix under which clients reach the service, such as `/garden`. Paths in `Link` headers and in the
+   * OpenAPI document begin with this prefix. Default: none. Requests may arrive with or without the prefix, because
+   * some proxies and frameworks remove it. If a framework such as Express reports a mount path in `request.baseUrl`,
+   * this path is appended to the prefix automatically.
    */
   basePath?: string | undefined;
   /**
-   * The origins whose web pages may call the service (CORS): `*` for all origins, or one or more origins such as
-   * `https://app.example.com`. Default: none.
+   * The origins whose web pages are allowed to call the service (CORS): `*` for all origins, or one or more origins
+   * such as `https://app.example.com`. Default: none.
    */
   corsOrigin?: string | readonly string[] | undefined;
   /**
-   * The number of proxies in front of this server that append the address of their client to `X-Forwarded-For`, 0 or
-   * more; default 0. With N proxies, the client address in request messages is the Nth address from the right in this
-   * header. With 0, the header is ignored, and the client address is the remote address of the connection.
+   * The number of proxies in front of this server that append their client's address to `X-Forwarded-For`, 0 or more;
+   * default 0. With N proxies, the client address in request messages is the Nth address from the right in this header.
+   * With 0, the header is ignored, and the client address is the connection's remote address.
    */
   trustedProxies?: number | undefined;
   /**
    * Called with every error for which the client receives only a generic 500 or 503 response, except `saturated` and
-   * `closed`, and with every error that interrupts a list. This function must not throw. The default writes the error,
-   * the method and the path to standard error.
+   * `closed`. Also called with every error that interrupts a list. This function must not throw. The default function
+   * writes the error, the method and the path to standard error.
    */
   onError?: ((error: unknown, request: FailedRequest) => void) | undefined;
 }
 
 /**
- * The data about a request that `onError` receives. It excludes every part of the request that could contain a secret.
+ * The data that `onError` receives about a request. Parts of the request that could contain a secret are not included.
  */
 export interface FailedRequest {
   /** The id of the request: the value of the response's `X-Request-Id` header. */

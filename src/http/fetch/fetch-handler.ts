@@ -12,13 +12,13 @@ import { createResponse } from './response.ts';
  * If clients reach the service under a prefix, set `basePath` to this prefix, even if the framework removes it from
  * `request.url`. The function must receive the request before its body is read.
  *
- * The function rejects only if its argument is not a Request. Long lists are streamed with back-pressure. When
- * `request.signal` is aborted or a body stream is canceled or fails, the service stops reading the request body or the
- * list.
+ * The promise rejects only if the argument is not a `Request`. Long lists are streamed with back-pressure. When
+ * `request.signal` is aborted, or when a body stream is canceled or fails, the service stops reading the request body
+ * or the list.
  *
  * The function has no access to the connection. Therefore, the server that calls the function must:
  * - handle the pipelined requests of a connection in order (RFC 9112 §9.3.2);
- * - limit the size of headers, the number of connections, and the time to receive a header and a body;
+ * - limit the size of headers, the number of connections, and the time in which a header and a body must arrive;
  * - refuse malformed requests, including those with a repeated `Host`, `Authorization` or `Content-Length`;
  * - discard the unread part of a request body, so that the client receives the response;
  * - abort `request.signal` or cancel the response body when the client disconnects; and

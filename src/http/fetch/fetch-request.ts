@@ -2,8 +2,8 @@ import type { ServiceRequest } from '../service-request.ts';
 import { readBody } from './request-body.ts';
 
 /**
- * Adapts a WHATWG `Request` to {@link ServiceRequest}. Nothing is copied: each member reads the original request when
- * the member is accessed.
+ * Adapts a WHATWG `Request` to {@link ServiceRequest}. Nothing is copied, because each member reads the original
+ * request on access.
  */
 export class FetchRequest implements ServiceRequest {
   readonly #request: Request;

@@ -4,15 +4,15 @@ import { HttpError } from '../http-error.ts';
 /**
  * Implements `ServiceRequest.readBody` for a WHATWG `Request`. If `Content-Length` exceeds the maximum, the body is not
  * read, and the server that called the fetch handler must discard it. If this function canceled the body, some servers
- * would close the connection, and the client would not receive the response. `request.body` is not accessed either:
- * this access makes `@hono/node-server` start reading the body, and it then does not discard the rest.
+ * would close the connection, and the client would not receive the response. The function does not even access
+ * `request.body`, because `@hono/node-server` would then start reading the body and would not discard the rest.
  *
  * @throws {TypeError} if the body has already been read.
  */
 export async function readBody(request: Request, maxBytes: number): Promise<Buffer> {
   if (request.bodyUsed) throw alreadyRead();
   const announced = request.headers.get('content-length') ?? '';
-  // If an application has created the Request, this header may have any value.
+  // If an application has created the Request, this header can have any value.
   const bytes = new BodyBytes(maxBytes, /^\d+$/.test(announced) ? announced : undefined);
   const { body } = request;
   if (body === null) return bytes.all;
@@ -27,12 +27,12 @@ function alreadyRead(): TypeError {
 }
 
 /**
- * Reads a stream until it ends. If the stream exceeds the maximum size, fails or is aborted, this function cancels it
- * and rejects.
+ * Reads a stream until it ends. If the stream exceeds the maximum size, fails or is aborted, this function cancels the
+ * stream and rejects.
  */
 async function readStream(stream: ReadableStream, signal: AbortSignal, bytes: BodyBytes): Promise<Buffer> {
   const reader: ReadableStreamDefaultReader<unknown> = stream.getReader();
-  // cancel() makes a pending read() resolve with `done`. It rejects only if the stream has already failed.
+  // cancel() makes a pending read() resolve with `done`. cancel() rejects only if the stream has already failed.
   const cancel = (): void => {
     reader.cancel().catch(() => undefined);
   };

@@ -1,7 +1,7 @@
 import type { FinalAnswer, HeaderList, Sent } from '../answer.ts';
 import { HttpError } from '../http-error.ts';
 
-/** Creates a WHATWG response from an answer. Its headers are the same as those of the response over node:http. */
+/** Creates a WHATWG response from an answer. The headers are the same as in a response over node:http. */
 export function createResponse(answer: FinalAnswer, request: Request): Response {
   const { status, headers, body = null, onEnd } = answer;
   const init = { status, headers: pairs(headers) };
@@ -16,8 +16,8 @@ export function createResponse(answer: FinalAnswer, request: Request): Response 
 const encoder = new TextEncoder();
 
 /**
- * Returns a stream that sends a list. A page is read when the consumer requests it, so at most one page is in memory.
- * The stream ends early if its consumer cancels it or the client disconnects.
+ * Returns a list as a stream. Each page is read only when the consumer requests it, so at most one page is in memory.
+ * The stream ends early if the consumer cancels the stream or the client disconnects.
  */
 function streamOf(
   pages: AsyncGenerator<string, void, undefined>,
@@ -54,7 +54,8 @@ function streamOf(
       }
       // The client must not mistake an incomplete list for a complete one. This call has no effect if the stream is
       // closed. After an abort, the server usually cancels the stream. If the server reads the stream instead, the
-      // stream fails here. It does not fail at the time of the abort, because some servers would log this as a fault.
+      // stream fails here. The stream does not fail at the time of the abort, because some servers would log such a
+      // failure as a fault.
       controller.error(new HttpError('internal', 'The list ended before it was complete.'));
     },
     cancel: onAbort,

@@ -1,22 +1,22 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** The share of `maxConnections` that may be open. The rest is kept free for new connections. */
+/** The share of `maxConnections` that can be in use. The rest is kept free for new connections. */
 const usableShare = 0.95;
 
-/** The time in milliseconds for which a connection is safe after it has made progress. */
+/** The time in milliseconds for which a connection is safe from eviction after it has made progress. */
 const safeMs = 1000;
 
-/** The connections of each server, in the order of their last progress. The value is the time of this progress. */
+/** Maps each server to its connections and the time of each connection's last progress. The oldest time is first. */
 const connectionsOf = new WeakMap<Server, Map<Socket, number>>();
 
 /**
  * Makes room for new connections. When more than 95% of `maxConnections` are open, closes the connection that has made
  * no progress for the longest time, but only if this time is longer than a second. A connection makes progress when it
- * is accepted, when a whole request header has arrived, and when its client has read all buffered data.
+ * is accepted, when a complete request header has arrived, and when its client has read all buffered data.
  *
  * The rule treats half-sent headers, stalled bodies, unread responses and idle clients alike. The server emits
- * `connectionEvicted` for each connection that is closed.
+ * `connectionEvicted` for each evicted connection.
  */
 export function evictConnections(server: Server): void {
   const open = new Map<Socket, number>();
@@ -24,12 +24,12 @@ export function evictConnections(server: Server): void {
   let retry: NodeJS.Timeout | undefined;
 
   const finished = (socket: Socket): void => {
-    // Deleting a connection and setting it again moves it to the end of the map.
+    // Deleting and re-adding a connection moves it to the end of the map.
     if (open.delete(socket)) open.set(socket, performance.now());
   };
   const makeRoom = (): void => {
     for (const [socket, finishedAt] of open) {
-      // Also false if `maxConnections` is undefined, so that the number of connections is not limited.
+      // Also `false` if `maxConnections` is undefined, because the number of connections is then unlimited.
       const isCrowded = open.size > server.maxConnections * usableShare;
       if (!isCrowded) return;
       const safeForMs = finishedAt + safeMs - performance.now();
@@ -56,11 +56,12 @@ export function evictConnections(server: Server): void {
   server.on('request', ({ socket }) => {
     finished(socket);
   });
-  // Usually, there is room before node:http refuses a connection. But `maxConnections` may have been lowered.
+  // Usually, a connection is evicted before node:http has to refuse one. This is different if `maxConnections` has been
+  // lowered.
   server.on('drop', makeRoom);
 }
 
-/** Returns the open connections of a server. They are known only if {@link evictConnections} was called for it. */
+/** Returns a server's open connections, or an empty map if {@link evictConnections} was not called for the server. */
 export function openConnections(server: Server): ReadonlyMap<Socket, unknown> {
   return connectionsOf.get(server) ?? new Map();
 }

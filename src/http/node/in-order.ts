@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Permits } from '../permits.ts';
 
-/** A pipelined request that waits for the end of the responses before its own. */
+/** A pipelined request that waits until the responses to earlier requests have been sent. */
 interface Waiting {
   readonly response: ServerResponse;
   begin: () => void;
@@ -11,9 +11,9 @@ interface Waiting {
 
 /** The requests of a connection. */
 interface Line {
-  /** The response to the request that began last; `undefined` if none has begun. */
+  /** The response to the request that began last; `undefined` if no request has begun. */
   response: ServerResponse | undefined;
-  /** The event loop iteration in which this request began; -1 if none has. */
+  /** The event loop iteration in which that request began; -1 if no request has begun. */
   turn: number;
   readonly waiting: Waiting[];
 }
@@ -22,20 +22,20 @@ const lines = new WeakMap<Duplex, Line>();
 
 /**
  * Returns a listener that handles the requests of a connection one after another. node:http dispatches pipelined
- * requests concurrently, so a list request that follows a create request would not return the new plant (RFC 9112
+ * requests concurrently, so a list request that follows a create request might not return the new plant (RFC 9112
  * §9.3.2). If a response closes the connection, later requests on this connection are not handled (§9.6).
  *
- * A request begins when node:http gives its response the socket, which it does in the order of the requests on the
- * connection. The order of the calls can differ from it if the application awaits something before it calls the
- * listener.
+ * A request begins when node:http assigns the socket to its response. node:http does this in the order in which the
+ * requests arrived. If the application awaits something before it calls the listener, the order of the calls can differ
+ * from this order.
  *
  * In each event loop iteration, at most one request per connection begins. If more than 1024 connections are ready,
- * libuv polls up to 48 times before it runs other callbacks. Without the limit of one request, 5000 clients that
- * immediately retried refused requests delayed the commit of the accepted requests by 6 s.
+ * libuv polls up to 48 times before it runs other callbacks. Without the limit of one request per iteration, 5000
+ * clients that immediately retried refused requests delayed the commit of the accepted requests by 6 s.
  *
- * A connection is paused while one of its requests waits. But a single read of 64 KiB can contain a thousand requests,
- * each of which uses 3 KiB of memory. Therefore, at most `maxWaiting` requests may wait, and connections share this
- * number like permits. A connection that exceeds its share is closed.
+ * A connection is paused while one of its requests waits. However, a single read of 64 KiB can contain a thousand
+ * requests, each of which uses 3 KiB of memory. Therefore, each waiting request needs one of `maxWaiting` permits. A
+ * connection that exceeds its share of the permits is closed.
  */
 export function inOrder(listener: RequestListener, maxWaiting: number): RequestListener {
   const permits = new Permits<Socket>(maxWaiting);
@@ -124,7 +124,7 @@ export function lastResponse(socket: Duplex): ServerResponse | undefined {
 }
 
 /**
- * If the latest request on a connection is still waiting, replaces the function that handles it.
+ * If the latest request on a connection is still waiting, replaces the function that handles the request.
  *
  * @returns whether the request was waiting.
  */

@@ -5,8 +5,8 @@ import { readBody } from './request-body.ts';
 import { countHeader, headerValues } from './validation.ts';
 
 /**
- * Adapts a node:http request to {@link ServiceRequest}. Nothing is copied: each member reads the original request when
- * the member is accessed.
+ * Adapts a node:http request to {@link ServiceRequest}. Nothing is copied, because each member reads the original
+ * request on access.
  */
 export class NodeRequest implements ServiceRequest {
   readonly #message: IncomingMessage;

@@ -6,7 +6,7 @@ import { bodyHeaders, errorBody } from '../answer.ts';
 import { HttpError } from '../http-error.ts';
 import { lastResponse, replaceWaiting, whenClosed } from './in-order.ts';
 
-/** How long to drain input after the final response. */
+/** How long to drain input after the final response, in milliseconds. */
 const lingerMs = 1000;
 
 /** The connections that {@link refuseConnection} closes. */
@@ -17,11 +17,11 @@ const closing = new WeakSet<Duplex>();
 
 /**
  * Sends an error response for input that node:http rejects, and closes the connection. Responses to earlier requests
- * are sent first. If the response to the rejected request has already begun, that response is completed instead. It
- * closes the connection, because its request was incomplete.
+ * are sent first. If the response to the rejected request has already begun, that response is completed instead and
+ * then closes the connection, because the request was incomplete.
  */
 export function refuseConnection(socket: Duplex, code: HttpErrorCode): void {
-  // After an error, the parser reports another error each time data is read.
+  // After an error, the parser reports another error on every read.
   if (refused.has(socket)) return;
   refused.add(socket);
   const last = lastResponse(socket);
@@ -52,9 +52,7 @@ export function closeLingering(socket: Duplex, finalResponse?: string): void {
   socket.resume();
 }
 
-/**
- * Returns a complete HTTP response as a string, because a response object may not exist if node:http rejects the input.
- */
+/** Returns a complete HTTP response as a string, because node:http can reject input before a response object exists. */
 function rawAnswer(code: HttpErrorCode): string {
   const { status } = errorTable[code];
   const body = errorBody(new HttpError(code));

@@ -10,7 +10,7 @@ export function deferContinue(request: IncomingMessage, response: ServerResponse
   pendingContinue.set(request, response);
 }
 
-/** Returns whether part of a request body may not have arrived yet. */
+/** Returns whether part of a request body might not have arrived yet. */
 export function isBodyIncomplete({ complete, headers }: IncomingMessage): boolean {
   return !complete && (headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0');
 }
@@ -23,19 +23,16 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   const announced = request.headers['content-length'];
   const bytes = new BodyBytes(maxBytes, announced);
   pendingContinue.get(request)?.writeContinue();
-  // If the body has arrived together with the header, node:http parses it before any microtask runs. Such a body can be
-  // read without listeners.
+  // If the body has arrived together with the header, node:http parses the body before any microtask runs. Such a body
+  // can be read without listeners.
   await Promise.resolve();
   const length = request.readableLength;
   if (length > 0 && length === Number(announced)) return request.read() as Buffer;
-  // With `optimizeEmptyRequests`, a request without a body has already ended, and does not emit events.
+  // With `optimizeEmptyRequests`, a request without a body has already ended and emits no events.
   return request.readableEnded ? bytes.all : readAll(request, bytes);
 }
 
-/**
- * Reads a body. Uses events, because `for await` would take an eighth to a quarter of the CPU time of the whole
- * request.
- */
+/** Reads a body. Uses events, because `for await` would take an eighth to a quarter of the request's total CPU time. */
 function readAll(request: IncomingMessage, bytes: BodyBytes): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const onData = (chunk: Buffer): void => {
@@ -45,7 +42,7 @@ function readAll(request: IncomingMessage, bytes: BodyBytes): Promise<Buffer> {
     };
     const onEnd = (): void => {
       stop();
-      // The rest of a body may arrive after the request has timed out and has received its error response.
+      // The rest of a body may arrive after the request has timed out and the error response has been sent.
       if (isOpen(request.socket)) resolve(bytes.all);
       else reject(new HttpError('malformed_request'));
     };

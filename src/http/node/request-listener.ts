@@ -13,20 +13,20 @@ import { isBodyIncomplete } from './request-body.ts';
 import { sendAnswer } from './send.ts';
 import { refusalOf } from './validation.ts';
 
-/** The maximum number of pipelined requests that wait for earlier responses. Each of them uses 3 KiB of memory. */
+/** The maximum number of pipelined requests that can wait for earlier responses. Each waiting request uses 3 KiB. */
 const maxWaiting = 10_000;
 
 /**
  * Creates a node:http request listener for the HTTP service. The listener supports HTTP/1.1. It refuses HTTP/2 requests
  * from a node:http2 server.
  *
- * The listener is also a Connect middleware. It can be mounted in an Express-style app, at the root or under a prefix,
- * before any body parser. If it is called with a `next` function, it calls `next()` for paths that the service does not
- * handle. Without `next`, it responds to requests for such paths with 404.
+ * The listener is also a Connect middleware. It can be mounted in an Express-style app, at the root or under a prefix.
+ * It must be mounted before any body parser. If it is called with a `next` function, it calls `next()` for paths that
+ * the service does not handle. Without `next`, it responds to requests for such paths with 404.
  *
  * The requests of a connection are handled one after another. If a response is sent while the client may still be
- * sending its request, the connection is closed after this response. The listener does not change the settings of the
- * server.
+ * sending its request, the connection is closed after this response. The listener does not change the server's
+ * settings.
  *
  * @throws {TypeError} if an option is invalid; the message names it.
  * @example
@@ -43,12 +43,15 @@ export type ServiceListener = (request: IncomingMessage, response: ServerRespons
 /** Sends a web page, or a file that a web page uses, as the whole response. */
 type SendPage = (response: ServerResponse) => void;
 
-/** Returns a function that sends the requested web page or file, or `undefined` if the path does not belong to one. */
+/**
+ * Returns a function that sends the requested web page or file, or `undefined` if the path does not name a page or
+ * file.
+ */
 export type FindPage = (request: IncomingMessage) => SendPage | undefined;
 
 /**
- * Like {@link createRequestListener}, but the listener also serves web pages. The same rules apply to requests for web
- * pages: they are handled in order, and malformed requests are refused.
+ * Like {@link createRequestListener}, but the listener also serves web pages. Requests for web pages are also handled
+ * in order, and refused if they are malformed.
  */
 export function createListenerWithPages(
   store: PlantStore,
@@ -67,8 +70,8 @@ export function createListenerWithPages(
       return;
     }
     const answer = await handler.answer(new NodeRequest(message), refusal);
-    // If the body has arrived with the header, node:http parses it later in this iteration. The connection then does not
-    // have to be closed.
+    // If the body has arrived with the header, node:http parses the body later in this event loop iteration. The
+    // connection then does not have to be closed.
     if (isBodyIncomplete(message)) await nextTurn();
     let error: unknown;
     const end = (): void => {
@@ -86,7 +89,7 @@ export function createListenerWithPages(
       if (sending !== undefined) await sending;
     } catch (thrown) {
       error = thrown;
-      // Part of the response may have been sent. The connection is closed, so that the client does not mistake this
+      // Part of the response might have been sent. The connection is closed so that the client does not mistake this
       // part for a complete response.
       response.destroy();
     }
@@ -95,7 +98,8 @@ export function createListenerWithPages(
   const listener = inOrder((message, response) => void respond(message, response), maxWaiting);
   return (message, response, next) => {
     if (next !== undefined && !handler.hasRoute(message.url ?? '/')) next();
-    // HTTP/2 connections cannot be paused. An HTTP/1.1 client can send any version, but only node:http2 sets `stream`.
+    // HTTP/2 connections cannot be paused. An HTTP/1.1 client can send any version number, but only node:http2 sets
+    // `stream`.
     else if (message.httpVersionMajor >= 2 && 'stream' in message) void refuseHttp2(handler, message, response);
     else listener(message, response);
   };
@@ -112,8 +116,8 @@ async function refuseHttp2(handler: Handler, message: IncomingMessage, response:
 }
 
 /**
- * Returns whether the connection must be closed after the response. This is the case if part of the request may not
- * have arrived yet, or if the request asks to upgrade the connection. node:http drops data that arrives with such a
+ * Returns whether the connection must be closed after the response. This is the case if part of the request might not
+ * have arrived yet, or if the request asks to upgrade the connection. node:http drops data that arrives with an upgrade
  * request, and parses later data as a new request.
  */
 function mustClose(message: IncomingMessage): boolean {

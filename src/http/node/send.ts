@@ -2,14 +2,14 @@ import type { ServerResponse } from 'node:http';
 import type { FinalAnswer } from '../answer.ts';
 
 /**
- * The maximum length of a piece of a response body, in UTF-16 code units. Longer bodies are sent in pieces, because
+ * The maximum length of one piece of a response body, in UTF-16 code units. Longer bodies are sent in pieces, because
  * data that a client has not read stays in memory outside the heap.
  */
 const maxPieceLength = 65_536;
 
 /**
- * Sends an answer. If its body is sent in pieces, the promise resolves when the whole answer has been written to the
- * response, or when the client has disconnected.
+ * Sends an answer. If the body is sent in pieces, returns a promise that resolves when the whole answer has been
+ * written to the response, or when the client has disconnected.
  */
 export function sendAnswer(
   response: ServerResponse,
@@ -46,7 +46,7 @@ function* piecesOf(text: string): Generator<string, void, undefined> {
   }
 }
 
-/** Resolves when the socket can accept data again or the client has disconnected. */
+/** Resolves when the socket can accept data again or when the client has disconnected. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const settle = (): void => {

@@ -28,29 +28,31 @@ const serverOptions: ServerOptions & { readonly optimizeEmptyRequests: boolean }
   // With `true`, node:http itself would respond to a request without a `Host` header, and the response would not have
   // an Error body.
   requireHostHeader: false,
-  // A request without a body does not emit 'end' and 'close'. Older releases of Node.js ignore this option.
+  // With this option, a request without a body does not emit 'end' or 'close'. Older releases of Node.js ignore this
+  // option.
   optimizeEmptyRequests: true,
 };
 
 const serverProperties = {
   // A connection is closed if no byte is sent or received for this long.
   timeout: 60_000,
-  // One more than the listener accepts, because node:http drops further fields without an error on Node.js 22 and 24.
+  // One more than the number of fields that the listener accepts. On Node.js 22 and 24, node:http drops further fields
+  // without an error.
   maxHeadersCount: maxHeaderFields + 1,
   // A client that has ended its side of the connection still receives the response.
   httpAllowHalfOpen: true,
 };
 
 /**
- * Creates a node:http server for the HTTP service. It uses the listener that {@link createRequestListener} creates.
- * node:http itself refuses malformed requests, requests whose header is too large, and requests that time out. The
- * responses to these requests also have an Error body. Call `listen` to start the server and {@link drainServer} to
+ * Creates a node:http server for the HTTP service. The server uses the listener that {@link createRequestListener}
+ * creates. node:http itself refuses malformed requests, requests whose header is too large, and requests that time out.
+ * The responses to these requests also have an Error body. Call `listen` to start the server and {@link drainServer} to
  * stop it.
  *
  * A client has 10 seconds to send a header and 30 seconds to send the whole request. To change the time limits, set the
  * `headersTimeout`, `requestTimeout`, `keepAliveTimeout` and `timeout` properties of the server.
  *
- * The server's `maxConnections` is 10,000, or less if the process may not open enough files. 64 files are reserved for
+ * The server's `maxConnections` is 10,000, or less if the process cannot open enough files. 64 files are reserved for
  * the rest of the process. When more than 95% of `maxConnections` are open, the connection that has made no progress
  * for the longest time is closed, and the server emits `connectionEvicted`.
  *
@@ -63,7 +65,7 @@ export function createPlantServer(store: PlantStore, options: ServiceOptions): S
   return createServerFor(createRequestListener(store, options));
 }
 
-/** Like {@link createPlantServer}, but for a listener that already exists. */
+/** Like {@link createPlantServer}, but for an existing listener. */
 export function createServerFor(listener: RequestListener): Server {
   const maxConnections = connectionLimit(openFileLimit());
   const server = Object.assign(createServer(serverOptions), serverProperties, { maxConnections });
@@ -75,7 +77,7 @@ export function createServerFor(listener: RequestListener): Server {
   });
   // Unknown expectations are ignored, because a 417 response is optional (MAY in RFC 9110 §10.1.1).
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  // Without this listener, node:http would close the connection after a CONNECT request and not send a response.
+  // Without this listener, node:http would close the connection after a CONNECT request without sending a response.
   server.on('connect', (_, socket) => {
     // node:http has removed its own listeners from the socket, and can no longer send pending responses to earlier
     // requests.
@@ -90,9 +92,9 @@ export function createServerFor(listener: RequestListener): Server {
 }
 
 /**
- * The time in milliseconds for which a server that is being stopped still reads requests from idle connections. The
- * `Connection: close` header of a response then tells busy clients that their connection is being closed. Without this
- * time, requests that clients have sent, but that the server has not read, fail: with 16 busy clients, all 16 requests.
+ * How long a stopping server still reads requests from idle connections, in milliseconds. During this time, the
+ * `Connection: close` header of a response tells a busy client that its connection is being closed. Without this delay,
+ * requests that clients have sent but the server has not read would fail. With 16 busy clients, all 16 requests failed.
  */
 const lingerMs = 100;
 
@@ -136,7 +138,8 @@ export async function drainServer(server: Server, graceMs: number): Promise<void
 
 /** Refuses new connections. The promise resolves when all connections are closed. */
 function stopListening(server: Server): Promise<unknown> {
-  // close() calls this method. It would also close connections on which a request has arrived that is not read yet.
+  // close() calls this method, which would also close connections with a request that has arrived but has not been
+  // read.
   server.closeIdleConnections = () => undefined;
   const closed = new Promise((resolve) => server.close(resolve));
   Reflect.deleteProperty(server, 'closeIdleConnections');

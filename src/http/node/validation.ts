@@ -44,7 +44,7 @@ export function headerValues({ rawHeaders }: IncomingMessage, name: string): str
 }
 
 /**
- * Returns how many times a header was sent. Uses `rawHeaders`, because `headers` may not contain all values of a
+ * Returns how many times a header was sent. Uses `rawHeaders`, because `headers` might not contain all values of a
  * repeated header. `name` must be in lower case.
  */
 export function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
