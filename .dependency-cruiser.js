@@ -1,6 +1,7 @@
 /**
- * The rooms of `src` from top to bottom. A room imports from those below it, and never from one above it or from one
- * on the same line. `core`, `storage`, `http` and `tokens` are the product: they import nothing from `tools` or `kits`.
+ * The folders of `src` (rooms), arranged in layers (floors) from top to bottom. A folder imports only from folders in
+ * lower layers, never from a higher layer or from another folder in the same layer. `core`, `storage`, `http` and
+ * `tokens` are the product. They import nothing from `tools` or `kits`.
  */
 const floors = [
   ['^src/[^/]+\\.ts$'],

@@ -3,7 +3,7 @@ import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  // The examples for frameworks import packages that only `npm ci --prefix examples/frameworks` installs.
+  // The framework examples import packages that only `npm ci --prefix examples/frameworks` installs.
   { ignores: ['dist/', 'coverage/', 'reference/', 'examples/frameworks/'] },
   js.configs.recommended,
   { languageOptions: { globals: { process: 'readonly', console: 'readonly' } } },
@@ -17,7 +17,7 @@ export default defineConfig(
       'no-restricted-exports': ['error', { restrictDefaultExports: { direct: true, named: true, defaultFrom: true } }],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
-      // An async function without await turns what it throws into a rejection, which is its use here.
+      // This project uses async functions without `await` to turn thrown errors into rejections.
       '@typescript-eslint/require-await': 'off',
     },
   },

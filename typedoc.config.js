@@ -1,6 +1,6 @@
 import { errorTable } from './src/core/model/errors.ts';
 
-/** The table of errors is data: its rows need no comments. */
+/** The rows of the error table are data and need no comments. */
 const errorRows = Object.entries(errorTable).flatMap(([code, row]) => [
   `plant-store.errorTable.__type.${code}`,
   ...Object.keys(row).map((field) => `plant-store.errorTable.__type.${code}.__type.${field}`),

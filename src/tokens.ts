@@ -1,5 +1,5 @@
 /**
- * Bearer tokens from a tokens file, for services without `plant-store serve`.
+ * Bearer tokens from a tokens file, for services that are not run by `plant-store serve`.
  *
  * @module plant-store/tokens
  */

@@ -13,14 +13,15 @@ export interface TokenFileOptions {
 }
 
 /**
- * Returns an `authenticate` function that accepts the tokens in a tokens file, as written by `plant-store token`. The
- * function looks up a token by its SHA-256, so that response times reveal nothing about valid tokens.
+ * Returns an `authenticate` function that accepts the tokens in a tokens file. The command `plant-store token` writes
+ * such files. The function looks up a token by its SHA-256, so that response times reveal nothing about valid tokens.
  *
  * Changes to the file take effect within a second.
  * - If the file becomes invalid, the function reports the problem and continues to accept the last valid tokens.
  * - If the file is removed, the function accepts no token until a valid file exists again.
- * - If a changed file cannot be read for 5 seconds (too many open files, a failing disk), the function rejects every
- *   token with `storage_unavailable` until the file can be read, because the change may be a revocation.
+ * - If a changed file cannot be read for 5 seconds (for example, because too many files are open or the disk fails),
+ *   the function rejects every token with `storage_unavailable` until the file can be read, because the change might
+ *   revoke a token.
  *
  * @throws {Error} if the file does not exist or is invalid when `createTokenFileAuthenticator` is called.
  * @example

@@ -8,11 +8,11 @@ import { tokenDigest } from './token.ts';
 /** The minimum time between two checks for changes to the file, in milliseconds. */
 const checkIntervalMs = 500;
 /**
- * The maximum age of the last completed check for changes, in milliseconds. If this check is older and a changed file
+ * The maximum age of the last completed check for changes, in milliseconds. If the check is older while a changed file
  * is being read, lookups wait until the file has been read.
  */
 const maxAgeMs = 1000;
-/** The time for which the last valid tokens stay in force while a changed file cannot be read, in milliseconds. */
+/** How long the last valid tokens are still accepted while a changed file cannot be read, in milliseconds. */
 const unreadableGraceMs = 5000;
 
 interface Grant {
@@ -65,7 +65,7 @@ export class TokenGrants {
    * Returns the caller that a token identifies, or `null` if the token is unknown or expired.
    *
    * @throws {PlantStoreError} `storage_unavailable` if a changed file could not be read for 5 seconds, because the
-   *   change may be a revocation.
+   *   change might revoke a token.
    */
   callerOf(token: string): Caller | null | Promise<Caller | null> {
     if (!this.#isFresh) {
@@ -169,7 +169,7 @@ export class TokenGrants {
     }
   }
 
-  /** Says which tokens are accepted while the file cannot be used. */
+  /** Returns the part of a warning that says which tokens are accepted while the file cannot be used. */
   #accepted(duration = ''): string {
     return this.#signature === 'absent' ? 'No token is accepted' : `The last valid tokens stay in force${duration}`;
   }

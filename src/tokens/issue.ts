@@ -16,10 +16,10 @@ export type TokenGrant = Pick<TokenRecord, 'user' | 'scopes' | 'expiresAt'>;
 const lockTimeoutMs = 5000;
 
 /**
- * Creates a token, adds it to the tokens file and returns it. If the file does not exist, creates it with permissions
- * for its owner only. The file contains the SHA-256 of the token, not the token itself.
+ * Creates a token, adds it to the tokens file, and returns the token and its record. If the file does not exist,
+ * creates a file that only its owner can access. The file contains the SHA-256 of the token, not the token itself.
  *
- * @throws {Error} if the folder of the file does not exist.
+ * @throws {Error} if the file's folder does not exist.
  * @throws {TypeError} if the user, the scopes or the expiry time is invalid.
  */
 export function issueToken(
@@ -131,7 +131,7 @@ function brokenLock(path: string, cause?: unknown): Error {
 /** Replaces a file atomically and durably: writes and syncs a new file, renames it to `path`, and syncs the folder. */
 function replaceFile(path: string, text: string): void {
   const newPath = `${path}.new`;
-  // A process that crashed may have left an unfinished file, possibly with different permissions.
+  // A process that crashed might have left an unfinished file, possibly with different permissions.
   rmSync(newPath, { force: true });
   writeFileSync(newPath, text, { mode: 0o600, flag: 'wx', flush: true });
   copyOwner(path, newPath);
@@ -140,8 +140,8 @@ function replaceFile(path: string, text: string): void {
 }
 
 /**
- * Sets the owner and the group of the file `to` to those of the file `from`. This allows root to create a token for a
- * service that runs as another user.
+ * Copies the owner and the group of the file `from` to the file `to`. This allows root to create a token for a service
+ * that runs as another user.
  */
 function copyOwner(from: string, to: string): void {
   const [old, fresh] = [statSync(from, { throwIfNoEntry: false }), statSync(to)];

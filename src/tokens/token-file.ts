@@ -27,7 +27,7 @@ const sliceLength = 2000;
 /**
  * Reads a tokens file.
  *
- * @throws {Error} if the file cannot be read or is invalid. The message does not quote the content of the file.
+ * @throws {Error} if the file cannot be read or is invalid. The message does not quote the file's content.
  */
 export function readTokenFile(path: string): TokenRecord[] {
   try {
@@ -41,8 +41,7 @@ export function readTokenFile(path: string): TokenRecord[] {
 
 /**
  * Reads a tokens file asynchronously. Calls `visit` with each record, in order. The event loop is blocked only while
- * the JSON is parsed. If a record is invalid, `visit` is called with the preceding records, and then the promise
- * rejects.
+ * the JSON is parsed. If a record is invalid, `visit` is called with the preceding records before the promise rejects.
  *
  * @throws {Error} in the same cases as {@link readTokenFile}.
  */
@@ -99,7 +98,7 @@ function parseTokens(text: string): unknown[] {
   try {
     content = JSON.parse(text);
   } catch {
-    // The SyntaxError is not set as the cause, because its message quotes the content of the file.
+    // The SyntaxError is not set as the cause, because its message quotes the file's content.
     throw new Error('it is not JSON. Correct it, or restore a backup');
   }
   const { version, tokens } = (content ?? {}) as Record<string, unknown>;
@@ -108,8 +107,8 @@ function parseTokens(text: string): unknown[] {
 }
 
 /**
- * Returns the name of a record for a message. The name is the id of the record, or its index if the id has an unusual
- * length or contains characters that could make the message misleading.
+ * Returns the name of a record for a message. The name is the record's id, or the record's index if the id has an
+ * unusual length or contains characters that could make the message misleading.
  */
 function nameOf(tokens: readonly unknown[], index: number): string {
   const { id } = tokens[index] as TokenRecord;

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** The number of random base62 digits in a token. They have log2(62^30) = 178 bits of entropy. */
+/** The number of random base62 digits in a token. The digits have log2(62^30) = 178 bits of entropy. */
 const secretLength = 30;
 /** The number of base62 digits for the CRC-32. Six digits are sufficient, because 62^6 > 2^32. */
 const checksumLength = 6;
