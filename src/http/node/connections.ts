@@ -56,8 +56,8 @@ export function evictConnections(server: Server): void {
   server.on('request', ({ socket }) => {
     finished(socket);
   });
-  // Usually, a connection is evicted before node:http has to refuse one. This is different if `maxConnections` has been
-  // lowered.
+  // Usually, a connection is evicted before node:http has to refuse a new connection, but not after `maxConnections`
+  // has been lowered.
   server.on('drop', makeRoom);
 }
 

@@ -99,9 +99,9 @@ export function createServerFor(listener: RequestListener): Server {
 const lingerMs = 100;
 
 /**
- * Stops any node:http server gracefully: refuses new connections, finishes requests in progress, adds
- * `Connection: close` to all responses, and after 100 ms closes idle connections. After `graceMs` milliseconds, the
- * remaining connections are closed too. Resolves when all connections are closed.
+ * Stops any node:http server gracefully: refuses new connections, adds `Connection: close` to all responses, finishes
+ * requests in progress, and closes idle connections after 100 ms. After `graceMs` milliseconds, the remaining
+ * connections are closed too. Resolves when all connections are closed.
  *
  * @throws {TypeError} if `graceMs` is not an integer from 0 to 2147483647.
  * @example
