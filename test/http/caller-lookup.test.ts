@@ -6,9 +6,9 @@ import { outcome } from '../support/call.ts';
 import { createFetchService, startService } from '../support/service.ts';
 
 describe('authenticate', () => {
-  it('is called with well-formed tokens only, and rejects a token if it returns undefined or null', async (t) => {
+  it('is called only with well-formed tokens, and rejects a token by returning undefined or null', async (t) => {
     const token = 'A-._~+/z9==';
-    // The scopes of other services grant nothing.
+    // Scopes of other services grant no access.
     const callers = new Map<string, Caller | null>([
       [token, { user: 'ada', scopes: ['openid', 'plants:read'] }],
       ['eve', null],
@@ -42,7 +42,7 @@ describe('authenticate', () => {
     [{ user: 'ada', scopes: [7] }, /whose scopes are not an array of strings/],
     [{ user: 'ada', tokenId: 7 }, /whose tokenId is not a string/],
   ];
-  it('causes 500 and reports a TypeError if it returns something other than a Caller', async (t) => {
+  it('causes a 500 response and a reported TypeError if it returns something other than a Caller', async (t) => {
     let returned: unknown;
     const service = await startService(t, { authenticate: (() => returned) as Authenticate });
     for (const [caller, message] of wrong) {
@@ -61,7 +61,7 @@ describe('authenticate', () => {
     ...codes.map((code): [unknown, number, number] => [new PlantStoreError(code, 'hunter2'), 500, 50000]),
     [new PlantStoreError('storage_unavailable'), 503, 50300],
   ];
-  it('causes 500 or 503 without details if it throws or rejects, and the error is reported', async (t) => {
+  it('causes a reported error and a 500 or 503 response without details if it throws or rejects', async (t) => {
     let cause: unknown;
     const authenticate = (token: string): Promise<never> => {
       if (token === 'ada') throw cause as Error;
@@ -81,7 +81,7 @@ describe('authenticate', () => {
     }
   });
 
-  it('causes 500 and reports an error if its promise does not settle within 10 seconds', async (t) => {
+  it('causes a 500 response and a reported error if its promise does not settle within 10 seconds', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const called = Promise.withResolvers<undefined>();
     const service = createFetchService(t, {

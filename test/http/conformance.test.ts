@@ -9,7 +9,7 @@ import { tokens } from '../kits/conformance/run-checks.ts';
 import { assertDescribed } from '../support/described.ts';
 import { describeOnBothFronts } from '../support/service.ts';
 
-describeOnBothFronts('checks of plant-store check', (startService) => {
+describeOnBothFronts('conformance checks', (startService) => {
   for (const check of checkCases) {
     it(`${check.name} (${check.id})`, async (t) => {
       const service = await startService(t);
@@ -21,7 +21,7 @@ describeOnBothFronts('checks of plant-store check', (startService) => {
       };
       const client = new CheckClient({ send, baseUrl: service.url, tokens });
       for await (const result of runCases([check], client)) {
-        // In this test, a SHOULD is required like a MUST.
+        // In this test, a SHOULD is as mandatory as a MUST.
         assert.equal(result.outcome, 'passed', JSON.stringify(result, undefined, 2));
       }
       assert.deepEqual(await service.store.listPlants('ada'), []);

@@ -7,7 +7,7 @@ const app = 'https://app.example.com';
 const local = 'http://localhost:5173';
 const token = { authorization: 'Bearer ada' };
 
-/** Returns the CORS headers of a response, and its Vary header. */
+/** Returns a response's CORS headers and `Vary` header. */
 function corsOf({ headers }: Response): Record<string, string> {
   return Object.fromEntries([...headers].filter(([name]) => name === 'vary' || name.startsWith('access-control-')));
 }
@@ -38,7 +38,7 @@ const preflight = {
 };
 const otherOrigins = ['https://evil.example', `${app}.evil.example`, 'http://app.example.com', 'null', undefined];
 
-/** Values of the option, the origins of requests, and the headers that every response to these requests has. */
+/** Values of `corsOrigin`, the origins that send requests, and the expected headers of every response. */
 const cases: [what: string, values: (string | string[] | undefined)[], origins: (string | undefined)[], object][] = [
   ['adds no header by default', [undefined, []], [app], {}],
   ['lets web pages of its origins read every response', [app, [app], [local, app]], [app], named],
@@ -73,14 +73,14 @@ describeOnBothFronts('corsOrigin', (startService) => {
 });
 
 describe('parseCorsOrigin', () => {
-  it('accepts * alone, or origins in the form in which browsers send them', () => {
+  it('accepts either a single * or origins as browsers send them', () => {
     const others = ['https://[::1]:8443', 'http://192.0.2.1', 'capacitor://localhost', 'https://xn--bcher-kva.example'];
     const origins = [app, local, ...others];
     for (const origin of ['*', ...origins]) assert.deepEqual(parseCorsOrigin(origin), [origin]);
     assert.deepEqual(parseCorsOrigin(origins), origins);
   });
 
-  it('rejects any other value with a TypeError that describes an origin', () => {
+  it('throws a TypeError for any other value, and describes an origin in the message', () => {
     const wrong = ['app.example.com', 'HTTPS://app.example.com', 'https://App.example.com', 'https://*.example.com'];
     const more = ['https://user@app.example.com', 'http://localhost:80', 'http://a:99999', 'https://', ' ', '', 'null'];
     const lists = [`${app},${local}`, ['*', app], [app, ''], [[app]], 7, null, true];

@@ -13,8 +13,8 @@ import { startService } from '../support/service.ts';
 const secrets = ['TOKEN-SECRET', 'COOKIE-SECRET', 'QUERY-SECRET', 'BODY-SECRET', 'ROW-SECRET'];
 const fern = { body: '{"id":1,"name":"Fern"}' };
 
-describe('saturated and closed', () => {
-  it('become 503 with Retry-After, and are not reported', async (t) => {
+describe('saturated and closed errors', () => {
+  it('cause a 503 response with Retry-After, and are not reported', async (t) => {
     const assertRefused = (answered: Answered): void => {
       assert.deepEqual([...outcome(answered), answered.headers.get('retry-after')], [503, 50300, '1']);
     };
@@ -32,7 +32,7 @@ describe('saturated and closed', () => {
 });
 
 describe('onError', () => {
-  it('writes the error, the method and the path by default, and nothing that the client sent', async (t) => {
+  it('by default writes the error, the method and the path, but no secrets', async (t) => {
     const printed = t.mock.method(console, 'error', () => undefined);
     const storage = new MemoryStorage();
     const row = { code: '23502', detail: 'Failing row contains (ROW-SECRET)' };
@@ -40,7 +40,7 @@ describe('onError', () => {
     storage.commit = () => Promise.reject(failure);
     storage.list = () => Promise.reject(failure);
     const listener = createRequestListener(new PlantStore({ storage }), { authenticate: () => ({ user: 'ada' }) });
-    // Like a body parser that has not read this body.
+    // Simulates a body parser that sets `body` without reading the request.
     const server = createServer((request, response) => {
       listener(Object.assign(request, { body: { name: 'BODY-SECRET' } }), response);
     });
@@ -76,7 +76,7 @@ describe('onError', () => {
     'returns a promise that rejects': () => Promise.reject(new Error('the hook is broken')),
   };
   for (const [what, hook] of Object.entries(failing)) {
-    it(`is called once for an error, and does not end the process, if it ${what}`, async (t) => {
+    it(`is called once per error and does not end the process if it ${what}`, async (t) => {
       const printed = t.mock.method(console, 'error', () => undefined);
       const cause = new Error('disk full');
       const storage = new MemoryStorage();

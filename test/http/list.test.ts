@@ -11,7 +11,7 @@ import { createPlants } from '../support/stored-plants.ts';
 
 const upTo = (count: number): string[] => Array.from({ length: count }, (_, id) => `${id}`);
 
-/** Requests all pages by following `Link`, and returns the names on each. */
+/** Requests all pages by following `Link`, and returns the names on each page. */
 async function follow(service: Service, first: string): Promise<string[][]> {
   const pages: string[][] = [];
   for (let target: string | undefined = first; target !== undefined;) {
@@ -24,7 +24,7 @@ async function follow(service: Service, first: string): Promise<string[][]> {
 }
 
 describe('GET /plants', () => {
-  it('returns exactly limit plants, even if they take several reads', async (t) => {
+  it('returns as many plants as limit allows, even if this requires several reads', async (t) => {
     const service = await startService(t);
     await createPlants(service.store, 2500);
     for (const limit of [998, 999, 1000, 1001, 1999, 2000, 2001, 2499, 2500, 2501, 2_147_483_647]) {
@@ -38,10 +38,11 @@ describe('GET /plants', () => {
   });
 });
 
-describe('a list over 64 KiB', () => {
-  it('is sent completely, even if a surrogate pair is at the end of a piece', async (t) => {
+describe('a list longer than 64 KiB', () => {
+  it('is sent completely, even if a piece would end inside a surrogate pair', async (t) => {
     const service = await startService(t);
-    // Each name is one code unit longer, so that pieces end before, between and after surrogates.
+    // Each name is one code unit longer than the previous name, so that pieces end before, between and after
+    // surrogates.
     const plants = ['', 'x', 'xy'].map((start, id) => ({ id, name: `${start}${'\u{1F33F}'.repeat(16_000)}` }));
     for (const plant of plants) await service.store.createPlant('ada', plant);
     for (const target of ['/plants', '/plants?limit=3', '/plants?limit=2']) {
@@ -54,7 +55,7 @@ describe('a list over 64 KiB', () => {
 });
 
 describe('a long list', () => {
-  it('does not keep the pages that have been sent', async () => {
+  it('does not keep sent pages in memory', async () => {
     const code = `
       import { listAnswer } from '${sourceUrl('http/list.ts')}';
       import { MemoryStorage, PlantStore } from '${sourceUrl('index.ts')}';

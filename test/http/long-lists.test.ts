@@ -14,17 +14,17 @@ import type { Answer } from '../../src/http/answer.ts';
 interface Outcome {
   /** The names of the plants that were sent. */
   readonly names: number[];
-  /** The position at which the next page begins; `undefined` if no `Link` was sent. */
+  /** The id after which the next page begins; `undefined` if no `Link` was sent. */
   readonly next: number | undefined;
   /** Whether the response was cut off. */
   readonly isCut: boolean;
-  /** The plants that were created or deleted in the meantime. */
+  /** The plants that were created or deleted while the list was read. */
   readonly changed: ReadonlySet<number>;
 }
 
 /**
- * Reads a list of plants, whose names are their ids. Before each read, some plants are created, or deleted if they
- * exist.
+ * Reads a list of plants whose names equal their ids. Before each read, some plants are deleted, or created if they do
+ * not exist.
  */
 async function readDuringChanges(
   ids: readonly number[],
@@ -39,7 +39,7 @@ async function readDuringChanges(
   const list = storage.list.bind(storage);
   const changed = new Set<number>();
   let reads = 0;
-  // Pages are short, so that few plants are enough for a long list.
+  // Pages are short, so that a long list requires only a few plants.
   storage.list = async (user, range) => {
     for (const id of changes[reads++] ?? []) {
       changed.add(id);
@@ -72,7 +72,7 @@ const anyIds = fc.uniqueArray(anyId, { maxLength: 25 });
 const anyChanges = fc.array(fc.array(anyId, { maxLength: 8 }), { maxLength: 15 });
 
 describe('a list that is read while plants are created and deleted', () => {
-  it('contains every other plant of its range once, in order, or is cut off', async () => {
+  it('contains each unchanged plant of its range once and in order, or is cut off', async () => {
     let [complete, cut] = [0, 0];
     const property = fc.asyncProperty(
       anyIds,
@@ -100,7 +100,7 @@ describe('a list that is read while plants are created and deleted', () => {
         for (const id of names) assert.ok(ids.includes(id) || changed.has(id), `there was no plant ${id}`);
       },
     );
-    // A page goes beyond the last plant, then plants are created, then the page is shortened.
+    // A page goes beyond the last plant of the list, then plants are created, and then the page is shortened.
     const shortened = [[5, 0], [[1, 2], [], [6], [], [3, 4]], 5, undefined] as const;
     await fc.assert(property, { numRuns: 1500, examples: [structuredClone(shortened) as never] });
     assert.ok(complete > 500 && cut > 5, `${complete} complete, ${cut} cut off`);
@@ -108,8 +108,9 @@ describe('a list that is read while plants are created and deleted', () => {
 });
 
 /**
- * Starts a service in which ada has the plants 0, 2, 4, ... 98. A page contains ten of them. `beforeRead` is called with
- * the number of each read. For a list with a limit of 30, the reads 1 to 3 find its end, and the reads 4 to 6 send it.
+ * Starts a service in which ada has the plants 0, 2, 4, ... 98. A page contains ten plants. `beforeRead` is called with
+ * the number of each read. For a list with a limit of 30, reads 1 to 3 find the end of the list, and reads 4 to 6 send
+ * the list.
  */
 async function startWithShortPages<Started>(
   start: (options: { store: PlantStore }) => Promise<Started>,
@@ -128,8 +129,8 @@ async function startWithShortPages<Started>(
   return { ...(await start({ store })), reads: () => reads };
 }
 
-describeOnBothFronts('a list with a limit over one page', (startAny) => {
-  it('is read in turns with other lists', async (t) => {
+describeOnBothFronts('a list whose limit exceeds one page', (startAny) => {
+  it('shares at most 4 concurrent reads with other lists', async (t) => {
     const storage = new MemoryStorage();
     const service = await startAny(t, { storage });
     await createPlants(service.store, 2500);
@@ -160,7 +161,7 @@ describeOnBothFronts('a list with a limit over one page', (startAny) => {
     }
   });
 
-  it('is cut off and reported if plants are created in its range while it is sent', async (t) => {
+  it('is cut off, with a reported error, if plants are created in its range while it is being sent', async (t) => {
     const service = await startWithShortPages(
       (options) => startAny(t, options),
       (read, store) => (read === 5 ? store.createPlant('ada', { id: 21, name: 'Ivy' }) : undefined),
@@ -176,7 +177,7 @@ describeOnBothFronts('a list with a limit over one page', (startAny) => {
 });
 
 describe('a list whose end is being found', () => {
-  it('is not read further if the client resets its connection', async (t) => {
+  it('is no longer read after the client has reset the connection', async (t) => {
     const [reading, resumed] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
     const service = await startWithShortPages(
       (options) => startService(t, options),

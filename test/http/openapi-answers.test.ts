@@ -16,7 +16,7 @@ interface Response {
   content?: { 'application/json': { schema: { allOf?: [object, { properties: { error: { enum: number[] } } }] } } };
 }
 
-/** Creates a storage that rejects every request of the user `foreign` with `storage_unsupported`. */
+/** Creates a storage that rejects every request from the user `foreign` with `storage_unsupported`. */
 function createStorage(): MemoryStorage {
   const storage = new MemoryStorage();
   const [commit, list] = [storage.commit.bind(storage), storage.list.bind(storage)];
@@ -30,19 +30,22 @@ function createStorage(): MemoryStorage {
 
 const { paths, components } = openApiDocument() as unknown as Document;
 
-/** A request for the service: the method, the target and the token (`ada` by default, or `none`), then the rest. */
+/**
+ * A request to the service: a line with the method, the target and the token (`ada` by default, or `none`), and then
+ * the other options.
+ */
 type Request = readonly [line: string, call?: Call];
 
 const fern = { body: '{"id":1,"name":"Fern"}' };
 
-/** Returns a request for each line that consists of `start` and one of `ends`. */
+/** Returns a request for each string in `ends`. The request line is `start` followed by this string. */
 const each = (start: string, ends: readonly string[], call: Call = {}): Request[] =>
   ends.map((end) => [start + end, call]);
 
 const listEnds = ['', '?limit=-1', '?after=x', ' none', ' nobody', ' ada-writes', ' fault', ' foreign'];
 const writeEnds = ['', ' none', ' nobody', ' ada-reads', ' fault', ' foreign'];
 
-/** Requests for a store that holds the plant 1 of ada. */
+/** Requests to a store that contains ada's plant 1. */
 const requests: Request[] = [
   ...each('GET /plants', listEnds),
   ...each('HEAD /plants', listEnds),
@@ -57,12 +60,12 @@ const requests: Request[] = [
   ...each('OPTIONS /', ['plants', 'plants/1', 'openapi.json']),
 ];
 
-/** Requests for a store that is closed. */
+/** Requests to a closed store. */
 const afterClose: Request[] = [['GET /plants'], ['HEAD /plants'], ['POST /plants', fern], ['DELETE /plants/1']];
 
 /**
- * Returns the responses in the document as `METHOD path`, status and the integer of `error`, if any, without
- * the errors for requests that node:http rejects.
+ * Returns each response in the document as `METHOD path status`, followed by the integer of `error`, if any. Omits the
+ * errors for requests that node:http rejects.
  */
 function describedAnswers(): string[] {
   const early = new Set<number>(commonErrors.map((code) => errorTable[code].error));
@@ -74,7 +77,7 @@ function describedAnswers(): string[] {
         const { content } = components.responses[shared] ?? response;
         const answer = `${method.toUpperCase()} ${path} ${status}`;
         const integers = content?.['application/json'].schema.allOf?.[1]?.properties.error.enum;
-        // The response to HEAD has no content, even if a shared response describes one.
+        // The response to HEAD has no content, even if the shared response describes content.
         if (integers === undefined || method === 'head') return earlyStatuses.has(status) ? [] : [answer];
         return integers.filter((error) => !early.has(error)).map((error) => `${answer} ${error}`);
       }),
@@ -83,7 +86,7 @@ function describedAnswers(): string[] {
 }
 
 describe('the OpenAPI document', () => {
-  it('describes exactly the responses of the service', async (t) => {
+  it('describes exactly the responses that the service sends', async (t) => {
     const store = new PlantStore({ storage: createStorage() });
     const service = await startService(t, {
       store,

@@ -22,7 +22,7 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
 );
 
 describe('GET /openapi.json', () => {
-  it('serves a valid OpenAPI 3.1.0 document without a token, and supports HEAD', async (t) => {
+  it('returns a valid OpenAPI 3.1.0 document without requiring a token, and supports HEAD', async (t) => {
     const service = await startService(t);
     const got = await service.call('GET', '/openapi.json', { token: null });
     assert.deepEqual(got.json, JSON.parse(JSON.stringify(openApiDocument())));
@@ -37,7 +37,7 @@ describe('GET /openapi.json', () => {
 });
 
 describe('openApiDocument', () => {
-  it('has a unique operationId for each operation, and the scope that it requires, if any', () => {
+  it('contains a unique operationId and the required scope, if any, for each operation', () => {
     const described = operations.map(({ name, operationId, security }) => {
       const scopes = security?.map(({ bearerAuth }) => bearerAuth).join();
       return `${name} ${operationId} ${scopes}`.trim();
@@ -55,7 +55,7 @@ describe('openApiDocument', () => {
     ]);
   });
 
-  it('has the types and ranges of limit, after, id and error', () => {
+  it('contains the types and ranges of limit, after, id and error', () => {
     const schemas = operations
       .filter(({ name }) => ['GET /plants', 'DELETE /plants/{id}'].includes(name))
       .flatMap(({ parameters = [] }) => parameters)

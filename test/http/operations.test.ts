@@ -22,7 +22,7 @@ describeOnBothFronts('POST /plants', (startService) => {
     ['a body that is nested too deeply', nested(32_000), 40001, nested(1000)],
   ];
   for (const [what, refused, error, accepted, maxBodyBytes] of cases) {
-    it(`rejects ${what}, and accepts a similar valid request`, async (t) => {
+    it(`rejects ${what}, but accepts a similar valid request`, async (t) => {
       const service = await startService(t, { maxBodyBytes });
       assert.deepEqual(outcome(await service.call('POST', '/plants', refused)), [400, error]);
       assert.equal((await service.call('POST', '/plants', accepted)).status, 200);

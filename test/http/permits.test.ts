@@ -16,7 +16,7 @@ const anyMax = fc.integer({ min: 1, max: 200 });
 const anyHolder = fc.integer({ min: 0, max: 4 });
 
 describe('Permits', () => {
-  it('gives a permit exactly if the holder has fewer than are free', () => {
+  it('gives a holder a permit if and only if the holder has fewer permits than are free', () => {
     const step = fc.record({ holder: anyHolder, isTake: fc.boolean() });
     fc.assert(
       fc.property(anyMax, fc.array(step, { maxLength: 500 }), (max, steps) => {
@@ -51,7 +51,7 @@ async function untilFree(service: AnyService): Promise<void> {
   await eventuallyEqual(async () => (await listNothing(service, 'bob')).status, 200);
 }
 
-/** Creates a request body whose end never arrives. */
+/** Creates a request body that never ends. */
 const incompleteBody = (): ReadableStream =>
   new ReadableStream({
     start: (controller) => {
@@ -65,7 +65,7 @@ function assertSaturated(answered: Answered): void {
 
 describeOnBothFronts('maxInFlight', (startService) => {
   for (const maxInFlight of [1, 2, 3, 10]) {
-    it(`of ${maxInFlight} lets one user use half of it, and serves other users`, async (t) => {
+    it(`of ${maxInFlight} lets one user occupy half of the places, and serves other users`, async (t) => {
       const { storage, release } = heldStorage({ lists: true });
       const service = await startService(t, { storage, maxInFlight });
       const refused: Answered[] = [];
@@ -87,7 +87,7 @@ describeOnBothFronts('maxInFlight', (startService) => {
     });
   }
 
-  it('includes creates and deletes, but not requests without a token or for the OpenAPI document', async (t) => {
+  it('counts create and delete requests, but not requests without a token or for the OpenAPI document', async (t) => {
     const { storage, release, calls } = heldStorage();
     const service = await startService(t, { storage, maxInFlight: 1 });
     const creating = service.call('POST', '/plants', { body: '{"id":1,"name":"Fern"}' });
@@ -101,7 +101,7 @@ describeOnBothFronts('maxInFlight', (startService) => {
     assert.deepEqual((await service.call('GET', '/plants')).json, [{ name: 'Fern' }]);
   });
 
-  it('does not include requests whose token is being checked', async (t) => {
+  it('does not count requests whose token is being checked', async (t) => {
     const checked = Promise.withResolvers<{ user: string }>();
     const authenticate = (token: string): Promise<{ user: string }> | { user: string } =>
       token === 'slow' ? checked.promise : { user: token };
@@ -125,7 +125,7 @@ describeOnBothFronts('maxInFlight', (startService) => {
     [401, 'GET', '/plants', { token: 'unknown' }],
     [500, 'GET', '/plants', { token: 'failing' }],
   ];
-  it('does not include requests that got their whole response', async (t) => {
+  it('does not count requests whose whole response has been sent', async (t) => {
     const authenticate = (token: string): ReturnType<typeof authenticateByName> => {
       if (token === 'failing') throw new Error('The identity provider failed');
       return authenticateByName(token);
@@ -140,7 +140,7 @@ describeOnBothFronts('maxInFlight', (startService) => {
     }
   });
 
-  it('does not include lists that were cut off because the storage failed', async (t) => {
+  it('does not count lists that were cut off because the storage failed', async (t) => {
     const storage = new MemoryStorage();
     const service = await startService(t, { storage, maxInFlight: 1 });
     await createPlants(service.store, 2500);
@@ -166,9 +166,9 @@ describeOnBothFronts('maxInFlight', (startService) => {
     assert.deepEqual(service.faults.map(String), [fault, fault, fault]);
   });
 
-  it('includes lists until their client has disconnected', async (t) => {
+  it('counts lists until their client has disconnected', async (t) => {
     const service = await startService(t, { maxInFlight: 1 });
-    // 40 MB, which the socket buffers cannot hold.
+    // The plants take 40 MB, which the socket buffers cannot hold.
     await createPlants(service.store, 4000, 'x'.repeat(10_000));
     for (const target of ['/plants', '/plants?limit=3000']) {
       const response = await service.send(new Request(service.url + target, { headers }));
@@ -183,7 +183,7 @@ describeOnBothFronts('maxInFlight', (startService) => {
     ['while their body is incomplete', incompleteBody],
     ['while their plant is being committed', () => '{"id":1,"name":"Fern"}'],
   ] as const) {
-    it(`includes creates until their client has disconnected ${when}`, async (t) => {
+    it(`counts create requests until their client has disconnected ${when}`, async (t) => {
       const { storage, release, calls } = heldStorage();
       const begun = Promise.withResolvers<undefined>();
       const authenticate = (token: string): ReturnType<typeof authenticateByName> => {
@@ -205,7 +205,7 @@ describeOnBothFronts('maxInFlight', (startService) => {
       if (typeof body === 'string') await eventuallyEqual(calls, 1);
       assertSaturated(await listNothing(service, 'bob'));
       client.abort();
-      // fetch() would not notice this if the request had been garbage-collected.
+      // fetch() would not notice the abort if the request had been garbage-collected.
       assert.ok(request.signal.aborted);
       release();
       await responding;

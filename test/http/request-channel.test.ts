@@ -12,7 +12,9 @@ import type { Call } from '../support/call.ts';
 
 const created = '{"id":7,"name":"Fern"}';
 
-/** A request, and what its message says: the operation, the status, the error code, the user and the path. */
+/**
+ * A request and the expected content of its message: the operation, the status, the error code, the user and the path.
+ */
 const cases: readonly [method: string, target: string, call: Call, message: string][] = [
   ['POST', '/plants', { body: created }, 'createPlant 200 - ada /plants'],
   ['POST', '/plants', { body: created }, 'createPlant 400 id_taken ada /plants'],
@@ -30,7 +32,9 @@ const cases: readonly [method: string, target: string, call: Call, message: stri
   ['GET', '/secret?token=secret', {}, '- 404 route_not_found - '],
 ];
 
-/** Waits for `count` messages, and returns them. A message may be published after the client has its response. */
+/**
+ * Waits for `count` messages and returns them. A message might be published after the client has received the response.
+ */
 async function received(messages: readonly RequestMessage[], count: number): Promise<readonly RequestMessage[]> {
   await eventuallyEqual(() => messages.length, count);
   return messages;
@@ -50,7 +54,7 @@ describe('tracing channel plant-store:request', () => {
     }
   });
 
-  it('receives the ids of the request, of its trace and of its token, and the address of the client', async (t) => {
+  it("receives the request id, the traceparent, the token id and the client's address", async (t) => {
     const authenticate = (): { user: string; tokenId: string } => ({ user: 'ada', tokenId: 'laptop' });
     const { call } = await startService(t, { authenticate, trustedProxies: 2 });
     const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
@@ -69,7 +73,7 @@ describe('tracing channel plant-store:request', () => {
     );
   });
 
-  it('receives how many bytes were sent on the connection', async (t) => {
+  it('receives the number of bytes that were sent for each request', async (t) => {
     const { port } = await startService(t);
     const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
     const sent = await exchange(t, port, listRequest + get('/plants', 'Connection: close\r\n'));
@@ -78,7 +82,7 @@ describe('tracing channel plant-store:request', () => {
     assert.deepEqual(bytes, [second, sent.length - second]);
   });
 
-  it('receives a list as incomplete if its client disconnects before the end', async (t) => {
+  it('receives isComplete: false for a list if the client disconnects before its end', async (t) => {
     const { port, store } = await startService(t);
     await createPlants(store, 2000, 'x'.repeat(10_000));
     const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
@@ -89,7 +93,7 @@ describe('tracing channel plant-store:request', () => {
     assert.deepEqual([message?.status, message?.isComplete], [200, false]);
   });
 
-  it('receives a request without Host as malformed, but not one that node:http refuses', async (t) => {
+  it('receives a request without Host as malformed, but no request that node:http refuses', async (t) => {
     const { port } = await startService(t);
     const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
     for (const text of ['garbage\r\n\r\n', 'GET /plants HTTP/1.1\r\n\r\n']) {
@@ -103,7 +107,7 @@ describe('tracing channel plant-store:request', () => {
 describe('events of a request', () => {
   const bad = 'GET /plants HTTP/1.1\r\n\r\n';
 
-  it('are those of tracePromise; the error is published if onError is called', async (t) => {
+  it('are those of tracePromise, including error if onError is called', async (t) => {
     const { call, port, faults } = await startService(t, {
       authenticate: (token) => {
         if (token === 'fails') throw new Error('The identity provider failed');
@@ -126,7 +130,7 @@ describe('events of a request', () => {
     assert.deepEqual([status, code, user, [error]], [500, 'internal', undefined, faults]);
   });
 
-  it('share a message that contains the route from the start, and set the async context of authenticate', async (t) => {
+  it('share a message that contains the route at the start event, and set the async context of authenticate', async (t) => {
     const seen: unknown[] = [];
     const context = new AsyncLocalStorage<unknown>();
     const { start } = tracingChannel<unknown, RequestMessage>('plant-store:request');

@@ -10,7 +10,7 @@ const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const parentId = '00f067aa0ba902b7';
 
 describe('requestIdOf', () => {
-  it('returns the id that the client has sent if it is usable, or else a new unique id', () => {
+  it('returns the id that the client sent if this id is usable, otherwise a new unique id', () => {
     for (const usable of ['a', 'x'.repeat(128), "!#$%&'()*+,-./:;<=>?@[]^_`{|}~"]) {
       assert.equal(requestIdOf(request('x-request-id', usable)), usable);
     }
@@ -22,7 +22,7 @@ describe('requestIdOf', () => {
 });
 
 describe('traceparentOf', () => {
-  it('returns a valid traceparent, and undefined for any other (W3C Trace Context §3.2)', () => {
+  it('returns the traceparent if it is valid (W3C Trace Context §3.2), otherwise undefined', () => {
     for (const [version, rest] of ['00 00', '00 ff', '01 01', 'fe 01-more'].map((parts) => parts.split(' '))) {
       const valid = `${version}-${traceId}-${parentId}-${rest}`;
       assert.equal(traceparentOf(request('traceparent', valid)), valid);
@@ -45,7 +45,7 @@ describe('traceparentOf', () => {
 });
 
 describe('clientOf', () => {
-  it('returns the address that the last of the trusted proxies received, or else that of the connection', () => {
+  it("returns the Nth address from the right for N trusted proxies, otherwise the connection's address", () => {
     for (const [trustedProxies, forwardedFor, client] of [
       [0, '192.0.2.1', '127.0.0.1'],
       [1, '192.0.2.1', '192.0.2.1'],

@@ -23,7 +23,7 @@ describe('splitTarget', () => {
 });
 
 describe('resolveTarget', () => {
-  it('accepts every path with and without the base path, even if this is itself a route', () => {
+  it('accepts every path with and without the base path, even if the base path is itself a route', () => {
     for (const basePath of ['', '/garden', '/plants']) {
       for (const path of ['/plants', '/plants/7', '/openapi.json']) {
         const expected = { ...resolveTarget(path, '') };
@@ -45,7 +45,7 @@ describe('routes', () => {
     }
   });
 
-  it('respond with 405 and Allow to a method that a path does not support, even without a token', async (t) => {
+  it('respond with 405 and Allow to unsupported methods, even without a token', async (t) => {
     const service = await startService(t);
     for (const [path, allow] of [
       ['/plants', 'GET, POST, HEAD, OPTIONS'],
@@ -61,7 +61,7 @@ describe('routes', () => {
     }
   });
 
-  it('accept the absolute form of a target, and require a token', async (t) => {
+  it('accept targets in absolute form, and still require a token', async (t) => {
     const { port } = await startService(t);
     const send = async (start: string): Promise<ReturnType<typeof parseRawAnswer>> =>
       parseRawAnswer(await exchange(t, port, `${start}\r\nConnection: close\r\n\r\n`));
@@ -74,7 +74,7 @@ describe('routes', () => {
 });
 
 describeOnBothFronts('basePath', (start) => {
-  it('is the prefix of Link and of the server URL, whether or not requests arrive with it', async (t) => {
+  it('is the prefix in Link and in the server URL, whether or not the request path contains it', async (t) => {
     const service = await start(t, { basePath: '/garden' });
     await createPlants(service.store, 2);
     const headers = { authorization: 'Bearer ada' };

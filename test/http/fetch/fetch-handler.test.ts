@@ -7,7 +7,7 @@ import { createPlants } from '../../support/stored-plants.ts';
 import { createHandler, newRequest } from './requests.ts';
 
 describe('createFetchHandler', () => {
-  it('publishes the message of a list when it has been consumed or canceled, and of other responses at once', async (t) => {
+  it('publishes list messages on consumption or cancellation, and other messages immediately', async (t) => {
     const { handler, store } = createHandler(t, { trustedProxies: 1 });
     await createPlants(store, 1001);
     const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
@@ -26,7 +26,7 @@ describe('createFetchHandler', () => {
     assert.deepEqual([requestId, client, bytes], ['a', '192.0.2.1', undefined]);
   });
 
-  it('sends the headers that the node:http front sends', async (t) => {
+  it('returns the same headers as the node:http listener', async (t) => {
     const node = await startService(t);
     const { handler, store } = createHandler(t);
     for (const each of [node.store, store]) await createPlants(each, 1001);
@@ -62,7 +62,7 @@ describe('createFetchHandler', () => {
     }
   });
 
-  it('rejects an argument that is not a Request with a TypeError', async (t) => {
+  it('rejects with a TypeError if its argument is not a Request', async (t) => {
     const { handler, faults } = createHandler(t);
     const event = { request: newRequest('GET', '/plants'), url: new URL('http://x/plants') };
     for (const value of [event, undefined, null, '/plants', new URL('http://x/plants'), { url: '/plants' }]) {

@@ -9,7 +9,7 @@ const fern = '{"id":1,"name":"Fern"}';
 function openBody(): {
   readonly stream: ReadableStream<unknown>;
   readonly controller: ReadableStreamDefaultController<unknown>;
-  /** The reasons for which the stream was canceled. */
+  /** The reasons that were given for canceling the stream. */
   readonly canceled: unknown[];
 } {
   let controller: ReadableStreamDefaultController<unknown> | undefined;
@@ -32,7 +32,7 @@ const errorOf = async (response: Response): Promise<unknown[]> => [
 ];
 
 describe('fetch request body', () => {
-  it('is not accessed if the request is refused without it, or if the method is DELETE', async (t) => {
+  it('is not accessed if the header is enough to refuse the request, or if the method is DELETE', async (t) => {
     const { handler } = createHandler(t, { maxBodyBytes: 100 });
     for (const [method, target, token, expected] of [
       ['POST', '/plants', 'unknown', [401, 40102]],
@@ -52,7 +52,7 @@ describe('fetch request body', () => {
     }
   });
 
-  it('is counted if Content-Length is not a number', async (t) => {
+  it('is limited by its actual size if Content-Length is not a number', async (t) => {
     const { handler } = createHandler(t, { maxBodyBytes: 100 });
     for (const [id, length] of ['x', '', '-1', '1e9'].entries()) {
       const headers = { 'content-length': length };
@@ -76,11 +76,11 @@ describe('fetch request body', () => {
     });
     assert.deepEqual(await errorOf(await handler(newPost(endless))), [400, 40008]);
     assert.equal(cancels, 1);
-    // 64 KiB, one more chunk, and one that the stream reads ahead.
+    // Four chunks are 64 KiB. The fifth exceeds the limit, and the stream reads a sixth ahead.
     assert.ok(pulls <= 6, `${pulls} chunks were read`);
   });
 
-  it('causes 500 and a TypeError that says what to do if it was already read or is being read', async (t) => {
+  it('causes a 500 response and a helpful TypeError if it was already read or is being read', async (t) => {
     const { handler, store, faults } = createHandler(t);
     const [used, locked] = [newPost(fern), newPost(fern)];
     await used.json();
@@ -99,7 +99,7 @@ describe('fetch request body', () => {
     assert.deepEqual(await store.listPlants('ada'), []);
   });
 
-  it('causes 500 and a TypeError if its chunks are not bytes', async (t) => {
+  it('causes a 500 response and a TypeError if its chunks are not bytes', async (t) => {
     const { handler, faults } = createHandler(t);
     const body = openBody();
     body.controller.enqueue(fern);
@@ -109,8 +109,8 @@ describe('fetch request body', () => {
   });
 });
 
-describe('a client that disconnects while its fetch request is read', () => {
-  it('leaves nothing behind if the stream fails', async (t) => {
+describe('a fetch request whose client disconnects', () => {
+  it('has no effect if its body stream fails', async (t) => {
     const { handler, store, faults } = createHandler(t);
     const body = openBody();
     const response = handler(newPost(body.stream as ReadableStream));
@@ -120,7 +120,7 @@ describe('a client that disconnects while its fetch request is read', () => {
     assert.deepEqual([await store.listPlants('ada'), faults], [[], []]);
   });
 
-  it('leaves nothing behind if the signal is aborted, even if the body is complete or never ends', async (t) => {
+  it('has no effect if its signal is aborted, whether its body is complete or endless', async (t) => {
     const { handler, store, faults } = createHandler(t);
     const complete = newPost(fern, { signal: AbortSignal.abort() });
     assert.deepEqual(await errorOf(await handler(complete)), [400, 40009]);

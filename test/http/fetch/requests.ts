@@ -8,7 +8,7 @@ import type { HasAfter } from '../../support/temporary-folder.ts';
 /** A fetch handler, its store, and the errors that were reported to `onError`. */
 export type Created = Pick<AnyService, 'store' | 'faults'> & { readonly handler: AnyService['send'] };
 
-/** Creates a fetch handler over a storage, without a cache. */
+/** Creates a fetch handler for a storage, with the cache disabled. */
 export function createHandler(
   t: HasAfter,
   options: Partial<ServiceOptions> = {},
@@ -24,7 +24,7 @@ export function newRequest(method: string, target: string, init: RequestInit = {
   return new Request(`http://plants.test${target}`, { method, ...init });
 }
 
-/** Creates a request of ada to create a plant. If the body is a stream, `init` does not need `duplex`. */
+/** Creates a request with which ada creates a plant. `init` does not need `duplex`, even if the body is a stream. */
 export function newPost(body: RequestInit['body'], init: RequestInit = {}): Request {
   return newRequest('POST', '/plants', {
     body: body ?? null,

@@ -9,11 +9,11 @@ import type { Created } from './requests.ts';
 
 const headers = { authorization: 'Bearer ada' };
 
-/** Creates a request of ada for a list. */
+/** Creates a list request from ada. */
 const newList = (target = '/plants', init: RequestInit = {}): Request =>
   newRequest('GET', target, { headers, ...init });
 
-/** A handler with one permit, whose storage counts its reads. Ada has five pages of 1000 plants. */
+/** Creates a handler with one permit and a storage that counts reads. Ada has five pages of 1000 plants each. */
 async function createCounting(
   t: HasAfter,
 ): Promise<Created & { readonly reads: { count: number; beforeEach: () => Promise<void> } }> {
@@ -40,7 +40,7 @@ async function someTurns(): Promise<void> {
 }
 
 describe('the stream of a long list', () => {
-  it('reads a page when its reader requests it', async (t) => {
+  it('reads each page only when the consumer requests it', async (t) => {
     const { handler, reads } = await createCounting(t);
     const reader = readerOf(await handler(newList()));
     await someTurns();
@@ -53,7 +53,7 @@ describe('the stream of a long list', () => {
     await reader.cancel();
   });
 
-  it('reads no further page after its reader has canceled it', async (t) => {
+  it('reads no further pages after the consumer has canceled it', async (t) => {
     const { handler, reads, faults } = await createCounting(t);
     for (const pages of [0, 1, 2]) {
       const reader = readerOf(await handler(newList()));
@@ -71,7 +71,7 @@ describe('the stream of a long list', () => {
     ['while another page is being read', 2],
     ['between two pages', undefined],
   ] as const) {
-    it(`fails if the signal is aborted ${when}, and reads no further page`, async (t) => {
+    it(`fails without reading further pages if the signal is aborted ${when}`, async (t) => {
       const { handler, reads, faults } = await createCounting(t);
       const client = new AbortController();
       reads.beforeEach = async () => {
@@ -111,7 +111,7 @@ describe('the stream of a long list', () => {
     assert.deepEqual(faults, []);
   });
 
-  it('is not created if the signal is aborted while the end of the list is being found', async (t) => {
+  it('is not created if the signal is aborted while the handler is finding the end of the list', async (t) => {
     const { handler, reads, faults } = await createCounting(t);
     const client = new AbortController();
     reads.beforeEach = () => {

@@ -5,7 +5,7 @@ import { hasProgram } from '../../support/system-fault.ts';
 import { evalArgs, runSuccessfully } from '../../support/run-program.ts';
 import { sourceUrl } from '../../support/sources.ts';
 
-/** Returns the default of `maxConnections` in a process that may open this many files. */
+/** Returns the default value of `maxConnections` in a process that can open this many files. */
 async function defaultUnder(maxOpenFiles: number): Promise<number> {
   const code = `
     const { MemoryStorage, PlantStore } = await import('${sourceUrl('index.ts')}');
@@ -17,7 +17,7 @@ async function defaultUnder(maxOpenFiles: number): Promise<number> {
 }
 
 describe('connectionLimit', () => {
-  it('reserves 64 files for the rest of the process, and returns 8 to 10,000', () => {
+  it('reserves 64 files for the rest of the process, and returns a number from 8 to 10,000', () => {
     const expected: [number, number][] = [
       [Infinity, 10_000],
       [1_048_576, 10_000],
@@ -30,7 +30,7 @@ describe('connectionLimit', () => {
     for (const [files, connections] of expected) assert.equal(connectionLimit(files), connections, String(files));
   });
 
-  it("is the default of a server's maxConnections", async (t) => {
+  it("returns the default value of a server's maxConnections", async (t) => {
     if (!hasProgram(t, 'prlimit')) return;
     assert.deepEqual(await Promise.all([64, 1024, 20_000].map(defaultUnder)), [8, 960, 10_000]);
   });

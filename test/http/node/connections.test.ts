@@ -16,19 +16,19 @@ import { authenticateByName } from '../../support/service.ts';
 import { createPlants } from '../../support/stored-plants.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
-/** A service whose evicted connections are counted. */
+/** A service whose evicted connections are recorded. */
 interface Watched {
   readonly server: Server;
   readonly port: number;
   /** The connections in the order in which they were accepted. */
   readonly accepted: Socket[];
-  /** The indexes of the connections that were evicted, in this order. */
+  /** The indexes of the evicted connections in `accepted`, in the order of eviction. */
   readonly evicted: number[];
   /** Returns the number of connections that node:http has refused. */
   readonly drops: () => number;
 }
 
-/** Starts a service with the page of `serve --docs`, in which ada has 120 MB of plants if `hasPlants` is true. */
+/** Starts a service with the web page of `serve --docs`. If `hasPlants` is true, ada has 120 MB of plants. */
 async function start(t: HasAfter, maxConnections: number | undefined, hasPlants = false): Promise<Watched> {
   const store = new PlantStore({ storage: new MemoryStorage() });
   t.after(() => store.close());
@@ -45,7 +45,7 @@ async function start(t: HasAfter, maxConnections: number | undefined, hasPlants 
   return { server, port: await listen(t, server), accepted, evicted, drops: () => drops };
 }
 
-/** Replaces `performance.now` by a clock that the test sets. */
+/** Replaces `performance.now` with a clock that the test sets. */
 function mockClock(t: TestContext): { nowMs: number } {
   const clock = { nowMs: 0 };
   t.mock.method(performance, 'now', () => clock.nowMs);
@@ -66,7 +66,7 @@ async function finishOne(t: HasAfter, port: number): Promise<RawConnection> {
   return connection;
 }
 
-/** Opens a connection, sends text, and reads nothing. Waits until the server makes no more progress. */
+/** Opens a connection and sends text without reading anything. Waits until the server makes no more progress. */
 async function stall(t: HasAfter, { port, accepted }: Watched, text: string): Promise<RawConnection> {
   const connection = await RawConnection.open(t, port);
   connection.socket.pause();
@@ -76,7 +76,7 @@ async function stall(t: HasAfter, { port, accepted }: Watched, text: string): Pr
   return connection;
 }
 
-/** Waits until the server writes nothing more to a connection. */
+/** Waits until the server stops writing to a connection. */
 async function untilStill(socket: Socket | undefined): Promise<void> {
   for (let before = -1; before !== socket?.bytesWritten;) {
     before = socket?.bytesWritten ?? NaN;
@@ -84,8 +84,8 @@ async function untilStill(socket: Socket | undefined): Promise<void> {
   }
 }
 
-describe('connections, when more than 95 % of maxConnections are open', () => {
-  // Neither the list nor 30 copies of the file fit in the socket buffers.
+describe('connections when more than 95% of maxConnections are open', () => {
+  // The list and the 30 copies of the file are too large for the socket buffers.
   const kinds: [string, string, boolean][] = [
     ['a client that has sent nothing', '', false],
     ['an idle client', '', true],
@@ -96,7 +96,7 @@ describe('connections, when more than 95 % of maxConnections are open', () => {
     ['a file of --docs that the client does not read', get('/docs/swagger-ui-bundle.js').repeat(30), false],
   ];
   for (const [kind, text, isLater] of kinds) {
-    it(`are evicted after a second, the one without progress for longest first: ${kind}`, async (t) => {
+    it(`are evicted after a second without progress, the least recently active first: ${kind}`, async (t) => {
       const service = await start(t, 4, text === listRequest);
       const { port, evicted } = service;
       const clock = mockClock(t);
@@ -110,7 +110,7 @@ describe('connections, when more than 95 % of maxConnections are open', () => {
       clock.nowMs = 100;
       const second = await open();
       clock.nowMs = 1099;
-      // Three connections leave enough room.
+      // With three connections, no eviction is necessary.
       await finishOne(t, port);
       assert.deepEqual(evicted, []);
       await finishOne(t, port);
@@ -126,13 +126,13 @@ describe('connections, when more than 95 % of maxConnections are open', () => {
     });
   }
 
-  it('are not evicted within a second after they have made progress', async (t) => {
+  it('are not evicted within a second of making progress', async (t) => {
     const { port, evicted, drops } = await start(t, 4);
     const clock = mockClock(t);
     const open = [await finishOne(t, port), await finishOne(t, port), await finishOne(t, port)];
     for (let round = 0; round < 3; round++) {
       clock.nowMs += 999;
-      // The fourth connection causes an eviction if that is possible.
+      // The fourth connection causes an eviction if any connection can be evicted.
       (await finishOne(t, port)).socket.resetAndDestroy();
       assert.deepEqual([evicted, drops()], [[], 0]);
       for (const connection of open) await finish(connection);
@@ -162,7 +162,7 @@ describe('connections, when more than 95 % of maxConnections are open', () => {
     assert.ok(evicted.includes(0), 'it is evicted after its client has stopped reading');
   });
 
-  it('are evicted a second later if all of them have made progress', async (t) => {
+  it('are evicted a second later if all of them have just made progress', async (t) => {
     const { port, evicted } = await start(t, 4);
     for (let n = 0; n < 4; n++) await finishOne(t, port);
     assert.deepEqual(evicted, []);
@@ -186,9 +186,9 @@ describe('connections, when more than 95 % of maxConnections are open', () => {
   });
 });
 
-describe('connections, when few are open', () => {
+describe('connections when few are open', () => {
   for (const maxConnections of [21, Infinity, undefined]) {
-    it(`are not evicted: maxConnections is ${maxConnections}`, async (t) => {
+    it(`are not evicted if maxConnections is ${maxConnections}`, async (t) => {
       const { port, evicted } = await start(t, maxConnections);
       const clock = mockClock(t);
       for (let n = 0; n < 18; n++) await finishOne(t, port);

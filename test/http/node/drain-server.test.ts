@@ -23,9 +23,9 @@ describe('drainServer', () => {
     },
   };
   for (const [which, start] of Object.entries(servers)) {
-    it(`closes incomplete requests of a server ${which} after graceMs`, { timeout: 20_000 }, async (t) => {
+    it(`ends incomplete requests to a server ${which} after graceMs`, { timeout: 20_000 }, async (t) => {
       const service = await start(t);
-      // So that only drainServer closes the connections.
+      // With these settings, only drainServer closes the connections.
       Object.assign(service.server, { timeout: 0, requestTimeout: 0 });
       const idle = await RawConnection.open(t, service.port, listRequest);
       await idle.until(/\[\]$/);
@@ -59,7 +59,7 @@ describe('drainServer', () => {
     assert.deepEqual(await service.store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
   });
 
-  it('responds to a request that has been sent, but not read, when draining begins', async (t) => {
+  it('responds to a request that has been sent but not read when draining begins', async (t) => {
     const service = await startService(t);
     const idle = await RawConnection.open(t, service.port, listRequest);
     await idle.until(/\[\]$/);
@@ -80,9 +80,9 @@ describe('drainServer', () => {
     await drained;
   });
 
-  it('closes a connection when its list is complete', async (t) => {
+  it('closes a connection when the whole list has been sent', async (t) => {
     const service = await startService(t);
-    // So that only drainServer closes the connection.
+    // With this setting, only drainServer closes the connection.
     service.server.keepAliveTimeout = 0;
     await createPlants(service.store, 5000, 'x'.repeat(5000));
     const { connection, response } = await begin(t, service, listRequest, { isPaused: true });

@@ -10,7 +10,9 @@ import { describe, it } from 'node:test';
 import { listen } from '../../support/listen.ts';
 import { createListener } from '../../support/service.ts';
 
-/** A listener that node:http2 also accepts, although its request and response types differ from those of node:http. */
+/**
+ * The listener's type is also valid for node:http2, whose request and response types differ from those of node:http.
+ */
 interface Http2Service {
   readonly listener: RequestListener & NonNullable<Parameters<typeof createServer>[1]>;
   readonly faults: unknown[];
@@ -30,7 +32,7 @@ async function request(session: ClientHttp2Session, method: string): Promise<[st
   return [headers[':status'], await json(stream)];
 }
 
-describe('createRequestListener on a server of node:http2', () => {
+describe('createRequestListener on a node:http2 server', () => {
   it('rejects every request with a message that names HTTP/1.1, and reports what to change', async (t) => {
     const { listener, faults } = createListener(t) as unknown as Http2Service;
     const session = connect(`http://127.0.0.1:${await listen(t, createServer(listener))}`);
@@ -42,7 +44,7 @@ describe('createRequestListener on a server of node:http2', () => {
     assert.match(String(faults), /^Error: createRequestListener supports HTTP\/1\.1 only: .*node:http or node:https/);
   });
 
-  it('serves the HTTP/1.1 requests of a secure server that has allowHTTP1', async (t) => {
+  it('serves HTTP/1.1 requests on a secure server with allowHTTP1', async (t) => {
     const { listener, faults } = createListener(t) as unknown as Http2Service;
     const server = createSecureServer({ ...tls, allowHTTP1: true, pskCallback: () => sharedKey.psk }, listener);
     const port = await listen(t, server);

@@ -52,7 +52,7 @@ describe('pipelined requests', () => {
     assert.deepEqual([answers[20]?.json, answers.at(-1)?.json], [names, names.toSpliced(8, 1)]);
   });
 
-  it('take effect in the order of the connection, even if the application calls the listener in another order', async (t) => {
+  it('take effect in order of arrival, even if the application calls the listener in another order', async (t) => {
     const { listener } = createListener(t);
     const delays = [30, 1, 15];
     const server = createServer((request, response) => {
@@ -65,7 +65,7 @@ describe('pipelined requests', () => {
     assert.deepEqual(answers.at(-1)?.json, [{ name: 'plant 1' }, { name: 'plant 2' }]);
   });
 
-  it('are not handled after a request that closes the connection', async (t) => {
+  it('are not handled if an earlier request closes the connection', async (t) => {
     const lastOnes = [
       [lastList, 200],
       ['GET /plants HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n', 400],
@@ -83,7 +83,7 @@ describe('pipelined requests', () => {
     }
   });
 
-  it('are not read from the connection while they wait, except for one read', async (t) => {
+  it('pause the connection while they wait, after at most one more read', async (t) => {
     const service = await startHeldService(t);
     const [connection, socket] = await openAccepted(t, service);
     // Some bodies arrive in two reads. node:http resumes the connection while such a body is incomplete.
@@ -116,7 +116,7 @@ describe('pipelined requests', () => {
     assert.deepEqual(faults, []);
   });
 
-  it('all get responses from a draining server, the last with Connection: close', async (t) => {
+  it('all receive responses from a draining server, and the last response has Connection: close', async (t) => {
     const { server, port, release, committing } = await startHeldService(t);
     const connection = await RawConnection.open(t, port, createRequest(1) + createRequest(2) + listRequest);
     await committing;
@@ -129,7 +129,7 @@ describe('pipelined requests', () => {
   });
 });
 
-/** Starts a server whose responses are sent when the test ends them, and on which up to 10 requests may wait. */
+/** Starts a server on which up to 10 requests can wait. The test ends the responses. */
 async function startHeld(t: HasAfter): Promise<{ port: number; begun: ServerResponse[]; sockets: Socket[] }> {
   const begun: ServerResponse[] = [];
   const sockets: Socket[] = [];
@@ -158,10 +158,10 @@ async function endResponses(begun: ServerResponse[], connection: RawConnection, 
 }
 
 describe('pipelined requests that wait', () => {
-  it('may be half of the maximum on one connection; a connection that exceeds its share is closed', async (t) => {
+  it('occupy at most half of the maximum on one connection, which is closed if it exceeds its share', async (t) => {
     const { port, begun, sockets } = await startHeld(t);
     const first = await pipeline(t, port, begun, 1 + 5);
-    // Five more requests may wait: at most three of a second connection, and then one of a third.
+    // Five more requests can wait: at most three on a second connection, and then one on a third.
     const second = await pipeline(t, port, begun, 1 + 3);
     const third = await pipeline(t, port, begun, 1 + 1);
     const fourth = await pipeline(t, port, begun, 1 + 2);
@@ -176,7 +176,7 @@ describe('pipelined requests that wait', () => {
     );
   });
 
-  it('are no longer counted when they have begun, or when their connection is closed', async (t) => {
+  it('are no longer counted after they have begun or their connection has been closed', async (t) => {
     const { port, begun, sockets } = await startHeld(t);
     for (let n = 0; n < 3; n++) {
       const tooMany = await pipeline(t, port, begun, 1 + 6);
@@ -192,14 +192,14 @@ describe('pipelined requests that wait', () => {
     }
   });
 
-  it('begin in separate event loop iterations, even if earlier responses end at once', async () => {
+  it('begin in separate event loop iterations, even if earlier responses end immediately', async () => {
     const socket = new Socket();
     const responses = Array.from({ length: 3 }, () => new ServerResponse(new IncomingMessage(socket)));
     let begun = 0;
     const listener = inOrder((_, response) => {
       begun++;
       response.destroy();
-      // As node:http does when a response has been sent.
+      // When a response has been sent, node:http assigns the socket to the next response.
       responses[begun]?.assignSocket(new Socket());
     }, 10);
     responses[0]?.assignSocket(new Socket());
@@ -219,7 +219,7 @@ describe('input after pipelined requests', { concurrency: true }, () => {
     ['a header that times out', 'GET /pla', 408],
     ['a body that times out', post('{"id":3', 100), 408],
   ] as const) {
-    it(`does not affect their responses: ${name}`, async (t) => {
+    it(`does not affect the responses to these requests: ${name}`, async (t) => {
       const start = status === 408 ? startImpatientService : startService;
       const { storage, release, committing } = heldStorage();
       const { server, store, port, faults } = await start(t, { storage });
@@ -236,13 +236,13 @@ describe('input after pipelined requests', { concurrency: true }, () => {
     });
   }
 
-  it('causes no 408 if the requests are complete or the server has not read them', async (t) => {
+  it('causes no 408 response if it consists of complete or unread requests', async (t) => {
     const { storage, release, committing } = heldStorage();
     const { port } = await startImpatientService(t, { storage });
     const connection = await RawConnection.open(t, port, createRequest(1) + listRequest);
     await committing;
     connection.send(createRequest(2) + lastList);
-    // Longer than the interval in which node:http checks for timeouts.
+    // This is longer than the interval at which node:http checks for timeouts.
     await sleep(1200);
     release();
     const answers = parseRawAnswers(await connection.untilClosed());

@@ -18,7 +18,7 @@ import { createPlants } from '../../support/stored-plants.ts';
 /** Sends a request that needs a permit, but not the storage. */
 const listNothing = ({ call }: Service): Promise<Answered> => call('GET', '/plants?limit=0', { token: 'bob' });
 
-describe('a request that is refused because no permit is free', () => {
+describe('a request for which no permit is free', () => {
   it('is refused before its body is read', async (t) => {
     const { port, release, committing } = await startHeldService(t, { maxInFlight: 1 });
     await RawConnection.open(t, port, createRequest(1));
@@ -34,9 +34,9 @@ describe('a request that is refused because no permit is free', () => {
 });
 
 describe('the permit of a request', { concurrency: true }, () => {
-  it('is not held while the request waits for earlier requests of its connection', async (t) => {
+  it('is not held while the request waits for earlier requests on its connection', async (t) => {
     const service = await startHeldService(t, { maxInFlight: 3 });
-    // Ada may hold two permits.
+    // Ada can hold two permits.
     const creates = [1, 2, 3].map(createRequest).join('');
     const connection = await RawConnection.open(t, service.port, creates);
     await service.committing;
@@ -45,13 +45,13 @@ describe('the permit of a request', { concurrency: true }, () => {
     await connection.until(/plant 3/);
   });
 
-  it('is held while the response is not read, until the timeout of the server closes the connection', async (t) => {
+  it("is held while the response is not read, until the server's timeout closes the connection", async (t) => {
     const service = await startService(t, { maxInFlight: 1 });
-    // 40 MB, which the socket buffers cannot hold.
+    // The plants take 40 MB, which the socket buffers cannot hold.
     await createPlants(service.store, 4000, 'x'.repeat(10_000));
     const { response } = await begin(t, service, listRequest, { isPaused: true });
     await eventuallyEqual(() => response.headersSent, true);
-    // The timeout of the server, but shorter.
+    // This shortens the server's timeout.
     response.socket?.setTimeout(300);
     assert.equal((await listNothing(service)).status, 503);
     await eventuallyEqual(async () => (await listNothing(service)).status, 200);

@@ -36,8 +36,8 @@ const ask = (text: string): string => text.replace('Host: x', 'Host: x\r\nExpect
 const askToCreate = ask(post('', ivy.length));
 
 /**
- * What a client sends, and whether it then ends its side of the connection or waits for a timeout. `outcomes` are the
- * responses: the integer of an Error body, or else the status. `rest` is sent after the first response.
+ * What a client sends, and what the client does next. `outcomes` contains one number for each response: the integer of
+ * the Error body, or the status if there is no Error body. `rest` is sent after the first response.
  */
 const exchanges: [
   what: string,
@@ -86,7 +86,7 @@ const exchanges: [
   ['another expectation, which is ignored', get('/plants', 'Expect: x\r\nConnection: close\r\n'), 'waits', [200]],
 ];
 
-/** Asserts that the OpenAPI document describes the response if the request was malformed, too large or too slow. */
+/** If a request was malformed, too large or too slow, asserts that the OpenAPI document describes the response. */
 function assertEarlyErrorDescribed({ status, head: headers, json, error = 0 }: RawAnswer): void {
   if (![40009, 40800, 43100].includes(error)) return;
   const pairs = headers
@@ -96,7 +96,7 @@ function assertEarlyErrorDescribed({ status, head: headers, json, error = 0 }: R
   assertDescribed('GET', '/plants', { status, headers: new Headers(pairs), text: JSON.stringify(json) });
 }
 
-describe('a connection gets its responses, is closed, and leaves nothing behind', { concurrency: true }, () => {
+describe('a connection receives its responses, is closed, and releases its permit', { concurrency: true }, () => {
   for (const [what, text, then, outcomes, rest] of exchanges) {
     it(`after ${what}`, async (t) => {
       const start = then === 'times out' ? startImpatientService : startService;
@@ -131,12 +131,12 @@ describe('the response to a request that the server does not read completely', (
     ['CONNECT', connectRequest, 404],
   ];
   for (const [name, text, status] of refused) {
-    it(`reaches a client that sends the whole request before it reads: ${name}`, async (t) => {
+    it(`reaches a client that sends the whole request before reading the response: ${name}`, async (t) => {
       const [connection, socket] = await openAccepted(t, await startService(t));
       connection.socket.pause();
       connection.send(text + 'x'.repeat(65_536));
       await eventuallyEqual(() => socket.writableEnded, true);
-      // This arrives after the response was sent.
+      // This data arrives after the response has been sent.
       connection.send('x'.repeat(1_000_000));
       await sleep(20);
       connection.socket.resume();
@@ -146,7 +146,7 @@ describe('the response to a request that the server does not read completely', (
     });
   }
 
-  it('does not keep the connection of a client that never closes it', async (t) => {
+  it('does not keep the connection open if the client never closes its side', async (t) => {
     const { server, port } = await startService(t);
     const accepted = once(server, 'connection') as Promise<[Socket]>;
     const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).resume();
@@ -161,10 +161,10 @@ describe('the response to a request that the server does not read completely', (
   });
 });
 
-describe('a list whose response has begun before the rest of its request turns out not to be HTTP', () => {
-  it('gets no second response', async (t) => {
+describe('a list request whose body turns out to be malformed after the response has begun', () => {
+  it('receives no second response', async (t) => {
     const service = await startService(t);
-    // 20 MB, which the socket buffers cannot hold.
+    // The plants take 20 MB, which the socket buffers cannot hold.
     await createPlants(service.store, 2000, 'x'.repeat(10_000));
     const { connection, response } = await begin(t, service, listWithBody, { isPaused: true });
     await eventuallyEqual(() => response.headersSent, true);
@@ -177,7 +177,7 @@ describe('a list whose response has begun before the rest of its request turns o
 });
 
 describe('a client that ends its side of the connection', () => {
-  it('gets the response to a request that is in progress', async (t) => {
+  it('receives the response to a request that is in progress', async (t) => {
     const caller = Promise.withResolvers<{ user: string }>();
     const service = await startService(t, { authenticate: () => caller.promise });
     const [connection, socket] = await openAccepted(t, service);
@@ -191,7 +191,7 @@ describe('a client that ends its side of the connection', () => {
 });
 
 describe('Expect: 100-continue', () => {
-  it('gets 100 Continue before the body is read, after the response to an earlier request', async (t) => {
+  it('causes 100 Continue after the response to an earlier request and before the body is read', async (t) => {
     const { port } = await startService(t);
     const connection = await RawConnection.open(t, port, listRequest + askToCreate);
     await connection.until(/^HTTP\/1\.1 200 OK[^]*\[\]HTTP\/1\.1 100 Continue\r\n\r\n$/);
@@ -199,7 +199,7 @@ describe('Expect: 100-continue', () => {
     assert.match(await connection.until(/\}$/), /100 Continue\r\n\r\nHTTP\/1\.1 200 OK/);
   });
 
-  it('gets 100 Continue even if the body was sent with it, because node:http would close the connection', async (t) => {
+  it('causes 100 Continue even if the body has been sent, so that node:http keeps the connection open', async (t) => {
     const { port } = await startService(t);
     const received = (await RawConnection.open(t, port, ask(post(ivy)))).until(/\}$/);
     assert.match(await received, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP[^]*\r\nConnection: keep-alive\r\n/);
@@ -227,7 +227,7 @@ describe('CONNECT', () => {
     });
   }
 
-  it('closes the connection if the response to an earlier request is pending', async (t) => {
+  it('closes the connection if the response to an earlier request is still pending', async (t) => {
     const { server, store, port, faults, release, committing } = await startHeldService(t);
     const connection = await RawConnection.open(t, port, createRequest(1));
     await committing;

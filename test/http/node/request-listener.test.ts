@@ -25,7 +25,7 @@ async function assertError(response: Response, status: number, error: number): P
 /** Serves a listener. Returns the base URL. */
 const serve = (t: HasAfter, listener: RequestListener): Promise<string> => listenUrl(t, createServer(listener));
 
-/** The ways to mount a listener: the option `basePath`, the path of the service, the prefix of Link, and the app. */
+/** Ways to mount a listener: the `basePath` option, the service's path, the prefix in `Link`, and the app. */
 const mounts: Record<
   string,
   [basePath: string, path: string, prefix: string, mount: (listener: ServiceListener) => RequestListener]
@@ -58,7 +58,7 @@ const mounts: Record<
 
 describe('createRequestListener', () => {
   for (const [where, [basePath, path, prefix, mount]] of Object.entries(mounts)) {
-    it(`serves plants ${where}, and adds the prefix to Link and to the OpenAPI document`, async (t) => {
+    it(`serves plants ${where}, and adds the prefix to Link and the OpenAPI document`, async (t) => {
       const { listener, faults } = createListener(t, { basePath });
       const base = (await serve(t, mount(listener))) + path;
       for (const id of [1, 2]) {
@@ -91,7 +91,7 @@ describe('createRequestListener in an Express app', () => {
     assert.equal((await fetch(`${await serve(t, app)}/garden/plants`)).status, 200);
   });
 
-  it('reads the whole body after a middleware that defers the request', async (t) => {
+  it('reads the whole body if a middleware has deferred the request', async (t) => {
     const { listener } = createListener(t);
     const defer: express.RequestHandler = (_request, _response, next) => {
       setImmediate(() => {
@@ -103,7 +103,7 @@ describe('createRequestListener in an Express app', () => {
     assert.deepEqual(await (await post(`${url}/garden/plants`, { id: 1, name })).json(), { name });
   });
 
-  it('responds with 500 after a body parser, and tells onError what to change', async (t) => {
+  it('responds with 500 if it is mounted after a body parser, and tells onError what to change', async (t) => {
     const { listener, faults } = createListener(t);
     const url = await serve(t, express().use(express.json()).use('/garden', listener));
     await assertError(await post(`${url}/garden/plants`, { id: 1, name: 'Fern' }), 500, 50000);
@@ -113,7 +113,7 @@ describe('createRequestListener in an Express app', () => {
     assert.deepEqual(await list.json(), [], 'the plant was not created, and requests without a body still work');
   });
 
-  it('passes paths that the service does not have to the next middleware, with their body', async (t) => {
+  it('passes requests for unknown paths, with their bodies, to the next middleware', async (t) => {
     const { listener, faults } = createListener(t);
     for (const [app, base] of [
       [express().use(listener), ''],
@@ -134,7 +134,7 @@ describe('createRequestListener in an Express app', () => {
     assert.deepEqual(faults, []);
   });
 
-  it('responds with 404 to paths that the service does not have if it is called without next', async (t) => {
+  it('responds with 404 to requests for unknown paths if it is called without next', async (t) => {
     const { listener } = createListener(t);
     const app = express().use('/garden', (request, response) => {
       listener(request, response);

@@ -30,7 +30,7 @@ async function startWithLongList(
 }
 
 describe('a long list', () => {
-  it('waits for a client that does not read, and is not read further when the client disconnects', async (t) => {
+  it('waits for a client that does not read, and stops when the client disconnects', async (t) => {
     const { service, reads } = await startWithLongList(t);
     const { connection, response } = await begin(t, service, listRequest, { isPaused: true });
     for (let seen = -1; reads.count === 0 || seen !== reads.count;) {
@@ -46,7 +46,7 @@ describe('a long list', () => {
     assert.deepEqual([reads.count, service.faults], [before, []]);
   });
 
-  it('is read once for HEAD, and not further if the client disconnects while a page is being read', async (t) => {
+  it('is read only once for HEAD, and no further if the client disconnects during a read', async (t) => {
     const [third, resumed] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
     const { service, reads } = await startWithLongList(t, (read) => {
       if (read !== 3) return undefined;
@@ -68,10 +68,10 @@ describe('a long list', () => {
 });
 
 describe('a response that a middleware has already begun', () => {
-  it('closes the connection, is reported, and returns its permit', async (t) => {
+  it('closes the connection, causes a reported error, and releases the permit', async (t) => {
     const { store, listener, faults } = createListener(t, { maxInFlight: 1 });
     await createPlants(store, 2500);
-    // For example, because its time limit has passed.
+    // For example, a middleware does this when its time limit has passed.
     const server = createServer((request, response) => {
       if (request.headers['x-late'] !== undefined) response.writeHead(503);
       listener(request, response);

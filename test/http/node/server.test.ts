@@ -48,7 +48,7 @@ describe('limits of a server', () => {
   it('are listed in docs/limits.md', async () => {
     const page = await readDocument('docs/limits.md');
     const server = createPlantServer(new PlantStore({ storage: new MemoryStorage() }), { authenticate: () => null });
-    // The default is lower if this process may open only few files.
+    // The default is lower if this process can open only a few files.
     assert.equal(server.maxConnections, connectionLimit(openFileLimit()));
     server.maxConnections = connectionLimit(Infinity);
     assert.equal(Number(/that limit minus (\d+)/.exec(page)?.[1]), 1024 - connectionLimit(1024));

@@ -82,7 +82,7 @@ describe('a malformed request', () => {
 });
 
 describe('a header with many fields', () => {
-  /** Returns a request whose header consists of `count` fields. The last fields are those in `last`. */
+  /** Returns a request with `count` header fields. The header ends with the fields in `last`. */
   const withFields = (count: number, last: string): string => {
     const first = `${head}Content-Type: application/json\r\nContent-Length: ${plant.length}\r\n`;
     const filler = count - `${first}${last}`.split('\r\n').length + 1;
@@ -96,7 +96,7 @@ describe('a header with many fields', () => {
     },
   };
   for (const [name, startServer] of Object.entries(servers)) {
-    // Otherwise, Node.js 22 and 24 drop the last fields without an error, whatever they mean.
+    // Otherwise, Node.js 22 and 24 would drop the last fields without an error, whatever these fields mean.
     it(`gets 431 and has no effect if it has more than 128 fields: ${name}`, async (t) => {
       const { port, store } = await startServer(t);
       for (const count of [129, 130, 160, 2001, 3000]) {
@@ -113,7 +113,7 @@ describe('a header with many fields', () => {
 });
 
 describe('a header that is sent twice', () => {
-  it('is refused if the two values could differ in meaning', async (t) => {
+  it('is refused if its two values could have different meanings', async (t) => {
     const { store, port } = await startService(t);
     const twice = [
       [post(plant).replace('Content-Type', 'Content-Type: text/plain\r\nContent-Type'), 400, 40007],
