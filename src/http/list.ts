@@ -91,7 +91,7 @@ async function findEnd(
  * Yields the pages of a list, up to and including the plant with the id `last`.
  *
  * @throws {Error} if the list would exceed its limit, because plants have been created in its range since its end was
- *   found. The response is then cut off. If it ended normally, the client would miss plants.
+ *   found. The response is then cut off. If the response ended normally, the client would miss plants.
  */
 async function* pagesUpTo(
   store: PlantStore,

@@ -64,8 +64,8 @@ export class TokenGrants {
   /**
    * Returns the caller that a token identifies, or `null` if the token is unknown or expired.
    *
-   * @throws {PlantStoreError} `storage_unavailable` if a changed file could not be read for 5 seconds, because the
-   *   change might revoke a token.
+   * @throws {PlantStoreError} `storage_unavailable` if a changed file could not be read for 5 seconds. The change might
+   *   revoke a token.
    */
   callerOf(token: string): Caller | null | Promise<Caller | null> {
     if (!this.#isFresh) {
