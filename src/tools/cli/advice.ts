@@ -6,8 +6,8 @@ const allowHost =
 const freeSpace = 'Free space on the disk.';
 
 /**
- * Maps error codes to advice for the user. The codes are those of Node.js, of PostgreSQL (SQLSTATE) and of this
- * package. The numbers are primary result codes of SQLite (https://www.sqlite.org/rescode.html).
+ * Maps error codes to advice for the user. The string codes are those of Node.js, PostgreSQL (SQLSTATE) and this
+ * package. The numbers are SQLite's primary result codes (https://www.sqlite.org/rescode.html).
  */
 const adviceByCode = new Map<unknown, string>([
   ['ENOTFOUND', 'Check the host name in the connection string.'],
@@ -43,14 +43,14 @@ const adviceByCode = new Map<unknown, string>([
 ]);
 
 /**
- * Returns a sentence that tells the user what to do about an error, or `undefined` if there is no advice. The advice
- * depends on the code of its cause or, if there is no advice for this code, on the code of the error. An `Error`
- * without a code comes from this package, and its message already says what to do.
+ * Returns a sentence that tells the user what to do about an error, or `undefined` if there is no advice. Advice for
+ * the code of the error's cause takes precedence over advice for the error's own code. An `Error` without a code comes
+ * from this package, and its message already says what to do.
  */
 export function adviceFor(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   if ('errcode' in error) return adviceByCode.get(Number(error.errcode) & 0xff);
-  // 28000 also means that the user does not exist. A translated message still contains the name of the file.
+  // The code 28000 can also mean that the user does not exist. Even a translated message contains the file name.
   if (error.code === '28000' && error.message.includes('pg_hba.conf')) return allowHost;
   return adviceFor(error.cause) ?? adviceByCode.get(error.code);
 }

@@ -28,8 +28,8 @@ export function suggestion(text: string, names: readonly string[]): string {
 }
 
 /**
- * Checks whether one string can be turned into another by this many edits. An edit deletes, inserts or replaces a
- * character, or swaps two neighbors.
+ * Checks whether `from` can be turned into `to` by at most `edits` edits. An edit deletes, inserts or replaces a
+ * character, or swaps two adjacent characters.
  */
 function areWithin(edits: number, from: string, to: string): boolean {
   if (from === to) return true;

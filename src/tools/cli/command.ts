@@ -24,7 +24,7 @@ type CommandLine<F extends ParseArgsOptionsConfig> = ReturnType<
  * Parses the arguments of `command` with `parseArgs` of node:util in strict mode. Accepts at most `maxPositionals`
  * positional arguments.
  *
- * @throws {UsageError} if an argument is invalid. The message suggests a similar flag or the help of the command.
+ * @throws {UsageError} if an argument is invalid. The message suggests a similar flag or the command's help.
  */
 export function parseCommandLine<const F extends ParseArgsOptionsConfig>(
   command: string,
@@ -60,7 +60,7 @@ export interface Setting {
  * Returns a setting. Uses the first of these values that is set: the value of the flag, its environment variable, the
  * hosting platform's variable, and the default.
  *
- * @throws {UsageError} if the value is empty, because this probably means that a shell variable is not set.
+ * @throws {UsageError} if the value is empty, because an empty value probably means that a shell variable is not set.
  */
 export function setting(name: SettingName, value: string | undefined): Setting {
   const source = `--${name}`;

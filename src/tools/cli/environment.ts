@@ -4,8 +4,8 @@ import { printable } from './output/printable.ts';
 const prefix = 'PLANT_STORE_';
 
 /**
- * The settings that commands read from a flag or from the environment. A setting has the options of `parseArgs`, a
- * default, and possibly a variable that hosting platforms set for the servers and databases that they run.
+ * The settings that commands read from a flag or from the environment. Each setting has its options for `parseArgs` and
+ * a default. Some settings also have a variable that hosting platforms set.
  */
 export const settings = {
   host: { type: 'string', fallback: '127.0.0.1', platform: 'HOST' },
@@ -23,12 +23,12 @@ export const settings = {
 
 export type SettingName = keyof typeof settings;
 
-/** The variables of `check`, which are not the defaults of flags with the same names. */
+/** The environment variables of `check`. They do not set the defaults of flags with the same names. */
 export const checkVariables = { tokens: 'PLANT_STORE_CHECK_TOKENS', readOnly: 'PLANT_STORE_CHECK_READ_ONLY_TOKEN' };
 
 /**
- * The names and values of the variables that Kubernetes sets for each service. For a service named `plant-store`, it
- * sets `PLANT_STORE_SERVICE_HOST`, `PLANT_STORE_PORT=tcp://10.0.0.7:80` and others:
+ * Patterns for the names and values of the variables that Kubernetes sets for each service. For a service named
+ * `plant-store`, Kubernetes sets `PLANT_STORE_SERVICE_HOST`, `PLANT_STORE_PORT=tcp://10.0.0.7:80` and others:
  * https://kubernetes.io/docs/tutorials/services/connect-applications-service/
  */
 const serviceName = /_SERVICE_(?:HOST|PORT)|_PORT_\d+_(?:TCP|UDP|SCTP)/;
@@ -49,8 +49,8 @@ export function readVariable(name: string): string | undefined {
 }
 
 /**
- * Returns a warning for each environment variable that has the prefix of Plant Store but is not one of its variables.
- * Otherwise, a mistyped name would be silently ignored. `command` is the command that runs.
+ * Returns a warning for each environment variable that has Plant Store's prefix but an unknown name. Without the
+ * warning, a mistyped name would be silently ignored. `command` is the name of the running command.
  */
 export function variableWarnings(command: string): string[] {
   const known = [...Object.keys(settings).map(variableOf), ...Object.values(checkVariables)];

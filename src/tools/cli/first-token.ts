@@ -7,14 +7,14 @@ import { issueToken } from '../../tokens/issue.ts';
 export interface FirstToken {
   /** A message that contains the token itself or the path of the file with the token. */
   readonly text: string;
-  /** A POSIX shell command that lists the plants at a URL with the token. */
+  /** Returns a POSIX shell command that uses the token to list the plants at a URL. */
   readonly curl: (url: string) => string;
 }
 
 /**
- * Prepares the first token, for the user `me`, which the server issues if it starts without a tokens file. `tokens` is
- * the path of the tokens file. Returns a function that issues the token. The token is printed on the terminal. If
- * standard output is not a terminal, the output may be saved in a log, so the token is written to a file instead.
+ * Prepares the first token. The server issues this token to the user `me` if it starts without a tokens file. `tokens`
+ * is the path of the tokens file. Returns a function that issues the token. If standard output is a terminal, the token
+ * is printed. Otherwise, the output might be saved in a log, so the token is written to a file instead.
  *
  * @throws {Error} if the folder of the tokens file does not exist, or if the file for the first token already exists.
  *   An existing file is never overwritten.
@@ -35,7 +35,7 @@ export function prepareFirstToken(tokens: string): () => FirstToken {
     throw new Error(`The first token would be written to ${file}, which exists. Move that file away, ${other}`);
   }
   return () => {
-    // The file is created before the token is issued. If the file cannot be created, no token is issued.
+    // The file is created before the token is issued, so that no token is issued if the file cannot be created.
     writeFileSync(file, '', { flag: 'wx', mode: 0o600 });
     try {
       writeFileSync(file, `${issue()}\n`, { flush: true });

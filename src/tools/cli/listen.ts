@@ -12,8 +12,8 @@ export interface ListenAddress {
 }
 
 /**
- * Starts a server on an address, which the flags `--host` and `--port` with this prefix set. Resolves with the URL of
- * the server.
+ * Starts a server on an address and resolves with the server's URL. `prefix` is the prefix of the flags `--host` and
+ * `--port` in error messages.
  *
  * @throws {Error} if the server cannot listen on this address. The message says what to change.
  */
@@ -40,8 +40,8 @@ export async function listen(server: Server, address: ListenAddress, prefix: '' 
 }
 
 /**
- * Returns a URL under which programs on this machine can reach the server. If the server listens on all addresses, the
- * host of the URL is `localhost`.
+ * Returns a URL at which programs on this machine can reach the server. If the server listens on all addresses, the
+ * URL's host is `localhost`.
  */
 export function reachableUrl(url: string): string {
   return url.replace(/^http:\/\/(?:0\.0\.0\.0|\[::\]):/, 'http://localhost:');

@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 import './require-node.ts';
 
-// Node.js 22 warns that node:sqlite is experimental. Users of a command cannot do anything about the warning.
+// Node.js 22 warns that node:sqlite is experimental. The warning is hidden, because users cannot do anything about it.
 const emitWarning = process.emitWarning.bind(process) as (...args: unknown[]) => void;
 process.emitWarning = (...args: unknown[]) => {
   if (!String(args[0]).startsWith('SQLite is an experimental feature')) emitWarning(...args);
 };
 
-// With a static import, an older version of Node.js would fail to load node:sqlite before the check in require-node.ts
-// runs.
+// With a static import, an old version of Node.js would fail to load node:sqlite before the check in require-node.ts
+// could run.
 const { run } = await import('./run.ts');
 process.exitCode = await run(process.argv.slice(2));

@@ -17,8 +17,8 @@ export interface Line {
 const newLine = 0x0a;
 
 /**
- * Splits a stream of bytes into lines. Yields the lines that end in each chunk of the stream, and finally the last line
- * if it has no terminator. Buffers hardly more than `maxBytes` bytes of a line.
+ * Splits a stream of bytes into lines. For each chunk of the stream, yields the lines that end in the chunk. Finally
+ * yields the last line if it has no terminator. Keeps at most `maxBytes + 1` bytes of an incomplete line.
  */
 export async function* readLines(
   input: AsyncIterable<Buffer>,
@@ -34,7 +34,7 @@ export async function* readLines(
     for (let end; (end = bytes.indexOf(newLine, start)) !== -1; start = end + 1) {
       lines.push(lineOf(bytes.subarray(start, end)));
     }
-    // One byte more than the maximum shows that the line is too long.
+    // One byte beyond the maximum is kept to detect that the line is too long.
     rest = bytes.subarray(start, start + maxBytes + 1);
     yield lines;
   }
@@ -43,7 +43,7 @@ export async function* readLines(
 
 /**
  * Parses a line in the format that `plant-store export` writes. Ids stay exact, even beyond 2^53. If the line is blank,
- * returns `undefined`. If it is not a plant, returns a sentence that describes the problem.
+ * returns `undefined`. If the line is not a valid plant, returns a sentence that describes the problem.
  */
 export function parsePlantLine({ number, bytes }: Line): OwnedPlant | string | undefined {
   if (bytes === undefined) return `it has more than ${maxLineBytes} bytes.`;

@@ -1,7 +1,10 @@
 import { checkTableOptions } from '../../storage/postgres/table.ts';
 import { UsageError } from './command.ts';
 
-/** The values of a parameter: any text, the name of a table, an integer in a range, or one of some words. */
+/**
+ * The allowed values of a parameter: any text, the name of a table or schema, an integer in a range, or one word from a
+ * list.
+ */
 type Values = 'text' | 'name' | readonly [from: number, to: number] | { readonly words: string };
 
 const milliseconds = [0, 2_147_483_647] as const;
@@ -16,8 +19,8 @@ const ownParameters = {
 } as const;
 
 /**
- * All supported parameters. Those of `pg` are as of pg 8.23 and pg-connection-string 2.14. Their values are checked in
- * this module, because `pg` does not check most of them.
+ * All supported parameters. The parameters of `pg` are those of pg 8.23 and pg-connection-string 2.14. This module
+ * checks the values, because `pg` does not check most of them.
  */
 const allParameters: Readonly<Record<string, Values>> = {
   ...ownParameters,
@@ -59,7 +62,7 @@ export interface PostgresParameters {
  * Parses a connection string and extracts Plant Store's own parameters from it. `source` is the flag or the environment
  * variable that contains the connection string.
  *
- * @throws {UsageError} if a parameter is unknown, repeated or invalid. The message contains neither values nor names
+ * @throws {UsageError} if a parameter is unknown, repeated or invalid. The message contains no values, and no names
  *   that may be part of a password.
  */
 export function parsePostgresParameters(text: string, source: string): PostgresParameters {
@@ -69,8 +72,8 @@ export function parsePostgresParameters(text: string, source: string): PostgresP
   for (const [name, value] of parameters) {
     const values = Object.hasOwn(allParameters, name) ? allParameters[name] : undefined;
     if (values === undefined) {
-      // After an unescaped '?' in a password, the query begins with the rest of the password. It then also contains the
-      // '@' that precedes the host, and the name is not shown.
+      // If a password contains an unescaped '?', the query begins with the rest of the password. The query then also
+      // contains the '@' that precedes the host, so the name is not shown.
       const shown = /^\w{1,63}$/.test(name) && !query.includes('@') ? `the parameter '${name}'` : 'a parameter';
       throw new UsageError(`${source} has ${shown} that is not one of ${Object.keys(allParameters).join(', ')}.`);
     }
@@ -90,9 +93,10 @@ export function parsePostgresParameters(text: string, source: string): PostgresP
 }
 
 /**
- * Returns whether to use channel binding if the database offers it. `pg` cannot require channel binding: it also
- * connects to databases that do not offer it. `channel_binding=require` is therefore accepted only if `pg` verifies the
- * certificate and the host name of the database, which also prevents another server from relaying the authentication.
+ * Returns whether to use channel binding if the database offers it. `pg` cannot require channel binding, because it
+ * also connects to databases that do not offer channel binding. `channel_binding=require` is therefore accepted only if
+ * `pg` verifies the certificate and the host name of the database. This verification also prevents another server from
+ * relaying the authentication.
  */
 function usesChannelBinding(parameters: URLSearchParams, source: string): boolean {
   const binding = parameters.get('channel_binding') ?? 'disable';

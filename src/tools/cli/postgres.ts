@@ -7,7 +7,8 @@ import type { Setting } from './command.ts';
 import { parsePostgresParameters } from './postgres-parameters.ts';
 
 /**
- * The part of the `pg` package that this module uses. The types of `pg` itself are available only if it is installed.
+ * The part of the `pg` package that this module uses. The package's own types are available only if the package is
+ * installed.
  */
 interface PgModule {
   readonly Client: new (config: object) => unknown;
@@ -25,11 +26,11 @@ interface PgPool extends PostgresPool {
   end(): Promise<void>;
 }
 
-/** What happens if a file or a table does not exist. */
+/** Options for opening a storage whose file or table might not exist. */
 export interface OpenOptions {
   /** Whether to create the file or the table. */
   readonly createIfMissing: boolean;
-  /** Called with the quoted name of a PostgreSQL table that was created. */
+  /** Called when a PostgreSQL table has been created, with the table's quoted name. */
   readonly onNewTable?: ((table: string) => void) | undefined;
 }
 
@@ -41,27 +42,30 @@ export interface OpenOptions {
 const timeouts = { connectionTimeoutMillis: 5000, query_timeout: 10_000 };
 
 /**
- * Limits how long a backend continues after `query_timeout`. `pg` then closes the connection, but PostgreSQL does not
- * notice this while a statement runs or waits for a lock. Without these settings, each timeout leaves a backend behind.
+ * Limits how long a backend continues to run after `query_timeout`. When this timeout expires, `pg` closes the
+ * connection, but PostgreSQL does not notice the disconnect while a statement runs or waits for a lock. Without these
+ * settings, each timeout would leave a backend running.
  *
- * The settings apply only to direct connections: a connection pooler in transaction mode would apply them to its other
- * clients. To recognize a pooler, the process ids are compared: a pooler reports a different one from the backend's.
+ * The settings are applied only to direct connections, because a connection pooler in transaction mode would also apply
+ * them to its other clients. A pooler is recognized by the process id that it reports, which differs from the backend's
+ * process id.
  */
 const limitBackend = `SELECT set_config('client_connection_check_interval', '1000', false),
     set_config('lock_timeout', CASE current_setting('lock_timeout') WHEN '0' THEN $2 ELSE current_setting('lock_timeout') END, false)
   WHERE pg_backend_pid() = $1::integer`;
 
 /**
- * The fraction of `query_timeout` after which a statement stops waiting for a lock. Its connection then stays usable.
+ * The fraction of `query_timeout` after which a statement stops waiting for a lock. Because the statement stops before
+ * `query_timeout`, its connection remains usable.
  */
 const lockShare = 0.8;
 
 /**
- * Opens a storage adapter for the database of a `pg` connection string. The adapter has its own connection pool, and
- * closing the adapter also closes the pool. In the connection string, the `max` parameter sets the pool size, and the
- * `schema` and `table` parameters select the table. Does not connect to the database yet. If `createIfMissing` is true,
- * the first operation creates the table if it does not exist. It never creates a schema, because this would hide a
- * mistyped name.
+ * Opens a storage adapter for the database that a `pg` connection string names. The adapter has its own connection
+ * pool, and closing the adapter also closes the pool. In the connection string, the `max` parameter sets the pool size,
+ * and the `schema` and `table` parameters select the table. Does not connect to the database before the first
+ * operation. If `createIfMissing` is true, the first operation creates the table if it does not exist. A schema is
+ * never created, because this would hide a mistyped name.
  *
  * @throws {UsageError} if `pg` is not installed, or if the setting is not a connection string or has unsupported
  *   parameters. The message never contains the setting, which may include a password.
@@ -73,17 +77,18 @@ export async function openPostgres(
   const { Client, Pool } = await importPg();
   const { schema, table, queryTimeoutMs, ...connection } = parsePostgresParameters(text, source);
   const lockTimeoutMs = Math.ceil(lockShare * (queryTimeoutMs ?? timeouts.query_timeout));
-  // `pg` calls this function for each new connection, and closes the connection if there is an error. If the database
-  // rejects the settings, the connection is used without them.
+  // `pg` calls this function for each new connection, and closes the connection if the callback receives an error. If
+  // the database rejects the settings, the connection is used without them.
   const verify = (client: PgClient, callback: (error?: unknown) => void): void => {
-    // The pool does not listen for errors meanwhile. A connection that is lost now would end the process.
+    // The pool does not listen for errors until this function has finished. Without this listener, a lost connection
+    // would end the process.
     client.on('error', () => undefined);
     client.query({ text: limitBackend, values: [client.processID, lockTimeoutMs] }).then(
       () => {
         callback();
       },
       (error: unknown) => {
-        // Only an error from the database has a severity. Otherwise, the connection failed or timed out.
+        // Only errors from the database have a severity. Any other error means that the connection failed or timed out.
         callback(error instanceof Error && 'severity' in error ? undefined : error);
       },
     );
@@ -99,7 +104,7 @@ export async function openPostgres(
   }
   const pool = new Pool(config);
   // Without a listener, an error on an idle connection would end the process. The pool has already removed that
-  // connection, and opens a new one when needed.
+  // connection, and opens a new connection when needed.
   pool.on('error', () => undefined);
   const creation = { table: createIfMissing, schema: false, onNewTable };
   const checkedPool = checkFirst(pool, () => prepareTable(pool, { schema, table }, creation));
@@ -109,7 +114,10 @@ export async function openPostgres(
   return Object.assign(storage, { close: () => (closed ??= closeStorage().then(() => pool.end())) });
 }
 
-/** Returns a pool that runs a check before its first statement. If the check fails, the next statement repeats it. */
+/**
+ * Returns a pool that runs a check before its first statement. If the check fails, it is repeated before the next
+ * statement.
+ */
 function checkFirst(pool: PgPool, check: () => Promise<unknown>): PostgresPool {
   let checked: Promise<unknown> | undefined;
   return {
@@ -128,7 +136,8 @@ async function importPg(): Promise<PgModule> {
   // The import specifier is a variable, so that compilers and bundlers do not require the package or its types.
   const name = 'pg';
   try {
-    // Older versions of `pg` are CommonJS modules. Only the default export is guaranteed to contain all exports.
+    // Older versions of `pg` are CommonJS modules, for which only the default export is guaranteed to contain all
+    // exports.
     return ((await import(name)) as { default: PgModule }).default;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;

@@ -60,7 +60,7 @@ export async function run(args: string[]): Promise<number> {
 
 async function dispatch([name, ...args]: string[]): Promise<number> {
   if (name === undefined) {
-    // A script may pass an unset variable as the command. The exit code must then report a failure.
+    // A script might pass an unset variable as the command, so the exit code must report a failure.
     process.stderr.write(help);
     return 2;
   }
@@ -70,8 +70,8 @@ async function dispatch([name, ...args]: string[]): Promise<number> {
   const end = args.indexOf('--');
   const flags = args.slice(0, end === -1 ? undefined : end);
   if (flags.includes('--help') || flags.includes('-h')) return print(command.help);
-  // By default, `ps` shows the arguments to all users on this machine. The title replaces the arguments, which may
-  // contain a password.
+  // By default, `ps` shows the arguments to all users on this machine. The title replaces the arguments, because they
+  // may contain a password.
   process.title = `plant-store ${name}`;
   for (const warning of variableWarnings(name)) tell(warning);
   return command.run(args);

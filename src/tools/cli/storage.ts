@@ -22,7 +22,7 @@ interface SqliteLocation {
 
 /**
  * Parses a storage setting of the form `sqlite:FILE` or `sqlite:FILE?PARAMETERS`. A `?` is part of the file name unless
- * only a word, or a word and `=VALUE`, follows it. Returns `undefined` for other forms.
+ * the text after it is a word or has the form `WORD=VALUE`. Returns `undefined` if the setting has another form.
  *
  * @throws {UsageError} if FILE begins with `//`, or if a parameter is unknown, repeated or invalid.
  */
@@ -46,8 +46,8 @@ export function sqliteLocation({ text, source }: Setting): SqliteLocation | unde
 }
 
 /**
- * Returns what to write instead of a URL such as `sqlite://FILE`. Some programs read `sqlite:///FILE` as a path in the
- * current folder, and others as an absolute path, so both are returned.
+ * Returns a text that suggests valid settings instead of a URL such as `sqlite://FILE`. Some programs interpret
+ * `sqlite:///FILE` as a path in the current folder, and others as an absolute path, so the text contains both settings.
  */
 function withoutSlashes(url: string): string {
   const [, slashes = '', rest = ''] = /^sqlite:(\/*)(.*)$/s.exec(url) ?? [];
@@ -60,7 +60,7 @@ function withoutSlashes(url: string): string {
 /**
  * Opens the storage that a setting names: `memory`, `sqlite:FILE` or `postgres://…`.
  *
- * @throws {UsageError} if the setting has none of these forms, or a wrong parameter.
+ * @throws {UsageError} if the setting has none of these forms or contains an invalid parameter.
  */
 export async function openStorage(
   setting: Setting,
@@ -87,10 +87,10 @@ export async function openStorage(
 }
 
 /**
- * Opens persistent storage, passes it to `work`, and closes it when the promise that `work` returns has settled. If
+ * Opens a persistent storage, passes it to `work`, and closes it when the promise that `work` returns has settled. If
  * `createIfMissing` is true, creates the file or the table if it does not exist.
  *
- * @throws {UsageError} if the setting does not name persistent storage.
+ * @throws {UsageError} if the setting does not name a persistent storage.
  * @throws {Error} if the file or the table does not exist and is not created.
  */
 export async function withStorage<T>(
@@ -104,13 +104,14 @@ export async function withStorage<T>(
     );
   }
   // Streamed data becomes garbage immediately, so a larger young generation of the V8 heap has no benefit. If V8
-  // enlarged it, the command would take 10% more time and use 50 MiB more memory.
+  // enlarged the young generation, the command would take 10% more time and use 50 MiB more memory.
   setFlagsFromString('--semi-space-growth-factor=1');
   const file = sqliteLocation(setting)?.file;
   const opened = await openStorage(setting, { createIfMissing });
   const storage = file === undefined ? opened : namingFile(file, opened);
   try {
-    // Opening a connection pool does not check the table. This read does, before anything else is opened or created.
+    // Opening a connection pool does not check the table. This read checks the table before anything else is opened or
+    // created.
     await storage.scan({ after: undefined, limit: 1 });
     return await work(storage);
   } finally {
@@ -120,7 +121,7 @@ export async function withStorage<T>(
 
 /**
  * Returns a phrase that completes the sentence "Plants are stored …". The phrase never contains a password. Call this
- * function before the storage is opened: the phrase then says whether the file is new.
+ * function before the storage is opened; otherwise, the phrase cannot say that the file is new.
  */
 export function storagePlace(setting: Setting): string {
   if (setting.text === 'memory') return 'in memory, until the server stops';
@@ -144,8 +145,8 @@ export function requireFile(file: string): void {
 }
 
 /**
- * Returns an error that names the file and says what to do, because SQLite's messages do neither. Returns an error that
- * is not from SQLite unchanged.
+ * Returns an error that names the file and says what to do, because SQLite's messages do neither. Errors that are not
+ * from SQLite are returned unchanged.
  */
 export function withFileName(file: string, action: 'opened' | 'read' | 'written', error: unknown): unknown {
   if (hasResultCode(error, 'cannotOpen')) {
@@ -159,7 +160,7 @@ export function withFileName(file: string, action: 'opened' | 'read' | 'written'
   return isDamaged ? unsupported(file, 'is damaged', error) : error;
 }
 
-/** Returns a storage adapter that does the same, except that its errors name the file. */
+/** Wraps a storage adapter so that its errors name the file. */
 function namingFile(file: string, storage: StorageAdapter): StorageAdapter {
   const failed = (action: 'read' | 'written') => (error: unknown) => {
     throw withFileName(file, action, error);
@@ -179,7 +180,7 @@ function namingFile(file: string, storage: StorageAdapter): StorageAdapter {
 function suggestedStorage(text: string): string {
   const [scheme] = /^[^/]*:\/\//.exec(text) ?? [];
   if (scheme !== undefined) return suggestion(`${scheme}…`, ['postgres://…', 'postgresql://…']);
-  // A string with other characters may be part of a connection string that contains a password.
+  // Text with other characters might be part of a connection string that contains a password, so it is not repeated.
   const isFileName = /^[\w./\\~ -]+$/.test(text) && text !== 'sqlite' && text !== 'postgres';
   return suggestion(text, ['memory']) || (isFileName ? ` Did you mean 'sqlite:${text}'?` : '');
 }

@@ -8,15 +8,15 @@ import { collectServiceMetrics } from './service-metrics.ts';
 import type { StorageProbe } from './storage-probe.ts';
 
 /**
- * The maximum number of open connections to the admin port. They use only part of the file descriptors that
- * `connectionLimit` reserves, so the admin port works even if the public port has reached its connection limit.
+ * The maximum number of open connections to the admin port. These connections use only some of the file descriptors
+ * that `connectionLimit` reserves, so the admin port works even if the public port has reached its connection limit.
  */
 const maxConnections = 8;
 
 /**
- * Creates the server of the admin port of `plant-store serve`, with health checks and metrics of the public server.
- * `GET /live` responds with 200, `GET /ready` with 200 or 503, and `GET /metrics` with the metrics. Each response closes
- * its connection, so that idle clients do not use up the connection limit.
+ * Creates the admin server of `plant-store serve`, which provides health checks and metrics for the public server.
+ * `GET /live` responds with 200, `GET /ready` with 200 or 503, and `GET /metrics` with the metrics. Each response
+ * closes its connection, so that idle clients do not use up the connection limit.
  */
 export function createAdminServer(publicServer: Server, store: PlantStore, probe: StorageProbe): Server {
   const serviceMetrics = collectServiceMetrics(publicServer, store);
@@ -50,7 +50,7 @@ export function createAdminServer(publicServer: Server, store: PlantStore, probe
     response.end(text);
   }
 
-  // If `respond` rejects, the rejection is unhandled and ends the process. A failure of the admin server must not go
+  // If `respond` rejects, the unhandled rejection ends the process, because a failure of the admin server must not go
   // unnoticed.
   const server = createServer(
     { headersTimeout: 5000, requestTimeout: 5000, connectionsCheckingInterval: 1000 },

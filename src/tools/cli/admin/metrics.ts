@@ -6,7 +6,7 @@ export type Metric = readonly [
   value: Tally | number | undefined,
 ];
 
-/** The media type of the Prometheus text format, which also fits other plain text. */
+/** The media type of the Prometheus text format. The other plain-text responses use it, too. */
 export const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** Formats metrics in the Prometheus text format 0.0.4. Omits metrics without samples or with an unknown value. */
@@ -20,12 +20,14 @@ export function formatMetrics(metrics: readonly Metric[]): string {
 }
 
 /**
- * The labels of a sample. Their values must be from a small fixed set, because Prometheus stores a separate time series
- * for each combination of values. They must not contain quotes, backslashes or line breaks.
+ * The labels of a sample. The label values must be from a small fixed set, because Prometheus stores a separate time
+ * series for each combination of values. The values must not contain quotes, backslashes or line breaks.
  */
 type Labels = Readonly<Record<string, string>>;
 
-/** The events with the same labels. A bucket counts those whose value is at most its bound. */
+/**
+ * The counts of all events with the same labels. A bucket counts the events whose value is at most the bucket's bound.
+ */
 interface Series {
   readonly labels: Labels;
   readonly buckets: { readonly bound: number; count: number }[];
@@ -33,17 +35,20 @@ interface Series {
   sum: number;
 }
 
-/** Counts events, and the values that they have, separately for each combination of labels. */
+/** Counts events and adds up their values, separately for each combination of labels. */
 export class Tally {
   readonly #bounds: readonly number[];
   readonly #series = new Map<string, Series>();
 
-  /** `bounds` are the upper bounds of the buckets of a histogram in ascending order. A counter has none. */
+  /** `bounds` are the upper bounds of a histogram's buckets, in ascending order. A counter has no bounds. */
   constructor(bounds: readonly number[] = []) {
     this.#bounds = bounds;
   }
 
-  /** Counts `by` events with these labels and this value. If `by` is 0, their samples exist before the first event. */
+  /**
+   * Counts `by` events with these labels and this value. If `by` is 0, only creates the samples, so that they exist
+   * before the first event.
+   */
   add(labels: Labels = {}, value = 0, by = 1): this {
     const key = Object.values(labels).join(' ');
     const buckets = this.#bounds.map((bound) => ({ bound, count: 0 }));
@@ -55,7 +60,7 @@ export class Tally {
     return this;
   }
 
-  /** Returns the lines with the number of events or, if there are bounds, with the histogram of their values. */
+  /** Returns the sample lines: the histogram of the values if there are bounds, and the number of events otherwise. */
   samples(name: string): string {
     let text = '';
     for (const { labels, buckets, count, sum } of this.#series.values()) {

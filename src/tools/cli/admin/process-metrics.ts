@@ -5,12 +5,14 @@ import { version } from '../version.ts';
 import { Tally } from './metrics.ts';
 import type { Metric } from './metrics.ts';
 
-/** The interval in milliseconds between measurements of the event loop delay. The measured delays include it. */
+/**
+ * The interval in milliseconds between measurements of the event loop delay. The measured delays include this interval.
+ */
 const resolutionMs = 20;
 
 /**
- * Collects the metrics of this process, until the process ends. Returns a function that returns them, under the same
- * names as other Prometheus client libraries. Each call starts a new interval for the delays of the event loop.
+ * Collects this process's metrics until the process ends. Returns a function that returns the metrics under the names
+ * that other Prometheus client libraries use. Each call of the returned function resets the event loop delays.
  */
 export function collectProcessMetrics(): () => Metric[] {
   const delays = monitorEventLoopDelay({ resolution: resolutionMs });
@@ -46,7 +48,10 @@ export function collectProcessMetrics(): () => Metric[] {
   };
 }
 
-/** Returns `undefined` if the system does not have /proc, or if no file descriptor is free. */
+/**
+ * Returns the number of open file descriptors, or `undefined` if the system does not have /proc or no file descriptor
+ * is free.
+ */
 function openFiles(): number | undefined {
   try {
     // Reading the folder uses one file descriptor, which is not counted.

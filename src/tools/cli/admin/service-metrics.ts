@@ -9,7 +9,7 @@ import type { Metric } from './metrics.ts';
 
 /** The upper bounds of the histogram buckets for durations, in seconds. */
 const durationBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** The upper bounds of the histogram buckets for the number of writes in a commit, which is at most 1000. */
+/** The upper bounds of the histogram buckets for the number of writes in a commit. A commit has at most 1000 writes. */
 const writeBounds = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 
 const durationsHelp = 'Time from the arrival of the request header to the end of the response.';
@@ -24,8 +24,8 @@ const maxHelp = 'Maximum number of open connections of the public port.';
 const storageFailures: ReadonlySet<string | undefined> = new Set(['storage_unavailable', 'storage_unsupported']);
 
 /**
- * Collects the metrics of the service from diagnostics channels and from events of its server, until the process ends.
- * Returns a function that returns them.
+ * Collects the service's metrics from diagnostics channels and from the server's events until the process ends. Returns
+ * a function that returns the metrics.
  */
 export function collectServiceMetrics(server: Server, store: PlantStore): () => Metric[] {
   const [requests, errors, durations] = [new Tally(), new Tally(), new Tally(durationBounds)];
@@ -39,8 +39,8 @@ export function collectServiceMetrics(server: Server, store: PlantStore): () => 
     durations.add({ operation }, durationMs / 1000);
     if (code !== undefined) errors.add({ code });
     if (!isComplete) incomplete++;
-    // Without a user, the request was not authenticated: the tokens file could not be read, and the storage was not
-    // used.
+    // If `user` is undefined, the request was not authenticated, because the tokens file could not be read. Such a
+    // request did not use the storage.
     if (operation === 'getPlants' && user !== undefined && storageFailures.has(code)) {
       storageErrors.add({ operation: 'list' });
     }

@@ -9,7 +9,7 @@ const firstRetryMs = 1000;
 const maxRetryMs = 60_000;
 /** How long {@link StorageProbe.works} waits for the storage. */
 const timeoutMs = 1000;
-/** For how long the result of a check is reused. It must not be longer than `firstRetryMs`. */
+/** How long the result of a check is reused. This time must not be longer than `firstRetryMs`. */
 const reuseMs = 1000;
 
 /** Checks whether the storage can be read and written. */
@@ -17,8 +17,8 @@ export class StorageProbe {
   readonly #storage: StorageAdapter;
   readonly #log: Log;
   /**
-   * The latest check, until `reuseMs` after its end. At most one check runs at a time, because checks would accumulate
-   * if the storage hung.
+   * The latest check, which is kept until `reuseMs` after it ends. At most one check runs at a time. Otherwise, checks
+   * would accumulate if the storage hung.
    */
   #latest: Promise<PromiseSettledResult<void>> | undefined;
   /** Whether a failure was logged since the storage last worked. */
@@ -31,13 +31,13 @@ export class StorageProbe {
   }
 
   /**
-   * Checks the storage immediately. If it does not work, logs the reason and retries until it does. Does not detect
-   * later failures: {@link works} does, and they are logged when requests fail.
+   * Checks the storage immediately. If the storage does not work, logs the reason and retries until the storage works.
+   * Does not detect later failures: {@link works} detects them, and the errors of failed requests are logged.
    */
   async start(): Promise<void> {
     for (let retryMs = firstRetryMs; ; retryMs = Math.min(retryMs * 2, maxRetryMs)) {
       const result = await this.#check();
-      // A running check fails when the storage is closed. This failure is not logged.
+      // If the storage is closed during a check, the check fails. This failure is not logged.
       if (this.#isStopped) return;
       if (result.status === 'fulfilled') {
         this.#reportRecovery();
@@ -51,8 +51,8 @@ export class StorageProbe {
   }
 
   /**
-   * Returns whether the storage works, or `undefined` after {@link stop}. A storage that does not respond within a
-   * second does not work. Logs the first of several failures in a row, and the recovery.
+   * Returns whether the storage works, or `undefined` after {@link stop}. The storage counts as not working if it does
+   * not respond within a second. Logs the first of several consecutive failures, and logs the recovery.
    */
   async works(): Promise<boolean | undefined> {
     if (this.#isStopped) return undefined;
@@ -90,9 +90,9 @@ export class StorageProbe {
 }
 
 /**
- * Creates the table if it does not exist, reads a plant, and commits a write. The write changes nothing: it deletes a
- * plant for the user '', who never has plants. Unlike a read, it fails on a read-only file, on a standby server, and
- * without write permission.
+ * Creates the table if it does not exist, reads a plant, and commits a write. The write changes nothing, because it
+ * deletes a plant of the user '', who never has plants. Unlike a read, the write fails on a read-only file, on a
+ * standby server, and without write permission.
  */
 async function readAndWrite(storage: StorageAdapter): Promise<void> {
   await storage.scan({ after: undefined, limit: 1 });

@@ -108,7 +108,8 @@ async function runCheck(config: ReturnType<typeof parseConfig>): Promise<number>
   const { baseUrl, tokens, isJson } = config;
   const interruption = new AbortController();
   const client = new CheckClient({ send: sendByFetch(baseUrl), baseUrl, tokens, signal: interruption.signal });
-  // The first signal ends the checks, so that the plants that they created can be deleted. The second ends the process.
+  // After the first signal, no further checks run, and the plants that the checks created are deleted. The second
+  // signal ends the process immediately.
   const onSignal = (): void => {
     if (interruption.signal.aborted) process.exit(interruptedCode);
     interruption.abort();
@@ -146,8 +147,8 @@ async function runCheck(config: ReturnType<typeof parseConfig>): Promise<number>
 }
 
 /**
- * Reports the plants that the checks created and that still exist. Resolves with `true` if there are none, and with
- * `false` if there are some or if the plants cannot be listed.
+ * Reports the plants that the checks created and that still exist. Resolves with `true` if no such plant exists, and
+ * with `false` if some exist or if the plants cannot be listed.
  */
 async function reportLeftovers(client: CheckClient): Promise<boolean> {
   try {

@@ -26,7 +26,7 @@ export const exportPlants: Command = { help, run: runExport };
 async function runExport(args: string[]): Promise<number> {
   const { values } = parseCommandLine('export', args, { storage: settings.storage });
   return withStorage(setting('storage', values.storage), false, async (source) => {
-    // If the plants are printed on the terminal, the progress would appear between them.
+    // If standard output is a terminal, the progress would appear between the plants, so it is not shown.
     const progress = new Progress('plant', !process.stdout.isTTY);
     let count = 0;
     await forEachPage(scanPages(source), async (page) => {
@@ -44,8 +44,8 @@ function toLine({ user, plant: { id, name, tag } }: OwnedPlant): string {
 }
 
 /**
- * Writes a string to standard output. Resolves when the string has been written, so that at most one page is buffered
- * if the output is read slowly.
+ * Writes a string to standard output. Resolves when the string has been written, so that at most one page is buffered,
+ * even if the output is read slowly.
  */
 function print(text: string): Promise<void> {
   return new Promise((resolve, reject) => {

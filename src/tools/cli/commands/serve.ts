@@ -74,16 +74,16 @@ An environment variable in parentheses sets the default of its option.
 
 /** The maximum time for which requests in progress may continue after a signal. */
 const drainGraceMs = 8000;
-/** The maximum time from a signal to the exit of the process, even if the shutdown is incomplete. */
+/** The maximum time from a signal until the process exits, even if the shutdown is incomplete. */
 const stopWithinMs = 9500;
 /**
- * The maximum time from the end of the last request to the exit of the process. The limit is needed because a database
- * may not respond, and because the log may not be read.
+ * The maximum time from the end of the last request until the process exits. The limit is needed because the database
+ * might not respond, and because the log might not be read.
  */
 const exitGraceMs = 1000;
 /**
- * Signals within this interval count as one signal. If npm runs the server, Ctrl-C sends one signal from the terminal,
- * and npm forwards another.
+ * Signals within this interval count as one signal. If npm runs the server, Ctrl-C causes two signals: the terminal
+ * sends one, and npm forwards another.
  */
 const sameSignalMs = 100;
 
@@ -130,7 +130,10 @@ function parseInteger({ text, source }: Setting, max: number): number {
   throw new UsageError(`${source} must be 0 to ${max}, not '${text}'.`);
 }
 
-/** Parses an option of the service. An error names the setting instead of the option, and quotes it. */
+/**
+ * Parses an option of the service. If `parse` throws, the error message names the setting instead of the option, and
+ * quotes the setting's value.
+ */
 function parseOption<T>(option: string, { text, source }: Setting, parse: (text: string) => T): T {
   try {
     return parse(text);
@@ -196,8 +199,8 @@ async function runServer(config: ServeConfig): Promise<number> {
       // A server without its admin port cannot be monitored.
       process.exit(1);
     });
-    // The token is issued only after the server has started to listen. If the startup fails earlier, for example
-    // because the port is in use, it does not leave behind a token that was never shown.
+    // The token is issued only after the server has started to listen. Otherwise, a failed startup, for example because
+    // the port is in use, would leave behind a token that was never shown.
     const first = issueFirst?.();
     if (first !== undefined) authenticate = useTokens();
     const stopped = stopOnSignal(server, log, () => {
@@ -262,9 +265,9 @@ function stopOnSignal(server: Server, log: Log, onStop: () => void): Promise<voi
 }
 
 /**
- * Returns the output of a server that is ready. Supervisors and scripts wait for the line with the URL. If the server
- * has issued the first token, the output ends with a command that a new user can run next. `place` completes the sentence
- * "Plants are stored …".
+ * Returns the text that the server prints when it is ready. Supervisors and scripts wait for the line with the URL. If
+ * the server has issued the first token, the output ends with a command that a new user can run next. `place` completes
+ * the sentence "Plants are stored …".
  */
 function readyText(
   config: ServeConfig,

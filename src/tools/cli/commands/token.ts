@@ -105,7 +105,7 @@ function revoke(args: string[]): number {
   const path = setting('tokens', values.tokens).text;
   const id = revokeToken(path, given);
   if (id === undefined) {
-    // The argument is not quoted, because it may be a token.
+    // The message does not contain the argument, which may be a token.
     throw new Error(`There is no token with this id or value in ${path}. See plant-store token list.`);
   }
   process.stderr.write(`Revoked ${printable(id)}.\n`);

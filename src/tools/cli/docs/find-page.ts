@@ -7,9 +7,9 @@ import { UsageError } from '../command.ts';
 import { contentSecurityPolicy, css, html, startScript } from './page.ts';
 
 /**
- * Creates a function that returns the file at a request path of the documentation page (Swagger UI at `/docs`, which
- * loads the service's own `/openapi.json`), with or without the prefix `basePath`. For any other path or method, the
- * function returns `undefined`, and the service handles the request.
+ * Creates a function that finds the files of the documentation page by the request path, with or without the prefix
+ * `basePath`. The page is Swagger UI at `/docs`, which loads the service's own `/openapi.json`. For a request that does
+ * not belong to the page, the function returns `undefined`, and the service handles the request.
  *
  * @throws {UsageError} if the swagger-ui-dist package, an optional peer dependency, is not installed. `source` is the
  *   flag or the environment variable that enables the page.
@@ -31,8 +31,8 @@ export function createDocs(source: string, basePath: string): FindPage {
     const target = splitTarget(url).path;
     const path = target.startsWith(`${basePath}/docs`) ? target.slice(basePath.length) : target;
     if (path === '/docs/') {
-      // The URLs in the web page are relative to `/docs`. The target of the redirect is also relative, so that it works
-      // if a proxy removes a path prefix from requests.
+      // The URLs in the web page are relative to `/docs`, not to `/docs/`. The target of the redirect is also relative,
+      // so that the redirect works even if a proxy removes a path prefix from requests.
       return (response) => response.writeHead(308, { Location: '../docs', 'Content-Length': 0 }).end();
     }
     const file = files.get(path);
@@ -44,7 +44,7 @@ export function createDocs(source: string, basePath: string): FindPage {
       'X-Content-Type-Options': 'nosniff',
       'Content-Security-Policy': contentSecurityPolicy,
       'Referrer-Policy': 'no-referrer',
-      // A new release serves its files at the same paths.
+      // Files are cached only briefly, because a new release serves its files at the same paths.
       'Cache-Control': 'max-age=600',
     };
     return (response) => response.writeHead(200, headers).end(body);

@@ -1,4 +1,4 @@
-/** All URLs are relative, so that the page also works if a proxy removes a path prefix from requests. */
+/** All URLs are relative, so that the page works even if a proxy removes a path prefix from requests. */
 export const html = `<!doctype html>
 <html lang="en">
   <head>
@@ -19,9 +19,9 @@ export const html = `<!doctype html>
 `;
 
 /**
- * Hides a part of the OpenAPI document, because the page would otherwise be very long on a phone: HEAD, OPTIONS, the
- * descriptions of response headers, and the bodies of errors, which are the same for all errors. Also hides the heading
- * `default`, and the column for links, which the document does not define.
+ * Hides parts of the OpenAPI document that would make the page very long on a phone: HEAD, OPTIONS, the descriptions of
+ * response headers, and error bodies, which are the same for all errors. Also hides the heading `default`. Hides the
+ * column for links, because the document does not define any links.
  */
 export const css = `.swagger-ui .opblock-tag,
 .swagger-ui .opblock-head,

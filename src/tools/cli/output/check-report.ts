@@ -11,7 +11,7 @@ const maxShownBody = 300;
 /** The response headers that a report includes, because many checks depend on them. */
 const shownHeaders = ['content-type', 'www-authenticate', 'allow', 'link', 'location', 'cache-control'];
 
-/** The number of checks with each outcome. A failed check of the level SHOULD counts as a warning. */
+/** The number of checks with each outcome. A failed SHOULD check counts as a warning. */
 export type CheckCounts = Readonly<Record<'passed' | 'failed' | 'warnings' | 'notRun', number>>;
 
 export function countResults(results: readonly CheckResult[]): CheckCounts {

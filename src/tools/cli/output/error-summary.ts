@@ -1,8 +1,8 @@
 import { errorTable } from '../../../core/model/errors.ts';
 
 /**
- * Returns the messages of an error and of its causes on one line. Omits the message that clients receive if the storage
- * fails, unless the cause is unknown.
+ * Returns the messages of an error and its causes on one line. Omits the general message that clients receive when the
+ * storage fails, unless the cause is unknown.
  */
 export function errorSummary(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -13,7 +13,10 @@ interface LogEntry {
   readonly [field: string]: string | number | undefined;
 }
 
-/** The maximum number of buffered bytes if standard error is not read. Further lines are dropped and counted. */
+/**
+ * The maximum number of bytes that are buffered while standard error is not read. Further lines are dropped and
+ * counted.
+ */
 const maxUnwrittenBytes = 1_048_576;
 
 /** For this many milliseconds after an error has been logged, its repetitions are only counted. */
@@ -30,7 +33,7 @@ export function isRejectedInput({ code = '' }: NodeJS.ErrnoException): boolean {
   return /^HPE_(?!INVALID_EOF_STATE)|^ERR_HTTP_REQUEST_TIMEOUT/.test(code);
 }
 
-/** Writes the log to standard error, with one write per event loop iteration. */
+/** Writes the log to standard error, with at most one write per event loop iteration. */
 export class Log {
   readonly #format: LogFormat;
   /** The number of repetitions of each error since it was logged. */
@@ -47,9 +50,9 @@ export class Log {
   }
 
   /**
-   * Logs an error with its reason, advice for the operator, its stack and the stacks of its causes. None of them ever
-   * contains a token. Repetitions within a second are only counted, because every request fails while the storage is
-   * unavailable. `requestId` is the id of the request that failed.
+   * Logs an error with its reason, its stack, the stacks of its causes, and advice for the operator. None of these
+   * texts ever contains a token. Repetitions within a second are only counted, because every request fails while the
+   * storage is unavailable. `requestId` is the id of the request that failed.
    */
   error(event: string, error?: unknown, requestId?: string): void {
     const message = error === undefined ? event : withAdvice(`${event}: ${errorSummary(error)}`, error);

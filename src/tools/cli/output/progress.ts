@@ -6,7 +6,7 @@ const rounded = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
 
 /**
  * Shows the progress of a command on standard error. On a terminal, draws one line with the count and the rate, and
- * redraws it at most 10 times a second.
+ * redraws the line at most 10 times a second.
  */
 export class Progress {
   readonly #unit: string;
@@ -14,7 +14,9 @@ export class Progress {
   readonly #startMs = performance.now();
   #drawnMs = -Infinity;
 
-  /** `unit` is the name of the counted items, in the singular. If `isShown` is false, only the summary is written. */
+  /**
+   * `unit` is the name of the counted items, in the singular. If `isShown` is false, the progress line is not drawn.
+   */
   constructor(unit = 'plant', isShown = true) {
     this.#unit = unit;
     this.#isShown = isShown && process.stderr.isTTY;
@@ -28,13 +30,15 @@ export class Progress {
     process.stderr.write(`\r${counted(count, this.#unit)}  ${rate}${clearRest}`);
   }
 
-  /** Writes a permanent line in place of the progress. The next update draws the progress again. */
+  /** Replaces the progress line with a permanent line. The next update draws the progress line again. */
   tell(line: string): void {
     process.stderr.write(`${this.#drawnMs === -Infinity ? '' : `\r${clearRest}`}${line}\n`);
     this.#drawnMs = -Infinity;
   }
 
-  /** Replaces the progress with a summary: the verb, the count, the time, the rate, and the rest of the sentence. */
+  /**
+   * Replaces the progress line with a summary: the verb, the count, the time, the rate, and the rest of the sentence.
+   */
   finish(verb: string, count: number, rest = ''): void {
     const elapsedMs = performance.now() - this.#startMs;
     const rate = count === 0 ? '' : ` (${perSecond(count, elapsedMs)})`;
@@ -42,10 +46,7 @@ export class Progress {
   }
 }
 
-/**
- * Formats a number, followed by its unit if one is given: for example, `1 plant` or `2,000 plants`. `unit` is in the
- * singular.
- */
+/** Formats a number, with its unit if given, such as `1 plant` or `2,000 plants`. `unit` must be in the singular. */
 export function counted(count: number, unit?: string): string {
   return `${whole.format(count)}${unit === undefined ? '' : ` ${unit}${count === 1 ? '' : 's'}`}`;
 }

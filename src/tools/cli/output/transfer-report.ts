@@ -8,7 +8,7 @@ import { counted, Progress } from './progress.ts';
  */
 const maxTold = 10;
 
-/** Reports a transfer of plants on a terminal: its progress, conflicts, bad lines, and a summary. */
+/** Reports a transfer of plants on standard error: the progress, the conflicts, the bad lines, and a summary. */
 export class TransferReport implements CopyPlantsOptions {
   readonly #progress = new Progress();
   #conflicts = 0;
