@@ -39,9 +39,9 @@ export interface CopyPlantsOptions {
 const maxRounds = 10;
 
 /**
- * Adds pages of plants to a storage adapter. A page must contain at most one plant with a given key. If the id of a
- * plant is taken, the stored plant stays unchanged. The new plant is counted as present if the two plants are equal,
- * and as a conflict if they differ.
+ * Adds pages of plants to a storage adapter. A page must contain at most one plant with a given key. If a plant's id is
+ * taken, the stored plant stays unchanged. The new plant is counted as present if the two plants are equal, and as a
+ * conflict if they differ.
  */
 export async function addPlants(
   pages: AsyncIterable<readonly OwnedPlant[]>,
@@ -78,11 +78,12 @@ export async function addPlants(
   let areTaken = false;
   await forEachPage(pages, async (page) => {
     const addedBefore = counts.added;
-    // If all ids of one page were taken, those of the next page probably are too. Then a read is faster than a commit.
+    // If all ids of one page were taken, the ids of the next page probably are, too. In that case, a read is faster
+    // than a commit.
     let pending = areTaken ? await withoutTaken(page) : page;
     for (let round = 0; pending.length > 0; round++) {
       if (round === maxRounds) throw new Error('The storage reports that plants exist, but does not return them.');
-      // A plant remains pending if its id was taken during the commit, and the plant that had this id has been deleted
+      // A plant remains pending if its id was taken during the commit but the plant with this id has been deleted
       // since.
       pending = await withoutTaken(await tryToAdd(pending));
     }

@@ -12,12 +12,13 @@ export function keyOf({ user, plant }: OwnedPlant): string {
 }
 
 /**
- * Reads the stored plants that have the same keys as `wanted`, which must be in ascending order. Returns them by
- * {@link keyOf}, together with other plants that were read.
+ * Reads the stored plants that have the same keys as the plants in `wanted`. The plants in `wanted` must be in
+ * ascending order of their keys. Returns a map whose keys are those of {@link keyOf}. The map also contains other
+ * plants that were read.
  *
- * Each read also returns plants that follow the first wanted one, because often they are wanted too. While plants
- * remain, the reads become shorter. A thousand consecutive plants therefore take one read, and a few plants among
- * millions of others take one short read each.
+ * Each read starts at the first remaining plant and also returns the plants after it, because they are often wanted,
+ * too. Each further read requests fewer plants. A thousand consecutive plants therefore require one read, and a few
+ * plants scattered among millions of others require one short read each.
  */
 export async function findPlants(
   storage: StorageAdapter,
@@ -36,7 +37,7 @@ export async function findPlants(
   return found;
 }
 
-/** Reads stored plants, starting with the one that has the same key as `first` if it is stored. */
+/** Reads at most `limit` stored plants, starting at the key of the given plant. */
 async function readFrom(
   storage: StorageAdapter,
   { user, plant: { id } }: OwnedPlant,
