@@ -110,7 +110,10 @@ export function testSecondAdapter({ test, options: { persistent } }: Suite): voi
   });
 }
 
-/** Changes by another adapter, each in one or more commits. Ada's plants 1 and 2 exist before the first change. */
+/**
+ * Changes that another adapter makes, with a separate commit for each write. Before the first change, the user ada has
+ * the plants 1 and 2.
+ */
 const changes: Readonly<Record<string, readonly Write[]>> = {
   'a create': [create('ada', 3n)],
   'a delete': [remove('ada', 1n)],

@@ -26,16 +26,18 @@ const ids = [
   ...[minInt64, minInt64 + 1n, -9007199254740993n, -10n, -9n, -1n, 0n, 1n, 9n, 10n],
   ...[2n ** 53n, 2n ** 53n + 1n, maxInt64 - 1n, maxInt64],
 ];
-/** Users whose order by UTF-8 bytes differs from the order of UTF-16 code units and from alphabetical order. */
+/** Users whose order by UTF-8 bytes differs from their order by UTF-16 code units and from their alphabetical order. */
 const users = [
   ...[' ', '%', "'", 'A', 'B', 'B ', 'a', 'aa', 'b', '\u007f', 'é', 'ü', '\ud7ff', '\ue000', '\uFFFD', '\uFFFF'],
   ...['\u{10000}', '\u{1F33F}', '\u{10FFFF}'],
 ];
-/** Users that an adapter mixes up if it uses them as property names, or builds keys from them without escaping. */
+/**
+ * Users that an adapter confuses if it uses their names as property names, or builds keys from them without escaping.
+ */
 const trickyUsers = ['__proto__', 'constructor', 'a/', 'a/b', 'a:', 'a:b', 'a|b', 'a7', 'a\u0001bcdefghi'];
 const longUsers = ['x'.repeat(254), 'x'.repeat(255), `${'é'.repeat(127)}x`, `${'é'.repeat(127)}y`];
 
-/** For each test, the commits, and the plants that are stored after each of them. */
+/** The commits of each test, and the plants that are stored after each commit. */
 const tests: Readonly<Record<string, () => readonly Step[]>> = {
   'a create returns true for a new id; for a taken id, it returns false and changes nothing': () => [
     { writes: createAll([fern]), stored: [fern] },

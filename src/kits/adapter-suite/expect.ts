@@ -11,8 +11,8 @@ const maxShownItems = 8;
 const maxShownText = 60;
 
 /**
- * Thrown if an adapter violates the contract. The message must be clear to the author of an adapter who has not read
- * the suite.
+ * Thrown if an adapter violates the contract. The message must be clear to an adapter author who has not read the
+ * suite.
  */
 export class ContractError extends Error {
   override readonly name = 'ContractError';
@@ -77,7 +77,10 @@ export function shown(value: unknown): string {
   return inspect(brief(value), { breakLength: Infinity, compact: true, maxArrayLength: maxShownItems });
 }
 
-/** Escapes all characters except printable ASCII. Otherwise different users could look the same in a message. */
+/**
+ * Formats a user, escaping all characters except printable ASCII. Otherwise, different users could look the same in a
+ * message.
+ */
 export function visible(user: string): string {
   return shown(user).replaceAll(/[^\x20-\x7e]/gu, (text) => `\\u{${text.codePointAt(0)?.toString(16) ?? ''}}`);
 }

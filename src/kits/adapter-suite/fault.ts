@@ -14,7 +14,9 @@ interface Fault {
   /** The write that fails, and its index in the batch. */
   readonly write: Write;
   readonly position: number;
-  /** The option that makes the write fail. If it is absent, the write throws when it is read. */
+  /**
+   * The option that makes the write fail. If there is no option, the write throws an error when the adapter reads it.
+   */
   readonly option?: Option;
 }
 
@@ -38,18 +40,21 @@ const faults: readonly Fault[] = [
   },
 ];
 
-/** The plants that are stored before a commit fails. An adapter that stores lines of text must escape their names. */
+/**
+ * The plants that are stored before a commit fails. An adapter that stores plants as lines of text must escape their
+ * names.
+ */
 const stored = ['ada', 'ada', 'ada', 'bob'].map((user, n) => plantOf(user, BigInt(n + 1), 'a "plant"\r\n\\', ''));
 
-/** Checks the adapters that were open when a commit failed. The first of them has rejected the commit. */
+/** Checks the adapters that were open when a commit failed. The first of these adapters rejected the commit. */
 type Check = (storages: readonly StorageAdapter[], reopen: () => Promise<StorageAdapter>) => Promise<void>;
 
 const nothing = 'A commit is all or nothing: after a failed commit, no adapter on its location must show its writes.';
 const exactly = 'After the storage was opened again, it must contain exactly the plants of the commits that succeeded.';
 
 /**
- * What the suite checks after a commit has failed. In test names, the title of a fault follows the key. The checks with
- * `reopen` in their names require a persistent storage.
+ * The checks that run after a failed commit. A test name consists of a key and the title of a fault. The checks with
+ * `reopen` in their keys require a persistent storage.
  */
 const checks: Readonly<Record<string, Check>> = {
   'a batch is all or nothing if': async (storages) => {
@@ -78,7 +83,7 @@ export function testFault({ test, skip, options }: Suite): void {
     return t.settle(option, () => options[option]?.(location, { kind, user: write.user, id }));
   };
 
-  /** Registers a test, or reports it as skipped if it needs an option that was not given. */
+  /** Registers a test, or reports it as skipped if it requires an option that is missing. */
   function testWith(option: Option | undefined, title: string, body: (t: SuiteTest) => Promise<void>): void {
     if (option === undefined || options[option] !== undefined) test(title, body);
     else skip(`${title}: not tested, because the option ${option} is missing`);
@@ -121,15 +126,15 @@ export function testFault({ test, skip, options }: Suite): void {
 
 const unstorable = 'A commit with a plant that the storage cannot hold must reject with the code invalid_plant.';
 
-/** The writes of a batch, besides the failing one. None of them affects ada's plants 3 and 13. */
+/** All writes of a batch except the failing one. None of these writes affects ada's plants 3 and 13. */
 const otherWrites: readonly Write[] = [
   ...[create('ada', 11n), remove('ada', 1n), create('ada', 12n)],
   ...[create('ada', 14n), remove('bob', 4n), create('eve', 1n)],
 ];
 
 /**
- * Returns a create that throws when its `name` is read. An adapter that reads and applies writes one by one would fail
- * in the middle of the batch.
+ * Returns a create write that throws an error when its `name` is read. An adapter that reads and applies writes one by
+ * one would fail in the middle of the batch.
  */
 function unreadableCreate(): Write {
   const plant = {
@@ -141,7 +146,10 @@ function unreadableCreate(): Write {
   return { kind: 'create', user: 'ada', plant };
 }
 
-/** Commits a create and a delete with each of the adapters. Returns the plants that are then stored. */
+/**
+ * Commits a create write and a delete write through each of the adapters. Returns the plants that are stored
+ * afterwards.
+ */
 async function commitAgain(storages: readonly StorageAdapter[]): Promise<OwnedPlant[]> {
   const created: OwnedPlant[] = [];
   for (const [index, storage] of storages.entries()) {

@@ -5,7 +5,7 @@ import { create, createAll, ids, keyOf, plantOf, range, remove, shuffled } from 
 import { expectList, expectListPages, expectScan, expectStored } from './stored.ts';
 import type { Suite } from './suite.ts';
 
-/** Plants in the order of `scan`. */
+/** The stored plants, in the order in which `scan` returns them. */
 const stored: readonly OwnedPlant[] = [
   plantOf('ad', 7n),
   ...[minInt64, 10n, 20n, 30n, maxInt64].map((id) => plantOf('ada', id, `plant ${id}`, id === 20n ? '' : undefined)),
@@ -14,7 +14,7 @@ const stored: readonly OwnedPlant[] = [
 ];
 const starts = [undefined, minInt64, -5n, 10n, 15n, 29n, 30n, maxInt64];
 
-/** Requests for pages that start at every position, for users with and without plants. */
+/** Returns requests for pages with these limits, from various start positions, for users with and without plants. */
 function requestsWith(limits: readonly number[]): PageRequest[] {
   return limits.flatMap((limit) =>
     ['ada', 'bob', 'nobody'].flatMap((user) => starts.map((after) => ({ user, after, limit }))),
@@ -63,7 +63,7 @@ export function testLists({ test }: Suite): void {
         after = page.at(-1);
         if (after === undefined) break;
         const { user, id } = after;
-        // These plants precede the next page, except that of the last user.
+        // Except for the plant of the user zoe, these plants precede the next page.
         await storage.commit([create(user, id - 1n), remove(user, id - 2n), create('a', id), create('zoe', id)]);
       }
       expectEqual(count, due.length, contract);
@@ -100,7 +100,10 @@ export function testLists({ test }: Suite): void {
   });
 }
 
-/** Registers the tests for the optional `listPages` method. Other tests check that its pages are those of `list`. */
+/**
+ * Registers the tests for the optional `listPages` method. Other tests check that `listPages` and `list` return the
+ * same pages.
+ */
 export function testListPages({ test }: Suite): void {
   const tests: Readonly<Record<string, { plants?: () => readonly OwnedPlant[]; requests: () => PageRequest[] }>> = {
     'listPages returns the pages of several users, in the order of the requests': {

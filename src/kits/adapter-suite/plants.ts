@@ -9,7 +9,7 @@ export function create(user: string, id: bigint, name?: string, tag?: string): W
   return { kind: 'create', ...plantOf(user, id, name, tag) };
 }
 
-/** Returns a write for each plant, which creates the plant. */
+/** Returns a create write for each plant. */
 export function createAll(plants: readonly OwnedPlant[]): Write[] {
   return plants.map((owned) => ({ kind: 'create', ...owned }));
 }

@@ -7,8 +7,9 @@ import { keyOf } from './plants.ts';
 const rule = 'When a commit resolves, every later call must return its plants, unchanged and in order.';
 
 /**
- * Checks that `list`, `listPages` and `scan` return exactly these plants. Pass the plants in the order of `scan`. Reads
- * them page by page, with each of the limits. `contract` is the rule that is violated if they return other plants.
+ * Checks that `list`, `listPages` and `scan` return exactly the plants in `stored`, which must be in the order of
+ * `scan`. Reads the plants page by page, once with each of the limits. `contract` is the rule that an adapter violates
+ * if it returns other plants.
  */
 export async function expectStored(
   storage: StorageAdapter,
@@ -31,7 +32,10 @@ export async function expectStored(
   }
 }
 
-/** Calls `read` until it has read `count` plants. `read` returns the number of plants in the page that starts at `at`. */
+/**
+ * Calls `read` until `count` plants have been read. `read` returns the number of plants in the page that starts at
+ * `at`.
+ */
 async function readAll(count: number, read: (at: number) => Promise<number>): Promise<void> {
   for (let at = await read(0); at < count; at += await read(at));
 }
@@ -53,7 +57,7 @@ export async function expectList(
   return plants.length;
 }
 
-/** Checks pages of `listPages`, like {@link expectList}. Returns the number of plants in all pages. */
+/** Checks pages of `listPages`, like {@link expectList}. Returns the total number of plants in the pages. */
 export async function expectListPages(
   storage: StorageAdapter,
   requests: readonly PageRequest[],
@@ -100,7 +104,10 @@ function expectPlants(actual: readonly object[], expected: readonly object[], ca
   expectEqual(actual, expected, `${called} returned ${returned}.`);
 }
 
-/** Returns the plants that a page with `count` plants must contain. A page may be short, but it must not be empty. */
+/**
+ * Returns the plants that a page with `count` plants must contain. A page may contain fewer plants than its limit, but
+ * it must not be empty while plants remain.
+ */
 function pageOf(call: string, due: readonly OwnedPlant[], { limit }: { limit: number }, count: number): OwnedPlant[] {
   expect(count <= limit, `${call} returned ${count} plants, which is more than its limit.`);
   return due.slice(0, Math.max(1, count));

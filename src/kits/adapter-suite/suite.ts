@@ -18,13 +18,13 @@ export interface StorageLocation {
   /** Opens an adapter at this location. The suite closes the adapter. */
   open(): StorageAdapter | Promise<StorageAdapter>;
   /**
-   * Opens the storage again from its medium, as a new process does after a crash. The new adapter must not share
-   * anything in memory with the adapters that are open, such as a database handle or a cache. The suite does not use
-   * those adapters again, except to close them. If the storage can be open only once, `reopen` may therefore close the
-   * handle that they share.
+   * Opens the storage again from its persistent data, as a new process does after a crash. The new adapter must not
+   * share anything in memory, such as a database handle or a cache, with the adapters that are open. The suite does not
+   * use those adapters again, except to close them. If the storage can be open only once, `reopen` may therefore close
+   * the handle that these adapters share.
    *
    * If `persistent` is `true`, the suite calls this method after failed commits, and after a commit during which
-   * `close` was called. If the method is missing, the suite reports these tests as skipped.
+   * `close` was called. If the method is missing, the suite skips the tests that require the method, and reports them.
    */
   reopen?(): StorageAdapter | Promise<StorageAdapter>;
 }
@@ -35,8 +35,8 @@ export interface StorageLocation {
  */
 export interface LocationContext {
   /**
-   * Registers a clean-up function. These functions run after the adapters of the test are closed, in reverse order of
-   * registration.
+   * Registers a clean-up function. Clean-up functions run in reverse order of registration, after the test's adapters
+   * are closed.
    */
   readonly after: (cleanUp: () => unknown) => void;
 }
@@ -65,8 +65,8 @@ export interface TestRunner {
 }
 
 /**
- * Identifies the write that must fail, for example `{ kind: 'create', user: 'ada', id: 13n }`. It identifies a `Write`
- * with the same kind and user, and with the same id: a create contains its id in `plant.id`, a delete in `id`.
+ * Identifies the write that must fail, for example `{ kind: 'create', user: 'ada', id: 13n }`. A `Write` matches if it
+ * has the same kind, user and id. A create write contains its id in `plant.id`, and a delete write in `id`.
  */
 export interface FaultyWrite {
   /** The kind of the write. */
@@ -92,15 +92,15 @@ export interface StorageAdapterTestOptions<Location extends StorageLocation = St
    * Changes the storage so that it fails whenever it applies this write. All other writes must still succeed. The suite
    * uses this function to test that a batch is all or nothing. The storage itself must report the error, for example
    * through a database trigger or a wrapped database handle; a check in the adapter is not sufficient. If a write to
-   * the storage can fail halfway, for example after half a line of a file, this function must make it fail halfway. If
-   * this option is missing, the suite reports these tests as skipped.
+   * the storage can fail halfway, for example after half a line of a file, this function must make the write fail
+   * halfway. If this option is missing, the suite skips the tests that require the option, and reports them.
    */
   makeWriteFail?(location: Location, write: FaultyWrite): unknown;
   /**
-   * Changes the storage so that it rejects the plant that this write creates, as if it could not encode the plant's
-   * name. All other writes must still succeed. The suite uses this function to test that such a plant is rejected with
-   * `invalid_plant`, and that the other writes in its batch succeed. Omit this option if the storage can hold every
-   * plant; the suite then reports these tests as skipped.
+   * Changes the storage so that it rejects the plant that this write creates, as if the storage could not encode the
+   * plant's name. All other writes must still succeed. The suite uses this function to test that such a plant is
+   * rejected with `invalid_plant`, and that the other writes in its batch succeed. Omit this option if the storage can
+   * hold every plant; the suite then skips the tests that require the option, and reports them.
    */
   makePlantUnstorable?(location: Location, write: FaultyWrite): unknown;
   /** The functions of the test runner; by default `describe` and `it` of node:test. */
@@ -124,18 +124,18 @@ const optionNames = {
 /** The functions that the body of a test can call. */
 export interface SuiteTest extends LocationContext {
   readonly createLocation: () => Promise<StorageLocation>;
-  /** Opens an adapter with the given location; by default with a new location. The adapter is closed after the test. */
+  /** Opens an adapter at the given location, or at a new location by default. The adapter is closed after the test. */
   readonly open: (location?: StorageLocation) => Promise<StorageAdapter>;
   /**
-   * Reopens the storage at a location from its medium. The adapter is closed after the test.
-   * If the location has no `reopen`, skips the test like `skipWithout`.
+   * Reopens the storage at a location from its persistent data. The new adapter is closed after the test. If the
+   * location has no `reopen`, skips the test like `skipWithout`.
    */
   readonly reopen: (location: StorageLocation) => Promise<StorageAdapter>;
   /** Calls a function from the options of the suite, and waits up to `timeoutMs` for its result. */
   readonly settle: <T>(name: string, call: () => T | Promise<T>) => Promise<T>;
   /**
    * Ends the test and reports it as skipped, because the adapter does not have this optional method. If the test runner
-   * cannot skip a running test, prints the reason once for each method, and the test passes.
+   * cannot skip a running test, the test passes, and the suite prints the reason once for each method.
    */
   readonly skipWithout: (method: string) => never;
 }
@@ -157,7 +157,10 @@ export interface Suite {
 /** The timeout for a test, as a multiple of `timeoutMs`, which is the timeout for one call. */
 const maxSlowCalls = 10;
 
-/** The longest timeout that a timer of Node.js accepts, in milliseconds, divided among the calls of a test. */
+/**
+ * The maximum value of `timeoutMs`. With a longer timeout for each call, the timeout for a test would exceed the limit
+ * of Node.js timers.
+ */
 const maxTimeoutMs = Math.floor(2_147_483_647 / maxSlowCalls);
 
 /**
@@ -187,7 +190,8 @@ export function makeSuite(name: string, options: StorageAdapterTestOptions): Sui
   return {
     options,
     describe: (title, body) => void runner.describe(title, body),
-    // The function has no named parameter, because a test runner may pass a callback to a function that has one.
+    // The function has no named parameter, because a test runner may pass a callback to a function with a named
+    // parameter.
     test: (title, body) => {
       const run = async (...[context]: readonly unknown[]): Promise<void> => {
         const skipped = await runTest(options, timeouts, body);
@@ -220,7 +224,7 @@ function canSkip(context: unknown): context is { skip: (reason: string) => unkno
 
 /**
  * Runs one test and then all of its clean-up functions, even if the test or a clean-up function fails. Then throws the
- * first error, if any. Returns the reason if the test ended because it is skipped.
+ * first error, if any. Returns the reason if the test was skipped.
  */
 async function runTest(
   options: StorageAdapterTestOptions,

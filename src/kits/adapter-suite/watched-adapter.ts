@@ -37,10 +37,7 @@ export class CallTimeouts {
   }
 }
 
-/**
- * Returns an adapter that passes every call to `storage`, and checks that the call returns a promise for a result of
- * the right type.
- */
+/** Returns an adapter that forwards every call to `storage`, and checks that the result has the right type. */
 export function watched(storage: StorageAdapter, timeouts: CallTimeouts): StorageAdapter {
   const called = async <T>(name: string, call: () => Promise<T>): Promise<T> => {
     try {
@@ -96,7 +93,7 @@ export function watched(storage: StorageAdapter, timeouts: CallTimeouts): Storag
   };
 }
 
-/** The method that rejected with each error. */
+/** Maps each error to the name of the method that rejected with it. */
 const rejections = new WeakMap<object, string>();
 
 /** Returns the error with which a test fails. If an adapter rejected with the given error, adds the violated rule. */
@@ -110,9 +107,7 @@ export function explained(given: unknown): unknown {
   return new ContractError(`${contract} It rejected with ${shown(rejected)}.`, { cause: rejected });
 }
 
-/**
- * Calls a method and checks that it returns a promise. The method must not throw, and must not return anything else.
- */
+/** Calls a method, and checks that it returns a promise and does not throw. */
 function promiseOf<T>(name: string, call: () => Promise<T>): Promise<T> {
   let returned: unknown;
   try {
