@@ -26,7 +26,6 @@ export const checkCases: readonly CheckCase[] = [
   ...orderCases,
   ...methodCases,
   ...headerCases,
-  // These checks must run last, because they compare the document with the responses that all other checks have
-  // received.
+  // These checks must run last, because they compare the OpenAPI document with the responses to all other checks.
   ...openApiCases,
 ];

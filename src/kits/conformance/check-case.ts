@@ -3,7 +3,7 @@ import type { NewPlant } from './check-user.ts';
 
 /**
  * Resolves if the server follows a rule. Rejects with a CheckFailure if the server violates the rule, and with a NotRun
- * if the check cannot be run. `plant` is a new plant for this check, which no user has created yet.
+ * if the check cannot be run. `plant` is a plant for this check that no user has created yet.
  */
 export type Check = (client: CheckClient, plant: NewPlant) => Promise<unknown>;
 
@@ -38,7 +38,7 @@ export function checksOf(source: string, table: Readonly<Record<string, Check>>)
   });
 }
 
-/** Checks each of the values, one after another. */
+/** Calls `check` with each of the values, one after another. */
 export async function inTurn<T>(values: Iterable<T>, check: (value: T) => unknown): Promise<void> {
   for (const value of values) await check(value);
 }

@@ -38,7 +38,7 @@ interface CheckClientOptions {
 
 /**
  * Sends the requests of one run of the checks. Each run uses ids from randomly chosen ranges, and names that begin with
- * a marker, so it does not conflict with plants that the users already have.
+ * a marker, so the run does not conflict with plants that the users already have.
  */
 export class CheckClient {
   readonly baseUrl: string;
@@ -49,9 +49,9 @@ export class CheckClient {
   readonly b: CheckUser;
   /** Sends requests without credentials. */
   readonly anonymous: CheckUser;
-  /** The method, the path in the OpenAPI document and the status of each response so far: `delete /plants/{id} 204`. */
+  /** The method, the OpenAPI path and the status of each response so far, such as `delete /plants/{id} 204`. */
   readonly observed: Set<string> = new Set<string>();
-  /** Replaces the tokens in a text, by default by `$TOKEN_A`, `$TOKEN_B` and `$READ_ONLY_TOKEN`. */
+  /** Replaces the tokens in a text, by default with `$TOKEN_A`, `$TOKEN_B` and `$READ_ONLY_TOKEN`. */
   readonly redact: ReturnType<typeof redactor>;
   readonly #reader: CheckUser | undefined;
   readonly #send: Send;
@@ -114,8 +114,8 @@ export class CheckClient {
   }
 
   /**
-   * Returns an unused id greater than 2^60. A double cannot represent this id or one of the next 254 ids, which are
-   * reserved, too: each of them would be rounded to another number.
+   * Returns an unused id greater than 2^60. A double cannot represent this id or any of the next 254 ids exactly. These
+   * 254 ids are reserved, too.
    */
   newLargeId(): bigint {
     const first = this.#nextLargeId;
@@ -128,7 +128,7 @@ export class CheckClient {
     return `${this.marker}${this.#nameNumber++}`;
   }
 
-  /** Returns a plant with a new name, and with this id or a new one. */
+  /** Returns a plant with a new name, and with the given id or a new id. */
   newPlant(id: bigint = this.newId()): NewPlant {
     return { id, name: this.newName() };
   }
@@ -140,7 +140,7 @@ export class CheckClient {
     return plant;
   }
 
-  /** Creates plants for user A that a check requires, with these ids and with new names. */
+  /** Creates the plants that a check requires, as user A, with these ids and with new names. */
   async createAt(...ids: readonly bigint[]): Promise<NewPlant[]> {
     const plants = ids.map((id) => this.newPlant(id));
     await this.a.mustCreate(...plants);
@@ -148,7 +148,7 @@ export class CheckClient {
   }
 
   /**
-   * Creates a plant for user A with the given id instead of a new one. Throws a NotRun if user A already has a plant
+   * Creates a plant as user A, with the given id instead of a new id. Throws a NotRun if user A already has a plant
    * with this id.
    */
   async createAtFixedId(id: bigint): Promise<NewPlant> {
@@ -158,7 +158,7 @@ export class CheckClient {
       throw new NotRun(`User A already has a plant with the id ${id}.`);
     }
     await expectSuccess(created);
-    // The plant may be deleted only if this request has created it.
+    // The plant must not be deleted unless this request has created it.
     this.a.track(id);
     return plant;
   }
@@ -170,7 +170,7 @@ export class CheckClient {
     return error === (await expectError(this.a.create(plant), 400)).error;
   }
 
-  /** Checks that the response to the creation of a plant contains this plant. */
+  /** Creates a plant, and checks that the response contains exactly this plant. */
   async expectCreated(plant: NewPlant, user: CheckUser = this.a): Promise<void> {
     await expectPlant(user.create(plant), plant);
   }
@@ -180,13 +180,15 @@ export class CheckClient {
     await expectPlants(this.a.list(`after=${plant.id - 1n}&limit=1`), [plant]);
   }
 
-  /** Lists a user's plants. Returns those that the current check has created, and the exchange. */
+  /** Lists a user's plants. Returns the plants that the current check has created, and the exchange. */
   async listMine(user: CheckUser = this.a, query = ''): Promise<{ plants: ListedPlant[]; exchange: Exchange }> {
     const exchange = await user.list(query);
     return { plants: (await expectList(exchange)).filter(({ name }) => name.startsWith(this.marker)), exchange };
   }
 
-  /** Checks that the plants of the current check in a list have exactly the names of these plants, in this order. */
+  /**
+   * Lists a user's plants. Checks that the names of the current check's plants are the expected names, in this order.
+   */
   async expectMine(expected: readonly ListedPlant[], user?: CheckUser, query?: string): Promise<void> {
     const { plants, exchange } = await this.listMine(user, query);
     const names = namesOf(expected).join(', ');
@@ -196,7 +198,7 @@ export class CheckClient {
 
   /** Deletes all plants that the checks may have created. Also works after `signal` is aborted. */
   async cleanUp(): Promise<void> {
-    // A create that is still in flight could take effect after its plant has been deleted.
+    // A create request that is still in flight could take effect after the delete request for the same plant.
     await Promise.allSettled(this.#inFlight);
     for (const user of [this.a, this.b, this.#reader]) await user?.cleanUp(this.#send);
   }

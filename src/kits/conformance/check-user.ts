@@ -43,7 +43,10 @@ export class CheckUser {
     return { request, response: await this.#send(request) };
   }
 
-  /** Sends a body to POST /plants. The server may store a plant with one of these ids, correctly or by mistake. */
+  /**
+   * Sends a body to POST /plants. `ids` are the ids under which the server might store a plant, correctly or by
+   * mistake.
+   */
   async post(body: CheckRequest['body'], ...ids: readonly bigint[]): Promise<Exchange> {
     this.track(...ids);
     return this.send('POST /plants', { body });
@@ -55,7 +58,7 @@ export class CheckUser {
     return this.send('POST /plants', { body: newPlantJson(plant), headers });
   }
 
-  /** Creates plants that a check requires. Throws a CheckFailure if the server refuses one. */
+  /** Creates plants that a check requires. Throws a CheckFailure if the server refuses a plant. */
   async mustCreate(...plants: readonly NewPlant[]): Promise<void> {
     await inBatches(plants, async (plant) => expectSuccess(this.create(plant)));
   }
@@ -70,9 +73,10 @@ export class CheckUser {
     return this.send(`DELETE /plants/${id}`, { headers });
   }
 
-  /** Records ids of plants that {@link cleanUp} must delete. They must be ids that only this run uses. */
+  /** Records ids of plants that {@link cleanUp} must delete. No other run may use these ids. */
   track(...ids: readonly bigint[]): void {
-    // A faulty server may convert ids in request bodies to doubles, but not ids in paths.
+    // A faulty server might convert ids to doubles in request bodies but not in paths, so the rounded ids are recorded,
+    // too.
     for (const id of ids) this.#ids.add(id).add(BigInt(Number(id)));
   }
 

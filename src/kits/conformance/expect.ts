@@ -36,7 +36,7 @@ export async function expectStatus(sent: Sent, ...statuses: readonly number[]): 
   return exchange;
 }
 
-/** Checks that a request which prepares a check has any 2xx status. Other checks test the exact status. */
+/** Checks that the response to a preparatory request has any 2xx status. Other checks test the exact status. */
 export async function expectSuccess(sent: Sent): Promise<Exchange> {
   const exchange = await sent;
   const { status } = exchange.response;
@@ -44,7 +44,7 @@ export async function expectSuccess(sent: Sent): Promise<Exchange> {
   return exchange;
 }
 
-/** Returns a header of the response; an empty string if it is absent. */
+/** Returns the value of a response header, or an empty string if the header is absent. */
 export function headerOf({ response }: Exchange, name: string): string {
   return response.headers.get(name) ?? '';
 }
@@ -60,7 +60,7 @@ export async function expectJsonType(sent: Sent): Promise<Exchange> {
   return exchange;
 }
 
-/** Checks that the body is JSON, and returns its value. */
+/** Checks that the body is JSON, and returns the parsed value. */
 export function expectJson(exchange: Exchange): unknown {
   try {
     return JSON.parse(exchange.response.text) as unknown;
@@ -80,7 +80,7 @@ export interface ListedPlant {
   readonly tag?: string;
 }
 
-/** Returns a plant as a response contains it: without its id. */
+/** Returns a plant as it appears in a response, that is, without its id. */
 function listed({ name, tag }: ListedPlant): ListedPlant {
   return { name, ...(tag !== undefined && { tag }) };
 }
@@ -122,14 +122,20 @@ export async function expectError(sent: Sent, status: number): Promise<{ error: 
   return { error, message };
 }
 
-/** Checks that the body is an Error with this integer, and that the status is the one from which it is derived. */
+/**
+ * Checks that the body is an Error with this integer, and that the response has the status from which the integer is
+ * derived.
+ */
 export async function expectCode(sent: Sent, integer: number): Promise<void> {
   const exchange = await sent;
   const { error } = await expectError(exchange, Math.floor(integer / 100));
   expect(error === integer, exchange, `the error ${integer}`);
 }
 
-/** Checks the first challenge (RFC 9110 §11.6.1), whose scheme must be Bearer. `undefined` parameters must be absent. */
+/**
+ * Checks the first challenge (RFC 9110 §11.6.1), whose scheme must be Bearer. Parameters that are `undefined` must be
+ * absent.
+ */
 export async function expectChallenge(sent: Sent, parameters: Record<string, string | undefined>): Promise<void> {
   const exchange = await sent;
   const [, scheme = '', rest = ''] = /^\s*([\w-]+)(.*)$/s.exec(headerOf(exchange, 'www-authenticate')) ?? [];
@@ -143,7 +149,7 @@ export async function expectChallenge(sent: Sent, parameters: Record<string, str
   expect(scheme.toLowerCase() === 'bearer' && isEqual, exchange, `WWW-Authenticate: Bearer ${expected}`);
 }
 
-/** Returns the fields of a JSON object; none if the value is not an object. */
+/** Returns the fields of a JSON object, or an empty object if the value is not an object. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

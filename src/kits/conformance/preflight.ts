@@ -3,7 +3,7 @@ import type { CheckUser, NewPlant } from './check-user.ts';
 import { NoResponseError } from './exchange.ts';
 import { expectList } from './expect.ts';
 
-/** The maximum number of plants that each user may have before the checks, many of which read the whole list. */
+/** The maximum number of plants that each user may have before the checks. Many checks read the whole list. */
 const maxPlants = 10_000;
 
 /** Thrown if the checks cannot be run. The message is one sentence that states the reason. */
@@ -12,8 +12,8 @@ export class CannotRunError extends Error {
 }
 
 /**
- * Verifies that the checks can be run: a server responds and accepts the tokens, and the tokens belong to two users who
- * do not have too many plants. Creates and deletes one plant.
+ * Verifies that the checks can be run. A server must respond and accept the tokens, and the tokens must belong to two
+ * users who do not have too many plants. Creates and deletes one plant.
  *
  * @throws {CannotRunError} if the checks cannot be run.
  */

@@ -1,10 +1,13 @@
 /**
- * The length from which a token is found anywhere in a text. A shorter token, such as `a`, is only found as a whole
- * word, because it may be a part of other words.
+ * The minimum length of a token that is found anywhere in a text. A shorter token, such as `a`, is found only as a
+ * whole word, because it may be part of other words.
  */
 const minLongToken = 16;
 
-/** What may precede a whole word: no letter or digit, unless it ends a percent-encoded or JSON-escaped character. */
+/**
+ * Matches the start of a whole word. The character before it must not be a letter or digit, unless that character ends
+ * a percent-encoded or JSON-escaped character.
+ */
 const wordStart = '(?<=^|[^A-Za-z0-9]|%[0-9A-Fa-f]{2}|\\\\(?:[bfnrt]|u[0-9A-Fa-f]{4}))';
 const wordEnd = '(?![A-Za-z0-9])';
 
@@ -25,14 +28,14 @@ export function containsToken(text: string, token: string): boolean {
 }
 
 /**
- * Returns a function that replaces these bearer tokens in a text. Its argument `replacement` returns the text that
- * replaces a token, given the name of the token; by default `$` and the name.
+ * Returns a function that replaces these bearer tokens in a text. The function's argument `replacement` returns the
+ * text that replaces the token with the given name. The default text is `$` and the name.
  */
 export function redactor(
   tokens: Readonly<Record<string, string | undefined>>,
 ): (text: string, replacement?: (name: string) => string) => string {
   const entries = Object.entries(tokens).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  // The longest token is searched first, because a shorter token may be the beginning of a longer one.
+  // Longer tokens come first in the pattern, because a shorter token may be the beginning of a longer token.
   const sorted = entries.toSorted(([, one], [, other]) => other.length - one.length);
   const pattern = new RegExp(sorted.map(([name, token]) => `(?<${name}>${tokenPattern(token)})`).join('|'), 'g');
   return (text, replacement = (name) => `$${name}`) =>

@@ -5,8 +5,8 @@ import type { Exchange } from './exchange.ts';
 import { CheckFailure, NotRun } from './expect.ts';
 
 /**
- * After this many consecutive checks without a response, the remaining checks are not run. Otherwise, each of them
- * could wait until its timeout expires.
+ * After this many consecutive checks without a response, the remaining checks are not run. Otherwise, each remaining
+ * check could wait for the full request timeout.
  */
 const maxUnanswered = 3;
 

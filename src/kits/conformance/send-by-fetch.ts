@@ -3,7 +3,8 @@ import type { CheckResponse, Send } from './exchange.ts';
 
 interface SendByFetchOptions {
   /**
-   * The function that sends requests; by default the global `fetch`. It may also handle the requests in this process.
+   * The function that sends requests; by default the global `fetch`. A custom function can handle the requests in this
+   * process.
    */
   readonly fetch?: (request: Request) => Promise<Response>;
   /** The timeout for a complete response, in milliseconds; default 10000. */
@@ -57,9 +58,9 @@ async function readText(response: Response, maxBytes: number): Promise<string> {
 }
 
 /**
- * Returns whether an HTTP/2 connection was closed with the guarantee that the request was not processed, so that it is
- * safe to send the request again (RFC 9113 §8.7). nginx closes a connection in this way after 1000 requests. `fetch`
- * reports a GOAWAY frame with this error code only for requests to which the guarantee applies.
+ * Returns whether the server closed an HTTP/2 connection and guaranteed that it has not processed the request. It is
+ * then safe to send the request again (RFC 9113 §8.7). nginx closes a connection in this way after 1000 requests.
+ * `fetch` reports a GOAWAY frame with this error code only for requests to which the guarantee applies.
  */
 function isUnprocessed(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
@@ -69,8 +70,8 @@ function isUnprocessed(error: unknown): boolean {
 
 /**
  * Returns the reason why `fetch` failed. The reason is taken from the `cause` of the error, because the error's own
- * message is always "fetch failed". For a port that `fetch` blocks (WHATWG Fetch, "Port blocking"), the message of the
- * cause is only "bad port".
+ * message is always "fetch failed". For a port that `fetch` blocks (WHATWG Fetch, "Port blocking"), the cause's message
+ * is only "bad port".
  */
 function reason(error: unknown): string {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;

@@ -6,7 +6,10 @@ import type { Exchange } from '../exchange.ts';
 import { expectChallenge, expectError, expectList, expectStatus, expectSuccess } from '../expect.ts';
 import { unknownToken } from './bad-input.ts';
 
-/** Sends a request for each operation with this `Authorization` header, or without one. Checks the responses. */
+/**
+ * Sends one request for each operation, with the given `Authorization` header or without this header. Checks the
+ * responses.
+ */
 async function expectEach(
   client: CheckClient,
   authorization: string | undefined,
@@ -22,7 +25,10 @@ async function expectEach(
   await inTurn(sent, check);
 }
 
-/** Checks that the response is a 401 whose challenge contains this error code, or no error code. */
+/**
+ * Checks that the response is a 401 whose challenge contains the given error code, or no error code if `error` is
+ * undefined.
+ */
 async function expectUnauthorized(sent: Exchange, error?: string): Promise<void> {
   await expectError(sent, 401);
   await expectChallenge(sent, { realm: 'plants', error });
@@ -37,14 +43,14 @@ function expectAccepted({ anonymous, tokens }: CheckClient, scheme: string): Pro
   return expectSuccess(anonymous.list('', { authorization: `${scheme} ${tokens.a}` }));
 }
 
-/** Checks that a user cannot create a plant, and receives an error with this status. */
+/** Checks that a user cannot create a plant but receives an error with this status. */
 async function expectNotCreated(client: CheckClient, plant: NewPlant, user: CheckUser, status: number): Promise<void> {
   client.a.track(plant.id);
   await expectError(user.create(plant), status);
   await expectError(client.a.remove(plant.id), 404);
 }
 
-/** Checks that a user cannot delete a plant of user A, and receives an error with this status. */
+/** Checks that a user cannot delete a plant of user A but receives an error with this status. */
 async function expectKept(client: CheckClient, user: CheckUser, status: number): Promise<void> {
   const plant = await client.createPlant();
   await expectError(user.remove(plant.id), status);
@@ -88,7 +94,9 @@ export const authenticationCases: readonly CheckCase[] = checksOf('Authenticatio
   },
 });
 
-/** Checks of requests with a token that has only the scope `plants:read`. Its user is unknown and may be user A. */
+/**
+ * Checks of requests with a token that has only the scope `plants:read`. The token's user is unknown and may be user A.
+ */
 export const scopeCases: readonly CheckCase[] = checksOf('RFC 6750 §3.1', {
   'scope-read MUST let a read-only token list plants': (c) => expectList(expectStatus(c.readOnly().list(), 200)),
   'scope-create MUST respond to POST /plants with a read-only token with 403, and store nothing': (c, plant) =>

@@ -14,8 +14,8 @@ export const invalidAfters: readonly string[] = ',x,1.0,1e3,+,922337203685477580
 export const unknownToken = 'Bearer plant-store-check-unknown-token';
 
 /**
- * Returns path segments that are not valid decimal int64 values. A faulty server may interpret some of them as `id`, so
- * `id` must be an id that only this check uses.
+ * Returns path segments that are not valid decimal int64 values. A faulty server might interpret some of them as `id`,
+ * so `id` must be an id that only this check uses.
  */
 export function invalidIds(id: bigint): string[] {
   const hex = id.toString(16);
@@ -24,7 +24,10 @@ export function invalidIds(id: bigint): string[] {
   return ['x', '-', '%20', '%zz', ...digits, eastern.join(''), `${id}`.repeat(100)];
 }
 
-/** Sends one request for each kind of error that a token with full access can cause, with the token of `user`. */
+/**
+ * Sends one request for each kind of error that is possible without a read-only token. Sends all requests as `user`,
+ * except the request without credentials.
+ */
 export async function failAll({ anonymous, a }: CheckClient, user: CheckUser = a): Promise<Exchange[]> {
   return [
     await user.send('POST /plants', { body: '{' }),

@@ -25,7 +25,7 @@ function malformedJson(plant: NewPlant): string[] {
   return ['{', 'id=1', ...cut, `// a comment\n${json}`, ...numbers];
 }
 
-/** Returns a plant as JSON, encoded in ISO 8859-1. The bytes of its name are not valid UTF-8. */
+/** Returns a plant as JSON that is encoded in ISO 8859-1. The bytes of the plant's name are not valid UTF-8. */
 function latin1Plant({ id }: NewPlant): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(`{"id":${id},"name":"Löwenzahn"}`, (character) => character.charCodeAt(0));
 }
@@ -36,14 +36,14 @@ function latin1Plant({ id }: NewPlant): Uint8Array<ArrayBuffer> {
  */
 type InvalidPlants = (id: bigint, name: string) => string[];
 
-/** Returns a text for each of the values, in which the value replaces `?`. */
+/** Returns one copy of the template for each value, in which the value replaces `?`. */
 function fill(template: string, values: readonly string[]): string[] {
   return values.map((value) => template.replace('?', () => value));
 }
 
 /**
- * The ways in which a NewPlant can be invalid. A key contains the id of a check, what is wrong and, in brackets, the
- * source of the rule if it is not the default.
+ * The ways in which a NewPlant can be invalid. A key contains the id of a check and a description of the invalid
+ * plants. The source of the rule follows in brackets if it is not the default.
  */
 const invalidPlants: Readonly<Record<string, InvalidPlants>> = {
   'invalid-not-an-object a body that is not a JSON object': (_, name) =>
@@ -67,14 +67,14 @@ const invalidPlants: Readonly<Record<string, InvalidPlants>> = {
 };
 
 /**
- * Sends invalid plants, and yields the exchanges. A faulty server may store a plant with an id near `id`, so plants
- * with these ids are deleted after the check.
+ * Sends invalid plants, and yields the exchanges. A faulty server might store a plant under one of the ids that are
+ * passed to `post`, so plants with these ids are deleted after the check.
  */
 async function* postAll(client: CheckClient, id: bigint, plants: InvalidPlants): AsyncGenerator<Exchange> {
   for (const body of plants(id, client.newName())) yield client.a.post(body, id, id + 1n, -id, -id - 1n);
 }
 
-/** Returns a check that the server refuses these plants and stores nothing. */
+/** Returns a check that verifies that the server refuses these plants and stores nothing. */
 function refuses(plants: InvalidPlants): Check {
   return async (c) => {
     const id = c.newId(2);
@@ -140,7 +140,7 @@ export const errorCases: readonly CheckCase[] = checksOf('Error', {
     ];
     const sentToB = await provoke(c.b, b);
     for (const [index, exchange] of (await provoke(c.a, a)).entries()) {
-      // A short token may be a word of the message. If so, the response to user B contains this word, too.
+      // A short token might also be a word in the message. If so, the response to user B contains this word, too.
       const isWord = containsToken(sentToB[index]?.response.text ?? '', a);
       expect(isWord || !containsToken(exchange.response.text, a), exchange, 'a body without the token');
     }
@@ -161,7 +161,7 @@ export const errorCodeCases: readonly CheckCase[] = checksOf('error integer', {
   'code-id-taken SHOULD respond with the error 40003 to an id that the user already has': async (c) =>
     expectCode(c.a.create(await c.createPlant()), 40003),
   'code-invalid-id SHOULD respond with the error 40004 to a path whose id is not an int64': ({ a }, plant) => {
-    // '%zz' makes the request malformed (RFC 3986 §2.1). A proxy may therefore refuse it with another error.
+    // '%zz' makes the request malformed (RFC 3986 §2.1). A proxy might therefore reject the request with another error.
     const ids = invalidIds(plant.id).filter((id) => id !== '%zz');
     return inTurn(ids, (id) => expectCode(a.remove(id), 40004));
   },

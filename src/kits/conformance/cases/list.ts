@@ -11,7 +11,7 @@ import { invalidAfters, invalidLimits } from './bad-input.ts';
 /** A number of plants that exceeds typical default page sizes (10 to 1000). */
 const manyPlants = 1100;
 
-/** Returns a check of a list. Before the check, user A creates plants with consecutive ids. */
+/** Returns a check that creates `count` plants with consecutive ids as user A, and then calls `check`. */
 function withRow(
   count: number,
   check: (client: CheckClient, row: readonly NewPlant[], before: bigint) => Promise<unknown>,
@@ -93,7 +93,7 @@ function nextTarget({ baseUrl }: CheckClient, page: Exchange): string | undefine
   return undefined;
 }
 
-/** Requests the page to which the `Link` header of a page refers. */
+/** Requests the next page, to which the `Link` header of a page refers. */
 async function followNext(client: CheckClient, page: Exchange): Promise<Exchange> {
   const target = nextTarget(client, page);
   expect(target !== undefined, page, 'a Link header with rel="next" and an address under the base URL');

@@ -18,7 +18,7 @@ function valueAt(document: unknown, path: string): unknown {
   }, document);
 }
 
-/** Returns a check that reads the OpenAPI document. Sends no token, because none is required. */
+/** Returns a check that reads the OpenAPI document. The check sends no token, because the document is public. */
 function reads(check: (at: (path: string) => unknown, exchange: Exchange, client: CheckClient) => unknown): Check {
   return async (client) => {
     const exchange = await expectStatus(client.anonymous.send('GET /openapi.json'), 200);
@@ -27,7 +27,7 @@ function reads(check: (at: (path: string) => unknown, exchange: Exchange, client
   };
 }
 
-/** Returns a check that the document has these values at these paths. */
+/** Returns a check that verifies that the document has these values at these paths. */
 function has(values: Readonly<Record<string, unknown>>): Check {
   return reads((at, exchange) => {
     for (const [path, value] of Object.entries(values)) {
@@ -40,7 +40,7 @@ const newPlant = 'paths /plants post requestBody content application/json schema
 
 /**
  * Checks of GET /openapi.json and of the correctness of the document. These checks must run last, because they compare
- * the document with the responses that all other checks have received.
+ * the document with the responses to all other checks.
  */
 export const openApiCases: readonly CheckCase[] = checksOf('the interface itself', {
   'openapi-200 MUST respond to GET /openapi.json without credentials with 200 and JSON': reads((_, exchange) =>

@@ -10,7 +10,7 @@ import { invalidIds } from './bad-input.ts';
 
 /**
  * Sends the same request eight times concurrently. Checks that one response has the status `success`, and that the
- * others are errors with the status `refusal`.
+ * other responses are errors with the status `refusal`.
  */
 async function expectOnce(send: () => Promise<Exchange>, success: number, refusal: number): Promise<void> {
   const sent = await Promise.all(Array.from({ length: 8 }, send));
@@ -112,9 +112,9 @@ export const deleteCases: readonly CheckCase[] = checksOf('Delete Plant', {
   'delete-invalid-id MUST respond with 400 to an id that is not a decimal int64 [{id}]': async (c) =>
     inTurn(invalidIds((await c.createPlant()).id), (id) => expectError(c.a.remove(id), 400)),
   'delete-out-of-range MUST respond with 400 to the DELETE of an id beyond int64 [{id}]': async (c) => {
-    // A faulty server may replace the id with the nearest int64 and delete the plant with that id. So that no plant of
-    // the user is lost, this check creates the plants with the largest and the smallest id itself. If the user already
-    // has one of them, the check is not run.
+    // A faulty server might replace the id with the nearest int64 and delete the plant with that id. To protect the
+    // user's plants, this check creates the plants with the largest and the smallest id itself. If the user already has
+    // a plant with one of these ids, the check is not run.
     for (const id of [maxInt64, minInt64]) await c.createAtFixedId(id);
     for (const id of [maxInt64 + 1n, minInt64 - 1n]) await expectError(c.a.remove(id), 400);
   },
@@ -130,12 +130,12 @@ export const deleteCases: readonly CheckCase[] = checksOf('Delete Plant', {
   },
 });
 
-/** A check of a plant of `owner`, and of what `other` may do with it. */
+/** A check of what the user `other` can do with a plant that the user `owner` has created. */
 type IsolationCheck = (client: CheckClient, plant: NewPlant, owner: CheckUser, other: CheckUser) => Promise<void>;
 
 /**
- * Returns a check that runs twice: user A creates the plant first, and then user B does. A server may separate two
- * users in one direction only, for example if it compares only the beginning of user names.
+ * Returns a check that calls `check` twice: first with a plant of user A, and then with a plant of user B. A server
+ * might separate two users in one direction only, for example if it compares only the beginning of user names.
  */
 function isolates(check: IsolationCheck): Check {
   return async (client) => {

@@ -4,7 +4,7 @@ import type { Check, CheckCase } from '../check-case.ts';
 import type { CheckClient } from '../check-client.ts';
 import { expectError, expectPlant, expectPlants, expectStatus } from '../expect.ts';
 
-/** Returns a check that a plant with this id can be created, listed and deleted. */
+/** Returns a check that verifies that a plant with this id can be created, listed and deleted. */
 function accepts(id: bigint): Check {
   return async (c) => {
     await c.expectMine([await c.createAtFixedId(id)]);
@@ -12,7 +12,10 @@ function accepts(id: bigint): Check {
   };
 }
 
-/** Creates a plant with its id in the given notation, such as `1e3`. Checks that the stored plant has the id `id`. */
+/**
+ * Creates a plant whose id is written in the given notation, such as `1e3`. Checks that the stored plant has the id
+ * `id`.
+ */
 async function expectSameId(client: CheckClient, id: bigint, notation: string): Promise<void> {
   const name = client.newName();
   await expectPlant(client.a.post(`{"id":${notation},"name":"${name}"}`, id), { name });
@@ -48,8 +51,8 @@ export const int64Cases: readonly CheckCase[] = checksOf('int64', {
     await expectStatus(c.a.remove(-id), 204);
   },
   'int64-out-of-range MUST respond with 400 to an id beyond int64': async (c) => {
-    // A faulty server may store a plant with the smallest or the largest int64 as its id. Such a plant is deleted after
-    // the check, so the check is not run if the user already has a plant with one of these ids.
+    // A faulty server might store a plant with the smallest or the largest int64 as its id. Such a plant is deleted
+    // after the check, so the check is not run if the user already has a plant with one of these ids.
     for (const limit of [minInt64, maxInt64]) {
       await c.createAtFixedId(limit);
       await c.a.remove(limit);

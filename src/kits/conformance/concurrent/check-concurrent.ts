@@ -18,7 +18,10 @@ const maxAtomicPlants = 500;
 /** The number of requests that each client sends in a round. */
 const operationsPerClient = 6;
 
-/** The keys of the ids that the clients of a round use. They are few, so that requests often affect the same plant. */
+/**
+ * The keys of the ids that the clients of a round use. There are only a few keys, so that requests often affect the
+ * same plant.
+ */
 const keys = [0, 1, 2];
 
 const check: CheckResult['check'] = {
@@ -37,7 +40,7 @@ export interface ConcurrentOptions {
 
 /**
  * Checks that the operations on a user's plants are linearizable. In each round, clients concurrently send random
- * requests. After each round, a search looks for an order of the requests that explains all responses.
+ * requests. After each round, searches for an order of the requests that explains all responses.
  */
 export async function checkConcurrent(
   client: CheckClient,
@@ -69,11 +72,12 @@ export async function checkConcurrent(
 }
 
 /**
- * Makes clients create, delete and list user A's plants concurrently. All clients use the ids of the keys. When the
- * clients have finished, lists the plants once more. When the round begins, no plants with these ids exist.
+ * Runs clients that concurrently create, delete and list user A's plants. All clients use the same ids, one for each
+ * key. When the round begins, no plants with these ids exist. When the clients have finished, lists the plants once
+ * more.
  *
  * @param listsAll whether some of the requests list all of the user's plants; `false` if the user has so many plants
- *   that such a list may not be atomic
+ *   that such a list might not be atomic
  * @throws {CheckFailure} if a response is wrong in every possible order of the operations.
  */
 async function recordRound(
@@ -127,7 +131,7 @@ async function answered(sent: Promise<Exchange>): Promise<Exchange | undefined> 
   }
 }
 
-/** The outcomes that the statuses of writes report. */
+/** The outcome that each response status of a write reports. */
 const outcomes: Readonly<Record<'create' | 'delete', Readonly<Record<number, Outcome>>>> = {
   create: { 200: 'created', 400: 'taken' },
   delete: { 204: 'deleted', 404: 'absent' },

@@ -2,7 +2,7 @@ import { historyOf, historyUntil, isRead, noPlant } from './history.ts';
 import type { Operation, Outcome } from './history.ts';
 import { checkLinearizable } from './linearizable.ts';
 
-/** A short history that is not linearizable, taken from a longer one. */
+/** A short history that is not linearizable, taken from a longer history. */
 export interface Contradiction {
   /** The operations, in the order in which they began. */
   readonly operations: readonly Operation[];

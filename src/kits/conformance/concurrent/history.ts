@@ -5,18 +5,21 @@
  */
 export interface Operation {
   readonly kind: 'create' | 'delete' | 'list';
-  /** The keys of the plants that the operation accesses: several for a list. A key stands for an id. */
+  /**
+   * The keys of the plants that the operation accesses. Only a list operation can have several keys. A key stands for
+   * an id.
+   */
   readonly keys: readonly number[];
-  /** The name of the plant that a create stores. */
+  /** The name of the plant that a create operation stores. */
   readonly name: string;
-  /** What the response reports for each key; `undefined` if it is unknown. */
+  /** What the response reports for each key; `undefined` if the outcome is unknown. */
   readonly outcome: readonly Outcome[] | undefined;
   readonly client: number;
   readonly invokedMs: number;
   readonly respondedMs: number;
 }
 
-/** `created`, `taken`, `deleted` or `absent`; or the name that a list contains, or {@link noPlant}. */
+/** `created`, `taken`, `deleted` or `absent` for a write. For a list operation, a plant's name or {@link noPlant}. */
 export type Outcome = string;
 
 /** The outcome of a list operation for a key whose plant is not in the result. */
@@ -46,8 +49,8 @@ export function stateAfter(state: State, operation: Operation): State | undefine
 }
 
 /**
- * Returns what was known of a history at the given time. Operations that began later are omitted. Operations whose
- * responses arrived later have an unknown outcome: they may or may not take effect.
+ * Returns the part of a history that was known at the given time. Operations that began later are omitted. Operations
+ * whose responses arrived later have an unknown outcome: they may or may not take effect.
  */
 export function historyUntil(operations: readonly Operation[], timeMs: number): Operation[] {
   const begun = operations.filter(({ invokedMs }) => invokedMs <= timeMs);
