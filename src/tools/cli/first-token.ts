@@ -12,7 +12,7 @@ export interface FirstToken {
 }
 
 /**
- * Prepares the first token. The server issues this token to the user `me` if it starts without a tokens file. `tokens`
+ * Prepares the first token. If the server starts without a tokens file, it issues this token to the user `me`. `tokens`
  * is the path of the tokens file. Returns a function that issues the token. If standard output is a terminal, the token
  * is printed. Otherwise, the output might be saved in a log, so the token is written to a file instead.
  *

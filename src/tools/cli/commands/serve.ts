@@ -149,7 +149,7 @@ function parseLogFormat({ text, source }: Setting): LogFormat {
   return format;
 }
 
-/** Returns the setting if it enables its feature, and `undefined` if it does not. */
+/** Returns the setting if its text is `1`, or `undefined` if its text is `0`. */
 function parseSwitch(given: Setting): Setting | undefined {
   const { text, source } = given;
   if (text !== '0' && text !== '1') throw new UsageError(`${source} must be 0 or 1, not '${text}'.`);
