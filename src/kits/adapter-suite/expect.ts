@@ -78,8 +78,8 @@ export function shown(value: unknown): string {
 }
 
 /**
- * Formats a user, escaping all characters except printable ASCII. Otherwise, different users could look the same in a
- * message.
+ * Formats a user name, and escapes all characters except printable ASCII. Otherwise, different users could look the
+ * same in a message.
  */
 export function visible(user: string): string {
   return shown(user).replaceAll(/[^\x20-\x7e]/gu, (text) => `\\u{${text.codePointAt(0)?.toString(16) ?? ''}}`);

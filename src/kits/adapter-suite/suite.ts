@@ -24,7 +24,8 @@ export interface StorageLocation {
    * the handle that these adapters share.
    *
    * If `persistent` is `true`, the suite calls this method after failed commits, and after a commit during which
-   * `close` was called. If the method is missing, the suite skips the tests that require the method, and reports them.
+   * `close` was called. If the method is missing, the suite skips the tests that require it and reports these tests as
+   * skipped.
    */
   reopen?(): StorageAdapter | Promise<StorageAdapter>;
 }
@@ -54,9 +55,7 @@ export interface RegisterTest {
   skip?: ((name: string, body: () => Promise<void>) => unknown) | undefined;
 }
 
-/**
- * The functions of a test runner that the suite calls. The functions of node:test and of Vitest can be passed directly.
- */
+/** The test runner functions that the suite calls. The functions of node:test and of Vitest can be passed directly. */
 export interface TestRunner {
   /** Registers a group of tests. `body` registers the tests of the group. */
   describe(name: string, body: () => void): unknown;
@@ -93,14 +92,14 @@ export interface StorageAdapterTestOptions<Location extends StorageLocation = St
    * uses this function to test that a batch is all or nothing. The storage itself must report the error, for example
    * through a database trigger or a wrapped database handle; a check in the adapter is not sufficient. If a write to
    * the storage can fail halfway, for example after half a line of a file, this function must make the write fail
-   * halfway. If this option is missing, the suite skips the tests that require the option, and reports them.
+   * halfway. If this option is missing, the suite skips the tests that require it and reports these tests as skipped.
    */
   makeWriteFail?(location: Location, write: FaultyWrite): unknown;
   /**
    * Changes the storage so that it rejects the plant that this write creates, as if the storage could not encode the
    * plant's name. All other writes must still succeed. The suite uses this function to test that such a plant is
    * rejected with `invalid_plant`, and that the other writes in its batch succeed. Omit this option if the storage can
-   * hold every plant; the suite then skips the tests that require the option, and reports them.
+   * hold every plant; the suite then skips the tests that require it and reports these tests as skipped.
    */
   makePlantUnstorable?(location: Location, write: FaultyWrite): unknown;
   /** The functions of the test runner; by default `describe` and `it` of node:test. */
@@ -131,7 +130,7 @@ export interface SuiteTest extends LocationContext {
    * location has no `reopen`, skips the test like `skipWithout`.
    */
   readonly reopen: (location: StorageLocation) => Promise<StorageAdapter>;
-  /** Calls a function from the options of the suite, and waits up to `timeoutMs` for its result. */
+  /** Calls a function from the suite's options, and waits up to `timeoutMs` for its result. */
   readonly settle: <T>(name: string, call: () => T | Promise<T>) => Promise<T>;
   /**
    * Ends the test and reports it as skipped, because the adapter does not have this optional method. If the test runner
@@ -140,7 +139,7 @@ export interface SuiteTest extends LocationContext {
   readonly skipWithout: (method: string) => never;
 }
 
-/** Thrown to end a test that is skipped. */
+/** Thrown to end a skipped test. */
 class SkippedTest extends Error {
   override readonly name = 'SkippedTest';
 }
@@ -261,7 +260,7 @@ async function runTest(
       if (call === undefined) throw new SkippedTest('The location does not have the optional method reopen.');
       try {
         const storage = add(location, 'reopen', await timeouts.settle('reopen', call));
-        // Some adapters do not read their storage before the first call of a method.
+        // Some adapters do not read their storage before one of their methods is called.
         await storage.scan({ after: undefined, limit: 1 });
         return storage;
       } catch (error) {

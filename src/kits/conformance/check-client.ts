@@ -23,7 +23,7 @@ export interface CheckTokens {
   readonly a: string;
   /** A token with full access to the plants of another user (user B). */
   readonly b: string;
-  /** A token that permits reading but not writing. It may belong to any user. */
+  /** A token that permits reading but not writing. The token can belong to any user. */
   readonly readOnly?: string | undefined;
 }
 
@@ -92,7 +92,9 @@ export class CheckClient {
     return `${this.#runMarker}${this.#caseNumber}-`;
   }
 
-  /** Begins a check: changes the marker, so that plants of earlier checks are not mistaken for those of this check. */
+  /**
+   * Begins a check by changing the marker, so that plants of earlier checks are not mistaken for plants of this check.
+   */
   beginCase(): void {
     this.#caseNumber++;
   }
@@ -163,7 +165,7 @@ export class CheckClient {
     return plant;
   }
 
-  /** Checks whether the error in the response is the one that the server sends if an id is taken. */
+  /** Checks whether the response contains the error that the server sends if an id is taken. */
   async #isTaken(refused: Exchange): Promise<boolean> {
     const { error } = await expectError(refused, 400);
     const plant = await this.createPlant();

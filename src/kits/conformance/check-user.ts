@@ -73,14 +73,14 @@ export class CheckUser {
     return this.send(`DELETE /plants/${id}`, { headers });
   }
 
-  /** Records ids of plants that {@link cleanUp} must delete. No other run may use these ids. */
+  /** Records ids of plants that {@link cleanUp} must delete. The ids must be unique to this run. */
   track(...ids: readonly bigint[]): void {
     // A faulty server might convert ids to doubles in request bodies but not in paths, so the rounded ids are recorded,
     // too.
     for (const id of ids) this.#ids.add(id).add(BigInt(Number(id)));
   }
 
-  /** Deletes the plants with the recorded ids. Sends the requests with the given function. */
+  /** Deletes the plants with the recorded ids. Sends the requests with `send`. */
   async cleanUp(send: Send): Promise<void> {
     const deleter = new CheckUser(send, this.#token);
     // Failures are ignored. `CheckClient.findLeftovers` finds the plants that still exist at the end of the run.

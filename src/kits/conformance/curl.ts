@@ -1,7 +1,7 @@
 import type { CheckClient } from './check-client.ts';
 import type { CheckRequest } from './exchange.ts';
 
-/** The maximum size of a body that is included in a curl command, in bytes. */
+/** The maximum size in bytes of a body that a curl command includes. */
 const maxBodyBytes = 500;
 
 /**

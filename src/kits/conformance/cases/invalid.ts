@@ -11,7 +11,7 @@ import { failAll, invalidAfters, invalidIds, invalidLimits, unknownToken } from 
 /** A request body that is neither JSON nor declared as JSON. */
 const garbage = { body: 'x', headers: { 'content-type': 'text/plain' } };
 
-/** Media types other than JSON in UTF-8. */
+/** Media types that a server must refuse, including JSON in a charset other than UTF-8. */
 const otherMediaTypes = [
   ...['text/plain', 'application/xml', 'application/x-www-form-urlencoded', 'application/jsonp'],
   ...['application/vnd.api+json', 'application/json; charset=latin1'],

@@ -10,8 +10,8 @@ import type { Operation, Outcome } from './history.ts';
 import { checkLinearizable } from './linearizable.ts';
 
 /**
- * The maximum number of plants in a list that must be an atomic snapshot. A longer list may contain plants as they were
- * at different times, so the checks do not request longer lists.
+ * A list of at most this many plants must be an atomic snapshot. A longer list may contain plants as they were at
+ * different times, so the checks do not request longer lists.
  */
 const maxAtomicPlants = 500;
 

@@ -41,8 +41,8 @@ function isContradictory(history: readonly Operation[]): boolean {
 }
 
 /**
- * Returns the operation with the first response that cannot be explained. Without this response and all later ones, the
- * history would be linearizable.
+ * Returns the operation with the first response that cannot be explained. Without this response and all later
+ * responses, the history would be linearizable.
  */
 function firstUnexplained(operations: readonly Operation[]): Operation {
   const answered = operations.filter(({ respondedMs }) => respondedMs !== Infinity);
