@@ -15,7 +15,7 @@ import { CleanUp, temporaryFolder } from '../support/temporary-folder.ts';
 const users = ['ada', 'bob'] as const;
 type User = (typeof users)[number];
 
-/** Mostly few ids, so that operations affect the same plants. */
+/** Mostly generates one of a few ids, so that several operations affect the same plant. */
 const id = fc.oneof(
   { weight: 4, arbitrary: fc.bigInt({ min: -3n, max: 3n }) },
   { weight: 1, arbitrary: fc.constantFrom(minInt64, maxInt64, 2n ** 53n, 2n ** 53n + 1n) },
@@ -41,10 +41,10 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 2, arbitrary: list },
 );
 
-/** The outcome of an operation: the code of an error, whether a plant was deleted, or the created or listed plants. */
+/** The outcome of an operation: an error code, whether a plant was deleted, or the created or listed plants. */
 type Outcome = string | boolean | StoredPlant[];
 
-/** A reference implementation: a sorted list for each user. */
+/** A reference implementation that keeps a sorted list for each user. */
 class Model {
   readonly #plants = new Map<User, StoredPlant[]>();
 
@@ -88,7 +88,7 @@ async function applyToStore(store: PlantStore, operation: Operation): Promise<Ou
   }
 }
 
-/** Returns the outcome over HTTP, in which plants have no id. */
+/** Returns the outcome of the operation over HTTP. The plants in the outcome have no ids. */
 async function applyToService(service: Service, operation: Operation): Promise<unknown> {
   const { kind, user: token } = operation;
   if (kind === 'list') {
@@ -118,7 +118,7 @@ describe('any sequence of operations', () => {
   });
   after(() => cluster.remove());
 
-  it('has the same outcomes as the reference with every storage, directly and over HTTP', async (t) => {
+  it('has the outcomes of the reference implementation on every storage, directly and over HTTP', async (t) => {
     const folder = await temporaryFolder(t);
     const pool = cluster.pool(t);
     let files = 0;

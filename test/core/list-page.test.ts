@@ -4,7 +4,7 @@ import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { ListRange, PlantPage, Write } from '../../src/index.ts';
 import { createPlants } from '../support/stored-plants.ts';
 
-/** Counts its reads. */
+/** A storage that counts its reads. */
 class CountingStorage extends MemoryStorage {
   reads = 0;
 
@@ -31,7 +31,7 @@ describe('PlantStore.listPage', () => {
     }
   });
 
-  it('reads a first page once, until a plant of its user changes', async () => {
+  it('caches a first page until one of the plants of the user changes', async () => {
     const storage = new CountingStorage();
     const store = new PlantStore({ storage });
     const change = async (write: () => Promise<unknown>, count: number, reads: number): Promise<void> => {

@@ -4,9 +4,9 @@ import { PageCache } from '../../src/core/page-cache.ts';
 import { request } from '../support/batch-storage.ts';
 
 const text = 'x'.repeat(1000);
-/** The size of a page with this text. */
+/** The size that the cache counts for a page with this text. */
 const pageSize = 1000 + 256;
-/** The size of a user whose name has three letters. */
+/** The size that the cache counts for a user whose name has three letters. */
 const userSize = 3 + 256;
 
 interface TestCache {
@@ -45,7 +45,7 @@ describe('PageCache', () => {
     assert.equal(cache.changes, before + 2);
   });
 
-  it('evicts the least recently used user, and no page while all pages fit', () => {
+  it('evicts the pages of the least recently used user, but only when not all pages fit', () => {
     const { add, find } = openCache(3 * (userSize + pageSize));
     // A page that is added again is counted only once.
     for (const user of ['ada', 'ada', 'bob', 'eve']) add(user);
@@ -57,7 +57,7 @@ describe('PageCache', () => {
     );
   });
 
-  it('counts empty pages and the name of a user, which is counted once for several pages', () => {
+  it('counts the size of empty pages, and counts the name of a user once for all pages of the user', () => {
     const users = Array.from({ length: 100 }, (_, n) => `${n}`.padStart(255, 'x'));
     for (const limits of [[1], [1, 2, 3]]) {
       const { add, find } = openCache(10 * (255 + 256 + 256 * limits.length));
@@ -66,7 +66,7 @@ describe('PageCache', () => {
     }
   });
 
-  it('reuses the space of pages that were removed after a write or because of a new version', () => {
+  it('reuses the space of pages that were removed after a write or a version change', () => {
     for (const isWrite of [true, false]) {
       const { cache, version, add, find } = openCache(2 * (userSize + pageSize));
       for (let n = 0; n < 10; n++) {

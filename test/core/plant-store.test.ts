@@ -8,9 +8,9 @@ import { createPlants } from '../support/stored-plants.ts';
 
 const newStore = (storage: StorageAdapter = new MemoryStorage()): PlantStore => new PlantStore({ storage });
 
-// The property in equivalence.test.ts covers the outcomes of valid operations.
+// The property-based test in equivalence.test.ts covers the outcomes of valid operations.
 describe('PlantStore', () => {
-  it('accepts a user of 1 to 255 bytes of UTF-8, and rejects any other user', async () => {
+  it('accepts a user of 1 to 255 UTF-8 bytes, and rejects any other user', async () => {
     const store = newStore();
     const problem = { code: 'invalid_user', message: errorTable.invalid_user.message };
     const unstorable = ['a\0b', '\uD800', 'a\uDC00b'];
@@ -72,7 +72,7 @@ describe('PlantStore', () => {
     assert.equal((await store.listPlants('ada', { limit: 1999, after: 499 })).at(-1)?.id, 2498n);
   });
 
-  it('lists all plants, or as many as the limit, if the adapter ends pages early', async () => {
+  it('lists all plants, or as many as the limit allows, even if the adapter ends pages early', async () => {
     const storage = new MemoryStorage();
     const list = storage.list.bind(storage);
     let reads = 0;
@@ -130,7 +130,7 @@ describe('PlantStore', () => {
     await store.close();
   });
 
-  it('reports a failure of the storage as storage_unavailable, with the cause but not in the message', async () => {
+  it('reports a storage failure as storage_unavailable, with the original error only as the cause', async () => {
     const cause = new Error('disk on fire at /secret');
     const list = (): never => {
       throw cause;
@@ -141,7 +141,7 @@ describe('PlantStore', () => {
     await assert.rejects(store.listPlants('ada'), expected);
   });
 
-  it('reports an adapter that does not return one outcome for each write as storage_unavailable', async () => {
+  it('rejects with storage_unavailable if the adapter does not return one outcome for each write', async () => {
     for (const outcomes of [undefined, null, 'true', {}, [], [true, true]]) {
       const store = newStore(Object.assign(new MemoryStorage(), { commit: () => Promise.resolve(outcomes) }));
       const cause = outcomes instanceof Array && {

@@ -20,7 +20,7 @@ const nextIteration = (): Promise<void> => new Promise((resolve) => setImmediate
 const noDisk = new Error('no disk');
 
 describe('ReadQueue', () => {
-  it('returns the right page for any requests, in batches of at most 1000 plants', async () => {
+  it('returns the correct page for each request, and reads at most 1000 plants in a batch', async () => {
     const plants = { ada: 1200, bob: 40, eve: 3 };
     const memory = await openBatchStorage(plants);
     const anyRequest = fc.record({
@@ -82,7 +82,7 @@ describe('ReadQueue', () => {
     });
   }
 
-  it('reads four batches concurrently, and the next one when one of them has been read', async () => {
+  it('reads at most four batches concurrently', async () => {
     const { storage, queue } = await openQueue({});
     const release = hold(storage);
     const all = Promise.all(readAll(queue, Array<PageRequest>(10).fill(request('ada', 1000))));
@@ -104,7 +104,7 @@ describe('ReadQueue', () => {
     assert.equal(storage.batches[1]?.length, 1);
   });
 
-  it('rejects only the requests of a batch that fails, and continues', async () => {
+  it('rejects only the requests of a batch that fails, and continues with other batches', async () => {
     const { storage, queue } = await openQueue({});
     const reason = new PlantStoreError('storage_unavailable');
     storage.afterRead = async ([first]) => {
@@ -116,13 +116,13 @@ describe('ReadQueue', () => {
       { status: 'rejected', reason },
       { status: 'fulfilled', value: emptyPage },
     ];
-    // Enough failures that no batch could be read if those that fail counted as running.
+    // If failed batches still counted as running, this many failures would block all further reads.
     for (let round = 0; round < 5; round++) {
       assert.deepEqual(await Promise.allSettled(readAll(queue, requests)), expected);
     }
   });
 
-  it('rejects only the request whose list fails if the adapter has no listPages', async () => {
+  it('rejects only the request whose list call fails, if the adapter has no listPages', async () => {
     const storage = new MemoryStorage();
     const list = storage.list.bind(storage);
     const reason = new PlantStoreError('storage_unavailable');
@@ -166,7 +166,7 @@ describe('ReadQueue', () => {
   });
 
   for (const isCached of [false, true]) {
-    it(`returns a page that reflects the commits before its request, ${isCached ? 'with' : 'without'} a cache`, async () => {
+    it(`returns a page that includes all commits before the request, ${isCached ? 'with' : 'without'} a cache`, async () => {
       const storage = await openBatchStorage({ ada: 1 });
       const { queue: cachedQueue, cache } = withCache(storage);
       const queue = isCached ? cachedQueue : new ReadQueue(storage, undefined);
@@ -188,7 +188,7 @@ describe('ReadQueue', () => {
 });
 
 describe('ReadQueue with a cache', () => {
-  it('returns cached first pages without a batch, and reads all others', async () => {
+  it('returns cached first pages without reading them again, and reads all other pages', async () => {
     const { storage, queue } = await openWithCache({ ada: 30 });
     const cached = await queue.readPage(request('ada', 20));
     const later = await queue.readPage(request('ada', 20, 4n));
@@ -199,7 +199,7 @@ describe('ReadQueue with a cache', () => {
     assert.deepEqual(batchesOf(storage), ['ada 20', 'ada 20', 'ada 20', 'ada 19']);
   });
 
-  it('returns a cached page in the next iteration, even if long lists wait', async () => {
+  it('returns a cached page in the next iteration, even while long lists are waiting', async () => {
     const { queue } = await openWithCache({ bob: 20 });
     const cached = await queue.readPage(request('bob', 20));
     const users = ['ada', 'eve', 'joe', 'ada', 'eve', 'joe'];
@@ -211,7 +211,7 @@ describe('ReadQueue with a cache', () => {
     await long;
   });
 
-  it('reads a page once for all requests of an iteration', async () => {
+  it('reads a page only once for all requests of an iteration', async () => {
     const { storage, queue } = await openWithCache({ ada: 30, bob: 30 });
     const requests = Array.from({ length: 60 }, (_, n) => request(n % 2 === 0 ? 'ada' : 'bob', n % 3 === 0 ? 10 : 20));
     const pages = await Promise.all(readAll(queue, requests));
@@ -221,13 +221,13 @@ describe('ReadQueue with a cache', () => {
     assert.equal(new Set(pages).size, 4);
   });
 
-  it('does not delay a request because of another one whose page is not cached', async () => {
+  it('reads cacheable pages and other pages in the same batch', async () => {
     const { storage, queue } = await openWithCache({});
     await Promise.all([4n, 4n, undefined].map((after) => queue.readPage(request('ada', 20, after))));
     assert.equal(storage.batches[0]?.length, 3);
   });
 
-  it('reads a page again for the other requests if its batch fails', async () => {
+  it('reads a page again for the other requests if the batch of the first request fails', async () => {
     const { storage, queue } = await openWithCache({ ada: 1 });
     storage.afterRead = async () => {
       storage.afterRead = async () => undefined;
@@ -243,7 +243,7 @@ describe('ReadQueue with a cache', () => {
     const requests = [request('ada', 5), request('bob', 5)];
     await Promise.all(readAll(queue, requests));
     const early = readAll(queue, requests);
-    // Another process commits and acknowledges a plant before the last request, in the same iteration.
+    // In the same iteration, before the last request, another process commits and acknowledges a plant.
     await storage.commit([create(7, 'ada', 'new')]);
     let checks = 0;
     version.read = () => {

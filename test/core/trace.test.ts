@@ -8,10 +8,10 @@ import { eventsOf, messagesOf } from '../support/messages.ts';
 import { evalArgs, runSuccessfully } from '../support/run-program.ts';
 import { sourceUrl } from '../support/sources.ts';
 
-/** The context in which a plant is created, and in which the storage commits it. */
+/** The async context in which a plant is created or the storage commits plants. */
 const context = new AsyncLocalStorage<string>();
 
-/** A storage that holds no plant named `unstorable`, and fails to write one named `broken`. */
+/** A storage that cannot hold a plant named `unstorable`, and fails to write a plant named `broken`. */
 class FaultyStorage extends MemoryStorage {
   readonly contexts: (string | undefined)[] = [];
 
@@ -32,7 +32,7 @@ async function create(storage: MemoryStorage, ...names: string[]): Promise<void>
 }
 
 describe('tracing channel plant-store:commit', () => {
-  it('has the number of writes and the error of each commit, also of the halves of a batch', async (t) => {
+  it('reports the number of writes and the error of each commit, including the halves of a split batch', async (t) => {
     const messages = messagesOf<CommitMessage>(t, 'plant-store:commit');
     await create(new FaultyStorage(), 'Fern', 'Moss', 'Ivy');
     await create(new FaultyStorage(), 'broken');
@@ -44,7 +44,7 @@ describe('tracing channel plant-store:commit', () => {
     for (const { durationMs } of messages) assert.ok(durationMs > 0);
   });
 
-  it('publishes the events of tracePromise, before the write settles', async (t) => {
+  it('publishes the same events as tracePromise, before the write settles', async (t) => {
     const events = eventsOf(t, 'plant-store:commit');
     await create(new FaultyStorage(), 'Fern');
     assert.deepEqual(events.splice(0), ['start', 'end', 'asyncStart', 'asyncEnd']);
@@ -52,7 +52,7 @@ describe('tracing channel plant-store:commit', () => {
     assert.deepEqual(events, ['start', 'end', 'error', 'asyncStart', 'asyncEnd']);
   });
 
-  it('has the async contexts of the writes that share the commit, and runs the commit in its own', async (t) => {
+  it('provides the async contexts of the writes in a commit, and runs the commit in the context that a subscriber binds', async (t) => {
     const { start } = tracingChannel<unknown, CommitMessage>('plant-store:commit');
     start.bindStore(context, ({ contexts }) => contexts.map((run) => run(() => context.getStore())).join('+'));
     t.after(() => start.unbindStore(context));
@@ -61,7 +61,7 @@ describe('tracing channel plant-store:commit', () => {
     assert.deepEqual(storage.contexts, ['Fern+Moss']);
   });
 
-  it('does not affect the write if a subscriber throws, and Node.js emits uncaughtException', async () => {
+  it('does not affect the write if a subscriber throws, but makes Node.js emit uncaughtException', async () => {
     const code = `
       import { subscribe } from 'node:diagnostics_channel';
       import { MemoryStorage, PlantStore } from '${sourceUrl('index.ts')}';

@@ -9,10 +9,10 @@ import { create, idOf, remove } from '../support/writes.ts';
 const bounds = { maxPendingWrites: 100, maxBatchWrites: 10 };
 const unstorable = new PlantStoreError('invalid_plant');
 
-/** The time on the clock. It changes only if a test changes it, so that the tests do not depend on real time. */
+/** The current time. Only the tests change it, so that they do not depend on real time. */
 let nowMs = 0;
 
-// The timeout ends a test that waits for a write that never settles.
+// The timeout ends a test if a write never settles.
 describe('WriteQueue', { timeout: 10_000 }, () => {
   beforeEach(() => {
     mock.method(performance, 'now', () => nowMs);
@@ -32,7 +32,7 @@ describe('WriteQueue', { timeout: 10_000 }, () => {
     assert.deepEqual(await outcomes, [true, true, true]);
   });
 
-  it('delays a batch while every iteration adds writes, for at most five iterations', async () => {
+  it('delays a batch while every iteration adds writes, but for at most five iterations', async () => {
     const { commits, queue } = makeQueue({ maxPendingWrites: 100, maxBatchWrites: 100 });
     let added = 0;
     while (commits.batches.length === 0) {
@@ -44,10 +44,10 @@ describe('WriteQueue', { timeout: 10_000 }, () => {
     commits.succeed();
   });
 
-  it('commits a full batch immediately, and the rest in the next batch', async () => {
+  it('commits a full batch immediately, and the remaining writes in the next batch', async () => {
     const { commits, queue } = makeQueue(bounds);
     const outcomes = Promise.all(Array.from({ length: 12 }, (_, id) => queue.add(create(id))));
-    // Microtasks start the commit, before any timer or I/O.
+    // A microtask starts the commit, before any timer or I/O callback.
     await new Promise<void>((resolve) => {
       process.nextTick(resolve);
     });
@@ -61,7 +61,7 @@ describe('WriteQueue', { timeout: 10_000 }, () => {
     await outcomes;
   });
 
-  it('waits for the clients of a commit during which other writes arrived', async () => {
+  it('waits for new writes from the clients of a commit if other writes arrived during the commit', async () => {
     const { commits, queue } = makeQueue(bounds);
     const first = Promise.all([queue.add(create(1)), queue.add(create(2))]);
     await turn();
@@ -89,7 +89,7 @@ describe('WriteQueue', { timeout: 10_000 }, () => {
     [40, 10],
     [1000, 10],
   ] as const) {
-    it(`waits for these clients for ${waitMs} ms if the commit took ${commitMs} ms`, async () => {
+    it(`waits ${waitMs} ms for new writes after a commit that took ${commitMs} ms`, async () => {
       const { commits, queue } = makeQueue(bounds);
       const first = queue.add(create(1));
       await turn();
@@ -111,7 +111,7 @@ describe('WriteQueue', { timeout: 10_000 }, () => {
     });
   }
 
-  it('does not wait for clients after a commit during which no write arrived, or after a failed commit', async () => {
+  it('does not wait for new writes after a failed commit or after a commit during which no write arrived', async () => {
     const { commits, queue } = makeQueue(bounds);
     const first = Promise.all([queue.add(create(1)), queue.add(create(2))]);
     await turn();
@@ -131,7 +131,7 @@ describe('WriteQueue', { timeout: 10_000 }, () => {
   });
 
   for (const duringCommit of [1, 10]) {
-    it(`does not wait for these clients if a batch is full, with ${duringCommit} writes that arrived during the commit`, async () => {
+    it(`commits a full batch without waiting if ${duringCommit} of its 10 writes arrived during the previous commit`, async () => {
       const { commits, queue } = makeQueue(bounds);
       const first = Promise.all(Array.from({ length: 9 }, (_, id) => queue.add(create(id))));
       await turn();
@@ -162,7 +162,7 @@ describe('WriteQueue', { timeout: 10_000 }, () => {
     assert.deepEqual(await Promise.all(taken), Array(5).fill(true));
   });
 
-  it('splits a batch into halves, so that only the writes fail that the storage cannot hold', async () => {
+  it('splits a failing batch into halves, so that it rejects only the writes that the storage cannot hold', async () => {
     const batches: number[][] = [];
     const queue = new WriteQueue(async (writes) => {
       const ids = writes.map((write) => Number(idOf(write)));
@@ -188,7 +188,7 @@ describe('WriteQueue', { timeout: 10_000 }, () => {
     assert.deepEqual(settled, [...Array<object>(5).fill(fulfilled), rejected, rejected, fulfilled]);
   });
 
-  it('commits the second half of a batch even if the first half fails, and then accepts writes in its place', async () => {
+  it('commits the second half of a batch even if the first half fails, and accepts new writes in place of the failed half', async () => {
     const { commits, queue } = makeQueue({ maxPendingWrites: 3, maxBatchWrites: 10 });
     const settled = Promise.allSettled([1, 2, 3].map((id) => queue.add(create(id))));
     await turn();
@@ -209,7 +209,7 @@ describe('WriteQueue', { timeout: 10_000 }, () => {
     assert.deepEqual(commits.batches.slice(1), [[create(1)], [create(2), create(3)], [remove(3)]]);
   });
 
-  it('returns the outcomes of sequential writes for any writes, with one commit at a time', async () => {
+  it('returns the same outcomes as sequential writes for any writes, and runs one commit at a time', async () => {
     const operation = fc.record({
       id: fc.integer({ min: 1, max: 12 }),
       isCreate: fc.boolean(),

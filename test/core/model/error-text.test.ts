@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { errorText } from '../../../src/core/model/error-text.ts';
 
 describe('errorText', () => {
-  it('contains the stack and code of an error and of its causes, and no other property', () => {
+  it('contains the stacks and codes of an error and its causes, but no other properties', () => {
     const cause = Object.assign(new Error('row'), { code: '23502', detail: 'Failing row contains (secret)' });
     const text = errorText(new Error('outer', { cause }));
     assert.match(text, /^Error: outer\n +at .*\nCaused by Error: row \(code 23502\)\n +at /s);
@@ -31,7 +31,7 @@ describe('errorText', () => {
     assert.deepEqual(unusual.slice(0, 2).map(errorText), ['Error: a', 'Error: b']);
   });
 
-  it('ends for an error that is its own cause', () => {
+  it('returns a finite text for an error that is its own cause', () => {
     const error = new Error('again');
     error.cause = error;
     assert.equal(errorText(error).split('Caused by').length, 6);

@@ -7,7 +7,7 @@ import type { ErrorCode } from '../../../src/index.ts';
 const rows = Object.entries(errorTable) as [ErrorCode, { status: number; error: number; message: string }][];
 
 describe('errorTable', () => {
-  it('has codes in snake_case, integers of status × 100 + n, and messages of one line with a full stop', () => {
+  it('has snake_case codes, integers of the form status × 100 + n, and one-line messages that end with a period', () => {
     for (const [code, { status, error, message }] of rows) {
       assert.match(code, /^[a-z]+(?:_[a-z]+)*$/);
       assert.ok(Number.isInteger(status) && status >= 400 && status < 600, code);
@@ -16,7 +16,7 @@ describe('errorTable', () => {
     }
   });
 
-  it('uses each integer for one code, except 50300, for which a retry can help', () => {
+  it('uses each integer for only one code, except 50300, which several retryable errors share', () => {
     const shared = [...Map.groupBy(rows, ([, { error }]) => error)].filter(([, codes]) => codes.length > 1);
     assert.deepEqual(
       shared.map(([error]) => error),
@@ -53,7 +53,7 @@ describe('errorTable', () => {
     assert.deepEqual({ ...integers, ...published }, integers);
   });
 
-  it('matches docs/errors.md, which has a heading, the status and the integer of each code', async () => {
+  it('matches docs/errors.md, which has a heading for each code, with its status and integer', async () => {
     const page = await readDocument('docs/errors.md');
     const pattern = /^### `(\w+)`\n\nStatus (\d+), integer (\d+)\.\n\n\*\*When:\*\* .+?\n\n\*\*What to do:\*\* ./gms;
     const described = [...page.matchAll(pattern)].map(([, ...row]) => row.join(' '));
@@ -63,7 +63,7 @@ describe('errorTable', () => {
 });
 
 describe('PlantStoreError', () => {
-  it('is an Error with a name, a code and, by default, the message of the table', () => {
+  it('is an Error with a name, a code and, by default, the message from the table', () => {
     for (const [code, { message }] of rows) {
       const error = new PlantStoreError(code);
       assert.ok(error instanceof Error);

@@ -5,11 +5,11 @@ import { parseExactJson } from '../../../src/core/model/exact-json.ts';
 import { maxInt64, minInt64 } from '../../../src/core/model/int64.ts';
 
 const idOf = (text: string): unknown => (parseExactJson(text) as { id: unknown }).id;
-/** Converts an id that may be a number, if that is exact, to a bigint. */
+/** Converts an id to a bigint. The parser returns small ids as exact numbers. */
 const exactly = (id: unknown): unknown => (typeof id === 'number' ? BigInt(id) : id);
 
 describe('parseExactJson', () => {
-  it('parses any int64 exactly, at any position of the object', () => {
+  it('parses any int64 id exactly, wherever the object contains it', () => {
     const anyText = fc.string({ unit: 'grapheme' });
     const anyId = fc.bigInt({ min: minInt64, max: maxInt64 });
     fc.assert(
@@ -21,7 +21,7 @@ describe('parseExactJson', () => {
     );
   });
 
-  it('equals JSON.parse, except for the top-level id', () => {
+  it('returns the same value as JSON.parse, except for the top-level id', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 5 }), (text) => {
         const expected: unknown = JSON.parse(text);

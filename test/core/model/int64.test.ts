@@ -14,7 +14,7 @@ describe('int64FromText', () => {
     );
   });
 
-  it('accepts leading zeros, -0 and the ends of the range', () => {
+  it('accepts leading zeros, -0 and both limits of the range', () => {
     const texts = ['007', '-0', '0'.repeat(10_000) + '1', '9223372036854775807', '-9223372036854775808'];
     assert.deepEqual(texts.map(int64FromText), [7n, 0n, 1n, maxInt64, minInt64]);
   });
@@ -59,7 +59,7 @@ describe('int64FromJsonNumber', () => {
     }
   });
 
-  it('parses a literal of a million digits', () => {
+  it('parses a literal with a million digits', () => {
     const million = 1_000_000;
     assert.equal(int64FromJsonNumber('9'.repeat(million)), undefined);
     assert.equal(int64FromJsonNumber(`1e${'9'.repeat(million)}`), undefined);

@@ -15,7 +15,7 @@ const store = new PlantStore({ storage: new MemoryStorage() });
 const authenticate = (): null => null;
 const pool = { query: () => Promise.resolve({ rows: [], rowCount: 0 }) };
 
-/** The classes and functions that have an options object. */
+/** The classes and functions that accept an options object. */
 const owners: Readonly<Record<string, (options: never) => unknown>> = {
   PlantStore: (options) => new PlantStore(options),
   SqliteStorage: (options) => new SqliteStorage('never-created.db', options),
@@ -41,7 +41,7 @@ const wrongOptions: [owner: string, options: object, message: string][] = [
 
 describe('options', () => {
   for (const [owner, take] of Object.entries(owners)) {
-    it(`of ${owner}: reject an unknown option, and a value that is not an object, with a TypeError`, () => {
+    it(`of ${owner} are rejected with a TypeError if one is unknown or if they are not an object`, () => {
       for (const name of ['maxBodySize', 'toString', '__proto_']) {
         const message = new RegExp(`^\\w+ has no option ${name}\\. Its options are \\w+(?:, \\w+)*$`);
         assert.throws(() => take({ [name]: 1 } as never), { name: 'TypeError', message });
@@ -54,7 +54,7 @@ describe('options', () => {
     });
   }
 
-  it('reject a wrong value with a TypeError that names the option and its range', () => {
+  it('with an invalid value are rejected with a TypeError that names the option and its range', () => {
     for (const [owner, options, message] of wrongOptions) {
       assert.throws(() => owners[owner]?.(options as never), { name: 'TypeError', message });
     }
@@ -62,8 +62,8 @@ describe('options', () => {
     checkIntegerOption('limit', Number.MAX_SAFE_INTEGER, 3);
   });
 
-  // The compiler checks that the types permit `undefined`, too.
-  it('may be undefined unless they are required', async (t) => {
+  // The compiler also checks that the types permit `undefined`.
+  it('can be undefined unless they are required', async (t) => {
     const folder = await temporaryFolder(t);
     const path = join(folder, 'tokens.json');
     issueToken(path, { user: 'ada' });
@@ -83,14 +83,14 @@ describe('options', () => {
     assert.deepEqual(await store.listPlants('ada', { limit: undefined, after: undefined }), []);
   });
 
-  it('of a list: reject an unknown option with a TypeError that names it', async () => {
+  it('of a list request are rejected with a TypeError that names the option if one is unknown', async () => {
     const options = { offset: 5 } as ListOptions;
     const message = 'a list request has no option offset. Its options are after, limit';
     await assert.rejects(store.listPlants('ada', options), { name: 'TypeError', message });
     await assert.rejects(store.listPage('ada', options), { name: 'TypeError', message });
   });
 
-  it('of createRequestListener: require a PlantStore as the first argument', () => {
+  it('of createRequestListener are accepted only after a PlantStore as the first argument', () => {
     for (const wrong of [undefined, null, {}, new MemoryStorage()]) {
       const expected = { name: 'TypeError', message: 'store must be a PlantStore' };
       assert.throws(() => createRequestListener(wrong as PlantStore, { authenticate }), expected);
