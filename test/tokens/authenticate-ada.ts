@@ -14,11 +14,11 @@ interface Setting {
   readonly userOf: (token: string) => Promise<string | undefined>;
   /** The warnings so far. */
   readonly problems: string[];
-  /** Advances the clocks and timers of this process, which a test stops. */
+  /** Advances the stopped clocks and timers of this process. */
   readonly advance: (byMs: number) => void;
 }
 
-/** Stops the clock, and creates a tokens file with one token of ada and an authenticator that reads the file. */
+/** Stops the clock. Creates a tokens file with one token for ada, and an authenticator that reads the file. */
 export async function authenticateAda(t: TestContext): Promise<Setting> {
   const advance = mockClock(t);
   const path = join(await temporaryFolder(t), 'tokens.json');

@@ -16,7 +16,7 @@ describe('createTokenFileAuthenticator', () => {
     assert.deepEqual(problems, []);
   });
 
-  it('accepts a new token and rejects a revoked one after a second, even at the first request', async (t) => {
+  it('accepts a new token and rejects a revoked token after one second, even on the first request', async (t) => {
     const { path, token, id, authenticate, userOf, problems, advance } = await authenticateAda(t);
     const { token: later, record } = issueToken(path, { user: 'bob', scopes: ['plants:read'] });
     advance(1001);
@@ -29,7 +29,7 @@ describe('createTokenFileAuthenticator', () => {
     assert.deepEqual(problems, []);
   });
 
-  it('rejects a token when it expires, and one that expired before', async (t) => {
+  it('rejects a token when it expires, and a token that had already expired', async (t) => {
     const { path, advance } = await authenticateAda(t);
     const issue = (afterMs: number): string =>
       issueToken(path, { user: 'bob', expiresAt: new Date(Date.now() + afterMs).toISOString() }).token;
@@ -42,7 +42,7 @@ describe('createTokenFileAuthenticator', () => {
     assert.equal(await authenticate(soon), null);
   });
 
-  it('keeps the last valid tokens if the file becomes invalid, reports it once, and accepts a repaired file', async (t) => {
+  it('keeps the last valid tokens if the file becomes invalid, reports the problem once, and accepts a repaired file', async (t) => {
     const { path, token, userOf, problems, advance } = await authenticateAda(t);
     const good = await readFile(path, 'utf8');
     await writeFile(path, good.slice(0, -10));
@@ -59,7 +59,7 @@ describe('createTokenFileAuthenticator', () => {
     assert.equal(problems.length, 1);
   });
 
-  it('accepts no token after the file was removed, until a valid file exists again, and reports it', async (t) => {
+  it('reports that the file was removed, and accepts no token until a valid file exists again', async (t) => {
     const { path, token, userOf, problems, advance } = await authenticateAda(t);
     const good = await readFile(path, 'utf8');
     const assertReports = async (problem: string): Promise<void> => {
@@ -82,7 +82,7 @@ describe('createTokenFileAuthenticator', () => {
     assert.equal(problems.length, 3);
   });
 
-  it('warns if other users can read the file, at the start and later, by default on standard error', async (t) => {
+  it('warns at startup and later if other users can read the file, by default on standard error', async (t) => {
     for (const mode of [0o640, 0o604]) {
       const { path, token, userOf, problems, advance } = await authenticateAda(t);
       await chmod(path, mode);
@@ -98,7 +98,7 @@ describe('createTokenFileAuthenticator', () => {
     }
   });
 
-  it('throws if the file does not exist at the start', async (t) => {
+  it('throws if the file does not exist at startup', async (t) => {
     const { path } = await authenticateAda(t);
     assert.throws(() => createTokenFileAuthenticator(`${path}.none`), /none cannot be used: ENOENT/);
   });

@@ -24,7 +24,7 @@ const refusalOf = (path: string): string =>
   `${causeOf(path)} Requests with a token are rejected with 503 until the file can be read.`;
 
 describe('grants of a tokens file', () => {
-  it('become unavailable after a changed file could not be read for 5 seconds, until it can be read', async (t) => {
+  it('become unavailable when a changed file has been unreadable for 5 seconds, until it can be read again', async (t) => {
     const { path, token, authenticate, userOf, problems, advance } = await authenticateAda(t);
     await rename(path, `${path}.away`);
     await symlink(path, path);
@@ -44,7 +44,7 @@ describe('grants of a tokens file', () => {
     assert.deepEqual(problems.slice(1), [refusalOf(path), `${path} can be read again.`]);
   });
 
-  it('accept no token after a file that could not be read was removed, each time that this happens', async (t) => {
+  it('accept no token after an unreadable file is removed, however often this happens', async (t) => {
     const { path, token, authenticate, problems, advance } = await authenticateAda(t);
     for (let n = 1; n <= 2; n++) {
       await rm(path, { force: true });
@@ -66,7 +66,7 @@ describe('grants of a tokens file', () => {
     ]);
   });
 
-  it('are read again after a change that could not be read because no file descriptor was free', async (t) => {
+  it('are read again after reading them failed because no file descriptor was free', async (t) => {
     const script = `
       import { closeSync, openSync } from 'node:fs';
       import { mock } from 'node:test';
@@ -97,7 +97,7 @@ describe('grants of a tokens file', () => {
     assert.deepEqual(JSON.parse(stdout), ['ada', null, [problem]]);
   });
 
-  it('change all at once, even if the file is large', async (t) => {
+  it('change atomically, even if the file is large', async (t) => {
     const { path, token: old, userOf, advance } = await authenticateAda(t);
     const { record, token: first } = issueToken(path, { user: 'bob' });
     const { record: lastRecord, token: last } = issueToken(path, { user: 'eve' });
@@ -106,7 +106,7 @@ describe('grants of a tokens file', () => {
     assert.deepEqual(await usersOf(), ['ada', 'bob', 'eve']);
     const changed = [record, ...copiesOf(record, 20_000), lastRecord].map((each) => ({ ...each, user: 'joe' }));
     await writeFile(path, tokenFileText(changed));
-    // Not so long that a lookup waits until the file has been read.
+    // This time is so short that a lookup does not wait until the file has been read.
     advance(501);
     let [users, before] = [await usersOf(), 0];
     for (; users[0] === 'ada'; before++) {

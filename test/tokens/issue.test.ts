@@ -22,7 +22,7 @@ async function permissions(path: string): Promise<string> {
 }
 
 describe('issueToken', () => {
-  it('stores the SHA-256 of each token, its scopes and its expiry in a file for its owner only', async (t) => {
+  it('stores the SHA-256, scopes and expiry of each token in a file that only its owner can access', async (t) => {
     const path = await newPath(t);
     const expiresAt = new Date(Date.now() + 60_000).toISOString();
     const plain = issueToken(path, { user: 'ada' });
@@ -39,7 +39,7 @@ describe('issueToken', () => {
     for (const file of [path, `${path}.lock`]) assert.equal(await permissions(file), '600', file);
   });
 
-  it('names a folder that does not exist, and creates none', async (t) => {
+  it('fails with the name of the folder if it does not exist, and does not create it', async (t) => {
     const folder = join(await temporaryFolder(t), 'deep');
     const message = `There is no folder ${folder} for the tokens file. Create the folder, or choose another file.`;
     assert.throws(() => issueToken(join(folder, 'tokens.json'), { user: 'ada' }), { message });
@@ -65,10 +65,10 @@ describe('issueToken', () => {
     assert.deepEqual(readTokenFile(path), [record]);
   });
 
-  it('names a lock file that another process does not release', async (t) => {
+  it('fails with the name of the lock file if another process does not release it', async (t) => {
     const path = await newPath(t);
     await holdDatabase(t, `${path}.lock`, 'BEGIN EXCLUSIVE', 20_000);
-    // A shorter wait has the same result.
+    // A shorter wait gives the same result.
     const exec = t.mock.method(DatabaseSync.prototype, 'exec', function (this: DatabaseSync, sql: string) {
       exec.mock.restore();
       this.exec('PRAGMA busy_timeout = 1');
@@ -80,7 +80,7 @@ describe('issueToken', () => {
   });
 
   for (const what of ['a text file', 'a folder']) {
-    it(`names a lock file that is ${what}, tells what to do, and changes nothing`, async (t) => {
+    it(`fails with the name of the lock file and a remedy if it is ${what}, and changes nothing`, async (t) => {
       const path = await newPath(t);
       const { record } = issueToken(path, { user: 'ada' });
       await rm(`${path}.lock`);
@@ -93,7 +93,7 @@ describe('issueToken', () => {
     });
   }
 
-  it('succeeds after a killed process left its files, and keeps the file private', async (t) => {
+  it('succeeds after a killed process left files behind, and keeps the tokens file private', async (t) => {
     const path = await newPath(t);
     await writeFile(`${path}.lock`, '');
     await writeFile(`${path}.new`, 'half');
@@ -131,7 +131,7 @@ describe('issueToken', () => {
 });
 
 describe('revokeToken', () => {
-  it('removes the token with an id or a value, and keeps the others', async (t) => {
+  it('removes the token with the given id or value, and keeps the others', async (t) => {
     const path = await newPath(t);
     const [first, second, third] = ['ada', 'ada', 'bob'].map((user) => issueToken(path, { user }));
     assert.ok(first && second && third);
@@ -151,7 +151,7 @@ describe('revokeToken', () => {
     assert.equal((await stat(path)).ino, ino);
   });
 
-  it('fails if there is no file, and creates none', async (t) => {
+  it('fails if there is no tokens file, and does not create one', async (t) => {
     const path = await newPath(t);
     const message = `There is no tokens file ${path}. Check the path, or create a token.`;
     assert.throws(() => revokeToken(path, 'tk_0000000000'), { message });

@@ -23,7 +23,7 @@ const invalidRecords = Object.entries(invalidFields).flatMap(([name, values]) =>
   values.map((value) => ({ ...record, [name]: value })),
 );
 
-/** Invalid contents. The messages do not quote them, because they may contain a token. */
+/** Invalid contents. The error messages do not quote the contents, because they might include a token. */
 const invalidTexts: Readonly<Record<string, string[]>> = {
   'it is not JSON. Correct it, or restore a backup': ['', '{', 'pst_secret', '{"version":1,"tokens":[]}}'],
   'it is not {"version":1,"tokens":[…]}': [
@@ -54,7 +54,7 @@ describe('readTokenFile', () => {
     }
   });
 
-  it('rejects any other content, and says what is wrong without quoting it', async (t) => {
+  it('rejects any other content, and explains the problem without quoting the content', async (t) => {
     const path = join(await temporaryFolder(t), 'tokens.json');
     for (const [problem, texts] of Object.entries(invalidTexts)) {
       for (const text of texts) {
@@ -64,7 +64,7 @@ describe('readTokenFile', () => {
     }
   });
 
-  it('rejects a path without a file, a folder, and a pipe, which could block the process', async (t) => {
+  it('rejects a missing file, a folder, and a pipe, which could block the process', async (t) => {
     const folder = await temporaryFolder(t);
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);

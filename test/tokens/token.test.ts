@@ -25,7 +25,7 @@ describe('randomBase62', () => {
     const counts = new Map<string, number>();
     for (const digit of randomBase62(62_000)) counts.set(digit, (counts.get(digit) ?? 0) + 1);
     assert.deepEqual([...counts.keys()].sort(), Array.from(alphabet).sort());
-    // Six standard deviations of 31.4: correct code fails about once in eight million runs.
+    // The tolerance is six standard deviations of 31.4, so correct code fails about once in eight million runs.
     for (const [digit, count] of counts) assert.ok(Math.abs(count - 1000) < 189, `${digit} occurs ${count} times`);
   });
 });
