@@ -5,7 +5,7 @@ import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
 import { compareOwned, compareUsers } from '../../src/storage/key-order.ts';
 import { owned } from '../support/stored-plants.ts';
 
-/** Mixes the code units around the surrogates, where the order of UTF-16 differs from that of UTF-8. */
+/** Generates texts, some with code units around the surrogates, where the UTF-16 order differs from the UTF-8 order. */
 const user = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.string({ unit: fc.constantFrom('a', '\ud7ff', '\ue000', '\uffff', '\u{10000}', '\u{10ffff}') }),

@@ -17,7 +17,7 @@ const plant = fc
 const bytesOf = (plants: readonly Plant[]): number => Buffer.byteLength(plants.map(plantJson).join(''));
 
 describe('countInPage', () => {
-  it('returns the number of plants up to the one that brings the JSON to maxPageBytes', () => {
+  it('counts the plants up to and including the plant with which the JSON reaches maxPageBytes', () => {
     fc.assert(
       fc.property(fc.array(plant, { maxLength: 40 }), (plants) => {
         const count = countInPage(plants);

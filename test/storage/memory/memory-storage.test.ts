@@ -3,8 +3,8 @@ import { MemoryStorage } from '../../../src/index.ts';
 import { testStorageAdapter } from '../../../src/kits/adapter-suite/test-storage-adapter.ts';
 import { testPageSize } from '../../support/page-size.ts';
 
-// Without makeWriteFail, because a MemoryStorage reads the whole batch before it changes anything, and nothing
-// can fail after that. Without makePlantUnstorable, because it can hold every plant.
+// `makeWriteFail` is omitted, because a MemoryStorage reads the whole batch before it changes anything, and nothing can
+// fail afterward. `makePlantUnstorable` is omitted, because a MemoryStorage can hold every plant.
 testStorageAdapter('MemoryStorage', {
   createLocation: () => ({ open: () => new MemoryStorage() }),
   persistent: false,

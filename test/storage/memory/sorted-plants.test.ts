@@ -33,7 +33,7 @@ describe('SortedPlants', () => {
     );
   });
 
-  it('contains the smallest and the largest id', () => {
+  it('accepts the smallest and the largest id', () => {
     const plants = new SortedPlants();
     for (const id of [maxInt64, minInt64, 0n]) assert.ok(plants.add({ id, name: '' }));
     assert.equal(plants.slice(undefined, 10).length, 3);

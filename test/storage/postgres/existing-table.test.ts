@@ -29,7 +29,7 @@ describe('existing table of a PostgresStorage', () => {
     ['has a primary key in another order', valid.replace(key, 'PRIMARY KEY (id, "user")')],
   ];
   for (const [what, definition] of invalid) {
-    it(`is rejected if it ${what}, before it is read or written`, async (t) => {
+    it(`is rejected before it is read or written if it ${what}`, async (t) => {
       const schema = cluster.newSchemaName();
       const table = `"${schema}"."plants"`;
       await cluster.query(`CREATE SCHEMA "${schema}"`);
@@ -56,7 +56,7 @@ describe('existing table of a PostgresStorage', () => {
     await assert.rejects(storage.list('ada', everything), { code: 'storage_unsupported' });
   });
 
-  it('may be partitioned', async (t) => {
+  it('can be partitioned', async (t) => {
     const schema = cluster.newSchemaName();
     await cluster.query(`CREATE SCHEMA "${schema}"`);
     await cluster.query(`CREATE TABLE "${schema}".plants ("user" text COLLATE "C", id bigint, name text NOT NULL,

@@ -59,7 +59,7 @@ describe('two services over one PostgreSQL database', () => {
     await load.assertNothingLost();
   });
 
-  it('are linearizable while the backends are terminated every 80 ms', async (t) => {
+  it('are linearizable while all PostgreSQL backends are terminated every 80 ms', async (t) => {
     const services = await startServices(t, await cluster.makeDatabase());
     const senders = services.map(({ url }) => sendByFetch(url));
     let requests = 0;
@@ -90,7 +90,7 @@ describe('two services over one PostgreSQL database', () => {
 });
 
 describe('service over PostgreSQL', () => {
-  it('responds with 503 while the database is unreachable, and recovers after that', async (t) => {
+  it('responds with 503 while the database is unreachable, and recovers afterward', async (t) => {
     const proxy = await startTcpProxy(t, cluster.port);
     const connectionString = (await cluster.makeDatabase()).replace(`:${cluster.port}`, `:${proxy.port}`);
     const service = await startService(t, { storage: new PostgresStorage({ pool: poolOf(t, { connectionString }) }) });

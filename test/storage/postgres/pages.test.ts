@@ -80,13 +80,13 @@ describe('listPages of a PostgresStorage', () => {
       return JSON.stringify(rows[0]?.['QUERY PLAN']);
     }
 
-    it('has an estimated cost at which PostgreSQL does not compile the statement', async (t) => {
+    it('has an estimated cost at which PostgreSQL does not use JIT compilation', async (t) => {
       const [, cost] = /"Total Cost":([\d.]+)/.exec(await explain(t, '', 1)) ?? [];
       // The default of jit_above_cost is 100,000.
       assert.ok(Number(cost) < 50_000, cost);
     });
 
-    it('reads only the plants of the pages, also near the end of the list', async (t) => {
+    it('reads only the plants on the pages, even near the end of the list', async (t) => {
       const plan = await explain(t, ', ANALYZE', count - 20);
       assert.doesNotMatch(plan, /Seq Scan/);
       const removed = [...plan.matchAll(/"Rows Removed by[^"]*":(\d+)/g)].map(([, rows]) => Number(rows));
@@ -124,7 +124,7 @@ describe('listPages of a PostgresStorage', () => {
     for (const { resultBytes } of statements) assert.ok(resultBytes <= 8 * 262_144, `${resultBytes} bytes`);
   });
 
-  it('is exact with any names and tags, alone and in a group', async (t) => {
+  it('returns exact names and tags, whether it reads one page or several pages', async (t) => {
     const special = ['"', '\\', '\x01', '\t', '\x7f', '\x7f,', '\x7f:', '\x7f;', ',', ':', ';', '\\u007f,'];
     const texts = [...special, '', 'é', '🌿', 'x'.repeat(20_000), ...special.map((text) => `a${text}b${text}`)];
     const plants = texts.map((name, n) => [{ name }, { name: 'Moss', tag: name }, { name, tag: texts[n + 1] ?? '' }]);
@@ -148,11 +148,11 @@ describe('listPages of a PostgresStorage', () => {
       assert.deepEqual((await Promise.all(requests.map((each) => storage.listPages([each])))).flat(), expected);
       assert.deepEqual(await storage.listPages(requests), expected);
     }
-    // Only names with separators were read row by row.
+    // Only pages of names with separators were read row by row.
     assert.ok(statements.filter(({ pages }) => pages === undefined).length <= 4 * 2 * 10);
   });
 
-  it('is completed before close resolves', async (t) => {
+  it('completes before close resolves', async (t) => {
     const { storage } = await openWatched(t, { ada: 1000 });
     let settled = 0;
     const lists = Array.from({ length: 30 }, () =>
@@ -161,7 +161,7 @@ describe('listPages of a PostgresStorage', () => {
       }),
     );
     await storage.close();
-    // The last list was settled in the same tick.
+    // The last list can settle in the same tick as `close`.
     await new Promise(setImmediate);
     assert.equal(settled, 30);
     for (const [page] of await Promise.all(lists)) assert.equal(page?.count, 1000);
@@ -177,7 +177,7 @@ describe('list and scan of a PostgresStorage', () => {
       const found = await storage.scan({ after: undefined, limit });
       assert.deepEqual([plants.length, found.length], [Math.min(limit, 4), Math.min(limit, 4)]);
     }
-    // Only this long name itself may exceed the size.
+    // Only a result with the name of 2,000,000 bytes can exceed the limit.
     const sizes = statements.map(({ resultBytes }) => resultBytes).filter((size) => size < 2_000_000);
     assert.equal(sizes.length, statements.length - 2);
     for (const size of sizes) assert.ok(size < 4 * 262_144, `${size} bytes`);

@@ -42,7 +42,7 @@ if (hasPgBouncer) {
 
   describe(inTransactionMode, () => {
     for (const parameter of ['options=-c%20work_mem%3D1MB', 'statement_timeout=1000', 'lock_timeout=1000']) {
-      it(`rejects the parameter ${parameter} with storage_unsupported and the remedy`, async (t) => {
+      it(`rejects the parameter ${parameter} with storage_unsupported and explains the remedy`, async (t) => {
         const text = `${pooler.through(cluster.url())}?${parameter}`;
         const storage = await openStorage({ text, source: '--storage' });
         t.after(() => storage.close());
@@ -65,7 +65,7 @@ if (hasPgBouncer) {
         });
       const storage = new PostgresStorage({ pool: { query }, schema: cluster.newSchemaName() });
       assert.deepEqual(await storage.commit([create(1n, 'ada', 'Fern')]), [true]);
-      // Other clients use some connections to PostgreSQL, so that the pooler switches to other connections.
+      // Other clients occupy some connections to PostgreSQL, which makes the pooler switch between connections.
       const others = poolOf(t, { connectionString: pooler.through(cluster.url()), max: 3 });
       for (let round = 0; round < 20 || (rejected.length === 0 && round < 1000); round++) {
         const busy = Array.from({ length: round % 4 }, () => others.query('SELECT pg_sleep(0.002)'));

@@ -52,7 +52,7 @@ describe('two servers over one PostgreSQL database', () => {
 
 describe('PostgresStorage', () => {
   it('returns exact ids, whatever type parsers the application sets', async (t) => {
-    /** Parses text, whose type has the oid 25, like `pg`, and all other types differently. */
+    /** Parses the type text (oid 25) as `pg` does, and all other types differently. */
     const getTypeParser = (oid: number) => (value: string) => (oid === 25 ? value : { parsed: value });
     const pool = cluster.pool(t, { types: { getTypeParser } });
     const storage = new PostgresStorage({ pool, schema: cluster.newSchemaName() });
@@ -78,7 +78,7 @@ describe('PostgresStorage', () => {
     assert.deepEqual((await pool.query('SELECT 1 AS one')).rows, [{ one: 1 }]);
   });
 
-  it('commits creates and deletes in one statement', async (t) => {
+  it('commits create and delete writes in one statement', async (t) => {
     const pool = observed(cluster.pool(t));
     const storage = new PostgresStorage({ pool, schema: cluster.newSchemaName() });
     await storage.commit([create(1n)]);
@@ -109,7 +109,7 @@ describe('PostgresStorage', () => {
     );
   });
 
-  /** Opens a storage whose next `failures` creates fail with an SQLSTATE or an error code of Node.js. */
+  /** Opens a storage whose next `failures` INSERT statements fail with `code`, an SQLSTATE or a Node.js error code. */
   function openFailing(t: TestContext, code: string, failures: number): [PostgresStorage, ObservedPool, Error] {
     const error = failure(code);
     const pool = observed(cluster.pool(t), (text) => (text.startsWith('INSERT') && failures-- > 0 ? error : undefined));
@@ -168,7 +168,7 @@ describe('PostgresStorage', () => {
   });
 });
 
-/** Resolves when a connection waits for a lock. */
+/** Resolves when a connection is waiting for a lock. */
 async function waitForLock(): Promise<void> {
   while ((await cluster.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).length === 0);
 }

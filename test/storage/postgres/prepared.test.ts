@@ -22,7 +22,7 @@ interface Opened {
   readonly table: string;
 }
 
-/** Opens a storage adapter with one connection, so that a test can inspect the session, and creates a table. */
+/** Opens a storage adapter and creates its table. With only one connection, a test can inspect the session. */
 async function open(t: TestContext): Promise<Opened> {
   const pool = cluster.pool(t, { max: 1 });
   const schema = cluster.newSchemaName();
@@ -54,7 +54,7 @@ async function planOf({ pool }: Opened, { name, parameters }: Prepared): Promise
   return JSON.stringify(rows);
 }
 
-/** Runs every statement that reads or writes plants. The ids start at `first`. Leaves no plants. */
+/** Runs every statement that reads or writes plants. The ids start at `first`. Deletes all plants that it creates. */
 async function runAll({ storage }: Opened, first: bigint): Promise<void> {
   const [one, two, three] = [first, first + 1n, first + 2n];
   assert.deepEqual(await storage.commit([create(one, 'eve')]), [true]);
@@ -115,12 +115,12 @@ describe('prepared statements of a PostgresStorage', () => {
   });
 
   const rejections: [code: string, reason: string, reject: (opened: Opened) => Promise<unknown>][] = [
-    // Poolers in transaction mode cause this if they continue the session on another connection.
+    // A pooler in transaction mode causes this error if it continues the session on another connection.
     ['26000', 'the session has lost one', ({ pool }) => pool.query('DEALLOCATE ALL')],
     [
       '42P05',
       'the session already has one of the same name',
-      // Poolers in transaction mode cause this if they use one connection for the sessions of several clients.
+      // A pooler in transaction mode causes this error if it uses one connection for the sessions of several clients.
       async ({ pool }) => {
         const client = await pool.connect();
         Object.assign((client as unknown as { connection: object }).connection, { parsedStatements: {} });
@@ -134,7 +134,7 @@ describe('prepared statements of a PostgresStorage', () => {
     ],
   ];
   for (const [code, reason, reject] of rejections) {
-    it(`are not used any more if ${reason} (${code})`, async (t) => {
+    it(`are no longer used if ${reason} (${code})`, async (t) => {
       const opened = await open(t);
       await runAll(opened, 0n);
       await reject(opened);
@@ -145,7 +145,7 @@ describe('prepared statements of a PostgresStorage', () => {
     });
   }
 
-  it('are used after any other error of a statement', async () => {
+  it('are still used after a statement fails with any other error', async () => {
     const names: (string | undefined)[] = [];
     const query: PostgresPool['query'] = async ({ name, text }) => {
       if (text === 'SELECT 1') names.push(name);

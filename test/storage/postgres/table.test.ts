@@ -65,7 +65,7 @@ describe('table of a PostgresStorage', () => {
     }
   });
 
-  it('is created at the first use, and checked only once', async (t) => {
+  it('is created on first use, and is checked only once', async (t) => {
     const pool = observed(cluster.pool(t));
     const storage = new PostgresStorage({ pool, schema: cluster.newSchemaName() });
     assert.equal(pool.texts.length, 0);
@@ -76,13 +76,13 @@ describe('table of a PostgresStorage', () => {
     assert.equal(pool.texts.length, 1);
   });
 
-  it('is not changed if it exists, so that no statement waits for a lock', async (t) => {
+  it('is not altered if it exists, so that no statement waits for a lock', async (t) => {
     const schema = cluster.newSchemaName();
     await new PostgresStorage({ pool: cluster.pool(t), schema }).commit([]);
     const busy = new Client({ connectionString: cluster.url() });
     await busy.connect();
     t.after(() => busy.end());
-    // A server that writes holds this lock. A server that reads holds a weaker lock.
+    // Writes take this lock. Reads take a weaker lock.
     await busy.query(`BEGIN; LOCK TABLE "${schema}".plants IN ROW EXCLUSIVE MODE`);
     const pool = observed(cluster.pool(t));
     await new PostgresStorage({ pool, schema }).commit([create(1n)]);
@@ -92,7 +92,7 @@ describe('table of a PostgresStorage', () => {
     );
   });
 
-  it('may have additional columns with any names', async (t) => {
+  it('can have additional columns with any names', async (t) => {
     const schema = cluster.newSchemaName();
     const storage = new PostgresStorage({ pool: cluster.pool(t), schema });
     await storage.commit([1n, 2n, 3n].map((id) => create(id)));
@@ -115,7 +115,7 @@ describe('table of a PostgresStorage', () => {
     assert.deepEqual((await storage.list('ada', everything)).plants, []);
   });
 
-  it('is not created with createTable: false, and is used as soon as it exists', async (t) => {
+  it('is not created if createTable is false, but is used as soon as it exists', async (t) => {
     const pool = cluster.pool(t);
     const schema = cluster.newSchemaName();
     const storage = new PostgresStorage({ pool, schema, createTable: false });
@@ -134,7 +134,7 @@ describe('table of a PostgresStorage', () => {
     assert.deepEqual(await storage.commit([create(1n)]), [true]);
   });
 
-  it('is not created in a database whose encoding is not UTF8, and requests fail', async (t) => {
+  it('is not created if the encoding of the database is not UTF8, and requests fail', async (t) => {
     await cluster.query("CREATE DATABASE latin1 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0");
     const pool = poolOf(t, { connectionString: cluster.url('latin1') });
     for (const createTable of [true, false]) {
@@ -157,7 +157,7 @@ describe('table of a PostgresStorage', () => {
   for (const locale of locales) {
     for (const isOwn of [false, true]) {
       const table = isOwn ? 'a table without COLLATE' : 'the created table';
-      it(`orders users by their bytes in ${table}, in a database with the locale: ${locale || 'C'}`, async (t) => {
+      it(`orders users by their bytes in ${table} if the locale of the database is ${locale || 'C'}`, async (t) => {
         const connectionString = await cluster.makeDatabase(locale);
         const pool = poolOf(t, { connectionString, max: 1 });
         if (isOwn) {
@@ -178,14 +178,14 @@ describe('table of a PostgresStorage', () => {
           .then(({ rows }) => rows);
         await pool.query('SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan');
         const { rows } = await pool.query<object>(`EXPLAIN EXECUTE "${scan?.name ?? ''}"('a', 1, 10)`);
-        // If the index and the statement have the same collation, the rows need not be sorted.
+        // If the index and the statement have the same collation, PostgreSQL does not need to sort the rows.
         const usesOrder = !isOwn || !locale.includes('icu');
         assert.equal(!JSON.stringify(rows).includes('Sort'), usesOrder);
       });
     }
   }
 
-  it('requires no right to create tables if it exists', async (t) => {
+  it('does not require the privilege to create tables if it exists', async (t) => {
     const schema = cluster.newSchemaName();
     await new PostgresStorage({ pool: cluster.pool(t), schema }).commit([]);
     await cluster.query('CREATE ROLE gardener LOGIN');

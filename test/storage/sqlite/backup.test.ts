@@ -8,7 +8,7 @@ import { createAll, owned, readAll } from '../../support/stored-plants.ts';
 import { create, createEach } from '../../support/writes.ts';
 import { ids, makeCrashed, newPath, openSqlite } from './sqlite-state.ts';
 
-/** Enough plants for a backup of several steps. */
+/** Enough plants that a backup takes several steps. */
 const plants = Array.from({ length: 2000 }, (_, n) => owned('ada', { id: BigInt(n), name: 'x'.repeat(2000) }));
 
 describe('backUpDatabase', () => {
@@ -17,7 +17,8 @@ describe('backUpDatabase', () => {
     await createAll(file, plants);
     const commits: Promise<boolean[]>[] = [];
     await backUpDatabase(file, target, () => {
-      // The backup prevents checkpoints of the WAL. Without the limit, a backup that restarts would never end.
+      // The backup prevents WAL checkpoints. Without this limit, a backup that restarted after each write would never
+      // end.
       if (commits.length < 20) commits.push(openSqlite(t, file).commit([create(commits.length, 'bob')]));
     });
     assert.ok(commits.length > 2, `${commits.length} steps`);
@@ -38,7 +39,7 @@ describe('backUpDatabase', () => {
     assert.deepEqual(await readdir(dirname(target)), ['plants.db']);
   });
 
-  it('lets a server that starts meanwhile discard a WAL whose sync failed before a crash', async (t) => {
+  it('lets a server that starts during the backup discard a WAL whose sync failed before a crash', async (t) => {
     const path = await makeCrashed(t, createEach(plants));
     const crashed = await readFile(`${path}-wal`);
     let committed: Promise<boolean[]> | undefined;
@@ -46,7 +47,7 @@ describe('backUpDatabase', () => {
       committed ??= openSqlite(t, path).commit([create(-1)]);
     });
     assert.deepEqual(await committed, [true]);
-    // After the failed sync, a power failure loses every page of the WAL that is not written again.
+    // After a failed sync, a power failure loses every WAL page that is not written again.
     const log = await readFile(`${path}-wal`);
     for (let at = 0; at < log.length; at += 4096) {
       const page = log.subarray(at, at + 4096);

@@ -16,7 +16,7 @@ import { checkIntegrity } from '../../support/sqlite-file.ts';
 import { attachStrace, mountSmallFolder } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** Starts a server with a file in `folder`, by default a new folder, and puts the server under load. */
+/** Starts a server with a database file in `folder`, by default a new folder, and puts the server under load. */
 async function startLoaded(t: TestContext, storage: string, folder?: string) {
   const cwd = folder ?? (await temporaryFolder(t));
   const issue = (user: string): string => issueToken(join(cwd, 'tokens.json'), { user }).token;
@@ -45,7 +45,7 @@ async function startLoaded(t: TestContext, storage: string, folder?: string) {
         assert.ok(failures() >= before + count, JSON.stringify([...clients.statuses]));
       }, 20_000);
     },
-    /** Creates a plant of a user outside the load, and returns the status. */
+    /** Creates a plant of a user that is not part of the load, and returns the status. */
     create: async (id: number): Promise<number> => {
       const body = JSON.stringify({ id, name: 'Fern' });
       return (await callService(server.url, 'POST', '/plants', { token: otherToken, body })).status;
@@ -54,7 +54,7 @@ async function startLoaded(t: TestContext, storage: string, folder?: string) {
     assertLists: async (): Promise<void> => {
       for (const token of tokens.values()) await listAll(server.url, token);
     },
-    /** Stops the load, compares all lists with the acknowledged writes, and repeats this after a restart. */
+    /** Stops the load, and compares all lists with the acknowledged writes, both before and after a restart. */
     assertNothingLost: async (): Promise<void> => {
       await clients.stop();
       t.diagnostic(`responses by status: ${JSON.stringify(Object.fromEntries(clients.statuses))}`);
@@ -83,7 +83,7 @@ function fillUp(folder: string): () => Promise<void> {
   return () => rm(path);
 }
 
-/** SQLite calls one or the other, depending on its build. */
+/** SQLite calls `fdatasync` or `fsync`, depending on its build. */
 const failSyncs = ['-e', 'trace=fdatasync,fsync', '-e', 'inject=fdatasync,fsync:error=EIO'];
 
 const refuseWrites = ['-e', 'trace=pwrite64', '-e', 'inject=pwrite64:error=ENOSPC'];
@@ -110,7 +110,7 @@ for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']
       for (let n = 0; n < 2; n++) {
         const strace = await attachStrace(t, server.pid, failSyncs);
         if (strace === undefined) return;
-        // Then all requests that were in progress when strace was attached have received their responses.
+        // After 50 failures, all requests that were in progress when strace was attached have received their responses.
         await failMore(50);
         const before = clients.acknowledged();
         await failMore(100);
@@ -127,7 +127,7 @@ for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']
 
     for (const [condition, syncs, statuses] of [
       ['even though the next sync succeeds', failSyncs.with(-1, `${failSyncs.at(-1)}:when=1`), [503, 200, 200, 400]],
-      // For the second write, reopening the file fails. The WAL then contains the first write, which is not synced.
+      // Reopening the file for the second write fails. The WAL then contains the first write, which is not synced.
       ['even if the next sync fails too', failSyncs, [503, 503, 200, 200]],
     ] as const) {
       it(`rejects a write whose sync failed, and does not recover it from the WAL, ${condition}`, async (t) => {

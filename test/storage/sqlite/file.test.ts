@@ -21,7 +21,7 @@ describe('file of a SqliteStorage', () => {
     assert.throws(() => new SqliteStorage(join(folder, 'plants.db')), { message });
   });
 
-  it('is created for its owner only', async (t) => {
+  it('is created with permissions for its owner only', async (t) => {
     const folder = await temporaryFolder(t);
     const storage = openSqlite(t, join(folder, 'plants.db'));
     await storage.commit([create(1n, 'ada', 'Fern')]);
@@ -30,7 +30,7 @@ describe('file of a SqliteStorage', () => {
     for (const file of files) assert.equal((await stat(join(folder, file))).mode & 0o777, 0o600, file);
   });
 
-  it('has the application id of plant-store, and a WAL that is synced by each commit and full at 4000 pages', async (t) => {
+  it('has the plant-store application id, and a WAL that each commit syncs and that is checkpointed at 4000 pages', async (t) => {
     using database = openDatabase(await newPath(t), 5000).database;
     const header = { user_version: 2, application_id: 0x504c4e54, journal_mode: 'wal' };
     const full = { synchronous: 2, fullfsync: 1, checkpoint_fullfsync: 1 };
@@ -49,7 +49,7 @@ describe('file of a SqliteStorage', () => {
     ['missing', (path: string) => rename(path, `${path}.moved`)],
     ['empty', (path: string) => copyFile(path, `${path}.moved`).then(() => truncate(path))],
   ] as const) {
-    it(`is rejected while it is ${what}, but has a WAL with writes`, async (t) => {
+    it(`is rejected while it is ${what} but its WAL contains writes`, async (t) => {
       const path = await makeCrashed(t, [create(1)]);
       await lose(path);
       const [log, files] = [await readFile(`${path}-wal`), await readdir(join(path, '..'))];
@@ -65,14 +65,14 @@ describe('file of a SqliteStorage', () => {
   it('is initialized after a crash during its creation', async (t) => {
     const [path, from] = [await newPath(t), await newPath(t)];
     const database = new DatabaseSync(from);
-    // The cache is so small that SQLite writes a part of the transaction to the file.
+    // The cache is so small that SQLite writes part of the transaction to the file.
     database.exec('PRAGMA cache_size = 1; BEGIN; CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(1e6))');
     for (const ending of ['', '-journal']) await copyFile(from + ending, path + ending);
     database.close();
     await createAll(path, plants);
   });
 
-  it('is rejected with its WAL unchanged if it belongs to another application', async (t) => {
+  it('is rejected if it belongs to another application, and its WAL stays unchanged', async (t) => {
     const [path, from] = [await newPath(t), await newPath(t)];
     const database = new DatabaseSync(from);
     database.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1)');
@@ -100,7 +100,7 @@ describe('file of a SqliteStorage', () => {
     ['its table was dropped', afterwards(run('DROP TABLE plants')), /is damaged/],
   ];
   for (const [what, make, message] of refused) {
-    it(`is rejected unchanged if ${what}`, async (t) => {
+    it(`is rejected and stays unchanged if ${what}`, async (t) => {
       const path = await newPath(t);
       await make(path);
       const [before, files] = [await readFile(path), await readdir(join(path, '..'))];
@@ -127,8 +127,8 @@ describe('file of a SqliteStorage', () => {
   });
 });
 
-describe('SqliteStorage, with another process', () => {
-  it('waits for a reader before it enters WAL mode', async (t) => {
+describe('SqliteStorage with another process', () => {
+  it('waits for a reader before it switches the file to WAL mode', async (t) => {
     const path = await newPath(t);
     await createAll(path, plants);
     execute(path, 'PRAGMA journal_mode = DELETE');

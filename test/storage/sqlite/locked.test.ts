@@ -10,7 +10,7 @@ import { ids, newPath, openSqlite } from './sqlite-state.ts';
 
 const write = create(1);
 
-/** Opens a storage whose file another connection locks for `heldMs`. */
+/** Opens a storage whose file another connection locks for `heldMs` milliseconds. */
 async function start(t: HasAfter, options: SqliteStorageOptions, heldMs: number): Promise<SqliteStorage> {
   const path = await newPath(t);
   const storage = openSqlite(t, path, options);
@@ -26,7 +26,7 @@ for (const commitThread of [false, true]) {
       assert.deepEqual(await openSqlite(t, path, { commitThread }).commit([write]), [true]);
     });
 
-    it('waits with a commit, and continues to list plants meanwhile', async (t) => {
+    it('continues to list plants while a commit waits for the lock', async (t) => {
       const storage = await start(t, { commitThread, busyTimeoutMs: 10_000 }, 300);
       let isOver = false;
       const committed = storage.commit([write]).finally(() => {
@@ -48,7 +48,7 @@ for (const commitThread of [false, true]) {
       assert.deepEqual(await ids(storage), []);
     });
 
-    it('rejects a waiting commit with closed when it is closed', async (t) => {
+    it('rejects a waiting commit with closed when the storage is closed', async (t) => {
       const storage = await start(t, { commitThread, busyTimeoutMs: 10_000 }, 2000);
       const committed = assert.rejects(storage.commit([write]), { code: 'closed' });
       await storage.close();

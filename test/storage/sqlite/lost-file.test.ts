@@ -9,7 +9,7 @@ import { ids, newPath, openFiles, openSqlite } from './sqlite-state.ts';
 
 const endings = ['', '-wal', '-shm'];
 
-/** Asserts that a commit fails because the file at the path is no longer the open one. Returns the stored ids. */
+/** Asserts that a commit fails because the file at the path is no longer the open file. Returns the stored ids. */
 async function assertLost(storage: SqliteStorage, path: string, id = 2): Promise<number[]> {
   await assert.rejects(storage.commit([create(id)]), (error: Error & { code?: string }) => {
     assert.equal(error.code, 'storage_unavailable');
@@ -30,7 +30,7 @@ for (const commitThread of [false, true]) {
   }
 
   describe(`SqliteStorage${commitThread ? ' with a commit thread' : ''} whose file is lost`, () => {
-    it('rejects commits after the file was removed, creates no new file, and continues to list', async (t) => {
+    it('rejects commits after the file is removed, creates no new file, and continues to list plants', async (t) => {
       const path = await newPath(t);
       const storage = await open(t, path);
       for (const ending of endings) await rm(path + ending);
@@ -40,7 +40,7 @@ for (const commitThread of [false, true]) {
       assert.deepEqual(await readdir(dirname(path)), []);
     });
 
-    it('rejects commits after another file replaced it, and leaves that file unchanged', async (t) => {
+    it('rejects commits after another file replaces it, and leaves the other file unchanged', async (t) => {
       const path = await newPath(t);
       const storage = await open(t, path);
       await new SqliteStorage(`${path}.other`).close();
@@ -53,7 +53,7 @@ for (const commitThread of [false, true]) {
       assert.deepEqual(await readdir(dirname(path)), ['plants.db']);
     });
 
-    it('accepts commits after a moved file was moved back and opened again', async (t) => {
+    it('accepts commits after a moved file is moved back and reopened', async (t) => {
       const path = await newPath(t);
       const storage = await open(t, path);
       for (const ending of endings) await rename(path + ending, `${path}.away${ending}`);
@@ -64,7 +64,7 @@ for (const commitThread of [false, true]) {
       assert.deepEqual(await ids(await open(t, path, 3)), [...found, 3]);
     });
 
-    it('continues to list after a moved file was moved back without its WAL', async (t) => {
+    it('continues to list plants after a moved file is moved back without its WAL', async (t) => {
       const path = await newPath(t);
       const storage = await open(t, path);
       await rename(path, `${path}.away`);
@@ -74,7 +74,7 @@ for (const commitThread of [false, true]) {
       await assertLost(storage, path, 3);
     });
 
-    it('rejects commits after its symbolic link was changed to another file', async (t) => {
+    it('rejects commits after its symbolic link is changed to point to another file', async (t) => {
       const path = await newPath(t);
       const link = `${path}.link`;
       await new SqliteStorage(path).close();
@@ -86,7 +86,7 @@ for (const commitThread of [false, true]) {
       await assertLost(storage, link);
     });
 
-    it('accepts commits after the process has left the folder of a relative path', async (t) => {
+    it('accepts commits after the process changes its working directory, even if the path is relative', async (t) => {
       const path = await newPath(t);
       const before = process.cwd();
       process.chdir(dirname(path));
@@ -102,7 +102,7 @@ for (const commitThread of [false, true]) {
     });
 
     const skip = process.platform === 'linux' ? false : 'the removed files are copied from /proc';
-    it('leaves its plants in the open files, which can be copied', { skip }, async (t) => {
+    it('keeps its plants in the open files, which can still be copied', { skip }, async (t) => {
       const path = await newPath(t);
       const storage = await open(t, path);
       for (const ending of endings) await rm(path + ending);

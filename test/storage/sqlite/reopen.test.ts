@@ -11,10 +11,10 @@ import { hasProgram } from '../../support/system-fault.ts';
 import { create, remove } from '../../support/writes.ts';
 import { ids, makeCrashed, newPath, openFiles, openSqlite, sizeOf, unavailable, whileStuck } from './sqlite-state.ts';
 
-/** The size of the WAL at which SQLite checkpoints it: 4000 pages, each with a header. */
+/** The WAL size at which SQLite runs a checkpoint: 4000 pages, each with a header. */
 const fullWalBytes = 4000 * (4096 + 24);
 
-/** Registers a test that limits the size of files. Without prlimit it is skipped. */
+/** Registers a test that limits file sizes. If prlimit is not installed, the test is skipped. */
 function itLimited(name: string, run: (t: TestContext) => Promise<void>): void {
   it(name, async (t) => {
     if (hasProgram(t, 'prlimit')) await run(t);
@@ -50,7 +50,7 @@ describe('SqliteStorage, after a commit whose WAL checkpoint failed because of t
 for (const commitThread of [false, true]) {
   const thread = commitThread ? ' with a commit thread' : '';
 
-  /** Opens a storage with the plants 1 to 20. Its last commit, of plant 99, failed because of the disk. */
+  /** Opens a storage with plants 1 to 20. Its last commit, which was to create plant 99, failed because of the disk. */
   async function makeFailed(t: TestContext): Promise<{ path: string; storage: SqliteStorage }> {
     const path = await newPath(t);
     const storage = openSqlite(t, path, { busyTimeoutMs: 50, commitThread });
@@ -97,7 +97,7 @@ for (const commitThread of [false, true]) {
       });
     }
 
-    itLimited('rejects its own file if that was emptied or truncated', async (t) => {
+    itLimited('rejects its own file if the file was emptied or truncated', async (t) => {
       const { path, storage } = await makeFailed(t);
       await storage.commit([create(21)]);
       await whileStuck(() => assert.rejects(storage.commit([create(99)])));
@@ -110,7 +110,7 @@ for (const commitThread of [false, true]) {
       }
     });
 
-    itLimited('waits until other connections no longer read the WAL', async (t) => {
+    itLimited('rejects commits until other connections no longer read the WAL', async (t) => {
       const { path, storage } = await makeFailed(t);
       using reader = new DatabaseSync(path);
       reader.exec('BEGIN; SELECT * FROM plants');
@@ -123,7 +123,7 @@ for (const commitThread of [false, true]) {
     });
 
     itLimited(
-      'shows what others wrote meanwhile, although data_version starts again in the new connection',
+      'shows the writes of other connections, although data_version starts again on the new connection',
       async (t) => {
         const path = await newPath(t);
         const [store, other] = [1, 2].map(() => new PlantStore({ storage: openSqlite(t, path, { commitThread }) }));
@@ -152,7 +152,7 @@ for (const commitThread of [false, true]) {
   describe(`SqliteStorage${thread}, with a WAL from a crash`, () => {
     const writes = twenty.map((id) => create(id, 'ada', 'long'.repeat(1000)));
 
-    it('checkpoints it before the first write, because parts of it may not be synced', async (t) => {
+    it('checkpoints the WAL before the first write, because parts of the WAL might not be synced', async (t) => {
       const path = await makeCrashed(t, writes);
       assert.ok((await sizeOf(`${path}-wal`)) > 0);
       const storage = openSqlite(t, path, { commitThread });
@@ -160,10 +160,10 @@ for (const commitThread of [false, true]) {
       assert.deepEqual(await ids(storage), twenty);
     });
 
-    itLimited('reads it, but rejects writes while it cannot be checkpointed', async (t) => {
+    itLimited('reads the WAL, but rejects writes while the WAL cannot be checkpointed', async (t) => {
       const path = await makeCrashed(t, writes);
       const log = await sizeOf(`${path}-wal`);
-      // The index of the WAL is smaller than this, and the plants are larger.
+      // The WAL index is smaller than this limit, and the plants are larger.
       const limit = 32_768;
       const storage = await whileStuck(async () => {
         const storage = openSqlite(t, path, { commitThread });

@@ -54,14 +54,14 @@ export async function sizeOf(path: string): Promise<number> {
   return (await stat(path)).size;
 }
 
-/** Returns the paths of this process's open files by descriptor. The path of a removed file ends with ` (deleted)`. */
+/** Returns the paths of the open files of this process, by descriptor. A removed file's path ends with ` (deleted)`. */
 export function openFiles(): Map<string, string> {
   const files = new Map<string, string>();
   for (const descriptor of readdirSync('/proc/self/fd')) {
     try {
       files.set(descriptor, readlinkSync(`/proc/self/fd/${descriptor}`));
     } catch {
-      // This is the descriptor with which the folder was read.
+      // This descriptor was open only while the folder was read.
     }
   }
   return files;

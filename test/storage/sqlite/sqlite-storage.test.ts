@@ -45,7 +45,7 @@ function addTrigger(path: string, { kind, user, id }: FaultyWrite, sql: string):
 }
 
 describe('dataVersion of a SqliteStorage', () => {
-  it('does not change with the commits of its own storage', async (t) => {
+  it('does not change when the storage itself commits', async (t) => {
     const storage = openSqlite(t, await newPath(t));
     const version = storage.dataVersion();
     await storage.commit([create(1)]);

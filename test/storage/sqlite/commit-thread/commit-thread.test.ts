@@ -19,7 +19,7 @@ interface Started {
   readonly worker: Worker;
 }
 
-/** Opens a storage whose worker thread has created the plant 1. */
+/** Opens a storage whose worker thread has created plant 1. */
 async function openStarted(t: HasAfter, busyTimeoutMs = 5000): Promise<Started> {
   const path = await newPath(t);
   const storage = openSqlite(t, path, { commitThread: true, busyTimeoutMs });
@@ -29,7 +29,7 @@ async function openStarted(t: HasAfter, busyTimeoutMs = 5000): Promise<Started> 
   return { path, storage, worker };
 }
 
-/** Makes the create of a plant take some hundred milliseconds. */
+/** Makes the creation of a plant take a few hundred milliseconds. */
 function slowDown(path: string, id: number): void {
   execute(path, `CREATE TRIGGER slow BEFORE INSERT ON plants WHEN NEW.id = ${id} BEGIN ${slowSql}; END`);
 }
@@ -98,7 +98,7 @@ describe('commit thread that ends', () => {
     },
   };
   for (const [what, block] of Object.entries(blocks)) {
-    it(`rejects the commit that ${what}, and the next one, and is started again`, async (t) => {
+    it(`is restarted, and rejects all pending commits if one ${what}`, async (t) => {
       const { path, storage, worker } = await openStarted(t);
       await block(t, path);
       const commits = [storage.commit([create(2), create(3)]), storage.commit([create(4)])];
@@ -111,7 +111,7 @@ describe('commit thread that ends', () => {
     });
   }
 
-  it('is started again if it ended while idle, but does not create a missing file or use another file', async (t) => {
+  it('is restarted if it ended while idle, but does not create a missing file or use another file', async (t) => {
     const { path, storage, worker } = await openStarted(t);
     await worker.terminate();
     await rename(path, `${path}.away`);

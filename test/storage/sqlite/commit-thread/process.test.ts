@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const slowTrigger = `CREATE TRIGGER slow BEFORE INSERT ON plants WHEN NEW.id = 2 BEGIN ${slowSql}; END`;
 
-/** Each program, and what it prints. The program can call `create` with an id. */
+/** The programs and their output. Each program can call `create` with an id. */
 const programs: readonly [title: string, code: string, output: string][] = [
   ['ends when the thread is idle', `await create(1n); await create(2n); console.log('done');`, 'done\n'],
   [
