@@ -19,8 +19,8 @@ import { root } from '../support/sources.ts';
 import { hasProgram } from '../support/system-fault.ts';
 
 /**
- * Prepares the namespaces, and ends when standard input ends. crun refuses to run if cgroup v1 is in use and cgroup v2
- * has controllers too, so the latter is hidden.
+ * Prepares the namespaces, and exits when standard input ends. crun refuses to run if cgroup v1 is in use and cgroup v2
+ * also has controllers. The script therefore hides cgroup v2.
  */
 const holder = `
 if test -e /sys/fs/cgroup/unified; then mount -t tmpfs tmpfs /sys/fs/cgroup/unified; fi
@@ -28,8 +28,8 @@ echo ready
 exec cat`;
 
 /**
- * Flags for containers that need few permissions: the limits may not exceed those of this process, cgroups cannot be
- * created everywhere, and a network bridge needs a firewall.
+ * Flags with which a container needs few permissions. The limits must not exceed those of this process, some machines
+ * do not allow cgroups to be created, and a network bridge requires a firewall.
  */
 const runFlags = ['--ulimit=nofile=1024:1024', '--ulimit=nproc=1024:1024', '--cgroups=disabled', '--network=host'];
 
@@ -37,8 +37,8 @@ const runFlags = ['--ulimit=nofile=1024:1024', '--ulimit=nproc=1024:1024', '--cg
 const nsenter = 'nsenter';
 
 /**
- * Podman with its own storage, in its own mount and process namespaces. After the test, the kernel ends the containers
- * and removes the mounts with the namespaces, even if the test is killed, and the images are removed with the folder.
+ * Podman with its own storage, in its own mount and process namespaces. After the test, the folder is removed together
+ * with the images. The kernel ends the containers and removes the mounts and namespaces, even if the test is killed.
  */
 class Podman {
   /** A temporary folder for the test. */
@@ -88,15 +88,15 @@ class Podman {
     return runSuccessfully(nsenter, [...this.#args, ...args]);
   }
 
-  /** Starts a container. The process ends with the exit code of the container. */
+  /** Starts a container. The returned process exits with the exit code of the container. */
   startContainer(...args: string[]): ChildProcess {
     return spawn(nsenter, [...this.#args, 'run', ...runFlags, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   }
 }
 
 /**
- * Returns the folder of this machine's npm. If npm does not contain its dependencies, as in Debian's package, the test is
- * skipped with the reason.
+ * Returns the folder of npm on this machine. If the folder does not contain npm's dependencies, as in the Debian
+ * package, the test is skipped with the reason.
  */
 async function findNpm(t: TestContext): Promise<string | undefined> {
   const program = await runSuccessfully('sh', ['-c', 'readlink -f "$(command -v npm)"']);
@@ -108,9 +108,9 @@ async function findNpm(t: TestContext): Promise<string | undefined> {
 }
 
 /**
- * Fills a folder with the root file system of a base image, from the files of this machine: the Node.js that runs the
- * tests, npm, the programs that the Containerfile runs, and the libraries that they need. Paths and users are those of
- * the image `node:26-slim`. With this image, the tests need no registry of images.
+ * Fills a folder with the root file system of a base image. Its files come from this machine: the Node.js that runs the
+ * tests, npm, the programs that the Containerfile runs, and the libraries of all these programs. Paths and users match
+ * the image `node:26-slim`. With this base image, the tests do not need an image registry.
  */
 const makeRootFileSystem = `
 mkdir -p bin dev proc root sys tmp usr/bin usr/local/bin usr/local/lib/node_modules etc
@@ -125,7 +125,9 @@ cp -r "$NPM" usr/local/lib/node_modules/npm
 ln -s ../lib/node_modules/npm/bin/npm-cli.js usr/local/bin/npm
 `;
 
-/** Builds the image of the Containerfile, without a network. Returns `undefined` if containers cannot run here. */
+/**
+ * Builds the image from the Containerfile without network access. Returns `undefined` if containers cannot run here.
+ */
 async function buildImage(t: TestContext, podman: Podman): Promise<string | undefined> {
   const npm = await findNpm(t);
   if (npm === undefined) return undefined;
@@ -147,7 +149,10 @@ async function buildImage(t: TestContext, podman: Podman): Promise<string | unde
   return 'localhost/plant-store';
 }
 
-/** Starts a container with a read-only root and a volume. Docker mounts no temporary folders, so Podman must not. */
+/**
+ * Starts a container with a read-only root file system and a volume. Docker does not mount temporary folders, so a flag
+ * prevents Podman from mounting them.
+ */
 async function startContainer(
   t: TestContext,
   podman: Podman,
@@ -164,7 +169,7 @@ async function startContainer(
 }
 
 describe('deploy/container/Containerfile', () => {
-  it('builds an image that keeps its data in a volume and stops gracefully', async (t) => {
+  it('builds an image whose container keeps its data in a volume and stops gracefully', async (t) => {
     const podman = await Podman.start(t);
     const image = podman && (await buildImage(t, podman));
     if (podman === undefined || image === undefined) return;
@@ -192,7 +197,7 @@ describe('deploy/container/Containerfile', () => {
       assert.deepEqual((await callService(first.url, 'GET', '/plants', { token: adasToken })).json, []);
     });
 
-    // Podman sends SIGTERM, and SIGKILL after 10 seconds. The exit code would then be 137.
+    // Podman sends SIGTERM, and SIGKILL 10 seconds later. After SIGKILL, the exit code would be 137.
     await podman.run('stop', 'first');
     assert.equal(await first.exitCode, 0, first.stderr());
     await podman.run('rm', 'first');

@@ -11,7 +11,7 @@ import type { ServerProcess } from '../support/server-process.ts';
 import type { HasAfter } from '../support/temporary-folder.ts';
 
 /**
- * The packed program, installed as on a server: if root runs the tests, the server runs as another user, and all other
+ * The packed program, installed as on a server. If root runs the tests, the server runs as another user, and all other
  * commands run as root.
  */
 interface InstalledService {
@@ -19,9 +19,9 @@ interface InstalledService {
   readonly state: string;
   /** Starts the server. `wrapper` is a command that starts the server, such as strace with its options. */
   readonly start: (wrapper?: readonly string[]) => Promise<ServerProcess>;
-  /** Returns the token that the server created at its first start. */
+  /** Returns the token that the server created on its first start. */
   readonly firstToken: () => Promise<string>;
-  /** Runs a command as the user of the tests until it ends. */
+  /** Runs a command until it ends, as the user that runs the tests. */
   readonly run: (program: string, args: string[]) => Promise<Finished>;
 }
 
@@ -30,7 +30,7 @@ export async function installService(t: HasAfter): Promise<InstalledService> {
   const folder = await installPackage(t);
   await chmod(folder, 0o755);
   const bin = join(folder, 'node_modules/.bin');
-  // A copy, because the account may not have access to the folder of this Node.js.
+  // Node.js is copied, because the account might not have access to the original folder.
   await copyFile(process.execPath, join(bin, 'node'));
   const state = join(folder, 'state');
   await mkdir(state, { mode: 0o700 });

@@ -19,7 +19,7 @@ import { root } from '../support/sources.ts';
 import { hasProgram } from '../support/system-fault.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** Returns whether nginx and openssl are installed. If one of them is not, the test is skipped with the reason. */
+/** Returns whether nginx and openssl are installed. If one of them is missing, the test is skipped with the reason. */
 function hasNginx(t: TestContext): boolean {
   return hasProgram(t, 'nginx') && hasProgram(t, 'openssl');
 }
@@ -44,7 +44,8 @@ async function startNginx(t: TestContext, cwd: string, upstream: number, prefix:
     .replace('location / {', `location ${prefix}/ {`);
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${cwd}/${name};`);
   const http = `http { access_log off; ${paths.join(' ')}\n${site}}`;
-  // Workers of root change their user, who may not write to the temporary folder.
+  // If root starts nginx, the workers run as another user by default. That user might not be allowed to write to the
+  // temporary folder.
   const user = process.getuid?.() === 0 ? 'user root;' : '';
   const main = `${user} daemon off; pid ${cwd}/nginx.pid; error_log ${cwd}/error.log; events {}\n${http}\n`;
   await writeFile(join(cwd, 'nginx.conf'), main);
@@ -145,7 +146,7 @@ describe('deploy/nginx', () => {
     });
   }
 
-  it('sends the errors of the server if nginx itself refuses a request, but accepts what the server does', async (t) => {
+  it('responds as the server does if nginx rejects a request, and forwards every request that the server accepts', async (t) => {
     if (!hasNginx(t)) return;
     const { https } = await startBoth(t, await temporaryFolder(t), '/garden');
     const path = '/garden/plants';
@@ -153,7 +154,7 @@ describe('deploy/nginx', () => {
       [40009, { ':path': `${path}/%zz`, ':method': 'DELETE' }],
       [40008, { ':path': path, ':method': 'POST' }, 'x'.repeat(200_000)],
       [43100, { ':path': `${path}?x=${'x'.repeat(17_000)}` }],
-      // The server accepts a header of 15 KiB, and finds that the token is invalid.
+      // nginx forwards a header of 15 KiB, and the server rejects the invalid token.
       [40102, { ':path': path, authorization: `Bearer ${'x'.repeat(15_360)}` }],
     ];
     for (const [error, headers, body] of cases) {
@@ -162,7 +163,7 @@ describe('deploy/nginx', () => {
       assert.deepEqual([status, text], [Math.floor(error / 100), JSON.stringify({ error, message })]);
     }
 
-    // One connection may send more than 1000 requests.
+    // nginx accepts more than 1000 requests on a connection.
     const session = connect(`https://127.0.0.1:${https}`, { rejectUnauthorized: false });
     t.after(() => {
       session.destroy();

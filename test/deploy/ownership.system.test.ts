@@ -5,10 +5,10 @@ import { describe, it } from 'node:test';
 import { callService } from '../support/call.ts';
 import { create, installService } from './installed-service.ts';
 
-describe('commands of root for a server of another user', () => {
+describe('commands that root runs for a server of another user', () => {
   const skip = process.getuid?.() === 0 ? false : 'not run: only root can be one of two users';
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    it(`leave its files usable after ${signal}`, { skip }, async (t) => {
+    it(`leave the files of the server usable after it was stopped with ${signal}`, { skip }, async (t) => {
       const service = await installService(t);
       const first = await service.start();
       const token = await service.firstToken();
@@ -19,7 +19,7 @@ describe('commands of root for a server of another user', () => {
       const backup = join(service.state, '../backup.db');
       assert.equal((await service.run('plant-store', ['export'])).code, 0);
       assert.equal((await service.run('plant-store', ['backup', backup])).code, 0);
-      // The copies of root belong to root.
+      // The backup belongs to root, which created it.
       assert.equal((await stat(backup)).uid, 0);
       for (const name of await readdir(service.state)) {
         const { uid, gid, mode } = await stat(join(service.state, name));
@@ -31,7 +31,7 @@ describe('commands of root for a server of another user', () => {
       assert.equal((await create(second, adas, { id: 2, name: 'Moss' })).status, 200);
       assert.deepEqual((await callService(second.url, 'GET', '/plants', { token })).json, [{ name: 'Fern' }]);
 
-      // A backup while the server runs.
+      // This backup is made while the server runs.
       const later = join(service.state, '../later.db');
       assert.equal((await service.run('plant-store', ['backup', later])).code, 0);
       assert.equal((await callService(second.url, 'DELETE', '/plants/2', { token: adas })).status, 204);

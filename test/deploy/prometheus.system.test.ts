@@ -10,7 +10,9 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const file = join(root, 'deploy/prometheus/alerts.yml');
 const configFile = join(root, 'deploy/prometheus/prometheus.yml');
 
-/** A test of one rule, in the format of promtool. The storage fails after 2 minutes, and works again after 5. */
+/**
+ * A test of one alert rule, in the promtool format. The storage fails after 2 minutes and works again after 5 minutes.
+ */
 const storageFailure = `
 rule_files: [${JSON.stringify(file)}]
 tests:
@@ -31,7 +33,7 @@ function runPromtool(...args: string[]): string {
 }
 
 describe('deploy/prometheus', () => {
-  it('contains a configuration that loads the alert rules and sets the name of the job', async (t) => {
+  it('contains a configuration that loads the alert rules and sets the job name', async (t) => {
     if (!hasProgram(t, 'promtool')) return;
     assert.match(runPromtool('check', 'config', configFile), /alerts\.yml\b.*\n.*SUCCESS: \d+ rules found/);
     const jobs = (await readFile(file, 'utf8')).match(/job="[^"]*"/g) ?? [];
@@ -46,7 +48,7 @@ describe('deploy/prometheus', () => {
     runPromtool('test', 'rules', tests);
   });
 
-  it('contains only rules that have a severity and that docs/deploy.md explains', async () => {
+  it('contains only rules that have a severity and an explanation in docs/deploy.md', async () => {
     const guide = await readFile(join(root, 'docs/deploy.md'), 'utf8');
     const rules = (await readFile(file, 'utf8')).split('- alert: ').slice(1);
     assert.ok(rules.length > 5);

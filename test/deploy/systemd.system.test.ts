@@ -12,7 +12,7 @@ import { create, installService } from './installed-service.ts';
 
 const folder = join(root, 'deploy/systemd');
 
-/** Returns the shell script of the backup unit, with other folders. */
+/** Returns the shell script of the backup unit, with its folders replaced. */
 async function backupScript(state: string, backups: string): Promise<string> {
   const unit = await readFile(join(folder, 'plant-store-backup.service'), 'utf8');
   const quoted = /ExecStart=\/bin\/sh -ec '([^']+)'/.exec(unit)?.[1] ?? '';
@@ -23,7 +23,7 @@ async function backupScript(state: string, backups: string): Promise<string> {
     .replaceAll('/var/lib/plant-store', state);
 }
 
-/** Returns the system calls that the unit of the server permits. */
+/** Returns the system calls that the server unit permits. */
 async function permittedCalls(): Promise<Set<string>> {
   const permitted = new Set<string>();
   const unit = await readFile(join(folder, 'plant-store.service'), 'utf8');
@@ -36,7 +36,7 @@ async function permittedCalls(): Promise<Set<string>> {
   return permitted;
 }
 
-/** Replaces the sets of systemd, such as `@file-system`, by their system calls. */
+/** Replaces systemd sets, such as `@file-system`, with the system calls that they contain. */
 async function callsOf(names: readonly string[]): Promise<string[]> {
   const calls: string[] = [];
   for (const name of names) {
@@ -58,7 +58,7 @@ describe('deploy/systemd', () => {
     assert.deepEqual([status, ownLines], [0, []], stdout + stderr);
   });
 
-  it('keeps one backup for each day of the week, and replaces it only by a complete one', async (t) => {
+  it('keeps one backup for each day of the week, and replaces a backup only with a complete backup', async (t) => {
     const service = await installService(t);
     const server = await service.start();
     const token = await service.firstToken();
@@ -84,7 +84,7 @@ describe('deploy/systemd', () => {
     );
 
     assert.equal((await create(server, token, { id: 2, name: 'Moss' })).status, 200);
-    // Files may have one block, so that the backup fails as on a full disk.
+    // The limit of one block per file makes the backup fail as on a full disk.
     assert.notEqual(await run('ulimit -f 1;'), 0);
     assert.deepEqual(await namesIn(backup), ['Fern']);
     assert.deepEqual((await readdir(backups)).sort(), files);
@@ -95,14 +95,14 @@ describe('deploy/systemd', () => {
     assert.equal(await server.stop(), 0);
   });
 
-  it('permits every system call of the server', async (t) => {
+  it('permits every system call that the server makes', async (t) => {
     if (!hasProgram(t, 'strace') || !hasProgram(t, 'systemd-analyze')) return;
     const service = await installService(t);
     const trace = join(service.state, 'trace');
-    // -D makes the server the child, and strace its tracer.
+    // With -D, the child process is the server, and strace runs as a separate process.
     const server = await service.start(['strace', '-D', '-f', '-o', trace]);
     const token = await service.firstToken();
-    // Over 4000 pages of WAL, after which SQLite makes a checkpoint.
+    // These plants fill more than 4000 WAL pages, after which SQLite runs a checkpoint.
     for (let id = 1; id <= 300; id++) {
       assert.equal((await create(server, token, { id, name: 'x'.repeat(60_000), tag: 'y' })).status, 200);
     }
