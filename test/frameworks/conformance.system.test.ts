@@ -15,9 +15,9 @@ import { arePackagesInstalled, createGarden, examples, namesOfGarden, startProgr
 
 /** How a program mounts the service. */
 interface Mount {
-  /** Default `/garden`. */
+  /** The path under which the service is mounted; default `/garden`. */
   readonly prefix?: string;
-  /** A runtime of `test/runtimes`, and its arguments before the file; default Node.js. */
+  /** A runtime from `test/runtimes`, with the arguments that precede the file; default Node.js. */
   readonly runtime?: { readonly name: string; readonly args: readonly string[] };
   /** Whether the program exports route handlers instead of starting a server; default `false`. */
   readonly isRoute?: boolean;
@@ -40,7 +40,10 @@ const mounts: readonly (readonly [file: string, mount: Mount])[] = [
   ['frameworks/bun-and-deno.ts', { prefix: '', runtime: { name: 'deno', args: deno } }],
 ];
 
-/** Serves a file with route handlers as a framework does. Next.js itself responds to methods that are not exported. */
+/**
+ * Serves a file with route handlers as a framework does. Like Next.js, it responds to methods for which the file
+ * exports no handler.
+ */
 const serveRoute = `
   import { serve } from 'srvx';
   import * as route from './program.ts';
@@ -51,13 +54,13 @@ const serveRoute = `
   console.log(server.url);
 `;
 
-/** Returns the README's program for Express, which serves until it is stopped. */
+/** Returns the Express program from the README. The program serves until it is stopped. */
 async function readmeProgram(): Promise<string> {
   const [, program = ''] = /```ts\n([^`]*\napp\.use\(.*?)const headers = /s.exec(await readDocument('README.md')) ?? [];
   return `${program}console.log(\`http://127.0.0.1:\${port}\`);\n`;
 }
 
-/** The users of the checks, and one with a long list. */
+/** The users of the checks, and a user with a long list. */
 const callers = `({
   ada: { user: 'ada' },
   bob: { user: 'bob' },
@@ -65,7 +68,10 @@ const callers = `({
   collector: { user: 'collector' },
 }[token] ?? null)`;
 
-/** Asserts that a program passes every check, and survives clients that disconnect. Changes its tokens. */
+/**
+ * Replaces the tokens of a program, and asserts that the program passes every check and survives clients that
+ * disconnect.
+ */
 async function checkProgram(t: TestContext, text: string, mount: Mount): Promise<void> {
   const { prefix = '/garden', runtime, isRoute = false, ownPath } = mount;
   if (!arePackagesInstalled(t)) return;
@@ -87,14 +93,14 @@ async function checkProgram(t: TestContext, text: string, mount: Mount): Promise
     [],
   );
   if (ownPath !== undefined) assert.equal(await (await fetch(url + ownPath)).text(), 'the app itself');
-  // The file is that of the examples, but some programs store in memory.
+  // Only programs that store plants in `plants.db` have the long list.
   if (text.includes('plants.db')) await checkDisconnects(url + prefix, 'collector');
   const output = stdout() + stderr();
   assert.ok(isRunning(), output);
   assert.doesNotMatch(output, /unhandled|uncaught|failed:|[a-z]Error\b/i);
 }
 
-/** Sends the start of a request or a whole one, and disconnects after `afterBytes` bytes of the response. */
+/** Sends a partial or complete request, and disconnects after `afterBytes` bytes of the response. */
 async function disconnect(base: URL, request: string, afterBytes: number, isReset: boolean): Promise<void> {
   const socket = connect(Number(base.port), base.hostname).on('error', () => undefined);
   await once(socket, 'connect');
@@ -108,7 +114,9 @@ async function disconnect(base: URL, request: string, afterBytes: number, isRese
   await closed;
 }
 
-/** Makes clients disconnect while they send a body and while they receive a long list, then reads the whole list. */
+/**
+ * Disconnects while sending bodies and while receiving long lists, and then asserts that the whole list can be read.
+ */
 async function checkDisconnects(base: string, token: string): Promise<void> {
   const url = new URL(base);
   const path = `${url.pathname.replace(/\/$/, '')}/plants`;
@@ -132,7 +140,7 @@ describe('conformance', { concurrency: 2 }, () => {
     });
   }
 
-  it('the program for Express in the README passes every check', async (t) => {
+  it('the Express program in the README passes every check', async (t) => {
     await checkProgram(t, await readmeProgram(), {});
   });
 });

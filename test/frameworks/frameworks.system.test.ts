@@ -21,7 +21,7 @@ const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).to
 
 /**
  * Starts a local OpenID Connect provider that publishes its key. `sign` returns an access token for ada with both
- * scopes. The claims replace those of the token. The provider does not publish the key `stranger`.
+ * scopes. The given claims replace the token's default claims. The provider does not publish the key `stranger`.
  */
 async function startIssuer(t: TestContext) {
   const [own, stranger] = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')];
@@ -41,7 +41,7 @@ async function startIssuer(t: TestContext) {
 }
 
 describe('examples/frameworks', () => {
-  it('pino-http: logs every request without the token', async (t) => {
+  it('pino-http: logs every request, but not the token', async (t) => {
     if (!arePackagesInstalled(t)) return;
     const { url, stdout, stderr } = await startExample(t, 'pino-http.ts');
     assert.equal((await callService(url, 'GET', '/plants?limit=1', { token: 'secret' })).status, 200);
@@ -52,7 +52,7 @@ describe('examples/frameworks', () => {
     assert.doesNotMatch(stdout() + stderr(), /secret/);
   });
 
-  it('jose: accepts the access tokens of an issuer, and no others', async (t) => {
+  it('jose: accepts only the access tokens of its issuer', async (t) => {
     if (!arePackagesInstalled(t)) return;
     const { url: ISSUER, sign, stranger } = await startIssuer(t);
     const { url } = await startExample(t, 'jose.ts', { ISSUER });

@@ -43,7 +43,7 @@ function activeSpanId(): string | undefined {
 
 let exporter: Exporter | undefined;
 
-/** Runs the example in this process, and returns where it exports its spans. It can be started only once. */
+/** Runs the example in this process, and returns where it exports its spans. The example can be started only once. */
 async function startTracing(): Promise<Exporter> {
   if (exporter === undefined) {
     const { InMemorySpanExporter, SimpleSpanProcessor } = load('@opentelemetry/sdk-trace-node') as Sdk;
@@ -58,7 +58,7 @@ async function startTracing(): Promise<Exporter> {
 }
 
 const users = ['ada', 'bob', 'eve'];
-/** The span of each user that sends a request. */
+/** Returns the context of a user's client span. */
 const clientOf = (user: string): SpanContext => {
   const digit = users.indexOf(user) + 1;
   return { traceId: `${digit}`.repeat(32), spanId: `${digit}`.repeat(16) };
@@ -76,7 +76,7 @@ async function create(url: string, user: string): Promise<number> {
 const idsOf = ({ traceId, spanId }: SpanContext): SpanContext => ({ traceId, spanId });
 
 describe('examples/frameworks/opentelemetry.ts', () => {
-  it('makes each request a child of its client, and links each commit to the requests that share it', async (t) => {
+  it('makes each request span a child of the client span, and links each commit to the requests that share it', async (t) => {
     if (!arePackagesInstalled(t)) return;
     const tracing = await startTracing();
     const activeByUser = new Map<string, string | undefined>();

@@ -14,8 +14,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 export const examples: string = join(root, 'examples/frameworks');
 
 /**
- * Returns whether the packages of the examples are installed, and makes `plant-store` one of them. If they are not, the
- * test is skipped with a message.
+ * Returns whether the packages of the examples are installed. If they are, `plant-store` is added to them. If they are
+ * not, the test is skipped with a message.
  */
 export function arePackagesInstalled(t: TestContext): boolean {
   const packages = join(examples, 'node_modules');
@@ -29,10 +29,10 @@ export function arePackagesInstalled(t: TestContext): boolean {
   return true;
 }
 
-/** The names of 3000 plants, whose list has three pages and 3 MB. */
+/** The names of 3000 plants. Their list has three pages and 3 MB. */
 export const namesOfGarden: readonly string[] = Array.from({ length: 3000 }, (_, n) => `${n} ${'x'.repeat(1000)}`);
 
-/** Creates a folder with a `plants.db` in which a user has the plants of the garden, with ids from 1000 on. */
+/** Creates a folder with a `plants.db` that contains 3000 plants of a user, with ids from 1000. */
 export async function createGarden(t: TestContext, user: string): Promise<string> {
   const folder = await temporaryFolder(t);
   const file = new SqliteStorage(join(folder, 'plants.db'));
@@ -42,7 +42,7 @@ export async function createGarden(t: TestContext, user: string): Promise<string
   return folder;
 }
 
-/** Starts a program, and waits until it prints its URL or port. It is stopped after the test. */
+/** Starts a program, and waits until it prints its URL or port. The program is stopped after the test. */
 export function startProgram(
   t: TestContext,
   command: string,

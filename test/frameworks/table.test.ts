@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { readDocument } from '../support/documents.ts';
 import { examples } from './program.ts';
 
-/** A row of the table: the file, and the packages with the versions that the tests run. */
+/** A row of the table: a file and its packages, with the versions that the tests use. */
 interface Row {
   readonly file: string;
   readonly packages: readonly (readonly [name: string, version: string])[];
@@ -36,7 +36,7 @@ describe('the table Where it plugs in', async () => {
   });
 
   for (const { file, packages } of rows) {
-    it(`has the versions of ${file} with ${packages.map(([name]) => name).join(' and ')}`, async () => {
+    it(`has the installed versions for ${file} with ${packages.map(([name]) => name).join(' and ')}`, async () => {
       const count = (await readDocument(`examples/frameworks/${file}`)).trimEnd().split('\n').length;
       assert.ok(count < 50);
       for (const [name, version] of packages) {
