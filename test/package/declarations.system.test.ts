@@ -18,7 +18,7 @@ const program = ts.createProgram(
 );
 const checker = program.getTypeChecker();
 
-/** Returns what a public entry exports, according to its declarations in `dist`. */
+/** Returns the exports of a public entry, according to its declarations in `dist`. */
 function exportsOf(module: string): ts.Symbol[] {
   const file = program.getSourceFile(pathOf(module));
   assert.ok(file, `There is no ${pathOf(module)}: run \`npm run build\` first.`);
@@ -59,12 +59,12 @@ for (const entry of entries) {
   const module = moduleOf(entry);
 
   describe(`names that ${specifierOf(entry)} exports`, () => {
-    it('are the values of the table', async () => {
+    it('match the values in the table', async () => {
       const url = pathToFileURL(join(root, `dist/${module}.js`)).href;
       assert.deepEqual(Object.keys((await import(url)) as object).sort(), values);
     });
 
-    it('are the values and types of the table, in the declarations', () => {
+    it('match the values and types in the table, according to the declarations', () => {
       const symbols = exportsOf(module);
       const names = (isValue: boolean): string[] =>
         symbols.filter((symbol) => has(symbol, ts.SymbolFlags.Value) === isValue).map(({ name }) => name);
@@ -72,7 +72,7 @@ for (const entry of entries) {
       assert.deepEqual(names(false).sort(), types);
     });
 
-    it('are all used, if they are values, by the program that other tests compile, bundle and run', async () => {
+    it('are used in program.ts if they are values', async () => {
       const imports = (await readProgram()).matchAll(/^import \{([^}]*)\} from '(.*)';$/gm);
       const used = [...imports].filter(([, , from]) => from === specifierOf(entry)).map(([, names = '']) => names);
       assert.deepEqual(used.join().match(/\w+/g)?.sort(), values);
@@ -80,7 +80,7 @@ for (const entry of entries) {
   });
 }
 
-/** What the examples may use besides the exports of the package. */
+/** The declarations that the examples can use besides the exports of the package. */
 const declarations = `
   import type { IncomingMessage, Server, ServerResponse } from 'node:http';
   import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -95,7 +95,7 @@ const declarations = `
   declare class MyStorage extends MemoryStorage { constructor(folder: string); }
 `;
 
-/** Imports every export once. plant-store/fetch and plant-store/http export the same types. */
+/** Imports every export only once, because plant-store/fetch and plant-store/http export the same types. */
 function importAll(): string {
   const specifiers = new Map<string, string>();
   for (const entry of entries) {
@@ -104,7 +104,7 @@ function importAll(): string {
   return Array.from(specifiers, ([name, specifier]) => `import { ${name} } from '${specifier}';\n`).join('');
 }
 
-/** Returns the name of something that users call, and the examples in its documentation. */
+/** Returns the name of a symbol, and the examples in its documentation. */
 function documented(name: string, symbol: ts.Symbol): { name: string; examples: string[] } {
   const tags = symbol.getJsDocTags(checker).filter((tag) => tag.name === 'example');
   return { name, examples: tags.map(({ text }) => ts.displayPartsToString(text)) };
@@ -116,7 +116,7 @@ function membersOf(symbol: ts.Symbol | undefined): ts.Symbol[] {
 
 const adapterMethods = membersOf(exported.find(({ name }) => name === 'StorageAdapter')).map(({ name }) => name);
 
-/** Returns the methods of a class that users call. PlantStore calls those of an adapter. */
+/** Returns the methods that users of a class call. Adapter methods are omitted, because PlantStore calls them. */
 function methodsOf(symbol: ts.Symbol): ts.Symbol[] {
   if (!has(symbol, ts.SymbolFlags.Class)) return [];
   const methods = membersOf(symbol).filter((member) => has(member, ts.SymbolFlags.Method));

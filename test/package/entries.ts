@@ -1,4 +1,4 @@
-/** One public entry of the package, and everything that it exports. */
+/** A public entry of the package, and its exports. */
 export interface Entry {
   /** The key in `exports` of package.json. */
   readonly subpath: string;
@@ -10,7 +10,7 @@ export interface Entry {
   readonly types: readonly string[];
 }
 
-/** The public surface. A change of this table is a change of the interface: describe it in CHANGELOG.md. */
+/** The public API. Every change of this table changes the API, so describe it in CHANGELOG.md. */
 export const entries: readonly Entry[] = [
   {
     subpath: '.',
@@ -50,7 +50,7 @@ export const entries: readonly Entry[] = [
   },
 ];
 
-/** Returns the name by which a program imports an entry, such as `plant-store/http`. */
+/** Returns the specifier with which a program imports an entry, such as `plant-store/http`. */
 export function specifierOf({ subpath }: Entry): string {
   return `plant-store${subpath.slice(1)}`;
 }

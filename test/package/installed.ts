@@ -12,7 +12,7 @@ const { filename } = await pack('--pack-destination', installed);
 await writeFile(join(installed, 'package.json'), '{"private":true,"type":"module"}');
 await run(installed, 'npm', ['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', `./${filename}`]);
 
-/** Creates a folder with an ES module package, in which plant-store is installed from its tarball. */
+/** Creates a folder that contains an ES module package, with plant-store installed from its tarball. */
 export async function installPackage(t: HasAfter): Promise<string> {
   const folder = await temporaryFolder(t);
   await cp(installed, folder, { recursive: true, verbatimSymlinks: true });

@@ -15,11 +15,11 @@ interface Lockfile {
   readonly packages: Readonly<Record<string, { hasInstallScript?: boolean }>>;
 }
 
-/** The folders with a package.json of their own, so that their dependencies are installed separately. */
+/** The folders that have their own package.json, so that their dependencies are installed separately. */
 const otherPackages = ['test/bench', 'test/package', 'test/runners', 'test/runtimes', 'examples/frameworks'];
 
 describe('package.json', () => {
-  it('has no dependencies but exact devDependencies, and two optional peers', () => {
+  it('has no dependencies except exact devDependencies and two optional peerDependencies', () => {
     const kinds = Object.keys(manifest).filter((key) => /dependencies/i.test(key));
     assert.deepEqual(kinds.sort(), ['devDependencies', 'peerDependencies', 'peerDependenciesMeta']);
     assert.deepEqual(manifest.peerDependencies, { pg: '>=8.11', 'swagger-ui-dist': '^5.35.0' });
@@ -48,7 +48,7 @@ describe('package.json', () => {
     );
   });
 
-  it('has a lockfile without a registry, as have the packages in test', async () => {
+  it('has a lockfile without registry URLs, and so does every other package', async () => {
     for (const folder of ['.', ...otherPackages]) {
       const path = `${folder}/package-lock.json`;
       assert.doesNotMatch(await readDocument(path), /"resolved"/, path);

@@ -5,7 +5,10 @@ import { plainEnvironment, runProgram, runSuccessfully } from '../support/run-pr
 import type { Finished } from '../support/run-program.ts';
 import { root } from '../support/sources.ts';
 
-/** npm and its child processes use the same Node.js as the tests. Coverage is not measured in them. */
+/**
+ * Returns an environment in which npm and its child processes use the Node.js that runs the tests. Coverage is not
+ * measured in these processes.
+ */
 function environment(): NodeJS.ProcessEnv {
   const PATH = `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`;
   return { ...plainEnvironment(), PATH, NODE_V8_COVERAGE: '' };
@@ -28,7 +31,7 @@ interface Packed {
   readonly files: readonly { path: string }[];
 }
 
-/** Runs `npm pack` with more flags. Requires `dist`. */
+/** Runs `npm pack` with additional flags. Requires `dist`. */
 export async function pack(...flags: string[]): Promise<Packed> {
   assert.ok(existsSync(join(root, 'dist/index.js')), 'There is no dist: run `npm run build` first.');
   // Without --ignore-scripts, prepack would replace dist while other tests use it.

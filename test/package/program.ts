@@ -1,5 +1,5 @@
-// A program that uses every exported value. Other tests replace the paths by `plant-store`, add a use of every exported
-// type, then compile, bundle and run it.
+// A program that uses every exported value. Other tests replace the paths with `plant-store`, add a use of every
+// exported type, and then compile, bundle and run the program.
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import { once } from 'node:events';
@@ -62,7 +62,7 @@ async function serve(): Promise<string> {
   return lists.join(' ');
 }
 
-/** Runs the suite for adapters on MemoryStorage, and returns how many tests have passed. */
+/** Runs the suite for adapters on MemoryStorage, and returns the number of tests that passed. */
 async function runSuite(): Promise<number> {
   const tests: (() => Promise<void>)[] = [];
   testStorageAdapter('MemoryStorage', {
@@ -95,7 +95,7 @@ function openMissingTokenFile(): string {
 }
 
 async function main(): Promise<void> {
-  // The suite prints a note of its own.
+  // The suite also prints a note.
   const tests = await runSuite();
   console.log('embedded:', await embed(new SqliteStorage('plants.db', { busyTimeoutMs: 1000, commitThread: false })));
   console.log('served:', await serve());

@@ -42,7 +42,7 @@ describe('installed package', () => {
     });
   }
 
-  it('exports from require() the same objects as from import', async (t) => {
+  it('exports the same objects to require() as to import', async (t) => {
     const code = `const assert = require('node:assert/strict');
       (async () => {
         for (const name of ${JSON.stringify(entries.map(specifierOf))})
@@ -96,7 +96,7 @@ describe('bundle without the package', () => {
     ['esbuild, minified and as CommonJS,', esbuild, minified, 'program.cjs'],
     ['Vite in SSR mode', 'vite/bin/vite.js', ['build', '--logLevel', 'warn'], 'program.mjs'],
   ] as const) {
-    it(`by ${name} runs a program that uses every export`, async (t) => {
+    it(`made by ${name} runs a program that uses every export`, async (t) => {
       const bundler = findProgram(t, 'package', program);
       if (bundler === undefined) return;
       const folder = await bundle(t, await compileProgram('ESNext'), bundler, args);
@@ -104,7 +104,7 @@ describe('bundle without the package', () => {
     });
   }
 
-  it('by esbuild runs a commit thread, if the bundle includes the file of the thread', async (t) => {
+  it('made by esbuild runs a commit thread if the bundle includes the thread file', async (t) => {
     const bundler = findProgram(t, 'package', esbuild);
     if (bundler === undefined) return;
     // The arguments are those in docs/embedding.md.

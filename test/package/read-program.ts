@@ -13,7 +13,9 @@ tokens: no tokens file
 document: 3.1.0
 `;
 
-/** Returns a program in TypeScript that imports `plant-store`, and uses every export: program.ts, and all types. */
+/**
+ * Returns a TypeScript program that imports `plant-store` and uses every export: program.ts with a use of every type.
+ */
 export async function readProgram(): Promise<string> {
   const code = await readDocument('test/package/program.ts');
   const importing = code.replaceAll(/'\.\.\/\.\.\/src\/(\w+)\.ts'/g, (_, name: string) =>
@@ -25,13 +27,13 @@ export async function readProgram(): Promise<string> {
   return importing + types.join('');
 }
 
-/** Compiles the program that uses every export to JavaScript. */
+/** Returns the program that uses every export, compiled to JavaScript. */
 export async function compileProgram(module: 'CommonJS' | 'ESNext'): Promise<string> {
   const compilerOptions = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind[module] };
   return ts.transpileModule(await readProgram(), { compilerOptions }).outputText;
 }
 
-/** Runs the compiled program, and asserts that each of its parts has worked. */
+/** Runs the compiled program, and asserts that every part of the program works. */
 export async function assertProgramRuns(folder: string, file: string): Promise<void> {
   const stdout = await run(folder, process.execPath, [file]);
   assert.ok(stdout.endsWith(programOutput), stdout);

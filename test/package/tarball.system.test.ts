@@ -11,19 +11,19 @@ import { pack } from './pack.ts';
 const { size, files } = await pack('--dry-run');
 const paths = files.map(({ path }) => path);
 
-/** Returns what a file of `dist` imports: other files, and modules of Node.js. */
+/** Returns the files and Node.js modules that a file in `dist` imports. */
 async function importsOf(path: string): Promise<string[]> {
   const code = (await readDocument(path)).replace(/\/\*[\s\S]*?\*\//g, '');
   const imports = code.matchAll(/(?:\bfrom\s+|\bimport(?:\s+|\s*\(\s*))['"]([^'"]+)['"]/g);
   return Array.from(imports, ([, specifier = '']) => {
     if (!specifier.startsWith('.')) return specifier;
     const imported = join(dirname(path), specifier);
-    // Declarations keep the extension .ts, for which TypeScript reads the .d.ts file.
+    // Declarations import files with the extension .ts. TypeScript reads the .d.ts files instead.
     return path.endsWith('.d.ts') ? imported.replace(/\.[jt]s$/, '.d.ts') : imported;
   });
 }
 
-/** Returns files, what they import, what the imported files import, and so on. */
+/** Returns the given files, and everything that they import directly or indirectly. */
 async function reachedFrom(files: readonly string[]): Promise<string[]> {
   const reached = new Set(files);
   for (const path of reached) {
@@ -33,11 +33,11 @@ async function reachedFrom(files: readonly string[]): Promise<string[]> {
 }
 
 describe('tarball', () => {
-  it('is under 200 000 bytes', () => {
+  it('is smaller than 200,000 bytes', () => {
     assert.ok(size < 200_000, `It has ${size} bytes.`);
   });
 
-  it('contains dist, the documents, the files of deploy and the examples, and nothing else', async () => {
+  it('contains only dist, the documents, the files in deploy, and the examples', async () => {
     const expected = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json', ...(await listDocs())];
     for (const folder of ['deploy', 'examples', 'examples/frameworks']) {
       const files = await readdir(join(root, folder), { recursive: folder === 'deploy', withFileTypes: true });
@@ -52,7 +52,7 @@ describe('tarball', () => {
     );
   });
 
-  it('contains the declarations that those of the exports import, and no others', async () => {
+  it('contains only the declarations that the public entries need', async () => {
     const reached = await reachedFrom(entries.map((entry) => `dist/${moduleOf(entry)}.d.ts`));
     assert.deepEqual(
       paths.filter((path) => path.endsWith('.d.ts')).sort(),
@@ -69,7 +69,7 @@ describe('tarball', () => {
     );
   });
 
-  it('imports only its own files and the modules of Node.js, in code and in types', async () => {
+  it('imports only its own files and Node.js modules, both in code and in types', async () => {
     for (const path of paths.filter((each) => each.startsWith('dist/'))) {
       for (const imported of await importsOf(path)) {
         const isNode = imported.startsWith('node:') && isBuiltin(imported);

@@ -21,7 +21,9 @@ const nodenext = ['--module', 'nodenext'];
 const bundler = ['--module', 'esnext', '--moduleResolution', 'bundler'];
 const options = ['--strict', '--skipLibCheck', 'false', '--target', 'es2022'];
 
-/** A file of a program that uses every export, and the JavaScript that it becomes, if that can run without a bundler. */
+/**
+ * The source file of a program that uses every export. `output` is the compiled file if it can run without a bundler.
+ */
 const programs: readonly (readonly [name: string, file: string, flags: readonly string[], output?: string])[] = [
   ['a program', 'program.ts', nodenext, 'program.js'],
   ['a program for a bundler', 'program.ts', bundler],
@@ -47,8 +49,8 @@ describe('types of the package', () => {
 
   for (const entry of entries) {
     const { needsNodeTypes = false } = entry;
-    // One program for each entry, because a reference to types in one file applies to all files of its program.
-    it(`of ${specifierOf(entry)} ${needsNodeTypes ? 'need' : 'do not need'} @types/node, and no setting`, async (t) => {
+    // Each entry has its own program, because a reference to types in one file applies to all files of a program.
+    it(`of ${specifierOf(entry)} ${needsNodeTypes ? 'need' : 'do not need'} @types/node, and require no compiler setting`, async (t) => {
       const tsc = compilers['7.0']?.(t);
       if (tsc === undefined) return;
       const folder = await installPackage(t);
