@@ -1,4 +1,4 @@
-// The suite under Vitest, on the built package: a memory adapter, and a file with real faults.
+// Runs the suite of the built package under Vitest, for a memory adapter and for an SQLite adapter with real faults.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { MemoryStorage } from '../../dist/index.js';
 import { testStorageAdapter } from '../../dist/testing.js';
 import { SqliteStorage } from '../../dist/sqlite.js';
 
-/** Returns the plant at `after` again, for ever. */
+/** A broken adapter, which returns the plant with the id `after` again. */
 class RepeatsAfter extends MemoryStorage {
   list(user, { after, limit }) {
     return super.list(user, { after: after === undefined ? undefined : after - 1n, limit });

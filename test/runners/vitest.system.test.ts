@@ -27,7 +27,7 @@ describe('the suite for adapters under Vitest', () => {
     const result = await runVitest(t, {});
     if (result === undefined) return;
     assert.equal(result.code, 0, result.output);
-    // The tests that need options or optional methods which the adapters lack are skipped.
+    // Tests that need an option or an optional method are skipped if the adapter lacks it.
     assert.match(result.output, /Tests +66 passed \| 12 skipped/, result.output);
   });
 
