@@ -26,7 +26,10 @@ export class BatchStorage extends MemoryStorage {
   }
 }
 
-/** Opens a storage in which each user has as many plants as `plants` says, with ids from 0 as their names. */
+/**
+ * Opens a storage that contains plants. `plants` maps each user to the number of the user's plants. The ids start at 0,
+ * and each name equals the id.
+ */
 export async function openBatchStorage(plants: Readonly<Record<string, number>>): Promise<BatchStorage> {
   const storage = new BatchStorage();
   for (const [user, count] of Object.entries(plants)) {
@@ -72,7 +75,7 @@ export async function openWithCache(
   return { storage, ...withCache(storage) };
 }
 
-/** Makes the batches of a storage wait. The returned function lets the batch continue that has waited for longest. */
+/** Makes the batches of a storage wait. The returned function releases the batch that has waited longest. */
 export function hold(storage: BatchStorage): () => void {
   const waiting: (() => void)[] = [];
   storage.afterRead = () => new Promise((resolve) => waiting.push(resolve));

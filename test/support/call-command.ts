@@ -7,8 +7,9 @@ import type { Finished } from './run-program.ts';
 let previous: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs `plant-store` in this process, which saves the start of another one. Commands run one after another, each with
- * its own folder and environment. Tests of signals, of standard input and of servers need a process: see `runCommand`.
+ * Runs `plant-store` in this process, because starting another process is slow. Commands run one after another, each
+ * with its own folder and environment. Tests of signals, standard input or servers need a separate process: see
+ * `runCommand`.
  */
 export function callCommand(args: string[], context: Pick<CommandContext, 'cwd' | 'env'>): Promise<Finished> {
   const finished = previous.then(() => callNow(args, context));

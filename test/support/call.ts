@@ -1,8 +1,8 @@
 import { assertDescribed } from './described.ts';
 
-/** What {@link callService} sends, besides the method and the target. */
+/** The parts of a request that {@link callService} sends besides the method and the target. */
 export interface Call {
-  /** Sent as `Authorization: Bearer …`; default `ada`. With `null` the header is not sent. */
+  /** Sent as `Authorization: Bearer …`; default `ada`. If `null`, the header is not sent. */
   readonly token?: string | null;
   /** Sent unchanged, with the Content-Type `application/json` unless `headers` sets another. */
   readonly body?: string | Uint8Array;
@@ -15,7 +15,7 @@ export interface Answered {
   readonly text: string;
   /** The parsed body; `undefined` if the body is empty. */
   readonly json: unknown;
-  /** The integer of an Error body; `undefined` for other bodies. */
+  /** The `error` integer of an Error body; `undefined` for other bodies. */
   readonly error: number | undefined;
 }
 
@@ -44,7 +44,7 @@ export async function callService(
   return { ...answered, json, error: errorOf(json) };
 }
 
-/** Returns the status of a response, and the integer of its Error body. */
+/** Returns the status of a response, and the `error` integer of its body. */
 export function outcome({ status, error }: Answered): [status: number, error: number | undefined] {
   return [status, error];
 }
@@ -53,7 +53,7 @@ export function namesIn({ json }: Answered): string[] {
   return (json as { name: string }[]).map(({ name }) => name);
 }
 
-/** Returns the integer of an Error body; `undefined` for other bodies. */
+/** Returns the `error` integer of an Error body, or `undefined` for other bodies. */
 export function errorOf(json: unknown): number | undefined {
   return (json as { error?: number } | undefined)?.error;
 }

@@ -1,4 +1,6 @@
-/** Captures the strings that are written to a stream. The reports of node:test are bytes, and are not captured. */
+/**
+ * Captures the strings that are written to a stream. node:test writes its reports as bytes, so they are not captured.
+ */
 export function captureStream(stream: NodeJS.WriteStream): { text: () => string; release: () => void } {
   const listeners = stream.listeners('error');
   const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;

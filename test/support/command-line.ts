@@ -14,9 +14,9 @@ import type { HasAfter } from './temporary-folder.ts';
 export interface CommandContext {
   readonly cwd: string;
   readonly env?: Record<string, string>;
-  /** The file that becomes standard input; by default it is empty. */
+  /** The file that is used as standard input. By default, standard input is empty. */
   readonly stdin?: string;
-  /** The limit of open files, soft and hard, set by prlimit. The default is the limit of this process. */
+  /** The soft and hard limits on open files, which prlimit sets. By default, the limits of this process apply. */
   readonly maxOpenFiles?: number;
 }
 
@@ -38,7 +38,10 @@ export function spawnCommand(
   }
 }
 
-/** Runs `plant-store` until it ends. After `timeoutMs` milliseconds it is killed, and its code is `null`. */
+/**
+ * Runs `plant-store` until it ends. If it still runs after `timeoutMs` milliseconds, it is killed, and its exit code is
+ * `null`.
+ */
 export async function runCommand(args: string[], context: CommandContext, timeoutMs = 20_000): Promise<Finished> {
   const child = spawnCommand(args, context);
   const kill = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
@@ -53,7 +56,7 @@ export function startServer(t: HasAfter, args: string[], context: CommandContext
   return untilListening(t, child, /^Plant Store listening on (\S+)\n/m);
 }
 
-/** Returns what a transfer command wrote to standard error, without its duration and rate. */
+/** Returns what a transfer command wrote to standard error, without the duration and the rate. */
 export function summaryOf(stderr: string): string {
   return stderr.replace(/ in [\d.]+ s( \([\d,.]+ a second\))?/, '');
 }

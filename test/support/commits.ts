@@ -2,7 +2,7 @@ import { WriteQueue } from '../../src/core/write-queue.ts';
 import type { WriteQueueOptions } from '../../src/core/write-queue.ts';
 import type { Write } from '../../src/index.ts';
 
-/** A `commit` whose batches settle when the test calls `succeed` or `fail`. */
+/** A `commit` function whose batches settle when the test calls `succeed` or `fail`. */
 export class Commits {
   readonly batches: Write[][] = [];
   readonly #pending: { resolve: (outcomes: boolean[]) => void; reject: (error: Error) => void }[] = [];
@@ -29,7 +29,7 @@ export class Commits {
   }
 }
 
-/** Creates a queue over {@link Commits}. */
+/** Creates a queue that commits to {@link Commits}. */
 export function makeQueue(options: WriteQueueOptions): { commits: Commits; queue: WriteQueue } {
   const commits = new Commits();
   return { commits, queue: new WriteQueue(commits.commit, options) };
@@ -38,7 +38,7 @@ export function makeQueue(options: WriteQueueOptions): { commits: Commits; queue
 /** Resolves after two iterations of the event loop. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
-/** Applies a write to a set of stored plants, and returns its outcome. */
+/** Applies a write to a set of stored plants, and returns the outcome of the write. */
 export function apply(stored: Set<string>, isCreate: boolean, id: string): boolean {
   if (!isCreate) return stored.delete(id);
   const isNew = !stored.has(id);

@@ -12,7 +12,7 @@ function check(method: string, target: string, status: number, text: string, mor
   assertDescribed(method, target, { status, headers: new Headers({ ...headers, ...more }), text });
 }
 
-it('assertDescribed rejects any status, header, media type and body that the document does not describe', () => {
+it('assertDescribed rejects any status, header, media type or body that the document does not describe', () => {
   check('GET', '/plants', 200, '[{"name":"Fern"}]', { Link: '</plants>; rel="next"' });
   check('GET', '/nowhere', 404, '{"error":40401,"message":"No."}');
   const wrong: Parameters<typeof check>[] = [

@@ -27,7 +27,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 formats.default(ajv);
 ajv.addSchema({ $id: 'openapi', ...document });
 
-/** Headers of HTTP that OpenAPI documents do not describe. */
+/** HTTP headers that OpenAPI documents do not describe. */
 const transportHeaders = ['content-type', 'content-length', 'date', 'connection', 'keep-alive', 'transfer-encoding'];
 
 /** Asserts that the OpenAPI document describes the status, every header and the body of a response. */

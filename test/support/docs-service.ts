@@ -7,7 +7,9 @@ import { listen } from './listen.ts';
 import { authenticateByName } from './service.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
-/** Starts a service with the page of `serve --docs`. Returns its port. The service is stopped after the test. */
+/**
+ * Starts a service with the page that `serve --docs` adds, and returns the port. The service is stopped after the test.
+ */
 export async function startDocsService(t: HasAfter, options: Partial<ServiceOptions> = {}): Promise<number> {
   const store = new PlantStore({ storage: new MemoryStorage() });
   const listener = createListenerWithPages(

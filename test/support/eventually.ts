@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Calls `check` until it succeeds, and returns its result. After `withinMs` milliseconds it rejects with the last error. */
+/**
+ * Calls `check` until it succeeds, and returns the result. Rejects with the last error after `withinMs` milliseconds.
+ */
 export async function eventually<T>(check: () => T | Promise<T>, withinMs = 5000): Promise<T> {
   const deadline = performance.now() + withinMs;
   for (;;) {

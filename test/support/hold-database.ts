@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { HasAfter } from './temporary-folder.ts';
 
-/** Runs in another thread, because a wait for a lock blocks the thread. */
+/** Runs in another thread, because waiting for the lock blocks the thread of the test. */
 const program = `
   const { DatabaseSync } = require('node:sqlite');
   const { parentPort, workerData: { path, sql, forMs } } = require('node:worker_threads');
@@ -11,7 +11,9 @@ const program = `
   parentPort.postMessage('holding');
   setTimeout(() => database.close(), forMs);`;
 
-/** Runs a statement on another connection, which is closed after `forMs` milliseconds. Until then it keeps its locks. */
+/**
+ * Runs a statement on another connection. The connection keeps its locks for `forMs` milliseconds and is then closed.
+ */
 export async function holdDatabase(t: HasAfter, path: string, sql: string, forMs: number): Promise<void> {
   const worker = new Worker(program, { eval: true, workerData: { path, sql, forMs } });
   t.after(async () => {

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import type { HasAfter } from './temporary-folder.ts';
 
-/** Lets a server listen on a free port, and returns the port. The server is closed after the test. */
+/** Makes a server listen on a free port, and returns the port. The server is closed after the test. */
 export async function listen(t: HasAfter, server: Server, host = '127.0.0.1'): Promise<number> {
   server.listen(0, host);
   await once(server, 'listening');
@@ -15,12 +15,12 @@ export async function listen(t: HasAfter, server: Server, host = '127.0.0.1'): P
   return (server.address() as AddressInfo).port;
 }
 
-/** Lets a server listen on a free port, and returns its URL. The server is closed after the test. */
+/** Makes a server listen on a free port, and returns its URL. The server is closed after the test. */
 export async function listenUrl(t: HasAfter, server: Server): Promise<string> {
   return `http://127.0.0.1:${await listen(t, server)}`;
 }
 
-/** Returns a port that no process listens on, by default of the address 127.0.0.1. */
+/** Returns a port of `host` on which no process listens. */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   const server = createServer().listen(0, host);
   await once(server, 'listening');
@@ -30,7 +30,7 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
   return port;
 }
 
-/** Returns the port of a server that accepts connections and never responds. */
+/** Starts a server that accepts connections but never responds, and returns its port. */
 export function occupyPort(t: HasAfter, host?: string): Promise<number> {
   return listen(t, createServer(), host);
 }

@@ -14,7 +14,7 @@ function observe(t: HasAfter, channel: string, onEvent: (event: Event, message: 
   });
 }
 
-/** Returns the messages so far of the operations that have ended. */
+/** Returns an array to which the message of each operation is added when the operation ends. */
 export function messagesOf<Message>(t: HasAfter, channel: string): Message[] {
   const messages: Message[] = [];
   observe(t, channel, (event, message) => {

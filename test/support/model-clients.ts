@@ -15,13 +15,13 @@ interface Answer {
 }
 
 export interface ModelClientOptions {
-  /** The servers. Each request is sent to any of them. */
+  /** The URLs of the servers. Each request is sent to a random server. */
   readonly urls: readonly string[];
   readonly tokens: ReadonlyMap<string, string>;
   readonly clients: number;
   /** The number of ids that each client uses for each user; default 30. */
   readonly idsEach?: number;
-  /** Returns a number from 0 to 1, without 1. */
+  /** Returns a number that is at least 0 and less than 1. */
   readonly random: () => number;
   /** The pause after a 503 or a missing response, in milliseconds; default 5. */
   readonly pauseMs?: number;
@@ -29,21 +29,23 @@ export interface ModelClientOptions {
 
 /** Clients that create and delete plants, and record the outcomes in a model. */
 export interface ModelClients {
-  /** The number of responses so far, by status. 0 counts requests without a response. */
+  /** The number of responses so far, by status. Status 0 counts requests without a response. */
   readonly statuses: Map<number, number>;
   readonly problems: string[];
-  /** The longest time between two acknowledgements, and from a request to its response, in milliseconds. */
+  /**
+   * The longest time between two acknowledgments, and the longest time from a request to its response, in milliseconds.
+   */
   readonly longest: { gapMs: number; requestMs: number };
   acknowledged(): number;
-  /** Resolves when this many more writes are acknowledged. Rejects after `withinMs` milliseconds. */
+  /** Resolves when `count` more writes have been acknowledged. Rejects after `withinMs` milliseconds. */
   acknowledgeMore(count: number, withinMs: number): Promise<void>;
   /** Stops the clients after their current requests. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts clients, which end when no server listens. A request without a response may have taken effect, unless
- * `isUnansweredUndone` returns true at that time.
+ * Starts clients, which stop when no server listens. The model assumes that a request without a response might have
+ * taken effect, unless `isUnansweredUndone` returns true when the request fails.
  */
 export function startModelClients(
   model: PlantModel,
@@ -151,8 +153,8 @@ function describe(states: readonly (string | undefined)[]): string {
 }
 
 /**
- * Sends a POST with a body, or a DELETE. Resolves with `undefined` if there is no complete response, and with `refused`
- * if no server listens.
+ * Sends a POST request if there is a body, and a DELETE request otherwise. Resolves with `undefined` if no complete
+ * response arrives, and with `refused` if no server listens.
  */
 async function send(agent: Agent, url: string, token: string, body?: string): Promise<Answer | 'refused' | undefined> {
   const sent = request(url, {
@@ -160,7 +162,7 @@ async function send(agent: Agent, url: string, token: string, body?: string): Pr
     method: body === undefined ? 'DELETE' : 'POST',
     headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
   });
-  // An error after the response has begun: the body then rejects, too.
+  // If an error occurs after the response has begun, reading the body also rejects.
   sent.on('error', () => undefined).end(body);
   try {
     const [response] = (await once(sent, 'response')) as [IncomingMessage];

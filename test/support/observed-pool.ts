@@ -1,19 +1,19 @@
 import type { Pool } from 'pg';
 import type { PostgresPool } from '../../src/storage/postgres/pool.ts';
 
-/** A pool that records the texts of its statements, except the one that reads the size of the table. */
+/** A pool that records the texts of its statements, except the statement that reads the table size. */
 export interface ObservedPool extends PostgresPool {
   readonly texts: string[];
 }
 
-/** Wraps a pool. Records each statement, and rejects those for which `fail` returns an error. */
+/** Wraps a pool. Records each statement, and rejects every statement for which `fail` returns an error. */
 export function observed(pool: Pool, fail: (text: string) => Error | undefined = () => undefined): ObservedPool {
   const texts: string[] = [];
   return {
     texts,
     query: async (statement) => {
       const { text } = statement;
-      // The size of the table is read at any time.
+      // The table size is read at unpredictable times.
       if (!text.includes('pg_relation_size')) texts.push(text);
       const error = fail(text);
       if (error !== undefined) throw error;

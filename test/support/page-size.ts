@@ -5,8 +5,8 @@ import { plantJson } from '../../src/core/model/plant.ts';
 import type { Plant, StorageAdapter, StoredPlant } from '../../src/index.ts';
 import { maxPageBytes } from '../../src/storage/page.ts';
 
-/** Names whose JSON has one, three, six and two bytes per code unit, and plants of different lengths. */
 const long = 'x'.repeat(60_000);
+/** Plants of various sizes. The JSON of their names has one, two, three or six bytes per code unit. */
 const cases: { name: string; nameOf: (n: number) => string; tag?: string; count?: number }[] = [
   { name: 'ASCII', nameOf: () => 'x'.repeat(30_000) },
   { name: 'characters of three bytes', nameOf: () => '\u2698'.repeat(10_000) },
@@ -20,8 +20,8 @@ const cases: { name: string; nameOf: (n: number) => string; tag?: string; count?
 ];
 
 /**
- * Tests that `list`, `listPages` and `scan` end a page when its JSON has about 256 KiB. Otherwise, a page of long names
- * would need much memory.
+ * Tests that `list`, `listPages` and `scan` end a page at about 256 KiB of JSON. Without this limit, a page of long
+ * names would require a lot of memory.
  */
 export function testPageSize(open: (t: TestContext) => Promise<StorageAdapter>): void {
   for (const { name, nameOf, tag = 'indoor', count = 100 } of cases) {
@@ -48,7 +48,10 @@ export function testPageSize(open: (t: TestContext) => Promise<StorageAdapter>):
   }
 }
 
-/** Asserts that the JSON of a page is as large as a page may be, and that at most its last plant exceeds that size. */
+/**
+ * Asserts that the JSON of a page has at least 90% of `maxPageBytes`, and that only the last plant can make it exceed
+ * `maxPageBytes`.
+ */
 function assertSize(plants: readonly Plant[]): void {
   const sizes = plants.map((plant) => Buffer.byteLength(plantJson(plant)));
   const bytes = sizes.reduce((sum, size) => sum + size, 0);

@@ -12,7 +12,10 @@ const program = '/usr/sbin/pgbouncer';
 /** Whether PgBouncer is installed. `.ci/run` installs it. */
 export const hasPgBouncer: boolean = existsSync(program);
 
-/** A connection pooler in transaction mode: a client may get another connection for each transaction. */
+/**
+ * A connection pooler in transaction mode. Each transaction of a client might use a different connection to the
+ * database.
+ */
 export interface PgBouncer {
   /** Returns the connection string of the same database through the pooler. */
   through(url: string): string;

@@ -5,15 +5,18 @@ import type { ModelClients } from './model-clients.ts';
 import { PlantModel } from './plant-model.ts';
 import type { Service } from './service.ts';
 
-/** Clients that create and delete plants through services over one database. */
+/** Clients that create and delete plants through services that share a database. */
 export interface PlantLoad {
   readonly clients: ModelClients;
   readonly acknowledgeMore: (count: number) => Promise<void>;
-  /** Stops the clients, and asserts that every service lists exactly the plants that were acknowledged. */
+  /** Stops the clients, and asserts that every service lists exactly the plants that the acknowledged writes left. */
   readonly assertNothingLost: () => Promise<void>;
 }
 
-/** Starts 16 clients of ada and bob, which the services authenticate by name. They are stopped after the test. */
+/**
+ * Starts 16 clients, which send requests as ada and bob. The services must accept these names as tokens. The clients
+ * are stopped after the test.
+ */
 export function startPlantLoad(t: TestContext, services: readonly Service[]): PlantLoad {
   const urls = services.map(({ url }) => url);
   const users = ['ada', 'bob'];

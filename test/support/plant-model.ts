@@ -13,15 +13,18 @@ export interface ListedPlant {
 
 /** The differences between a list and the model, one line each. */
 export interface Findings {
-  /** Plants whose create was acknowledged, and that are not listed. */
+  /** Plants whose creation was acknowledged but that are not listed. */
   readonly lost: string[];
-  /** Plants whose delete was acknowledged, and that are listed. */
+  /** Plants whose deletion was acknowledged but that are listed. */
   readonly resurrected: string[];
-  /** Plants that are listed but were never sent, or with another tag, or twice, or in the wrong order. */
+  /** Listed plants that were never sent, have the wrong tag, are listed twice, or are in the wrong order. */
   readonly phantom: string[];
 }
 
-/** The plants that a store must contain, according to its responses. Only one client at a time may write to a key. */
+/**
+ * The plants that a store must contain, according to its responses. Only one client at a time is allowed to write to a
+ * key.
+ */
 export class PlantModel {
   readonly #states = new Map<string, Map<number, readonly PlantState[]>>();
   readonly #sent = new Set<string>();
@@ -33,7 +36,7 @@ export class PlantModel {
     return name;
   }
 
-  /** Returns the possible states of a plant: one, or several after a write whose outcome is unknown. */
+  /** Returns the possible states of a plant. There can be several states after a write whose outcome is unknown. */
   states({ user, id }: ModelKey): readonly PlantState[] {
     return this.#of(user).get(id) ?? [undefined];
   }
@@ -47,7 +50,7 @@ export class PlantModel {
     this.settle(key, [...new Set([...this.states(key), state])]);
   }
 
-  /** Compares the complete list of a user with the model. Unknown outcomes are then known. */
+  /** Compares a user's complete list with the model. The list then determines all unknown outcomes. */
   check(user: string, listed: readonly ListedPlant[]): Findings {
     const findings: Findings = { lost: [], resurrected: [], phantom: [] };
     const left = new Map(this.#of(user));
@@ -80,7 +83,7 @@ export class PlantModel {
   }
 }
 
-/** Returns the tag of the plant with a name; every third plant has none. */
+/** Returns the tag of the plant with the given name. Every third plant has no tag. */
 export function tagOf(name: string): string | undefined {
   const serial = Number(name.split('/')[1]);
   return serial % 3 === 0 ? undefined : `tag ${serial}`;

@@ -48,7 +48,7 @@ export async function spawnPostgres(
   return spawnAsOwner(file, args, options);
 }
 
-/** Starts a program as the user that owns the folders of {@link ownedFolder}. */
+/** Starts a program as the user that owns the folders that {@link ownedFolder} creates. */
 export function spawnAsOwner(
   file: string,
   args: readonly string[],
@@ -76,14 +76,14 @@ function canRun(file: string): boolean {
   return spawnSync(file, ['--version'], { ...owner, cwd: '/' }).status === 0;
 }
 
-/** Creates a folder that PostgreSQL may write to. */
+/** Creates a folder that PostgreSQL can write to. */
 export async function ownedFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'plant-store-cluster-'));
   if (owner.uid !== undefined && owner.gid !== undefined) await chown(folder, owner.uid, owner.gid);
   return folder;
 }
 
-/** Writes a file that PostgreSQL may read and remove. */
+/** Writes a file that PostgreSQL can read and remove. */
 export async function writeOwnedFile(path: string, content: string): Promise<void> {
   await writeFile(path, content);
   if (owner.uid !== undefined && owner.gid !== undefined) await chown(path, owner.uid, owner.gid);

@@ -26,7 +26,7 @@ export class PostgresCluster {
     this.port = port;
   }
 
-  /** Creates an empty cluster and starts it. With `checksPassword` it accepts only the password in `url`. */
+  /** Creates an empty cluster and starts it. With `checksPassword`, the server accepts only the password in `url`. */
   static async start({ checksPassword = false } = {}): Promise<PostgresCluster> {
     const folder = await ownedFolder();
     const passwordFile = join(folder, 'password');
@@ -57,7 +57,7 @@ export class PostgresCluster {
 
   /** Starts the server, for example after it was stopped or killed. Resolves when it accepts connections. */
   async restart(): Promise<void> {
-    // After a kill, the shared memory of the previous server may exist for a moment.
+    // After the server was killed, its shared memory might still exist for a moment.
     await eventually(async () => {
       await this.#launch();
     }, 10_000);
@@ -68,7 +68,7 @@ export class PostgresCluster {
     const child = await spawnPostgres('postgres', ['-D', this.#data, '-p', String(this.port)]);
     let log = '';
     const exited = once(child, 'exit');
-    // In case the test process ends before it calls `remove`.
+    // This ends the server if the test process exits before it calls `remove`.
     const quit = (): void => void child.kill('SIGQUIT');
     process.once('exit', quit);
     child.once('exit', () => process.off('exit', quit));
@@ -85,17 +85,18 @@ export class PostgresCluster {
     await ready;
   }
 
-  /** Returns the CPU time that all processes of the server have used, in microseconds. */
+  /** Returns the CPU time that all server processes have used, in microseconds. */
   async cpuMicros(): Promise<number> {
     const pid = this.#server?.process.pid ?? 0;
     const running = await Promise.all(processTree(pid).map(runningMicros));
-    // The children that have ended: fields 16 and 17, in ticks of 10 ms. The name in field 2 may contain spaces.
+    // Fields 16 and 17 contain the CPU time of the ended child processes, in ticks of 10 ms. The name in field 2 can
+    // contain spaces.
     const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? [];
     const endedMicros = (Number(fields[13]) + Number(fields[14])) * 10_000;
     return running.reduce((sum, micros) => sum + micros, endedMicros);
   }
 
-  /** Stops the server with SIGINT: it closes all connections, and keeps what is committed. */
+  /** Stops the server with SIGINT. The server closes all connections and keeps all committed data. */
   async stop(): Promise<void> {
     this.#server?.process.kill('SIGINT');
     await this.#server?.exited;
@@ -122,7 +123,7 @@ export class PostgresCluster {
 
   async queryAt(url: string, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
     const client = new Client({ connectionString: url });
-    // If the server stops, the query or the connect rejects.
+    // If the server stops, `connect` or `query` rejects.
     client.on('error', () => undefined);
     await client.connect();
     try {
@@ -137,7 +138,7 @@ export class PostgresCluster {
     return poolOf(t, { connectionString: this.url(), ...config });
   }
 
-  /** Creates an empty database and returns its connection string. `locale` contains options of CREATE DATABASE. */
+  /** Creates an empty database and returns its connection string. `locale` contains CREATE DATABASE options. */
   async makeDatabase(locale = ''): Promise<string> {
     const name = `plants_${++nameCount}`;
     await this.query(`CREATE DATABASE ${name} TEMPLATE template0 ${locale}`);
@@ -148,7 +149,7 @@ export class PostgresCluster {
     return `garden ${++nameCount}`;
   }
 
-  /** Creates a standby. From then on this server acknowledges a commit only when the standby has it too. */
+  /** Creates a standby. From then on, this server acknowledges a commit only when the standby also has the commit. */
   async startSynchronousStandby(): Promise<PostgresCluster> {
     const folder = await ownedFolder();
     const standby = new PostgresCluster(folder, await freePort());

@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs';
 
-/** Returns the id of a process and of all processes that it started, according to /proc. */
+/** Returns the ids of a process and all its descendants, according to /proc. */
 export function processTree(pid: number): number[] {
   let children = '';
   try {
     children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
   } catch {
-    // It has ended.
+    // The process has ended.
   }
   const started = children.split(' ').filter(Boolean).map(Number);
   return [pid, ...started.flatMap(processTree)];
 }
 
 /**
- * Sends SIGKILL, SIGSTOP or SIGCONT to a process and to all processes that it started. They are stopped first, so
- * that none of them starts another one meanwhile.
+ * Sends SIGKILL, SIGSTOP or SIGCONT to a process and all its descendants. Unless the signal is SIGCONT, the process
+ * itself is stopped first, so that it starts no other process meanwhile.
  */
 export function signalTree(pid: number, signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
   if (signal !== 'SIGCONT') sendSignal(pid, 'SIGSTOP');
@@ -25,6 +25,6 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }

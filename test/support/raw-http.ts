@@ -5,19 +5,19 @@ import type { Server, Socket } from 'node:net';
 import { errorOf } from './call.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
-/** The headers that a request of ada needs. */
+/** The headers that every request of ada needs. */
 export const head = 'Host: x\r\nAuthorization: Bearer ada\r\n';
 
 export function get(target: string, moreHeaders = ''): string {
   return `GET ${target} HTTP/1.1\r\n${head}${moreHeaders}\r\n`;
 }
 
-/** The header of a POST request of ada, whose body must follow in chunks. */
+/** The request line and the headers of a POST request of ada. The body must follow in chunks. */
 export const chunkedPost = `POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
 
 export const listRequest: string = get('/plants');
 
-/** Returns a POST request of ada. `length` is its Content-Length, which tests can make wrong. */
+/** Returns a POST request of ada. `length` is the Content-Length, which can be wrong. */
 export function post(body: string, length = body.length): string {
   return `POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`;
 }
@@ -79,7 +79,7 @@ export class RawConnection {
   }
 }
 
-/** A server that a test has started in its own process. */
+/** A server in the process of the test. */
 interface InProcess {
   readonly server: Server;
   readonly port: number;
@@ -92,7 +92,7 @@ export interface RawAnswer {
   readonly head: string;
   /** The parsed body; `undefined` if the body is empty. */
   readonly json: unknown;
-  /** The integer of an Error body; `undefined` for other bodies. */
+  /** The `error` integer of an Error body; `undefined` for other bodies. */
   readonly error: number | undefined;
 }
 
@@ -119,7 +119,9 @@ export function statusesIn(text: string): number[] {
   return parseRawAnswers(text).map(({ status }) => status);
 }
 
-/** Sends text on a new connection, and returns the text of the responses when the server has closed the connection. */
+/**
+ * Sends text on a new connection, waits until the server closes the connection, and returns the text of the responses.
+ */
 export async function exchange(t: HasAfter, port: number, text: string): Promise<string> {
   return (await RawConnection.open(t, port, text)).untilClosed();
 }
@@ -141,7 +143,7 @@ export async function begin(
   text: string,
   { isPaused = false } = {},
 ): Promise<{ connection: RawConnection; response: ServerResponse }> {
-  // Without a limit, a connection that the server has closed would make the test hang.
+  // Without this timeout, the test would hang if the server closed the connection.
   const signal = AbortSignal.timeout(60_000);
   const begun = once(server, 'request', { signal }) as Promise<[unknown, ServerResponse]>;
   const connection = await RawConnection.open(t, port);

@@ -17,7 +17,7 @@ export interface RunOptions {
   readonly cwd?: string;
   /** Default {@link plainEnvironment}. */
   readonly env?: NodeJS.ProcessEnv;
-  /** The program is killed after this time; by default never. */
+  /** The program is killed after this time. By default, there is no limit. */
   readonly timeoutMs?: number;
 }
 
@@ -56,8 +56,8 @@ export async function runSuccessfully(command: string, args: string[], options: 
 }
 
 /**
- * Returns arguments for Node.js that run a module given as text, which may import TypeScript. `args` are the arguments
- * of the module, and `imports` the URLs of modules that run before it.
+ * Returns Node.js arguments that run a module given as text. The module can import TypeScript files. `args` contains
+ * the arguments of the module, and `imports` contains the URLs of modules that run first.
  */
 export function evalArgs(code: string, args: readonly string[] = [], imports: readonly string[] = []): string[] {
   return [...[tsx, ...imports].flatMap((url) => ['--import', url]), '--input-type=module', '--eval', code, ...args];

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { HasAfter } from './temporary-folder.ts';
 
-/** A server in a process of its own that accepts connections. */
+/** A server that accepts connections in its own process. */
 export interface ServerProcess {
   readonly url: string;
   readonly port: number;

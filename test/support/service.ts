@@ -13,7 +13,7 @@ import type { HeldStorage } from './held-storage.ts';
 import { listen } from './listen.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
-/** A service in this process, over any front. */
+/** A service in this process, over node:http or fetch. */
 export interface AnyService {
   readonly store: PlantStore;
   /** The errors that were reported to `onError`. */
@@ -25,7 +25,7 @@ export interface AnyService {
   readonly call: (method: string, target: string, call?: Call) => Promise<Answered>;
 }
 
-/** A service over node:http, on a port of its own. */
+/** A service over node:http, on its own port. */
 export interface Service extends AnyService {
   readonly server: Server;
   readonly port: number;
@@ -33,7 +33,7 @@ export interface Service extends AnyService {
 
 export type StartOptions = Partial<ServiceOptions> & { storage?: StorageAdapter; store?: PlantStore };
 
-/** Accepts the name of a user as the token. `ada-reads` and `ada-writes` are tokens of ada with one scope each. */
+/** Accepts a user name as the token. `ada-reads` and `ada-writes` are tokens of ada with one scope each. */
 export const authenticateByName: Authenticate = (token) => {
   if (token === 'ada-reads') return { user: 'ada', scopes: ['plants:read'] };
   if (token === 'ada-writes') return { user: 'ada', scopes: ['plants:write'] };
@@ -80,14 +80,16 @@ export async function startHeldService(t: HasAfter, options: StartOptions = {}):
   return { ...(await startService(t, { storage: held.storage, ...options })), ...held };
 }
 
-/** Starts a service that waits at most 100 ms for a request. node:http checks this once a second. */
+/** Starts a service that waits at most 100 ms for a request. node:http checks this limit once a second. */
 export async function startImpatientService(t: HasAfter, options: StartOptions = {}): Promise<Service> {
   const service = await startService(t, options);
   Object.assign(service.server, { headersTimeout: 100, requestTimeout: 100 });
   return service;
 }
 
-/** Creates a service over `createFetchHandler`, by default over a new MemoryStorage. There is no network. */
+/**
+ * Creates a service over `createFetchHandler`, by default over a new MemoryStorage. Requests do not use the network.
+ */
 export function createFetchService(t: HasAfter, options: StartOptions = {}): AnyService {
   const { store, faults, serviceOptions } = createParts(t, options);
   const send = createFetchHandler(store, serviceOptions);
@@ -96,7 +98,10 @@ export function createFetchService(t: HasAfter, options: StartOptions = {}): Any
   return { store, faults, url, send, call };
 }
 
-/** Describes what both fronts must do. `body` receives the function that starts a service over one of them. */
+/**
+ * Registers the same tests for a service over node:http and for a service over fetch. `body` receives the function that
+ * starts the service.
+ */
 export function describeOnBothFronts(
   name: string,
   body: (startService: (t: HasAfter, options?: StartOptions) => Promise<AnyService>) => void,

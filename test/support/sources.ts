@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 
 export const root: string = fileURLToPath(new URL('../..', import.meta.url));
 
-/** With `--import`, Node.js runs TypeScript. */
+/** The module with which `node --import` runs TypeScript. */
 export const tsx: string = import.meta.resolve('tsx');
 
 /** Returns the URL of a file in `src`, for code that another process imports. */
@@ -13,10 +13,10 @@ export function sourceUrl(path: string): string {
 const isDist = process.env['TEST_DIST'] !== undefined;
 
 /**
- * The program `plant-store`. In `npm test`, it is the built one, which starts in half the time. Otherwise it is the
- * source, so that a single test file needs no build, and coverage counts the process.
+ * The program `plant-store`. `npm test` uses the built program, which starts in half the time. Otherwise, the source is
+ * used, so that a single test file needs no build and coverage includes the process.
  */
 export const main: string = isDist ? `${root}dist/tools/cli/main.js` : fileURLToPath(sourceUrl('tools/cli/main.ts'));
 
-/** The arguments of Node.js that run `plant-store`. */
+/** The Node.js arguments that run `plant-store`. */
 export const plantStore: readonly string[] = isDist ? [main] : ['--import', tsx, main];

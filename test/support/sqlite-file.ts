@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 
-/** Runs SQL in a file, over a connection of its own. */
+/** Runs SQL on a database file, over a separate connection. */
 export function execute(path: string, sql: string): void {
   const database = new DatabaseSync(path);
   try {
@@ -10,7 +10,10 @@ export function execute(path: string, sql: string): void {
   }
 }
 
-/** Returns the result of `PRAGMA integrity_check` (https://sqlite.org/pragma.html#pragma_integrity_check), `ok` at best. */
+/**
+ * Returns the result of `PRAGMA integrity_check` (https://sqlite.org/pragma.html#pragma_integrity_check): `ok` if the
+ * file is intact.
+ */
 export function checkIntegrity(path: string): string {
   const database = new DatabaseSync(path);
   try {
@@ -21,5 +24,5 @@ export function checkIntegrity(path: string): string {
   }
 }
 
-/** An SQL statement that keeps a thread busy for some hundred milliseconds. */
+/** An SQL statement that keeps a thread busy for a few hundred milliseconds. */
 export const slowSql = `WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 2000000) SELECT count(*) FROM c`;

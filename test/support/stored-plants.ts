@@ -5,14 +5,14 @@ import { PlantStore } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { createEach } from './writes.ts';
 
-/** Names that a program with a bug may misinterpret. */
+/** Names that a program with a bug might misinterpret. */
 const hostileTexts = [
   ...['', ' ', '"', '\\', '\\n', '\n', '\r\n', '\t\u0001\u001b[2J\u007f\u0085\u2028', '{"user":"eve"}'],
   ...['\u{1F33F}', '\uFEFF', '\uFFFD', 'null', 'é'],
 ];
 const extremeIds = [minInt64, -(2n ** 53n) - 1n, -1n, 0n, 2n ** 53n, 2n ** 53n + 1n, maxInt64 - 1n, maxInt64];
 
-/** Plants with hostile users and names and extreme ids, in the order of a scan. */
+/** Plants with hostile users, hostile names and extreme ids, in the order of a scan. */
 export const hostilePlants: readonly OwnedPlant[] = ['\n', '"; rm', 'Ada', 'ada', '\uFFFD', '\u{1F33F}'].flatMap(
   (user) => [
     ...extremeIds.slice(0, 4).map((id) => owned(user, { id, name: `plant ${id}` })),

@@ -1,7 +1,7 @@
 /** When a server over SQLite acknowledged writes, according to its system calls. */
 export interface SyncTrace {
   readonly acknowledged: number;
-  /** The number of WAL syncs after which more of the WAL was synced. */
+  /** The number of WAL syncs that synced new writes. */
   readonly syncs: number;
   /** The acknowledgments that were sent before their writes were synced. */
   readonly tooEarly: string[];
@@ -16,8 +16,8 @@ interface Exchange {
 }
 
 /**
- * Reads the output of strace. A response 200 or 204 to a POST or DELETE must follow a successful sync of the WAL,
- * and that sync must follow all writes to the WAL since the request was read.
+ * Reads the output of strace. A 200 or 204 response to a POST or DELETE request must follow a successful sync of the
+ * WAL. That sync must follow all writes to the WAL since the request was read.
  */
 export function readSyncTrace(output: string): SyncTrace {
   const exchanges = new Map<string, Exchange>();
@@ -46,8 +46,8 @@ export function readSyncTrace(output: string): SyncTrace {
 }
 
 /**
- * Returns the calls in order. A call that another thread interrupts has two lines. It is returned at its end, except
- * for writes, which are returned at their beginning.
+ * Returns the system calls in order. A call that another thread interrupts has two lines in the output. The position of
+ * such a call is that of its second line, except that the position of a write is that of its first line.
  */
 function completedCalls(output: string): string[] {
   const begun = new Map<string, string>();

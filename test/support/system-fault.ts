@@ -12,18 +12,22 @@ export function hasProgram(t: TestContext, name: string): boolean {
   return false;
 }
 
-/** Limits the size of files that a process may write. Larger writes fail with EFBIG, because Node.js ignores SIGXFSZ. */
+/**
+ * Limits the size of files that a process can write. Larger writes fail with EFBIG, because Node.js ignores SIGXFSZ.
+ */
 export function limitFileSize(pid: number, bytes: number | 'unlimited'): void {
   // Without a number after the colon, the hard limit does not change.
   execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`]);
 }
 
-/** Mounts a small file system until the end of the test. Returns `undefined` if this process may not mount. */
+/**
+ * Mounts a small file system until the end of the test. Returns `undefined` if this process is not allowed to mount.
+ */
 export async function mountSmallFolder(t: TestContext, megabytes: number): Promise<string | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'plant-store-'));
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder]);
   t.after(async () => {
-    // Lazily, because a server may have files open.
+    // The unmount is lazy, because a server might still have files open.
     if (status === 0) execFileSync('umount', ['--lazy', folder]);
     await rmdir(folder);
   });
@@ -31,9 +35,9 @@ export async function mountSmallFolder(t: TestContext, megabytes: number): Promi
 }
 
 /**
- * Makes a file or folder read-only, and returns a function that undoes this. Modes do not restrict root, so root
- * mounts the path onto itself, read-only; other users change the mode. Returns `undefined` if root may not
- * mount.
+ * Makes a file or folder read-only, and returns a function that undoes this. File modes do not restrict root. As root,
+ * this function therefore mounts the path onto itself, read-only. As any other user, it changes the mode. Returns
+ * `undefined` if root is not allowed to mount.
  */
 export async function makeReadOnly(path: string): Promise<(() => Promise<void>) | undefined> {
   if (process.getuid?.() !== 0) {
@@ -49,7 +53,7 @@ export async function makeReadOnly(path: string): Promise<(() => Promise<void>) 
 }
 
 /**
- * Attaches strace to all threads of a process. It writes the trace to the file `output`. If strace cannot be
+ * Attaches strace to all threads of a process. strace writes the trace to the file `output`. If strace cannot be
  * attached, the test is skipped with the reason. `detach` resolves when the process is no longer traced.
  */
 export async function attachStrace(

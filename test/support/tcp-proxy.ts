@@ -3,10 +3,10 @@ import type { Socket } from 'node:net';
 import { listen } from './listen.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
-/** A proxy with a fixed port, like a load balancer in front of a server that changes. */
+/** A proxy with a fixed port, like a load balancer whose target server changes. */
 export interface TcpProxy {
   readonly port: number;
-  /** Sends new connections to another port, and closes the open ones. */
+  /** Closes the open connections, and sends new connections to another port. */
   pointTo(port: number): void;
   /** Closes each connection on which a client sends `text`. */
   cutAt(text: string): void;

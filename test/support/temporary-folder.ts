@@ -7,7 +7,10 @@ export interface HasAfter {
   after(cleanUp: () => Promise<void> | void): void;
 }
 
-/** Registers clean-up code of a program that is not a test. It runs in reverse order when this object is disposed. */
+/**
+ * Registers clean-up code for a program that is not a test. The code runs in reverse order when this object is
+ * disposed.
+ */
 export class CleanUp implements HasAfter, AsyncDisposable {
   readonly #work: (() => Promise<void> | void)[] = [];
 

@@ -18,7 +18,7 @@ export interface TokenFolder {
   readonly tokenId: string;
 }
 
-/** Creates a folder with a token. It is removed after the test. */
+/** Creates a folder with a token. The folder is removed after the test. */
 export async function folderWithToken(t: HasAfter, user = 'ada'): Promise<TokenFolder> {
   const cwd = await temporaryFolder(t);
   const tokens = join(cwd, 'tokens.json');
@@ -26,7 +26,7 @@ export async function folderWithToken(t: HasAfter, user = 'ada'): Promise<TokenF
   return { cwd, tokens, token, tokenId: record.id };
 }
 
-/** A `plant-store serve` in a process of its own, which accepts the token of its folder. */
+/** A `plant-store serve` process, which accepts the token of its folder. */
 export interface TokenServer extends TokenFolder {
   readonly server: ServerProcess;
   readonly call: (method: string, target: string, call?: Call) => Promise<Answered>;
@@ -57,7 +57,7 @@ export async function startTokenServer(
   };
 }
 
-/** Returns the URL of the admin port, which the server prints after that of the public port. */
+/** Returns the URL of the admin port, which the server prints after the URL of the public port. */
 export function adminUrlOf(server: ServerProcess): Promise<string> {
   return eventually(() => {
     const url = /^Health and metrics: (\S+)$/m.exec(server.stdout())?.[1];

@@ -23,14 +23,14 @@ export function postgresLocation(makeDatabase: () => Promise<string>): CreateLoc
   };
 }
 
-/** Starts two services over one location, each with a storage of its own. */
+/** Starts two services over one location, each with its own storage. */
 async function startServices(t: TestContext, createLocation: CreateLocation): Promise<[Service, Service]> {
   const open = await createLocation(t);
   return [await startService(t, { storage: open() }), await startService(t, { storage: open() })];
 }
 
 export function testTwoServers(createLocation: CreateLocation): void {
-  it('pass the checks of plants and lists, and are linearizable, if each request is sent to either of them', async (t) => {
+  it('pass the plant and list checks and are linearizable if each request is sent to a random server', async (t) => {
     const services = await startServices(t, createLocation);
     const [first, second] = services.map(({ url }) => sendByFetch(url)) as [Send, Send];
     const send: Send = (request) => (Math.random() < 0.5 ? first : second)(request);
@@ -44,7 +44,7 @@ export function testTwoServers(createLocation: CreateLocation): void {
     for (const { faults } of services) assert.deepEqual(faults, []);
   });
 
-  it('list the same plants after random creates and deletes', async (t) => {
+  it('list the same plants after random create and delete requests', async (t) => {
     const services = await startServices(t, createLocation);
     const load = startPlantLoad(t, services);
     await load.acknowledgeMore(500);

@@ -17,5 +17,5 @@ export function idOf(write: Write): bigint {
   return write.kind === 'create' ? write.plant.id : write.id;
 }
 
-/** The range of a list or scan without a start, with the longest page. */
+/** The range of a list or scan that starts at the first plant and reads the longest possible page. */
 export const everything = { after: undefined, limit: 1000 };
