@@ -13,7 +13,7 @@ import { temporaryFolder } from './support/temporary-folder.ts';
 import type { HasAfter } from './support/temporary-folder.ts';
 
 interface Snippet {
-  /** The page and the position among the snippets of the page. */
+  /** The page, and the position of the snippet on the page. */
   readonly name: string;
   readonly language: string;
   readonly code: string;
@@ -43,7 +43,7 @@ const isStart = ({ code }: Snippet): boolean => code === 'plant-store serve\n';
 const managesTokens = ({ code }: Snippet): boolean => code.includes('token revoke');
 const hasOwnTest = (snippet: Snippet): boolean => isCloneCommand(snippet) || isStart(snippet) || managesTokens(snippet);
 
-/** The output that a snippet promises: the text after `→` in its comments. */
+/** Returns the output that a snippet promises, which is the text after each `→` in its comments. */
 function promisedLines({ code }: Snippet): string[] {
   return [...code.matchAll(/(?:\/\/|#) → (.+)$/gm)].map(([, line = '']) => line);
 }
@@ -52,7 +52,10 @@ function linesOf(stdout: string): string[] {
   return stdout.trimEnd().split('\n');
 }
 
-/** Creates a folder with the built package and Express installed, and with `plant-store` on its PATH. */
+/**
+ * Creates a folder in which the built package and Express are installed, and an environment with `plant-store` on its
+ * PATH.
+ */
 async function makeProject(t: HasAfter): Promise<Project> {
   const cwd = await temporaryFolder(t);
   await mkdir(join(cwd, 'node_modules'));
@@ -68,7 +71,7 @@ async function makeProject(t: HasAfter): Promise<Project> {
   return { cwd, env: { ...plainEnvironment(), PATH: `${cwd}${delimiter}${process.env['PATH'] ?? ''}` } };
 }
 
-/** Runs a shell snippet and returns its output. A snippet that calls a server gets one, and a token. */
+/** Runs a shell snippet and returns its output. If the snippet calls a server, a server and a token are provided. */
 async function runShell(t: HasAfter, { code }: Snippet): Promise<string> {
   const { cwd, env } = await makeProject(t);
   if (!code.includes('http://127.0.0.1:3000')) return runSuccessfully('sh', ['-ec', code], { cwd, env });
@@ -114,7 +117,7 @@ describe('snippets of README and docs', () => {
 });
 
 describe('commands of README and docs', () => {
-  it('for a clone are those that CI runs', async () => {
+  it('for a clone are the commands that CI runs', async () => {
     const commands = shell.filter(isCloneCommand).map(({ code }) => code.trim());
     assert.deepEqual(commands, ['npm ci && npm start', 'npm ci && npm test']);
     const ci = await readDocument('.ci/run');

@@ -38,7 +38,7 @@ const call = async (url: string, token: string, body?: string): Promise<unknown>
 };
 
 describe('examples', () => {
-  it('are all tested here, and have at most 50 lines', async () => {
+  it('are all tested here, and have at most 50 lines each', async () => {
     const found = (await readdir(examples)).filter((name) => name.endsWith('.ts'));
     assert.deepEqual(found.sort(), tested);
     for (const name of tested) {
@@ -95,7 +95,7 @@ describe('examples', () => {
     assert.equal(await stop(), 0);
   });
 
-  it('health-and-metrics: reports the requests, the commits and a storage that fails', async (t) => {
+  it('health-and-metrics: reports requests, commits and a storage failure', async (t) => {
     const file = join(await temporaryFolder(t), 'plants.db');
     const args = [join(examples, 'health-and-metrics.ts'), file];
     const { url, stdout } = await startExample(t, args, { ADMIN_PORT: '0', ADAS_TOKEN: 'secret' });
@@ -121,7 +121,7 @@ describe('examples', () => {
     );
   });
 
-  it('own-adapter: passes the suite', async (t) => {
+  it('own-adapter: passes the suite for storage adapters', async (t) => {
     const folder = await temporaryFolder(t);
     const args = ['--test', join(examples, 'own-adapter.test.ts')];
     assertTestsPassed(await runSuccessfully(process.execPath, args, { cwd: folder }));

@@ -22,7 +22,7 @@ interface Page {
   readonly links: readonly string[];
 }
 
-/** Parses a page. Code is skipped, because neither headings nor links occur in it. */
+/** Parses a page. Code is skipped, because it contains no headings or links. */
 async function parsePage(path: string): Promise<Page> {
   const text = (await readDocument(path)).replace(/^```.*?^```$/gms, '');
   const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading);
@@ -30,7 +30,7 @@ async function parsePage(path: string): Promise<Page> {
   return { anchors: anchorsOf(headings), links: targets.filter((target) => !/^[a-z]+:/.test(target)) };
 }
 
-/** Makes the anchors of headings as GitHub does: a repeated heading gets a number. */
+/** Returns the anchors that GitHub generates for headings. The anchor of a repeated heading ends with a number. */
 function anchorsOf(headings: string[]): Set<string> {
   const anchors = new Set<string>();
   for (const heading of headings) {
@@ -76,7 +76,7 @@ describe('documents', () => {
     }
   });
 
-  it('link only to files in the npm package, to pictures, and to what only a clone has', async () => {
+  it('link only to files in the npm package, to pictures, and to files that only a clone contains', async () => {
     const { files } = await pack('--dry-run');
     const packed = new Set(files.map(({ path }) => path));
     const folders = new Set([...packed].flatMap((path) => parentsOf(path)));
