@@ -9,7 +9,7 @@ import { eventuallyEqual } from '../support/eventually.ts';
 import { authenticateByName, startHeldService, startService } from '../support/service.ts';
 import { arePackagesInstalled, examples } from './program.ts';
 
-// The packages and their types are installed only with the examples.
+// These types are declared here, because the packages are installed only with the examples.
 interface SpanContext {
   readonly traceId: string;
   readonly spanId: string;

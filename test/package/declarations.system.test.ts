@@ -32,14 +32,16 @@ function has(symbol: ts.Symbol, flag: ts.SymbolFlags): boolean {
 
 const exported = entries.flatMap((entry) => exportsOf(moduleOf(entry)));
 
-/** The first column of the table of public names in docs/embedding.md. */
+/** Returns the first column of the table of public names in docs/embedding.md. */
 async function documentedNames(): Promise<string[]> {
   const [, section = ''] = /^## Public names\n(.*?)^## /ms.exec(await readDocument('docs/embedding.md')) ?? [];
   const cells = [...section.matchAll(/^\| ([^|]*)\|/gm)].map(([, cell = '']) => cell);
   return cells.filter((cell) => !cell.startsWith('**')).flatMap((cell) => cell.match(/\w+(?=`)/g) ?? []);
 }
 
-/** The options of all options objects: the members of the exported interfaces whose names end with `Options`. */
+/**
+ * Returns the names of all options, which are the members of every exported interface with a name like `ListOptions`.
+ */
 function optionNames(): string[] {
   const options = exported.filter(({ name }) => name.endsWith('Options'));
   const members = options.flatMap((symbol) => [...(symbol.members?.values() ?? [])]);

@@ -2,7 +2,7 @@
 export interface Entry {
   /** The key in `exports` of package.json. */
   readonly subpath: string;
-  /** Whether its types need `@types/node`; default `false`. */
+  /** Whether the types of the entry need `@types/node`; default `false`. */
   readonly needsNodeTypes?: boolean;
   /** The exported functions, classes and constants, in alphabetical order. */
   readonly values: readonly string[];

@@ -24,7 +24,7 @@ export function run(cwd: string, program: string, args: string[]): Promise<strin
   return runSuccessfully(program, args, { cwd, env: environment() });
 }
 
-/** The description of a tarball that `npm pack --json` prints. */
+/** The description that `npm pack --json` prints for a tarball. */
 interface Packed {
   readonly filename: string;
   readonly size: number;

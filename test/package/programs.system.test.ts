@@ -11,7 +11,7 @@ import { installPackage } from './installed.ts';
 import { run } from './pack.ts';
 import { assertProgramRuns, compileProgram } from './read-program.ts';
 
-/** Installs the package, and runs a program in the folder. Returns its standard output. */
+/** Installs the package in a folder, runs a program there, and returns the standard output of the program. */
 async function runInstalled(t: HasAfter, name: string, code: string): Promise<string> {
   const folder = await installPackage(t);
   await writeFile(join(folder, name), code);

@@ -17,7 +17,7 @@ export const hasPgBouncer: boolean = existsSync(program);
  * database.
  */
 export interface PgBouncer {
-  /** Returns the connection string of the same database through the pooler. */
+  /** Returns a connection string for the same database through the pooler. */
   through(url: string): string;
   stop(): Promise<void>;
 }

@@ -3,7 +3,7 @@ export interface ModelKey {
   readonly id: number;
 }
 
-/** The name of a plant, which identifies the request that created it; `undefined` if there is no plant. */
+/** The name of a plant, which identifies the request that created the plant; `undefined` if there is no plant. */
 export type PlantState = string | undefined;
 
 export interface ListedPlant {
@@ -11,7 +11,7 @@ export interface ListedPlant {
   readonly tag?: string;
 }
 
-/** The differences between a list and the model, one line each. */
+/** The differences between a list and the model, with one line for each difference. */
 export interface Findings {
   /** Plants whose creation was acknowledged but that are not listed. */
   readonly lost: string[];

@@ -19,7 +19,7 @@ const owner: { uid?: number; gid?: number } = process.getuid?.() === 0 ? { uid: 
 const found = await findBinaries();
 
 /**
- * Finds the PostgreSQL binaries for this platform, which npm installs. To test another version, install its package in
+ * Finds the PostgreSQL binaries that npm installed for this platform. To test another version, install its package in
  * another folder, and set `TEST_POSTGRES` to the URL of the package's `dist/index.js`.
  *
  * @throws {Error} if they are not installed.

@@ -53,7 +53,7 @@ export class RawConnection {
     this.socket.write(text, 'latin1');
   }
 
-  /** Waits until the received text matches, and returns all of it. */
+  /** Waits until the received text matches `pattern`, and returns the whole text. */
   async until(pattern: RegExp): Promise<string> {
     while (!pattern.test(this.#received)) {
       if (this.socket.destroyed) throw new Error(`The connection ended with ${JSON.stringify(this.#received)}`);

@@ -15,8 +15,8 @@ export interface ServerProcess {
 }
 
 /**
- * Waits until a child process prints that it accepts connections. `announcement` matches the line; its first group is
- * the URL or the port. A process that still runs after the test is killed.
+ * Waits until a child process prints that it accepts connections. `announcement` matches the printed line. Its first
+ * capture group is the URL or the port. A process that still runs after the test is killed.
  */
 export async function untilListening(t: HasAfter, child: ChildProcess, announcement: RegExp): Promise<ServerProcess> {
   let stdout = '';

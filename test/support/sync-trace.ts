@@ -1,4 +1,4 @@
-/** When a server over SQLite acknowledged writes, according to its system calls. */
+/** The acknowledgments and WAL syncs of a server over SQLite, according to its system calls. */
 export interface SyncTrace {
   readonly acknowledged: number;
   /** The number of WAL syncs that synced new writes. */
@@ -7,7 +7,7 @@ export interface SyncTrace {
   readonly tooEarly: string[];
 }
 
-/** The system calls that {@link readSyncTrace} reads. strace also needs `-f` and `-y`. */
+/** The system calls that {@link readSyncTrace} reads. strace also needs the options `-f` and `-y`. */
 export const syncTraceCalls = 'read,write,writev,pwrite64,fdatasync,fsync';
 
 interface Exchange {

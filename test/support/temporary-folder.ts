@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Registers clean-up code, such as a TestContext of node:test. */
+/** An object that registers clean-up code, such as a TestContext of node:test. */
 export interface HasAfter {
   after(cleanUp: () => Promise<void> | void): void;
 }

@@ -5,7 +5,10 @@ import { root } from './sources.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
-/** Runs `plant-store` from a copy of the source code that finds no packages. Returns its output and its exit code. */
+/**
+ * Runs `plant-store` from a copy of the source code that cannot find any packages. Returns the output and the exit
+ * code.
+ */
 export async function runWithoutPackages(t: HasAfter, args: string[]): Promise<string> {
   const folder = await temporaryFolder(t);
   await cp(join(root, 'src'), join(folder, 'src'), { recursive: true });

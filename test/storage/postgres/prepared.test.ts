@@ -47,7 +47,7 @@ async function prepared({ pool }: Opened): Promise<Prepared[]> {
   return rows;
 }
 
-/** Returns the plan that a prepared statement keeps. */
+/** Returns the cached plan of a prepared statement. */
 async function planOf({ pool }: Opened, { name, parameters }: Prepared): Promise<string> {
   const values = Array.from({ length: parameters }, () => 'NULL').join();
   const { rows } = await pool.query<object>(`EXPLAIN EXECUTE "${name}"(${values})`);

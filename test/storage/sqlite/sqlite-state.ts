@@ -24,7 +24,7 @@ export function openSqlite(t: HasAfter, path: string, options: SqliteStorageOpti
   return storage;
 }
 
-/** Creates a file and its WAL as a crash leaves them: the writes are only in the WAL. Returns the path of the file. */
+/** Creates a file and its WAL as a crash leaves them, with the writes only in the WAL. Returns the path of the file. */
 export async function makeCrashed(t: HasAfter, writes: readonly Write[]): Promise<string> {
   const [from, path] = [await newPath(t), await newPath(t)];
   const storage = new SqliteStorage(from);
