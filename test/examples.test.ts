@@ -54,7 +54,7 @@ describe('examples', () => {
     assert.equal(await runSuccessfully(process.execPath, args, { cwd: folder }), '9007199254740993 Fern (indoor)\n');
   });
 
-  it('serve-sqlite: serves plants, keeps them over a restart, and stops on SIGTERM', async (t) => {
+  it('serve-sqlite: serves plants, keeps them across a restart, and stops on SIGTERM', async (t) => {
     const args = [join(examples, 'serve-sqlite.ts'), join(await temporaryFolder(t), 'plants.db')];
     const env = { ADAS_TOKEN: 'secret' };
     const first = await startExample(t, args, env);

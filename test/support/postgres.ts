@@ -11,7 +11,7 @@ import { processTree, signalTree } from './process-tree.ts';
 import { runSuccessfully } from './run-program.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
-/** Numbers the databases and schemas of this process. */
+/** Counts the databases and schemas of this process, so that each has a unique name. */
 let nameCount = 0;
 
 /** A PostgreSQL server, with its data in a temporary folder. */
@@ -133,7 +133,7 @@ export class PostgresCluster {
     }
   }
 
-  /** Returns a pool of connections to this server. It is ended after the test. */
+  /** Returns a pool of connections to this server. The pool is ended after the test. */
   pool(t: HasAfter, config: PoolConfig = {}): Pool {
     return poolOf(t, { connectionString: this.url(), ...config });
   }

@@ -46,7 +46,10 @@ interface Parts {
   readonly serviceOptions: ServiceOptions;
 }
 
-/** Creates a store, by default over a new MemoryStorage, and options that record faults. The store is closed after the test. */
+/**
+ * Creates a store, by default over a new MemoryStorage, and options that record faults. The store is closed after the
+ * test.
+ */
 function createParts(t: HasAfter, options: StartOptions): Parts {
   const { storage = new MemoryStorage(), store = new PlantStore({ storage }), ...rest } = options;
   t.after(() => store.close());
@@ -64,7 +67,7 @@ export function createListener(
   return { store, faults, listener: createRequestListener(store, serviceOptions) };
 }
 
-/** Starts a service, by default over a new MemoryStorage. It is stopped after the test. */
+/** Starts a service, by default over a new MemoryStorage. The service is stopped after the test. */
 export async function startService(t: HasAfter, options: StartOptions = {}): Promise<Service> {
   const { store, faults, serviceOptions } = createParts(t, options);
   const server = createPlantServer(store, serviceOptions);
