@@ -1,4 +1,4 @@
-// Plants in this process, kept in an SQLite file.
+// Uses the store in this process, with an SQLite file and without a server.
 // In a project with Plant Store installed: node embed.ts [FILE]
 // In a clone of Plant Store: npm run build && node examples/embed.ts [FILE]
 import { PlantStore, PlantStoreError } from 'plant-store';
@@ -13,7 +13,7 @@ try {
   if (!(error instanceof PlantStoreError && error.code === 'id_taken')) throw error;
 }
 
-// Uses constant memory, regardless of the number of plants.
+// Memory use does not depend on the number of plants.
 for await (const page of store.iteratePages('ada')) {
   for (const { id, name, tag = 'none' } of page) console.log(`${id} ${name} (${tag})`);
 }

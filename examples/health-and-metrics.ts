@@ -1,4 +1,4 @@
-// The service, with a second port for health checks and Prometheus metrics.
+// Starts the service, with a second port for health checks and Prometheus metrics.
 // In a project with Plant Store installed: node health-and-metrics.ts [FILE]
 // In a clone of Plant Store: npm run build && node examples/health-and-metrics.ts [FILE]
 import { tracingChannel } from 'node:diagnostics_channel';

@@ -1,4 +1,4 @@
-// The service under a prefix of an existing node:http app.
+// Mounts the service under a path prefix in an existing node:http app.
 // In a project with Plant Store installed: node mount.ts
 // In a clone of Plant Store: npm run build && node examples/mount.ts
 import { createServer } from 'node:http';
@@ -14,7 +14,7 @@ const prefix = '/garden';
 const server = createServer((request, response) => {
   const { url = '/' } = request;
   if (url.startsWith(`${prefix}/`)) {
-    // Express does the same: it moves the prefix from `url` to `baseUrl`. `Link` headers contain both.
+    // Moves the prefix from `url` to `baseUrl`, as Express does. `Link` headers contain both.
     plants(Object.assign(request, { url: url.slice(prefix.length), baseUrl: prefix }), response);
     return;
   }

@@ -1,4 +1,4 @@
-// Tests the adapter with the suite in the package.
+// Tests the adapter with Plant Store's adapter test suite.
 // In a project with Plant Store installed: node --test own-adapter.test.ts
 // In a clone of Plant Store: npm run build && node --test examples/own-adapter.test.ts
 import { testStorageAdapter } from 'plant-store/testing';

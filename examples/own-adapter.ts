@@ -1,4 +1,4 @@
-// A storage adapter of your own. The file own-adapter.test.ts tests it.
+// A custom storage adapter. The file own-adapter.test.ts tests it.
 import { PlantStoreError } from 'plant-store';
 import type { ListRange, OwnedPlant, PlantKey, PlantPage, ScanRange, StorageAdapter, Write } from 'plant-store';
 

@@ -1,4 +1,4 @@
-// The service with PostgreSQL. You can start several processes.
+// Starts the service with PostgreSQL. Several processes can use the same database.
 // In a project with Plant Store and pg installed: DATABASE_URL=postgres://… node serve-postgres.ts
 // In a clone of Plant Store: npm run build && DATABASE_URL=postgres://… node examples/serve-postgres.ts
 import { once } from 'node:events';
@@ -11,17 +11,18 @@ import { PostgresStorage } from 'plant-store/postgres';
 const authenticate: Authenticate = (token) => (token === process.env['ADAS_TOKEN'] ? { user: 'ada' } : null);
 
 const pool = new Pool({
-  // An address that always points to the primary, such as that of your platform, a proxy or a connection pooler. During
-  // a failover, requests fail with 503. If the standby is synchronous, no acknowledged plant is lost.
+  // The host must always lead to the primary: for example, the host name that your platform provides, a proxy or a
+  // connection pooler. During a failover, requests fail with 503. If the standby is synchronous, no acknowledged plant
+  // is lost.
   connectionString: process.env['DATABASE_URL'],
-  // At most one commit runs at a time. The other connections are for lists.
+  // At most one connection runs a commit at a time. The other connections are for lists.
   max: 10,
   // If the database does not respond, requests fail with 503 after these timeouts.
   connectionTimeoutMillis: 5000,
   query_timeout: 30_000,
   keepAlive: true,
 });
-// Without a listener, a lost idle connection would end the process.
+// Without this listener, losing an idle connection would end the process.
 pool.on('error', (error) => {
   console.error('connection lost:', error.message);
 });

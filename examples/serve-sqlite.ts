@@ -1,4 +1,4 @@
-// The service with an SQLite file and your own tokens.
+// Starts the service with an SQLite file and a custom token check.
 // In a project with Plant Store installed: node serve-sqlite.ts [FILE]
 // In a clone of Plant Store: npm run build && node examples/serve-sqlite.ts [FILE]
 import { once } from 'node:events';
@@ -7,7 +7,7 @@ import { createPlantServer, drainServer } from 'plant-store/http';
 import type { Authenticate } from 'plant-store/http';
 import { SqliteStorage } from 'plant-store/sqlite';
 
-// Instead of this, verify a JWT, or use createTokenFileAuthenticator from plant-store/tokens.
+// In production, verify a JWT here, or use createTokenFileAuthenticator from plant-store/tokens.
 const authenticate: Authenticate = (token) => (token === process.env['ADAS_TOKEN'] ? { user: 'ada' } : null);
 
 const store = new PlantStore({ storage: new SqliteStorage(process.argv[2] ?? 'plants.db') });

@@ -11,7 +11,7 @@ const plants = createFetchHandler(store, {
 });
 
 const app = new Hono();
-app.all('/garden/*', (context) => plants(context.req.raw)); // not app.mount, which starts to read each body
+app.all('/garden/*', (context) => plants(context.req.raw)); // Do not use app.mount: it starts to read each body.
 app.get('/', (context) => context.text('the app itself'));
 
 serve({ fetch: app.fetch, hostname: '127.0.0.1', port: Number(process.env.PORT ?? 3000) }, ({ port }) => {

@@ -1,4 +1,4 @@
-// Access tokens of an OpenID Connect provider (RFC 9068) instead of a tokens file.
+// Accepts access tokens from an OpenID Connect provider (RFC 9068) instead of a tokens file.
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose';
 import { PlantStore } from 'plant-store';
 import { createPlantServer } from 'plant-store/http';
@@ -8,7 +8,7 @@ import { SqliteStorage } from 'plant-store/sqlite';
 const issuer = process.env.ISSUER ?? 'https://login.example.com';
 const keys = createRemoteJWKSet(new URL(process.env.JWKS_URL ?? `${issuer}/.well-known/jwks.json`));
 
-/** The codes of jose for a token that is not valid. Any other error is a problem of this server: 500. */
+/** jose's error codes for an invalid token. Any other error is a server error, to which the response is 500. */
 const invalidToken = /^ERR_(?:JWS_|JWT_|JWKS_NO_MATCHING_KEY|JOSE_ALG_NOT_ALLOWED|JOSE_NOT_SUPPORTED)/;
 
 const authenticate: Authenticate = async (token) => {

@@ -9,7 +9,7 @@ const handler = createFetchHandler(store, {
   basePath: '/garden',
 });
 
-// Next.js itself would respond to the methods that are not exported.
+// Next.js itself responds to methods that are not exported, so export all of them.
 export { handler as GET, handler as HEAD, handler as OPTIONS, handler as POST };
 export { handler as DELETE, handler as PATCH, handler as PUT };
 export const runtime = 'nodejs';

@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test';
 import { MemoryStorage, PlantStore } from 'plant-store';
 import { createFetchHandler } from 'plant-store/fetch';
 
-/** Creates a handler with a store that exists during one test. */
+/** Creates a handler with a store for one test. */
 function createPlants(t: TestContext): (request: Request) => Promise<Response> {
   const store = new PlantStore({ storage: new MemoryStorage() });
   t.after(() => store.close());

@@ -6,7 +6,7 @@ import type { SpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { tracingChannel } from 'node:diagnostics_channel';
 import type { CommitMessage, RequestMessage } from 'plant-store';
 
-/** Makes each request and each commit a span. Example: tracePlants([new BatchSpanProcessor(exporter)]). */
+/** Creates a span for each request and for each commit. Example: tracePlants([new BatchSpanProcessor(exporter)]). */
 export function tracePlants(spanProcessors: SpanProcessor[]): void {
   const contextManager = new AsyncLocalStorageContextManager();
   new NodeTracerProvider({ spanProcessors }).register({ contextManager });
@@ -27,7 +27,7 @@ export function tracePlants(spanProcessors: SpanProcessor[]): void {
     return begin(message, name, { kind: SpanKind.SERVER, attributes }, propagation.extract(ROOT_CONTEXT, message));
   });
 
-  // Several requests can share a commit. Its span has links to them instead of a parent.
+  // Several requests can share a commit. The commit's span has links to their spans instead of a parent.
   const commits = tracingChannel<Context, CommitMessage>('plant-store:commit');
   commits.start.bindStore(contexts, (message) => {
     const callers = message.contexts.map((run) => run(() => trace.getActiveSpan()));

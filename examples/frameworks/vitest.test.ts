@@ -3,7 +3,7 @@ import { MemoryStorage, PlantStore } from 'plant-store';
 import { createFetchHandler } from 'plant-store/fetch';
 import { it, onTestFinished } from 'vitest';
 
-/** Creates a handler with a store that exists during one test. */
+/** Creates a handler with a store for one test. */
 function createPlants(): (request: Request) => Promise<Response> {
   const store = new PlantStore({ storage: new MemoryStorage() });
   onTestFinished(() => store.close());

@@ -16,36 +16,36 @@ import { createExchange } from './requests.ts';
 import { startServerProcess } from './server-process.ts';
 import type { ServerProcess } from './server-process.ts';
 
-/** A checkout of this project with a built `dist` folder. */
+/** A checkout of this project that contains a built `dist` folder. */
 export interface Build {
-  /** The folder as given to `--against`; `undefined` for this checkout. */
+  /** The folder that was passed to `--against`; `undefined` for this checkout. */
   readonly folder: string | undefined;
-  /** The path of its command line program. */
+  /** The path of the build's command line program. */
   readonly program: string;
 }
 
 /** A server that can be measured. */
 export interface Candidate {
   readonly name: string;
-  /** The name of the candidate of this build that has the same storage. */
+  /** The name of the candidate that has the same storage and runs the build in this checkout. */
   readonly base: string;
-  /** Starts it with its own copy of the data. */
+  /** Starts the server with its own copy of the data. */
   readonly start: (env?: NodeJS.ProcessEnv) => Promise<ServerProcess>;
 }
 
-/** A candidate that was started. */
+/** A candidate whose server is running. */
 export interface Running extends Candidate {
   readonly server: ServerProcess;
 }
 
-/** The files that the candidates need. */
+/** The paths of the files that the candidates need. */
 export interface Files {
   readonly folder: string;
   /** The SQLite file with all plants. Each server gets a copy. */
   readonly plants: string;
-  /** The tokens of all users. */
+  /** The tokens file, with a token for each user. */
   readonly tokens: string;
-  /** The lists that the bare server returns. */
+  /** The responses to list requests that the bare server returns. */
   readonly lists: string;
 }
 
@@ -57,7 +57,7 @@ export const postgresName = 'Plant Store, PostgreSQL';
 export const fastifyName = 'Fastify + better-sqlite3';
 export const fastifyPgName = 'Fastify + pg';
 
-/** Finds the build in a folder, by default in this checkout. */
+/** Finds the build in a folder; by default, in this checkout. */
 export async function findBuild(folder?: string): Promise<Build> {
   const parent = folder ?? root;
   const { bin } = JSON.parse(await readFile(join(parent, 'package.json'), 'utf8')) as { bin: Record<string, string> };
@@ -78,7 +78,7 @@ export async function createFiles(folder: string): Promise<Files> {
   return files;
 }
 
-/** Starts the command line program of a build. */
+/** Starts a build's command line program. */
 export function startOwn(
   { program }: Build,
   tokens: string,
@@ -89,12 +89,12 @@ export function startOwn(
   return startServerProcess([program, 'serve', ...options], env);
 }
 
-/** Starts a server of the folder `peers`. */
+/** Starts a server from the folder `peers`. */
 export function startPeer(file: string, data: string, env?: NodeJS.ProcessEnv): Promise<ServerProcess> {
   return startServerProcess([`test/bench/peers/${file}.js`, data], { ...env, BENCH_TOKENS: tokenMap() });
 }
 
-/** Returns the candidates. If there are several builds of Plant Store, there are no peers. */
+/** Returns the candidates. Includes the peers only if there is one build of Plant Store. */
 export function candidatesOf(
   { folder, plants, tokens, lists }: Files,
   builds: readonly Build[],
@@ -106,7 +106,7 @@ export function candidatesOf(
     await copyFile(plants, path);
     return path;
   };
-  /** The candidates with one storage: this build, then the others. */
+  /** Returns the Plant Store candidates with one storage: this build first, then the other builds. */
   const owns = (base: string, createStorage: () => Promise<string>): Candidate[] =>
     builds.map((build) => ({
       name: build.folder === undefined ? base : `${base} (against ${build.folder})`,
@@ -136,7 +136,7 @@ function peer(name: string, file: string, createData: () => Promise<string>): Ca
   return { name, base: name, start: async (env) => startPeer(file, await createData(), env) };
 }
 
-/** Creates the plants of the users with numbered plants over HTTP. */
+/** Sends requests that create the plants of the users in `numberedUsers`. */
 async function createPlants({ port }: ServerProcess): Promise<void> {
   for (const [user, count] of Object.entries(numberedUsers)) {
     const next = atMost(count, (n) => createExchange(user, n + 1, plantNumber(n + 1)));

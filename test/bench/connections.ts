@@ -2,12 +2,12 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 
 /**
- * How many connections are opened in parallel. The system queues a few hundred for a server; a
- * connection that does not fit into this queue is retried only after a second.
+ * How many connections are opened in parallel. The operating system queues a few hundred connections for a server. If
+ * the queue is full, a connection attempt is repeated only after a second.
  */
 const maxParallel = 200;
 
-/** Opens `count` connections to a local server. A later error closes the connection, and is not reported. */
+/** Opens `count` connections to a local server. Errors after a connection is open close it and are not reported. */
 export async function openConnections(count: number, port: number): Promise<Socket[]> {
   const sockets: Socket[] = [];
   while (sockets.length < count) {

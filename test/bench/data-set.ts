@@ -8,29 +8,29 @@ export interface PlantFields {
   readonly tag: string;
 }
 
-/** The user with the plants 1 to 1000, which are listed. */
+/** The user with the plants 1 to 1000, for list requests with a limit. */
 export const listedUser = 'ada';
-/** The user with the plants 1 to 400,000, which are deleted: more than a server deletes in all rounds. */
+/** The user with the plants 1 to 400,000, for delete requests: more plants than all rounds delete. */
 export const deletedUser = 'eve';
-/** The user with the plants 1 to 100,000, which are listed without a limit. */
+/** The user with the plants 1 to 100,000, for list requests without a limit. */
 export const wholeUser = 'liz';
-/** The user that has no plants at the start, and creates some. */
+/** The user without plants, for create requests. */
 export const creatingUser = 'joe';
-/** The users with 1000 plants each, with random ids. */
+/** The users with 1000 plants each. These plants have random ids. */
 export const otherUsers: readonly string[] = Array.from({ length: 499 }, (_, n) => `gardener-${n}`);
 
-/** The number of plants of each user whose ids are 1, 2, and so on. */
+/** How many plants each user has whose plants have the ids 1, 2, and so on. */
 export const numberedUsers = { [listedUser]: 1000, [deletedUser]: 400_000, [wholeUser]: 100_000 };
 
-/** All users. Together they have a million plants. */
+/** All users. Together, these users have a million plants. */
 export const users: readonly string[] = [...Object.keys(numberedUsers), creatingUser, ...otherUsers];
 
-/** Returns the plant with the number `n` of a user. */
+/** Returns the fields of a user's plant number `n`. */
 export function plantNumber(n: number): PlantFields {
   return { name: `Fern number ${n}`, tag: 'indoor' };
 }
 
-/** Returns an id that is almost certainly unused, and a safe integer. */
+/** Returns a safe integer that is almost certainly an unused id. */
 export function randomId(): number {
   return 1_000_000 + Math.floor(Math.random() * 2 ** 52);
 }
@@ -39,7 +39,7 @@ export function tokenOf(user: string): string {
   return `pst_benchmark-${user}`;
 }
 
-/** The users by their tokens, as JSON: the peers read it from their environment. */
+/** Returns a JSON object that maps tokens to users. The peers read it from their environment. */
 export function tokenMap(): string {
   return JSON.stringify(Object.fromEntries(users.map((user) => [tokenOf(user), user])));
 }
@@ -55,10 +55,10 @@ export async function writeTokenFile(path: string): Promise<void> {
   await writeFile(path, JSON.stringify({ version: 1, tokens }), { mode: 0o600 });
 }
 
-/** Returns rows of a user, an id, and the number of the plant. */
+/** Returns rows, each with a user, an id and the plant's number. */
 export type Rows = () => Iterable<readonly [user: string, id: number, n: number]>;
 
-/** Creates an SQLite file of Plant Store with these plants, in one transaction and without syncing. */
+/** Creates a Plant Store SQLite file with these plants, in one transaction and without calling fsync. */
 export async function createDatabase(path: string, rows: Rows): Promise<void> {
   await new SqliteStorage(path).close();
   const database = new DatabaseSync(path);
@@ -74,7 +74,7 @@ export async function createDatabase(path: string, rows: Rows): Promise<void> {
   database.close();
 }
 
-/** All plants of all users. */
+/** Yields the rows of all users. */
 export function* allPlants(): Generator<readonly [string, number, number]> {
   for (const [user, count] of Object.entries(numberedUsers)) for (let n = 1; n <= count; n++) yield [user, n, n];
   for (const user of otherUsers) for (let n = 0; n < 1000; n++) yield [user, randomId(), n];

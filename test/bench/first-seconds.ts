@@ -9,15 +9,15 @@ import { createExchange, requestText } from './requests.ts';
 import type { Figures, Participant } from './rounds.ts';
 import type { ServerProcess } from './server-process.ts';
 
-/** The name of this row: servers from their start to the first response and the first creates. */
+/** The row that measures servers from their start until they have responded to the first create requests. */
 export const startName = 'start';
-/** The name of this row: programs that import a module. */
+/** The row that measures programs that import a module. */
 export const importName = 'import';
 
-/** A small number, because some servers sync each create to the disk. */
+/** A small number, because some servers call fsync for each create request. */
 const firstCreates = 2000;
 
-/** Servers that start on an empty folder. */
+/** Returns the servers that start on an empty folder. */
 export function startParticipants(build: Build, { folder, tokens, lists }: Files): Participant[] {
   let files = 0;
   const newFile = (): string => join(folder, `start-${++files}.db`);
@@ -51,7 +51,7 @@ async function measureStart(start: () => Promise<ServerProcess>): Promise<Figure
   };
 }
 
-/** Programs that import one module. The bare program imports node:http. */
+/** Returns the programs that each import one module. The bare program imports node:http. */
 export function importParticipants(): Participant[] {
   const peers = ['fastify', 'better-sqlite3', 'pg'];
   const own = ['', '/sqlite', '/http', '/fetch', '/testing', '/tokens', '/postgres'].map(

@@ -1,33 +1,33 @@
 import type { Socket } from 'node:net';
 import { openConnections } from './connections.ts';
 
-/** A request, and the response that it must get. */
+/** A request and its expected response. */
 export interface Exchange {
   readonly request: string;
   readonly status: number;
-  /** The exact body of the response; `undefined` if it is not checked. A chunked body is not checked. */
+  /** The expected body; `undefined` if the body is not checked. A chunked body is never checked. */
   readonly body?: Buffer | undefined;
 }
 
 export interface LoadOptions {
   readonly port: number;
   readonly connections: number;
-  /** After this time, no more requests are sent; by default, only `next` ends the load. */
+  /** After this time, no more requests are sent. By default, requests are sent until `next` returns `undefined`. */
   readonly milliseconds?: number;
-  /** Returns the next request, for any connection; `undefined` if there are no more. */
+  /** Returns the next request, whichever connection sends it; `undefined` if there are no more requests. */
   readonly next: () => Exchange | undefined;
 }
 
 export interface LoadResult {
   readonly requests: number;
   readonly requestsPerSecond: number;
-  /** Milliseconds from sending a request to the end of its response, in ascending order. */
+  /** The time from sending each request to the end of its response, in milliseconds and in ascending order. */
   readonly latencies: Float64Array;
-  /** The fraction of the time in which this process was busy, 0 to 1. */
+  /** The fraction of the time in which this process was busy, from 0 to 1. */
   readonly generatorLoad: number;
 }
 
-/** Returns a function that returns this many requests. */
+/** Returns a function that returns this many requests, and then `undefined`. */
 export function atMost(count: number, next: (n: number) => Exchange): LoadOptions['next'] {
   let n = 0;
   return () => (n < count ? next(n++) : undefined);
@@ -37,9 +37,9 @@ const endOfHead = Buffer.from('\r\n\r\n');
 const endOfChunks = Buffer.from('\r\n0\r\n\r\n');
 
 /**
- * Sends requests over many connections and checks every response. Each connection sends its next
- * request when it has received a response. It uses raw sockets, because a full HTTP client takes more
- * CPU than the servers that are measured, and would hide their differences.
+ * Sends requests over many connections and checks every response. Each connection sends its next request when it has
+ * received a response. The requests are sent over raw sockets, because a full HTTP client would use more CPU time than
+ * the measured servers and would hide their differences.
  */
 export async function runLoad({ port, connections, milliseconds = Infinity, next }: LoadOptions): Promise<LoadResult> {
   const sockets = await openConnections(connections, port);
@@ -62,9 +62,9 @@ export async function runLoad({ port, connections, milliseconds = Infinity, next
 }
 
 /**
- * Keeps this process from sleeping. On a virtual machine, a server pays for waking another process:
- * up to half of the CPU time of a request, and more for longer responses. Returns a function that
- * ends this and returns how many milliseconds this process was idle.
+ * Keeps this process from sleeping. On a virtual machine, waking a process costs the server that sends to it up to half
+ * of the CPU time of a request, and more for longer responses. Returns a function that lets this process sleep again
+ * and returns how many milliseconds the process was idle.
  */
 function preventSleep(progress: () => number): () => number {
   let idleMs = 0;
@@ -84,7 +84,7 @@ function preventSleep(progress: () => number): () => number {
   };
 }
 
-/** Sends requests on one connection until the time is over or there are no more. */
+/** Sends requests on one connection until the time is over or there are no more requests. */
 function sendRequests(socket: Socket, end: number, next: LoadOptions['next'], latencies: number[]): Promise<void> {
   return new Promise((resolve, reject) => {
     let exchange = next();
@@ -118,11 +118,11 @@ function sendRequests(socket: Socket, end: number, next: LoadOptions['next'], la
   });
 }
 
-/** A response, as far as it was received. */
+/** A response of which only a part may have been received. */
 class Response {
   #received: Buffer[] = [];
   #head: string | undefined;
-  /** How many bytes of the body are missing; NaN if it is chunked. */
+  /** How many bytes of the body are missing; NaN if the body is chunked. */
   #missing = 0;
 
   /** Adds a chunk, and returns whether the response is complete. */
@@ -141,7 +141,7 @@ class Response {
     return Number.isNaN(this.#missing) ? chunk.subarray(-endOfChunks.length).equals(endOfChunks) : this.#missing <= 0;
   }
 
-  /** Returns the response as text if it is not the expected one. */
+  /** Returns the response as text if it is not the expected response. */
   problem({ status, body }: Exchange): string | undefined {
     const received = this.#body();
     const isExpected =

@@ -7,7 +7,7 @@ export async function createPostgresDatabase(cluster: PostgresCluster): Promise<
   const url = await cluster.makeDatabase();
   const client = new Client({ connectionString: url });
   await client.connect();
-  // Each candidate would create the same table.
+  // The candidates use this table instead of creating their own.
   await client.query(`CREATE TABLE plants (
     "user" text COLLATE "C" NOT NULL, id bigint NOT NULL, name text NOT NULL, tag text, PRIMARY KEY ("user", id)
   )`);

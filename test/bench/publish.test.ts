@@ -21,7 +21,7 @@ it('documentation › contains each table once', async () => {
   assert.deepEqual(names.sort(), Object.keys(tablesOf(results)).sort());
 });
 
-it('tables › compare the medians of the same row', () => {
+it('tables › compare the medians within a row', () => {
   const figures = (cpuMicros: number, requestsPerSecond: number) => ({ cpuMicros, requestsPerSecond });
   const medians = {
     'bare node:http': figures(10, 9000),
@@ -32,7 +32,7 @@ it('tables › compare the medians of the same row', () => {
   assert.match(tablesOf({ ...results, rows })['sqlite'] ?? '', /^\| create \| 2\.1 × \| – \| – \| 6\.0 × \| – \|$/m);
 });
 
-it('tables › say how many rounds were repeated, and how many are missing', () => {
+it('tables › show how many rounds were repeated and how many are missing', () => {
   const rows = [
     { name: 'create, 64 connections', rounds: 18, steady: 15, medians: {} },
     { name: 'delete, 64 connections', rounds: 23, steady: 13, medians: {} },

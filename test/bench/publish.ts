@@ -7,10 +7,10 @@ import { writeResults } from './results.ts';
 import type { Results } from './results.ts';
 import { tablesOf } from './tables.ts';
 
-/** The files that contain figures, relative to the root. */
+/** The files that contain figures, relative to the repository root. */
 export const publishedFiles = ['README.md', 'docs/performance.md'];
 
-/** Writes the results of a run, draws their chart, and writes their tables to the documentation. */
+/** Writes the results of a run to results.json, draws the chart, and writes the tables to the documentation. */
 export async function publish(results: Results): Promise<void> {
   const here = join(root, 'test/bench');
   const path = join(here, 'results.json');
@@ -22,7 +22,7 @@ export async function publish(results: Results): Promise<void> {
   }
 }
 
-/** Replaces what is between `<!-- bench:NAME -->` and `<!-- /bench -->`. */
+/** Replaces the text between `<!-- bench:NAME -->` and `<!-- /bench -->`. */
 export async function replaceTables(text: string, results: Results): Promise<string> {
   const style = { ...(await resolveConfig(join(root, 'README.md'))), parser: 'markdown', proseWrap: 'always' } as const;
   let replaced = text;

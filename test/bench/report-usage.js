@@ -1,5 +1,5 @@
-// Preloaded into every server that is measured. Reports its resource usage when its parent asks, and exits with its
-// parent.
+// Preloaded into every measured server. Reports the server's resource usage when the parent process requests it, and
+// ends the server when the parent process ends.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
@@ -11,7 +11,7 @@ if (isMainThread) {
   delays.enable();
   process.on('message', () => {
     const { user, system } = process.cpuUsage();
-    // The measured delays include the time between two measurements.
+    // The reported delays include the interval between two measurements.
     const loopDelayMs = Math.max(0, delays.percentile(99) / 1e6 - resolutionMs);
     delays.reset();
     process.send({ cpuMicros: user + system, peakMiB: process.resourceUsage().maxRSS / 1024, loopDelayMs });

@@ -2,10 +2,10 @@ import { cpus } from 'node:os';
 import type { RowResult } from './results.ts';
 import type { Figures, Round } from './rounds.ts';
 
-/** The participant whose CPU time shows whether the machine was steady: it does the same in each round. */
+/** The participant that does the same work in each round, so its CPU time shows whether the machine was steady. */
 export const bareName = 'bare node:http';
 
-/** Prints the medians of a row, with the ratio of the CPU time to that of the bare participant. */
+/** Prints a row's medians. Also prints how each CPU time compares to that of the bare participant. */
 export function printRow({ name, rounds, steady, medians }: RowResult): void {
   console.log(`\n${name}: ${steady} of ${rounds} rounds were steady`);
   const bareMicros = medians[bareName]?.cpuMicros ?? NaN;
@@ -14,7 +14,7 @@ export function printRow({ name, rounds, steady, medians }: RowResult): void {
   console.table(Object.fromEntries(Object.entries(medians).map(withRatio)));
 }
 
-/** Compares the CPU time of this build with the bare server and with other builds, round by round. */
+/** Compares this build's CPU time with that of the bare server and of the other builds, round by round. */
 export function printComparison(rounds: readonly Round[], all: readonly { name: string; base: string }[]): void {
   const compared = all.filter(({ name }) => name !== bareName);
   const ratios = compared.map(({ name, base: own }) => {
@@ -30,7 +30,7 @@ export function printComparison(rounds: readonly Round[], all: readonly { name: 
   console.table(Object.fromEntries(ratios));
 }
 
-/** Rounds to five digits, more than a measurement is worth. */
+/** Rounds to five digits, which is more precise than any measurement. */
 export function rounded(value: number): number {
   return Number(value.toPrecision(5));
 }
@@ -39,7 +39,7 @@ export function median(numbers: readonly number[]): number {
   return quantile(Float64Array.from(numbers).sort(), 0.5);
 }
 
-/** Returns a quantile of sorted numbers, with linear interpolation; NaN if there are none. */
+/** Returns a quantile of sorted numbers, with linear interpolation; NaN for an empty array. */
 export function quantile(sorted: Float64Array, share: number): number {
   const position = (sorted.length - 1) * share;
   const [below = NaN, above = NaN] = [sorted[Math.floor(position)], sorted[Math.ceil(position)]];

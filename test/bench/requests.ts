@@ -2,24 +2,24 @@ import { tokenOf } from './data-set.ts';
 import type { PlantFields } from './data-set.ts';
 import type { Exchange } from './load.ts';
 
-/** The header of a request, without the empty line that ends it. */
+/** Returns the header of a request, without the empty line at its end. */
 export function requestHead(method: string, target: string, user: string): string {
   return `${method} ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${tokenOf(user)}\r\n`;
 }
 
-/** A request without a body. */
+/** Returns a request without a body. */
 export function requestText(method: string, target: string, user: string): string {
   return `${requestHead(method, target, user)}\r\n`;
 }
 
-/** A request that creates a plant. */
+/** Returns a request that creates a plant. */
 export function createText(user: string, id: number, plant: PlantFields): string {
   const body = JSON.stringify({ id, ...plant });
   const head = `${requestHead('POST', '/plants', user)}Content-Type: application/json\r\n`;
   return `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
 }
 
-/** A request that creates a plant, and its response. */
+/** Returns a request that creates a plant, with its expected response. */
 export function createExchange(user: string, id: number, plant: PlantFields): Exchange {
   return { request: createText(user, id, plant), status: 200, body: Buffer.from(JSON.stringify(plant)) };
 }

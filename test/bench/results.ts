@@ -3,12 +3,12 @@ import { writeFile } from 'node:fs/promises';
 import { describeMachine } from './report.ts';
 import type { Figures } from './rounds.ts';
 
-/** A row: the participants that were measured together, in the same rounds. */
+/** A row: the figures of the participants that were measured in the same rounds. */
 export interface RowResult {
   readonly name: string;
   /** How many rounds were run. */
   readonly rounds: number;
-  /** In how many rounds the machine was steady. The medians are those of these rounds. */
+  /** In how many rounds the machine was steady. Only these rounds count for the medians. */
   readonly steady: number;
   readonly medians: Readonly<Record<string, Figures>>;
 }
@@ -21,12 +21,12 @@ export interface Results {
   readonly machine: string;
   /** How many steady rounds each row should have. */
   readonly rounds: number;
-  /** How long each server is measured in each round. */
+  /** How many seconds each server is measured in each round. */
   readonly seconds: number;
   readonly rows: readonly RowResult[];
 }
 
-/** Returns the results of a run that starts now. */
+/** Returns the results of a run that starts now, without rows. */
 export function startResults(settings: Pick<Results, 'rounds' | 'seconds'>): Results {
   const args = ['describe', '--always', '--dirty', '--exclude', '*'];
   const commit = execFileSync('git', args, { encoding: 'utf8' }).trim();

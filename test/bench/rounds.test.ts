@@ -4,7 +4,7 @@ import { bareName } from './report.ts';
 import { mediansOf, runRounds } from './rounds.ts';
 import type { Participant } from './rounds.ts';
 
-/** Returns a participant with these CPU times, one per round. The last one repeats. */
+/** Returns a participant with these CPU times, one per round. The last time is used for all further rounds. */
 function participant(name: string, micros: readonly number[]): Participant {
   let n = 0;
   const measure: Participant['measure'] = () =>
@@ -30,7 +30,7 @@ for (const [title, bare, run, steady] of [
   });
 }
 
-it('rounds › count for all participants or for none', async () => {
+it('rounds › count either for all participants or for none', async () => {
   const participants = [participant('other', [99, 1, 2, 3, 4, 5]), participant(bareName, [99, 10, 20, 10, 10, 10])];
   const { steady } = await runRounds(4, participants);
   assert.deepEqual(mediansOf(steady, participants), { other: { cpuMicros: 3.5 }, [bareName]: { cpuMicros: 10 } });

@@ -1,8 +1,8 @@
 import { bareName, median, rounded } from './report.ts';
 
-/** The figures of one participant in one round, or their medians, by name. */
+/** One participant's figures, by name: either those of one round, or the medians of several rounds. */
 export interface Figures {
-  /** User and system time of the process: per request, or for the whole task. */
+  /** The user and system time of the process, per request or for the whole task. */
   readonly cpuMicros: number;
   readonly [name: string]: number;
 }
@@ -10,24 +10,24 @@ export interface Figures {
 /** A server or a program that is measured in each round. */
 export interface Participant {
   readonly name: string;
-  /** Resolves with `undefined` if there was nothing left to do. */
+  /** Resolves with `undefined` if no work was left. */
   readonly measure: () => Promise<Figures | undefined>;
 }
 
-/** The figures of the participants, by name. */
+/** The figures of each participant, by the participant's name. */
 export type Round = ReadonlyMap<string, Figures>;
 
 export interface Rounds {
-  /** How many rounds were run, without the first, which warms up. */
+  /** How many rounds were run, not counting the first round, which is a warm-up. */
   readonly run: number;
   /** The rounds in which the machine was steady. */
   readonly steady: readonly Round[];
 }
 
-/** How far the CPU time of the bare participant may be from its median in all rounds. */
+/** How far the bare participant's CPU time in a steady round may be from its median, as a fraction of the median. */
 export const maxDeviation = 0.15;
 
-/** The maximum number of rounds, as a multiple of the wanted rounds. */
+/** The maximum number of rounds, as a multiple of `wanted`. */
 const maxRounds = 1.5;
 
 /** Runs rounds until the machine was steady in `wanted` of them, or until the maximum is reached. */
@@ -36,7 +36,7 @@ export async function runRounds(wanted: number, participants: readonly Participa
   let steady: readonly Round[] = [];
   await runRound(participants);
   while (rounds.length < wanted || (steady.length < wanted && rounds.length < wanted * maxRounds)) {
-    // The order alternates, so that a drift of the machine's speed does not favor one participant of a pair.
+    // The order alternates, so that a gradual change in the machine's speed does not favor one participant of a pair.
     rounds.push(await runRound(rounds.length % 2 === 0 ? participants.toReversed() : participants));
     steady = steadyOf(rounds);
   }
@@ -52,7 +52,7 @@ async function runRound(participants: readonly Participant[]): Promise<Round> {
   return round;
 }
 
-/** Returns the rounds in which the bare participant stayed close to its median; all rounds if it does not take part. */
+/** Returns the rounds in which the bare participant was close to its median. Without this participant, returns all. */
 export function steadyOf(rounds: readonly Round[]): readonly Round[] {
   const bare = rounds.map((round) => round.get(bareName)?.cpuMicros).filter((micros) => micros !== undefined);
   if (bare.length === 0) return rounds;
@@ -63,7 +63,7 @@ export function steadyOf(rounds: readonly Round[]): readonly Round[] {
   });
 }
 
-/** Returns the median of each figure of each participant that has figures. */
+/** Returns the medians of each participant's figures. Omits participants without figures. */
 export function mediansOf(rounds: readonly Round[], participants: readonly Participant[]): Record<string, Figures> {
   const medians: Record<string, Figures> = {};
   for (const { name } of participants) {

@@ -28,7 +28,7 @@ const { values } = parseArgs({
     /** How long each server is measured in each round. */
     seconds: { type: 'string', default: '0.5' },
     connections: { type: 'string', default: '64,1' },
-    /** Regular expressions, which the names must match. */
+    /** Regular expressions that select workloads and candidates by name. */
     workloads: { type: 'string', default: '.' },
     candidates: { type: 'string', default: '.' },
     /** The folders of other builds of this project to compare with. */
@@ -42,7 +42,7 @@ const build = await findBuild();
 const builds = [build, ...(await Promise.all(values.against.map((folder) => findBuild(folder))))];
 const isComparison = builds.length > 1;
 
-/** What takes part in a row, and the servers that are stopped after it. */
+/** The participants in a row, and the servers that are stopped after the row. */
 interface Prepared {
   readonly participants: readonly Participant[];
   readonly servers?: readonly ServerProcess[];
@@ -107,7 +107,7 @@ async function prepareScale(): Promise<Prepared> {
   return { participants, servers: all.map(([, server]) => server) };
 }
 
-/** Returns the rows of a run, by name. */
+/** Returns a function for each row of a run, by the row's name. It prepares the row. */
 function planRows(): Map<string, () => Prepared | Promise<Prepared>> {
   const plan = new Map<string, () => Prepared | Promise<Prepared>>();
   const connections = values.connections.split(',').map(Number);
@@ -156,5 +156,5 @@ try {
   await Promise.all((running ?? []).map(({ server }) => server.stop()));
   await cluster?.remove();
 }
-// Without options, the results are those of the documentation.
+// The documentation shows the results of a run without options.
 if (process.argv.length === 2) await publish(results);

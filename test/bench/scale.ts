@@ -5,19 +5,19 @@ import type { Participant } from './rounds.ts';
 import { createExchange, requestText } from './requests.ts';
 import type { ServerProcess } from './server-process.ts';
 
-/** The name of this row: the same requests to databases of different sizes. */
+/** The row that measures the same requests with databases of different sizes. */
 export const scaleName = 'scale';
-/** How many plants the databases have. */
+/** How many plants each database contains. */
 export const sizes = [10_000, 5_000_000];
 
-/** A small number, so that the smallest database stays small. The created plants are then deleted. */
+/** A small number, so that the smallest database stays small. The created plants are deleted afterwards. */
 const requests = 4000;
 /** The owner of all plants. */
 const user = 'ada';
 
 /**
- * Creates a database with random ids. It inserts two thirds of the ids in ascending order, then the rest between them.
- * The pages of the file are then as full as if all ids had been random, but this takes only seconds.
+ * Creates a database with random ids. Inserts two thirds of the ids in ascending order, then the rest between them. The
+ * file's pages are then as full as if the ids had been inserted in random order, but inserting takes only seconds.
  */
 export async function createSizedDatabase(path: string, size: number): Promise<void> {
   await createDatabase(path, function* () {
@@ -27,7 +27,7 @@ export async function createSizedDatabase(path: string, size: number): Promise<v
   });
 }
 
-/** Creates plants, lists 20 plants, and deletes the plants that were created, one after the other. */
+/** Measures three kinds of requests in turn: creating plants, listing 20 plants, and deleting the created plants. */
 export function scaleParticipant(name: string, server: ServerProcess): Participant {
   const microsOf = async (next: (n: number) => Exchange): Promise<number> => {
     const before = await server.usage();

@@ -8,10 +8,10 @@ import { quantile } from './report.ts';
 import type { Participant } from './rounds.ts';
 import { nextCreate, prepareList } from './workloads.ts';
 
-/** The name of this row: 8 connections create plants while 16 list 20 plants, and each fsync takes 10 ms longer. */
+/** The row in which 8 connections create plants, 16 connections list 20 plants, and each fsync takes 10 ms longer. */
 export const slowDiskName = 'slow disk';
 
-/** Compiles a library that delays each fsync of a process that preloads it. Returns the environment that does so. */
+/** Compiles a library that delays each fsync. Returns the environment variables with which a process preloads it. */
 export function compileSlowSync(folder: string): NodeJS.ProcessEnv {
   const library = join(folder, 'slow-sync.so');
   const source = fileURLToPath(new URL('slow-sync.c', import.meta.url));
@@ -19,7 +19,7 @@ export function compileSlowSync(folder: string): NodeJS.ProcessEnv {
   return { LD_PRELOAD: library };
 }
 
-/** Creates plants and lists plants on a server at the same time. */
+/** Creates plants and lists plants at the same time on one server. */
 export async function onSlowDisk(candidate: Running, milliseconds: number): Promise<Participant> {
   const { server, name } = candidate;
   const nextList = await prepareList(candidate, listedUser, 20);

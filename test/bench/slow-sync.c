@@ -1,4 +1,4 @@
-// Preloaded into a server: delays each fsync by 10 ms, in the thread that calls it, as a slow disk does.
+// Preloaded into a server. Delays each fsync call by 10 ms in the calling thread, as a slow disk does.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <time.h>

@@ -18,7 +18,7 @@ const descriptions = {
   '80 % list 20, 20 % create': 'four lists of 20 plants for each create, by the same user',
 };
 
-/** Returns what the documentation says about a run: Markdown, by the names in comments such as `bench:sqlite`. */
+/** Returns the Markdown text about a run for the documentation, by the names in comments such as `bench:sqlite`. */
 export function tablesOf(results: Results): Record<string, string> {
   const figuresOf = (row: string, participant: string): Figures | undefined =>
     results.rows.find(({ name }) => name === row)?.medians[participant];
@@ -30,7 +30,7 @@ export function tablesOf(results: Results): Record<string, string> {
       description,
       ...cells(rowName(name, 64), rowName(name, 1)),
     ]);
-  /** A row of each server: its name, and figures with this many decimals. */
+  /** Returns a table row for each server: its name, then each figure with the given number of decimals. */
   const serverRows = (row: string, names: Record<string, string>, decimals: Record<string, number>): string[][] =>
     Object.entries(names).map(([participant, shown]) => [
       shown,

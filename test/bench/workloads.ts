@@ -16,12 +16,12 @@ import type { Exchange } from './load.ts';
 import { bareName } from './report.ts';
 import { createExchange, requestText } from './requests.ts';
 
-/** A request that clients send repeatedly. */
+/** A kind of request that clients send repeatedly. */
 export interface Workload {
   readonly name: string;
-  /** The only number of connections with which it is run. */
+  /** The number of connections, if the workload is run with only one number of connections. */
   readonly connections?: number;
-  /** Whether a candidate can run it; by default, all can. */
+  /** Whether a candidate can run the workload. By default, all candidates can. */
   readonly supports?: (candidate: Candidate) => boolean;
   /** Returns a function that returns the next request. */
   readonly prepare: (candidate: Running) => Next | Promise<Next>;
@@ -29,13 +29,13 @@ export interface Workload {
 
 type Next = () => Exchange | undefined;
 
-/** The plant that every create sends: the bare server returns it as a constant. */
+/** The plant in every create request, because the bare server returns it as a constant. */
 const fern = { name: 'Fern', tag: 'indoor' };
 
 export const nextCreate: Next = () => createExchange(creatingUser, randomId(), fern);
 
 export const workloads: readonly Workload[] = [
-  // This workload is the first, so that it determines the peak of the memory.
+  // This workload is the first because it determines the peak memory.
   { name: 'whole list', connections: 1, prepare: (candidate) => prepareList(candidate, wholeUser) },
   { name: 'create', prepare: () => nextCreate },
   { name: 'delete', prepare: prepareDelete },
@@ -45,12 +45,12 @@ export const workloads: readonly Workload[] = [
   { name: '80 % list 20, 20 % create', prepare: prepareMixed },
 ];
 
-/** The name of the row of a workload. */
+/** Returns the name of a workload's row. */
 export function rowName(workload: string, connections: number): string {
   return `${workload}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`;
 }
 
-/** A list of the first plants of a user, or of all. */
+/** Lists a user's first plants, or all of the user's plants. */
 export async function prepareList(
   { server, name }: Running,
   user: keyof typeof numberedUsers,
@@ -67,17 +67,17 @@ export async function prepareList(
   return () => exchange;
 }
 
-/** A page of 20 that starts after a random id of a random user: a million different lists. */
+/** Lists 20 plants of a random user after a random id, so that almost every request is for a different list. */
 function listAnywhere(): Exchange {
   const user = otherUsers[Math.floor(Math.random() * otherUsers.length)] ?? '';
   return { request: requestText('GET', `/plants?after=${randomId()}&limit=20`, user), status: 200 };
 }
 
-/** How many plants each candidate has deleted. Each plant is deleted once, in all rounds together. */
+/** How many plants each candidate has deleted in all rounds together. */
 const nextDeletion = new Map<string, number>();
 
 function prepareDelete({ name }: Candidate): Next {
-  const step = 7919; // A prime, so that every id is used once, in no particular order.
+  const step = 7919; // A prime number, so that every id is used once, in no particular order.
   const count = numberedUsers[deletedUser];
   return () => {
     const n = nextDeletion.get(name) ?? 0;
@@ -90,6 +90,6 @@ function prepareDelete({ name }: Candidate): Next {
 async function prepareMixed(candidate: Running): Promise<Next> {
   const list = await prepareList(candidate, listedUser, 20);
   let n = 0;
-  // The same user, so that each create invalidates the cached list.
+  // Creates plants for the listed user, so that each create request invalidates the cached list.
   return () => (n++ % 5 === 0 ? createExchange(listedUser, randomId(), fern) : list());
 }

@@ -13,8 +13,11 @@ import { checkIntegrity } from '../support/sqlite-file.ts';
 import { CleanUp } from '../support/temporary-folder.ts';
 
 /**
- * What happens in a round: the server is killed; other servers are killed while they start, then this
- * one; two servers share the file and both are killed; or the server is stopped with SIGTERM.
+ * What a round does:
+ * - `kill`: kills a server under load.
+ * - `kill at start`: kills one or more servers while they start, then kills a server under load.
+ * - `kill one of two`: starts two servers on the file, kills one under load, and then kills the other.
+ * - `stop`: stops a server under load with SIGTERM.
  */
 export const roundKinds = ['kill', 'kill at start', 'kill one of two', 'stop'] as const;
 export type RoundKind = (typeof roundKinds)[number];
@@ -22,21 +25,21 @@ export type RoundKind = (typeof roundKinds)[number];
 export interface CrashOptions {
   /** An empty folder. */
   readonly folder: string;
-  /** What Node.js runs as `plant-store`, and the storage setting of the servers, which names the file `plants.db`. */
+  /** The Node.js arguments that run `plant-store`, and the servers' storage setting, which must name `plants.db`. */
   readonly program: { readonly command: readonly string[]; readonly storage: string };
   readonly rounds: readonly RoundKind[];
-  /** A number from 0 to 1, 1 excluded. */
+  /** Returns a random number from 0 to less than 1. */
   readonly random: () => number;
 }
 
 /** The result of all rounds. All lists are empty if the server works. */
 export interface CrashReport extends Findings {
   rounds: number;
-  /** Creates and deletes that were acknowledged. */
+  /** The number of acknowledged writes. */
   acknowledged: number;
-  /** Creates and deletes without a response, which may have taken effect. */
+  /** The number of writes without a response. These writes may or may not have taken effect. */
   unanswered: number;
-  /** Servers that were killed before they accepted connections, or just after. */
+  /** The number of servers that were killed before or just after they began to accept connections. */
   killedAtStart: number;
   /** Wrong responses and exit codes. */
   readonly problems: string[];
@@ -46,10 +49,10 @@ export interface CrashReport extends Findings {
 
 const users = ['ada', 'bob', 'eve'];
 const clients = 8;
-/** The service must stop within 10 seconds. */
+/** A server must stop within this time after SIGTERM. */
 const stopWithinMs = 10_000;
 
-/** Runs the rounds on one file. After each, compares all lists with the responses that the clients received. */
+/** Runs the rounds on one file. After each round, compares all plants with the responses that the clients received. */
 export async function runCrashRounds({ folder, program, rounds, random }: CrashOptions): Promise<CrashReport> {
   const tokens = new Map(users.map((user) => [user, issueToken(join(folder, 'tokens.json'), { user }).token]));
   const counts = { rounds: 0, acknowledged: 0, unanswered: 0, killedAtStart: 0 };

@@ -10,7 +10,7 @@ import { adapt, machines, pagePorts } from './page.ts';
 import type { PageConfiguration } from './page.ts';
 import type { Programs } from './requirements.ts';
 
-/** An HAProxy and the connection string of the server beside it. */
+/** An HAProxy process, and the connection string of the Plant Store server that uses it. */
 interface Proxy {
   readonly process: LoggedProcess;
   readonly storage: string;
@@ -25,13 +25,13 @@ interface Member {
 }
 
 const setUpMs = 120_000;
-/** How long Patroni may take to apply a setting. Its `loop_wait` on the page is 10 seconds. */
+/** How long Patroni may take to apply a setting. On the page, Patroni's `loop_wait` is 10 seconds. */
 const reloadMs = 30_000;
-/** The pause before each request for the state of the cluster. */
+/** The pause before each request for the cluster's state. */
 const pollMs = 300;
 const proxyCount = 2;
 
-/** The cluster of the page `docs/high-availability.md` on the loopback interface: three machines and two proxies. */
+/** The cluster in `docs/high-availability.md`, on the loopback interface. It has three machines and two proxies. */
 export class Cluster {
   readonly machines: readonly DatabaseMachine[];
   readonly proxies: readonly Proxy[];
@@ -41,7 +41,7 @@ export class Cluster {
     this.proxies = proxies;
   }
 
-  /** Writes all configuration files to an empty folder. Does not start a program. */
+  /** Writes all configuration files to an empty folder. Does not start any program. */
   static async prepare(folder: string, programs: Programs, page: PageConfiguration): Promise<Cluster> {
     if (owner.uid !== undefined && owner.gid !== undefined) await chown(folder, owner.uid, owner.gid);
     const ports = new Map<number, number>();
@@ -67,7 +67,7 @@ export class Cluster {
     return new Cluster(databaseMachines, proxies);
   }
 
-  /** Starts all programs in the order of the page, and creates the role and the database. */
+  /** Starts all programs in the order that the page specifies, and creates the role and the database. */
   async start({ statements }: PageConfiguration): Promise<void> {
     for (const { etcd } of this.machines) etcd.start();
     const [first, ...others] = this.machines;
@@ -76,7 +76,7 @@ export class Cluster {
     for (const { patroni } of others) patroni.start();
     await this.whenHealthy(setUpMs);
     for (const { process: proxy } of this.proxies) proxy.start();
-    // Not through HAProxy: before its first checks, it considers all machines primaries.
+    // Does not connect through HAProxy, because HAProxy considers all machines primaries before its first checks.
     const { database } = await this.leader();
     await runStatements(database, statements);
   }
@@ -128,7 +128,7 @@ export class Cluster {
     ]);
   }
 
-  /** Requests the state from all machines and returns the first response, because a machine may be stopped. */
+  /** Requests the cluster's state from all machines, because some may be stopped. Returns the first response. */
   async #members(): Promise<readonly Member[]> {
     await sleep(pollMs);
     const responses = this.machines.map(async ({ api }) => {
@@ -139,7 +139,7 @@ export class Cluster {
   }
 }
 
-/** Runs statements as the superuser. Returns the rows of the last one. */
+/** Runs statements as the superuser. Returns the rows of the last statement. */
 async function runStatements(database: string, statements: readonly string[]): Promise<Record<string, unknown>[]> {
   const connectionString = `postgres://postgres:superuser-secret@${database}/postgres`;
   const client = new Client({ connectionString, connectionTimeoutMillis: 5000 });

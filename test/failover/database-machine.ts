@@ -17,7 +17,7 @@ export interface MachineOptions {
   readonly ports: ReadonlyMap<number, number>;
 }
 
-/** A database machine of the page: etcd, Patroni and PostgreSQL on a loopback address of their own. */
+/** A database machine as the page describes it. Its etcd, Patroni and PostgreSQL use their own loopback address. */
 export class DatabaseMachine {
   readonly name: string;
   readonly etcd: LoggedProcess;
@@ -44,7 +44,7 @@ export class DatabaseMachine {
     });
   }
 
-  /** Writes the configuration files of the page, adapted to this machine. Does not start a program. */
+  /** Writes the page's configuration files, adapted to this machine. Does not start any program. */
   static async prepare(options: MachineOptions): Promise<DatabaseMachine> {
     const { name, address, page, ports, programs } = options;
     const folder = join(options.folder, name);
@@ -63,19 +63,19 @@ export class DatabaseMachine {
     return new DatabaseMachine(options, folder, environment);
   }
 
-  /** Kills PostgreSQL and Patroni at once. */
+  /** Kills PostgreSQL and Patroni at the same time. */
   async killDatabase(): Promise<void> {
     this.signalDatabase('SIGKILL');
     await this.patroni.kill();
   }
 
-  /** Stops Patroni without ending it. PostgreSQL continues. */
+  /** Pauses Patroni. PostgreSQL keeps running. */
   freezePatroni(): void {
     const { pid } = this.patroni;
     if (pid !== undefined) signalTree(pid, 'SIGSTOP');
   }
 
-  /** Sends a signal to PostgreSQL and Patroni. SIGSTOP stops them without ending them, as a paused virtual machine does. */
+  /** Sends a signal to PostgreSQL and Patroni. SIGSTOP pauses both, as if their virtual machine were paused. */
   signalDatabase(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
     const { pid } = this.patroni;
     if (pid !== undefined) signalTree(pid, signal);
@@ -83,7 +83,7 @@ export class DatabaseMachine {
     if (postmaster !== undefined) signalTree(postmaster, signal);
   }
 
-  /** Patroni starts PostgreSQL so that it is not a child process of Patroni. */
+  /** Returns the id of the main PostgreSQL process, because this process is not a child process of Patroni. */
   #postmaster(): number | undefined {
     try {
       return Number(readFileSync(join(this.#data, 'postmaster.pid'), 'utf8').split('\n')[0]);

@@ -3,26 +3,26 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 
-/** The user of the programs. For root, it is `nobody`, because PostgreSQL refuses to run as root. */
+/** The user that runs the programs. If this process runs as root, it is `nobody`: PostgreSQL refuses to run as root. */
 export const owner: { uid?: number; gid?: number } = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 export interface LoggedProcessOptions {
   readonly command: string;
   readonly args: readonly string[];
-  /** Its working folder and its home folder. */
+  /** The program's working directory and home directory. */
   readonly folder: string;
-  /** The file to which its output is appended. */
+  /** The file to which the program's output is appended. */
   readonly log: string;
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** A program that runs in the background, with its output in a file, and that can be killed and started again. */
+/** A program that runs in the background and can be killed and started again. Its output is appended to a file. */
 export class LoggedProcess {
   readonly #options: LoggedProcessOptions;
   #child: ChildProcess | undefined;
   #exited: Promise<unknown> = Promise.resolve();
 
-  /** Does not start the program. */
+  /** Creates a process object without starting the program. */
   constructor(options: LoggedProcessOptions) {
     this.#options = options;
   }
@@ -43,7 +43,7 @@ export class LoggedProcess {
     });
     closeSync(output);
     this.#child = child;
-    // If the program cannot be started, the first request to it fails.
+    // An error is ignored here, because the first request to a program that could not be started fails.
     child.once('error', () => undefined);
     this.#exited = once(child, 'exit').catch(() => undefined);
     child.once('exit', () => {
@@ -51,7 +51,7 @@ export class LoggedProcess {
     });
   }
 
-  /** Kills the program, and resolves when it has ended. */
+  /** Kills the program, and resolves when the program has ended. */
   async kill(): Promise<void> {
     this.#child?.kill('SIGKILL');
     await this.#exited;

@@ -14,7 +14,7 @@ const paths = new Map([
 ]);
 
 describe('page about high availability', () => {
-  it('configures what it says is needed', () => {
+  it('configures all that it says is required', () => {
     for (const setting of [
       'synchronous_mode: true',
       'synchronous_mode_strict: true',
@@ -30,7 +30,7 @@ describe('page about high availability', () => {
     assert.doesNotMatch(page.patroni, /statement_timeout/);
   });
 
-  it('is adapted to the loopback interface completely', () => {
+  it('is completely adapted to the loopback interface', () => {
     const [machine] = machines;
     assert.ok(machine);
     for (const text of [page.etcd, page.patroni, page.haproxy, page.storage]) {

@@ -13,20 +13,20 @@ export interface PageConfiguration {
   readonly storage: string;
 }
 
-/** What replaces the words and addresses of the page on one machine of the cluster on the loopback interface. */
+/** The values that replace the page's names, addresses, ports and paths on one machine of the test cluster. */
 export interface Replacements {
   readonly name: string;
   readonly address: string;
-  /** The port for each port number of the page. */
+  /** The port that replaces each port number of the page. */
   readonly ports: ReadonlyMap<number, number>;
-  /** The path for each path of the page. */
+  /** The path that replaces each path of the page. */
   readonly paths: ReadonlyMap<string, string>;
 }
 
-/** The port numbers of the page. */
+/** The port numbers on the page. */
 export const pagePorts = { proxy: 5000, postgres: 5432, etcdClients: 2379, etcdPeers: 2380, patroni: 8008 } as const;
 
-/** The names of the database machines on the page, and the addresses that replace those of the page. */
+/** The database machines, with their names on the page and the addresses that replace those on the page. */
 export const machines: readonly { readonly name: string; readonly address: string }[] = [
   { name: 'pg1', address: '127.77.0.11' },
   { name: 'pg2', address: '127.77.0.12' },
@@ -49,14 +49,14 @@ export async function readPageConfiguration(): Promise<PageConfiguration> {
 }
 
 /**
- * Replaces what depends on the machine: names, addresses, ports and paths. Turns off the watchdog, which
- * this test cannot use. Removes the settings of HAProxy that need root.
+ * Replaces the text that depends on the machine: names, addresses, ports and paths. Turns off the watchdog, because
+ * this test cannot use one. Removes the HAProxy settings that require root privileges.
  */
 export function adapt(text: string, { name, address, ports, paths }: Replacements): string {
   let adapted = text
     .replaceAll('MACHINE', name)
     .replaceAll('ADDRESS', address)
-    // Connections to any loopback address come from 127.0.0.1.
+    // Clients of any loopback address connect from 127.0.0.1.
     .replaceAll(/10\.0\.[01]\.0\/24/g, '127.0.0.0/8')
     .replaceAll('10.0.0.', '127.77.0.')
     .replaceAll('mode: required', 'mode: off')

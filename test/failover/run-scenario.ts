@@ -15,31 +15,31 @@ export interface ScenarioContext {
   readonly token: string;
 }
 
-/** What the clients of a scenario received, compared with the plants that exist afterwards. */
+/** The differences between the responses that the clients received and the plants that exist after the scenario. */
 export interface ScenarioResult extends Findings {
   readonly clients: ModelClients;
 }
 
-/** Returns how many responses were wrong, or missing. */
+/** Returns how many responses were wrong or missing. */
 function countWrong({ problems, statuses }: ModelClients): number {
   return problems.length + (statuses.get(0) ?? 0);
 }
 
-/** Returns whether no write was lost, and no response was wrong. */
+/** Returns whether no write was lost and no response was wrong. */
 export function isCorrect({ lost, resurrected, phantom, clients }: ScenarioResult): boolean {
   return lost.length + resurrected.length + phantom.length + countWrong(clients) === 0;
 }
 
 const clientCount = 16;
-/** Large enough that a client rarely reuses an id whose plant may have been lost. */
+/** How many ids each client uses: enough that it rarely reuses the id of a plant that may have been lost. */
 const idsEach = 3000;
-/** The pause of a client after a 503. */
+/** How long a client pauses after a 503. */
 const pauseMs = 100;
 const quietMs = 3000;
-/** How long the cluster may take to have a leader and two standbys again. */
+/** How long the cluster may take until it has a leader and two standbys again. */
 const recoveryMs = 120_000;
 
-/** Runs a scenario while clients create and delete plants. Lists the plants when the cluster has all three members again. */
+/** Runs a scenario while clients create and delete plants. Lists the plants when all three members work again. */
 export async function runScenario(
   scenario: Scenario,
   { cluster, urls, user, token }: ScenarioContext,
@@ -50,7 +50,7 @@ export async function runScenario(
   const clients = startModelClients(model, options);
   await sleep(quietMs);
   await scenario(cluster, clients);
-  // Under load, so that plants are acknowledged while a machine joins the cluster again.
+  // The load continues, so that writes are acknowledged while a machine rejoins the cluster.
   await cluster.whenHealthy(recoveryMs);
   await sleep(quietMs);
   await clients.stop();

@@ -34,7 +34,7 @@ const versions = findVersions(found.programs);
 const byNumbers = new Intl.Collator('en', { numeric: true });
 const names = requested.filter((name) => {
   const oldest = oldestPatroni[name] ?? '0';
-  // A scenario that `--scenario` names runs with any version.
+  // A scenario that `--scenario` selects runs with any version.
   if (values.scenario !== undefined || byNumbers.compare(versions.patroni, oldest) >= 0) return true;
   console.log(`Not run: ${name}, because Patroni is ${versions.patroni}, and not ${oldest} or newer`);
   return false;
@@ -63,7 +63,7 @@ async function runAll(): Promise<void> {
   }
 }
 
-/** Starts `plant-store serve` of the built package for a connection string. Returns its URL. */
+/** Starts the built package's `plant-store serve` with a connection string. Returns the server's URL. */
 async function startServer(storage: string, log: string): Promise<string> {
   const output = openSync(join(folder, log), 'a');
   const serve = [
@@ -76,7 +76,7 @@ async function startServer(storage: string, log: string): Promise<string> {
     '--log',
     'json',
   ];
-  // The connection string is in the environment, because every user can list the arguments of a process.
+  // Passes the connection string in the environment, because every user can read the arguments of a process.
   const child = spawn(process.execPath, serve, {
     cwd: folder,
     stdio: ['ignore', 'pipe', output],
@@ -90,7 +90,7 @@ function progress(text: string): void {
   console.error(`${((performance.now() - startedAt) / 1000).toFixed(0)} s: ${text}`);
 }
 
-/** Rejects if the run is interrupted, or if it takes too long. */
+/** Rejects if the run is interrupted or takes too long. */
 async function stopped(): Promise<never> {
   const reason = await Promise.race([
     sleep(maxMs, `The run takes longer than ${maxMs / 1000} seconds.`, { ref: false }),
@@ -117,5 +117,5 @@ const programs = `Patroni ${versions.patroni}, PostgreSQL ${versions.postgres}, 
 console.log(`\n${describeMachine()}; ${load}; ${minutes} minutes\n${programs}\n\n${tableOf(results)}`);
 if (isPassed) await rm(folder, { recursive: true });
 else console.log(`\nThe files are in ${folder}`);
-// After a failure, clients may still be waiting for responses.
+// Exits explicitly, because clients may still be waiting for responses after a failure.
 process.exit(isPassed ? 0 : 1);

@@ -5,9 +5,9 @@ import type { Cluster } from './cluster.ts';
 /** Makes a part of the cluster fail, then restores it. Resolves when the servers can write plants again. */
 export type Scenario = (cluster: Cluster, load: ModelClients) => Promise<void>;
 
-/** How long a failover may take. Patroni's `ttl` on the page is 30 seconds. */
+/** How long a failover may take. On the page, Patroni's `ttl` is 30 seconds. */
 const failoverMs = 90_000;
-/** The number of writes that show that the service is available again. */
+/** How many acknowledged writes show that the service is available again. */
 const enoughWrites = 200;
 const freezeMs = 12_000;
 /** Longer than Patroni's `ttl`, so that another machine becomes the primary. */
@@ -59,13 +59,13 @@ export const scenarios = {
 
 export type ScenarioName = keyof typeof scenarios;
 
-/** The scenario that must lose plants, which shows that the others would notice a loss. */
+/** The scenario that must lose plants. It shows that the other scenarios would detect a loss. */
 export const control: ScenarioName = 'control';
 
-/** The oldest version of Patroni with which a scenario is run. Older versions may lose plants in it. */
+/** The oldest Patroni version with which a scenario is run. Older versions can lose plants in the scenario. */
 export const oldestPatroni: Readonly<Partial<Record<ScenarioName, string>>> = { 'long-freeze': '3.1.0' };
 
-/** What each scenario does, for the table. */
+/** The descriptions of the scenarios in the table. */
 export const descriptions: Readonly<Record<ScenarioName, string>> = {
   kill: '`kill -9` of the primary and its Patroni',
   switchover: 'switchover',
@@ -78,8 +78,9 @@ export const descriptions: Readonly<Record<ScenarioName, string>> = {
 };
 
 /**
- * On one machine, each commit reaches the standbys immediately. Only while they are down can the primary be ahead. If
- * Patroni noticed that they are down, it would not promote them afterwards. Therefore, it is frozen until it is killed.
+ * Kills the standbys first, because on one machine, each commit reaches running standbys immediately. The primary can
+ * be ahead only while the standbys are down. If Patroni noticed that the standbys are down, it would not promote one of
+ * them afterwards. Therefore, the primary's Patroni is frozen until it is killed.
  */
 async function killStandbysThenPrimary(cluster: Cluster, load: ModelClients): Promise<void> {
   const primary = await cluster.leader();

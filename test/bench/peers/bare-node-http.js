@@ -1,4 +1,4 @@
-// The minimum that a node:http server must do for the same requests: it parses the body, and returns constants.
+// Does the minimum that a node:http server must do for the same requests: parses the body and returns constants.
 import { Buffer } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

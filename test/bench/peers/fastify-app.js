@@ -1,4 +1,4 @@
-// What the Fastify servers share: tokens, a JSON schema for requests and responses, and errors.
+// The parts that the Fastify servers share: tokens, JSON schemas for requests and responses, and errors.
 import fastify from 'fastify';
 
 const tokens = new Map(Object.entries(JSON.parse(process.env.BENCH_TOKENS ?? '{}')));
@@ -26,7 +26,7 @@ export function fail(reply, error, message) {
   return reply.code(error).send({ error, message });
 }
 
-/** Returns a row as a plant: without a tag if it is null. */
+/** Converts a row to a plant. If the tag is null, the plant has no tag. */
 export function toPlant({ name, tag }) {
   return tag === null ? { name } : { name, tag };
 }

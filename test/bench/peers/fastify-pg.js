@@ -1,4 +1,4 @@
-// The plants service on Fastify, and PostgreSQL through pg.
+// The plants service on Fastify and pg.
 import { Pool } from 'pg';
 import { app, createSchema, deleteSchema, fail, listen, listSchema, toPlant } from './fastify-app.js';
 
