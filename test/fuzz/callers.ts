@@ -1,15 +1,15 @@
 import type { Authenticate, Caller } from '../../src/http.ts';
 
-/** The users that the requests have tokens for. */
+/** The users for whom the clients have tokens that can write. */
 export const users = ['ada', 'bob', 'cyn'] as const;
-/** A user with more plants than fit on a page, and a token that can only read. */
+/** A user with more plants than fit on a page. The user's only token can only read. */
 export const collector = 'dan';
-/** A user without a token. No client may read or change these plants. */
+/** A user without a token. No client is allowed to read or change this user's plants. */
 export const stranger = 'eve';
-/** Part of the name of each plant of the stranger. */
+/** A text that is part of each of the stranger's plant names. */
 export const secret = 'nobody-may-see-this';
 
-/** All tokens, with their callers. */
+/** The caller of each token. */
 export const callers: ReadonlyMap<string, Caller> = new Map<string, Caller>([
   ...users.flatMap((user) => [
     [user, { user }] as const,

@@ -9,15 +9,15 @@ import { perform } from './reference-store.ts';
 import type { Stored } from './reference-store.ts';
 import type { Request } from './requests.ts';
 
-/** What may be stored after the requests of a connection. */
+/** The plants that may be stored after the requests on a connection. */
 export interface Verdict {
-  /** One state, or several if the client did not wait for the responses. */
+  /** The possible states: more than one if the client did not wait for the responses. */
   readonly states: readonly Stored[];
-  /** How many plants of a user may have been created or deleted since then by malformed requests. */
+  /** How many of a user's plants malformed requests may have created or deleted after this state. */
   readonly changes?: { readonly user: string; readonly count: number };
 }
 
-/** Checks the responses on one connection. */
+/** Checks the responses on one connection. Returns the plants that may be stored afterwards. */
 export function checkConnection(script: Script, exchanged: Exchanged, before: Stored): Verdict {
   const { requests, malformed } = script;
   const isHead = (n: number): boolean => requests[n]?.method === 'HEAD';
@@ -46,17 +46,17 @@ export function checkConnection(script: Script, exchanged: Exchanged, before: St
   if (isRefused) assert.deepEqual(errors, [40009]);
   const end = others.findIndex(({ isLast }, n) => isLast || errors[n] === 40009 || errors[n] === 43100);
   assert.ok(end === -1 || (end === others.length - 1 && others[end]?.isLast), 'the connection stays open');
-  // The final response may refuse the malformed body of a DELETE that was executed.
+  // Adds one, because a DELETE may have been executed although the final response refuses its malformed body.
   const count = isRefused ? 0 : others.filter(({ status }) => status < 300).length + 1;
   return { states: [stored], changes: { user, count } };
 }
 
-/** Returns what may be stored after requests without a response, of which the client sent this many bytes. */
+/** Returns the states that are possible after requests without a response. The client sent `sent` bytes of them. */
 function statesAfter(stored: Stored, requests: readonly Request[], sent: number): Stored[] {
   const states = [stored];
   for (const [n, request] of requests.entries()) {
     const { operation } = expectation(request);
-    // The body of a DELETE is not read.
+    // The server does not read the body of a DELETE.
     const isSent = sent >= lengthOf(requests.slice(0, n + 1)) || operation?.kind === 'delete';
     if (operation !== undefined && isSent) states.push((stored = perform(operation, stored).stored));
   }
@@ -67,7 +67,7 @@ function lengthOf(requests: readonly Request[]): number {
   return requests.reduce((sum, { bytes }) => sum + bytes.length, 0);
 }
 
-/** Checks the response to a well-formed request exactly. Returns what is stored afterwards. */
+/** Checks that the response to a well-formed request is exactly as specified. Returns the plants stored afterwards. */
 function checkResponse(request: Request, response: ParsedResponse, stored: Stored): Stored {
   const { method, target, expectsContinue } = request;
   const { status, headers, interims, isLast } = response;
@@ -78,7 +78,7 @@ function checkResponse(request: Request, response: ParsedResponse, stored: Store
   const error = possible.find((each) => each === found?.error) ?? possible[0];
   const isEmpty = error === undefined && (operation?.kind === 'delete' || operation?.kind === 'options');
   const json = error === undefined ? outcome.json : { error };
-  // A body that is not read ends the connection, and so does 100 Continue that is not sent.
+  // The server may close the connection if it does not read a body or does not send 100 Continue.
   const isUnread = (request.body !== '' || expectsContinue) && (!readsBody || error === 40008);
   const line = `${method} ${target.text}`;
   assert.deepEqual(
@@ -96,7 +96,7 @@ function checkResponse(request: Request, response: ParsedResponse, stored: Store
   return outcome.stored;
 }
 
-/** Checks what applies to every response, whatever was sent. Returns the JSON of the body; of an Error, the integer. */
+/** Checks the rules for every response. Returns the JSON of the body, but only the integer if it is an Error. */
 function checkAnyResponse({ status, headers, body }: ParsedResponse): { error?: unknown } | undefined {
   const what = `${status} ${body.slice(0, 300)}`;
   assert.ok(!body.includes(secret), `${what} contains a plant of another user`);

@@ -5,28 +5,28 @@ import { CleanUp } from '../support/temporary-folder.ts';
 import type { Malformed } from './malformed.ts';
 import type { Request } from './requests.ts';
 
-/** What a client sends on one connection, and how it ends. */
+/** The bytes that a client sends on one connection, and how the client ends the connection. */
 export interface Script {
   readonly requests: readonly Request[];
-  /** Sent after the requests. */
+  /** Bytes that the client sends after the requests. */
   readonly malformed?: Malformed;
-  /** Whether each request is sent only after the start of the response to the one before it. */
+  /** Whether the client sends each request only after the response to the previous request has begun. */
   readonly isStepwise: boolean;
-  /** Where the bytes are split into separate writes, as fractions of the whole, 0 to 1. */
+  /** The positions at which the bytes are split into separate writes, as fractions of the total length. */
   readonly cuts: readonly number[];
-  /** How the client ends its side of the connection after it has sent everything; by default, the server ends it. */
+  /** How the client ends the connection after sending. By default, the client waits until the server closes it. */
   readonly ending?: 'half-closes' | 'destroys' | 'resets';
-  /** How much the client sends before it destroys or resets the connection, as a fraction of the whole. */
+  /** How much the client sends before it destroys or resets the connection, as a fraction of the total length. */
   readonly endsAt?: number;
 }
 
-/** What the client sent and received. */
+/** How many bytes the client sent, and what it received. */
 export interface Exchanged {
   readonly sent: number;
   readonly received: string;
 }
 
-/** How long a client waits for an event: far longer than a busy machine needs. */
+/** How long a client waits for an event. Even a busy machine needs far less time. */
 const maxWaitMs = 5000;
 
 /** Returns whether a client ends the connection without waiting for the responses. */

@@ -4,11 +4,11 @@ import { parsePlant } from './reference-plant.ts';
 import type { Operation } from './reference-store.ts';
 import type { Request } from './requests.ts';
 
-/** What the interface specifies for a request, apart from what is stored. */
+/** The specified behavior for a request, independent of the stored plants. */
 export interface Expectation {
-  /** The integer of the error that refuses the request; several if it is invalid in several ways. */
+  /** If the server must refuse the request: the integers of the possible errors. A request can have several faults. */
   readonly errors?: readonly number[];
-  /** What the request does if it is not refused. */
+  /** The operation that the server performs if it does not refuse the request. */
   readonly operation?: Operation;
   /** The value of the Allow header. */
   readonly allow?: string;
@@ -22,7 +22,7 @@ const allowed = {
   openapi: 'GET, HEAD, OPTIONS',
 };
 
-/** Checks route, method, credentials, scope, media type, size, JSON and shape, in this order. */
+/** Checks the route, method, credentials, scope, media type, size, JSON and shape, in this order. */
 export function expectation({ method, target, caller, isJson, isChunked, body }: Request): Expectation {
   const { route } = target;
   if (route === undefined) return { errors: [40401] };
@@ -43,7 +43,7 @@ export function expectation({ method, target, caller, isJson, isChunked, body }:
     return 'errors' in query ? query : { operation: { kind: 'list', user, ...query } };
   }
   if (!isJson) return { errors: [40007] };
-  // The length of a chunked body is known only after it is read.
+  // The server knows the length of a chunked body only after reading the body.
   if (body.length > maxBodyBytes) return { errors: [40008], readsBody: isChunked };
   const plant = parsePlant(Buffer.from(body, 'latin1'));
   return {
@@ -52,7 +52,7 @@ export function expectation({ method, target, caller, isJson, isChunked, body }:
   };
 }
 
-/** Returns the parameters of a list, or the integers of the errors for an invalid query. */
+/** Returns the parameters of a list request, or the integers of the errors for an invalid query. */
 function parseListQuery(
   query: string,
 ): { limit: number | undefined; after: bigint | undefined } | { errors: readonly number[] } {

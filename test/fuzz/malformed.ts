@@ -2,16 +2,16 @@ import fc from 'fast-check';
 import { requestOf } from './requests.ts';
 import { phrases } from './words.ts';
 
-/** Bytes that are not well-formed, and that follow the well-formed requests of a connection. */
+/** Malformed bytes that follow the well-formed requests on a connection. */
 export interface Malformed {
   readonly bytes: string;
-  /** The user whose tokens they contain. */
+  /** The user whose tokens the bytes contain. */
   readonly user: string;
-  /** Whether they must be refused. Otherwise, the server may also serve them. */
+  /** Whether the server must refuse the bytes. If false, the server may either refuse or serve them. */
   readonly isRefused: boolean;
 }
 
-/** Each of these lines makes any request malformed. */
+/** Header lines, each of which makes any request malformed. */
 const malformedLines = [
   ...phrases(`
     Host: y | Content-Length: +5 | Content-Length: -5 | Content-Length: 5,6 | Content-Length: 5;x | Content-Length: 0x5
@@ -36,7 +36,7 @@ const malformedChunks = [
   '0\r\nX',
 ];
 
-/** Lines that a server may either accept or refuse. */
+/** Header lines that a server may either accept or refuse. */
 const doubtfulLines = [
   ...phrases(`
     Content-Length: 5 | Content-Length: 5, 5 | Content-Length: 99999999999999999999999999 | Transfer-Encoding: chunked
@@ -49,7 +49,7 @@ const doubtfulLines = [
 const separators = ['\r\n', '\n', '\r', '\0', ' ', '\t', ':', ',', ';', '%', '"', '\\', '{', '}', '/', '#', '*', '?'];
 const insertions = ['', '0', '1', '\xff', '\x7f', '\x80', '\r\n ', '\r\n\r\n', 'GET / HTTP/1.1\r\n\r\n'];
 
-/** The replacement of some bytes, at a place given as a fraction of the length. */
+/** A replacement of some bytes. Its position is a fraction of the length. */
 const mutation = fc.record({
   place: fc.oneof(fc.nat(999), fc.nat(100)).map((n) => n / 1000),
   count: fc.oneof(fc.constantFrom(0, 1, Infinity), fc.nat(40)),
@@ -66,9 +66,9 @@ const garbage = fc.oneof(
   fc.constantFrom('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'GET /plants\r\n\r\n', '\x16\x03\x01\x02\0\x01', '\r\n'),
 );
 
-/** Malformed bytes with tokens of a user, sometimes followed by a well-formed request. */
+/** Generates malformed bytes with a user's tokens. Sometimes a well-formed request follows the malformed bytes. */
 export function malformedOf(user: string): fc.Arbitrary<Malformed> {
-  // The parser of responses needs to know which requests are HEAD.
+  // The response parser needs to know which requests are HEAD requests.
   const base = requestOf([user])
     .filter(({ method }) => method !== 'HEAD')
     .map(({ bytes }) => bytes);

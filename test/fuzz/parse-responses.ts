@@ -3,26 +3,26 @@ import assert from 'node:assert/strict';
 /** A final response. */
 export interface ParsedResponse {
   readonly status: number;
-  /** The header fields, by their names in lower case. */
+  /** The header fields, by lowercase name. */
   readonly headers: ReadonlyMap<string, string>;
   /** The bytes of the body, as latin1. */
   readonly body: string;
-  /** How many interim responses (100 Continue) precede it. */
+  /** How many interim responses (100 Continue) precede the final response. */
   readonly interims: number;
-  /** Whether its Connection header announces the end of the connection. */
+  /** Whether the response's Connection header announces that the connection will be closed. */
   readonly isLast: boolean;
 }
 
 /** The bytes that a server sent on one connection. */
 export interface ResponseStream {
   readonly responses: readonly ParsedResponse[];
-  /** The bytes after the last complete response. */
+  /** The bytes that follow the last complete response. */
   readonly rest: string;
 }
 
 /**
- * Parses responses strictly: every deviation from RFC 9112 is an error. `isHead(n)` tells whether request `n` was a
- * HEAD; `hasEnded` tells whether the server has ended the connection.
+ * Parses responses strictly: throws an error for every deviation from RFC 9112. `isHead(n)` returns whether request `n`
+ * was a HEAD request. `hasEnded` is true if the server has closed the connection.
  */
 export function parseResponses(text: string, isHead: (n: number) => boolean, hasEnded: boolean): ResponseStream {
   const responses: ParsedResponse[] = [];
@@ -63,7 +63,7 @@ function parseHead(head: string): Pick<ParsedResponse, 'status' | 'headers'> {
   return { status, headers };
 }
 
-/** Returns the body that starts at `start`, and where it ends; `undefined` if it is incomplete. */
+/** Returns the body that starts at `start`, with the position of its end; `undefined` if the body is incomplete. */
 function bodyAt(
   text: string,
   start: number,
@@ -75,7 +75,7 @@ function bodyAt(
     assert.equal(headers.get('transfer-encoding'), 'chunked');
     return chunksAt(text, start);
   }
-  // A response without a length ends with the connection.
+  // A response without a length ends when the connection ends.
   if (length === undefined) return hasEnded ? { content: text.slice(start), end: text.length } : undefined;
   assert.match(length, /^\d+$/);
   const end = start + Number(length);

@@ -1,10 +1,10 @@
 import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
 import type { StoredPlant } from '../../src/index.ts';
 
-/** A valid body gives a plant; an invalid one gives the integer of the error. */
+/** The plant in a valid body, or the error's integer for an invalid body. */
 export type BodyVerdict = StoredPlant | 40001 | 40002;
 
-/** Parses a NewPlant in the slow and simple way: JSON.parse with access to the source of each number. */
+/** Parses a NewPlant in a slow but simple way. Uses JSON.parse with access to the source text of each number. */
 export function parsePlant(bytes: Uint8Array): BodyVerdict {
   const ids = new Map<unknown, string>();
   const reviver = function (this: unknown, key: string, value: unknown, context?: { source?: string }): unknown {
@@ -26,7 +26,7 @@ export function parsePlant(bytes: Uint8Array): BodyVerdict {
   return isText(tag) ? { id, name, tag } : 40002;
 }
 
-/** Returns the int64 value of a JSON number, by exact arithmetic; `undefined` if it is not an int64. */
+/** Computes the int64 value of a JSON number exactly. Returns `undefined` if the number is not an int64. */
 function int64OfSource(source: string): bigint | undefined {
   const [mantissa = '', exponentText = '0'] = source.toLowerCase().split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');

@@ -1,6 +1,6 @@
 import type { OwnedPlant, Plant, StoredPlant } from '../../src/index.ts';
 
-/** What a request does. */
+/** The operation that a request performs. */
 export type Operation =
   | { readonly kind: 'create'; readonly user: string; readonly plant: StoredPlant }
   | { readonly kind: 'delete'; readonly user: string; readonly id: bigint }
@@ -13,25 +13,25 @@ export type Operation =
   | { readonly kind: 'openapi' }
   | { readonly kind: 'options' };
 
-/** What a store contains. */
+/** All plants in a store. */
 export type Stored = readonly OwnedPlant[];
 
-/** The response to an operation, and what is stored afterwards. */
+/** The response to an operation, and the plants that are stored afterwards. */
 export interface Outcome {
-  /** The integer of the error that refuses it. */
+  /** The integer of the error with which the server refuses the operation. */
   readonly error?: number;
   readonly json?: unknown;
   readonly link?: string;
   readonly stored: Stored;
 }
 
-/** Returns a user's plants by ascending id. */
+/** Returns a user's plants in ascending order of id. */
 export function plantsOf(stored: Stored, user: string): StoredPlant[] {
   const plants = stored.filter((owned) => owned.user === user).map(({ plant }) => plant);
   return plants.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Performs an operation as the interface specifies it, in the slow and simple way. */
+/** Performs an operation as specified, in a slow but simple way. */
 export function perform(operation: Operation, stored: Stored): Outcome {
   if (operation.kind === 'openapi' || operation.kind === 'options') return { stored };
   if (operation.kind === 'list') return { ...list(operation, plantsOf(stored, operation.user)), stored };

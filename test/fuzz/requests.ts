@@ -6,31 +6,31 @@ import { listTarget, otherTarget, plantTarget, plantsTarget } from './targets.ts
 import type { Target } from './targets.ts';
 import { phrases, words } from './words.ts';
 
-/** A well-formed request, and what its parts mean. Bytes are latin1. */
+/** A well-formed request and the meaning of its parts. Bytes are latin1 text. */
 export interface Request {
   readonly method: string;
   readonly target: Target;
-  /** The caller of its token, or the integer of the error for its credentials. */
+  /** The caller that the token identifies, or the integer of the error for the credentials. */
   readonly caller: Caller | 40101 | 40102;
-  /** Whether its headers declare the body as JSON that the service can read. */
+  /** Whether the headers declare that the body is JSON in a form that the service supports. */
   readonly isJson: boolean;
   readonly expectsContinue: boolean;
   readonly body: string;
   readonly isChunked: boolean;
-  /** Whether the connection must end after the response: `maybe` if the server may decide. */
+  /** Whether the connection must end after the response; `maybe` if the server can decide. */
   readonly isLast: boolean | 'maybe';
   readonly bytes: string;
 }
 
-/** Header lines and their meaning. */
+/** Header lines with their meaning. */
 type Lines<Meaning> = readonly [lines: readonly string[], meaning: Meaning];
 
-/** Usually the first arbitrary, sometimes the other one. */
+/** Generates a value from `usual`, or sometimes from `other`. */
 function usually<Value>(weight: number, usual: fc.Arbitrary<Value>, other: fc.Arbitrary<Value>): fc.Arbitrary<Value> {
   return fc.oneof({ weight, arbitrary: usual }, { weight: 1, arbitrary: other });
 }
 
-/** Credentials of these users, usually valid ones. */
+/** Generates credentials of these users, usually valid credentials. */
 function credentialsOf(owners: readonly string[]): fc.Arbitrary<Lines<Request['caller']>> {
   const valid = (token: string): Lines<Request['caller']> => [
     [`Authorization: Bearer ${token}`],
@@ -61,7 +61,7 @@ const media = usually<Lines<boolean>>(
   ),
 );
 
-/** Lines that do not change the meaning of a request. With all other parts, a header stays shorter than 16 KiB. */
+/** Lines that do not change a request's meaning. Even with all other parts, a header stays shorter than 16 KiB. */
 const harmless = phrases(`
   TE: trailers | Trailer: Content-Length | Keep-Alive: timeout=0, max=0 | Max-Forwards: 0 | Range: bytes=0-1 | X:
   X-HTTP-Method-Override: DELETE | If-None-Match: * | Accept-Encoding: gzip | __proto__: x | Content-Length_: 5
@@ -91,7 +91,7 @@ const action = fc.oneof(
   },
 );
 
-/** A well-formed request with tokens of these users, usually a correct one. */
+/** Generates a well-formed request with tokens of these users. Most requests are also correct. */
 export function requestOf(owners: readonly string[]): fc.Arbitrary<Request> {
   const parts = fc.record({
     action,
@@ -103,7 +103,7 @@ export function requestOf(owners: readonly string[]): fc.Arbitrary<Request> {
     expectsContinue: usually(10, fc.constant(false), fc.constant(true)),
     others: usually(6, fc.constant<string[]>([]), fc.array(fc.constantFrom(...harmless), { maxLength: 2 })),
     plant: fc.oneof(goodPlant, anyBody),
-    /** The body of a request that needs none. */
+    /** The body of a request that does not need a body. */
     strayBody: usually(10, fc.constant(''), fc.constantFrom('hello', '{}', '\r\n')),
     chunks: usually(4, fc.constant(undefined), chunking),
   });

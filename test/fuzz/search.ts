@@ -20,17 +20,17 @@ import { anyId } from './numbers.ts';
 import { plantsOf } from './reference-store.ts';
 import { closingRequest, requestOf } from './requests.ts';
 
-/** One case that the property is checked with. */
+/** The input of one check. */
 interface Case {
-  /** The plants that exist before. */
+  /** The plants that exist before the requests. */
   readonly plants: readonly OwnedPlant[];
-  /** One for each of the concurrent connections. */
+  /** One script for each concurrent connection. */
   readonly scripts: readonly Script[];
 }
 
 const part = fc.nat(1000).map((n) => n / 1000);
 
-/** A script with tokens of these users. Any malformed bytes contain tokens of the first of them. */
+/** Generates a script with tokens of these users. Malformed bytes contain the first user's tokens. */
 function scriptOf(owners: readonly [string, ...string[]]): fc.Arbitrary<Script> {
   const common = {
     requests: fc.array(requestOf(owners), { maxLength: 5, size: 'max' }),
@@ -48,7 +48,7 @@ function scriptOf(owners: readonly [string, ...string[]]): fc.Arbitrary<Script> 
     {
       weight: 4,
       arbitrary: fc.record({ ...common, malformed }).map(({ malformed, ...given }) => {
-        // Bytes that are not refused may be an incomplete request.
+        // If the server does not refuse the bytes, they may be an incomplete request, so the client must end its side.
         return { ...given, malformed, ...(!malformed.isRefused && { ending: 'half-closes' as const }) };
       }),
     },
@@ -64,12 +64,12 @@ const anyCase: fc.Arbitrary<Case> = fc.record({
   }),
   scripts: fc.oneof(
     { weight: 3, arbitrary: fc.tuple(scriptOf(users)) },
-    // One user each, so that the order of all writes of a user is known.
+    // Each connection has its own user, so that the order of each user's writes is known.
     { weight: 1, arbitrary: fc.tuple(...users.map((user) => scriptOf([user]))) },
   ),
 });
 
-/** The plants that no case changes: more than two pages of the collector, and those of the stranger. */
+/** The plants that no case changes: more than two pages of the collector's plants, and the stranger's plants. */
 const lasting: readonly OwnedPlant[] = [
   ...Array.from({ length: 2100 }, (_, n) =>
     owned(collector, { id: BigInt(n) * 3n, name: `plant ${n} \u{1F33F}`, ...(n % 2 === 0 && { tag: '"' }) }),
@@ -80,7 +80,7 @@ const lasting: readonly OwnedPlant[] = [
 /** Where the server stores its plants. */
 export type StorageName = 'memory' | 'sqlite';
 
-/** A real server with its own storage, used for many cases. */
+/** A real server with its own storage. Many cases use the same server. */
 interface FuzzedServer extends Service {
   readonly cleanUp: CleanUp;
 }
@@ -93,7 +93,7 @@ async function startServer(storageName: StorageName): Promise<FuzzedServer> {
       : new SqliteStorage(join(await temporaryFolder(cleanUp), 'plants.db'));
   const service = await startService(cleanUp, { storage, authenticate });
   await Promise.all(lasting.map(({ user, plant }) => service.store.createPlant(user, plant)));
-  // Records an error that would have ended the process.
+  // Records an uncaught error, which would otherwise end the process.
   const onUncaught = (error: Error): void => void service.faults.push(error);
   process.on('uncaughtException', onUncaught);
   cleanUp.after(() => void process.off('uncaughtException', onUncaught));
@@ -103,15 +103,15 @@ async function startServer(storageName: StorageName): Promise<FuzzedServer> {
 export interface SearchOptions {
   readonly storage: StorageName;
   readonly seed: number;
-  /** The path of a case, from a report. The search starts there. */
+  /** The path of the case with which the search starts. A report contains this path. */
   readonly path?: string | undefined;
   /** The search ends after this many milliseconds. */
   readonly ms: number;
 }
 
 /**
- * Checks the property until the time is over: whatever clients send, the server behaves as the interface specifies.
- * Returns the number of cases. Rejects with a report of the first failed case, shrunk.
+ * Checks until the time is over that the server behaves as specified, whatever clients send. Returns the number of
+ * cases. Rejects with a report on the first failed case after reducing it to a minimal case.
  */
 export async function search({ storage, seed, path = '', ms }: SearchOptions): Promise<number> {
   let cases = 0;
@@ -126,7 +126,7 @@ export async function search({ storage, seed, path = '', ms }: SearchOptions): P
     try {
       await runCase(running.server, given);
     } catch (error) {
-      // The next case must not start with the state that this one left.
+      // The next case must not start with the state that this failed case left.
       await stop();
       throw error;
     }
@@ -154,7 +154,7 @@ async function runCase({ server, store, port, faults, call }: FuzzedServer, { pl
     assert.ok(performance.now() < deadline, `a connection is open ${maxCloseMs} ms after its client closed it`);
     await sleep(1);
   }
-  // The write of this request is committed after all pending ones.
+  // The write of this request is committed after all pending writes.
   const { status } = await call('DELETE', `/plants/${10n ** 15n}`, { token: 'cyn', headers: { connection: 'close' } });
   assert.equal(status, 404, 'the response to a correct request');
   assert.deepEqual(faults, []);
@@ -168,7 +168,7 @@ async function runCase({ server, store, port, faults, call }: FuzzedServer, { pl
   }
 }
 
-/** Checks the stored plants of users that only one client writes for. */
+/** Checks the stored plants of users whose plants are written by only one client. */
 function checkStored(
   found: ReadonlyMap<string, readonly StoredPlant[]>,
   { states, changes }: Verdict,

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { anyId } from './numbers.ts';
 import { words } from './words.ts';
 
-/** What a request target refers to. Queries and ids are as in the target, which may contain percent-encoding. */
+/** The resource that a request target refers to. Queries and ids are not decoded, so they may be percent-encoded. */
 export type Route =
   | { readonly kind: 'plants'; readonly query: string }
   | { readonly kind: 'plant'; readonly idText: string }
   | { readonly kind: 'openapi' };
 
-/** A request target. Without a route, the service responds with 404. */
+/** A request target. The service responds with 404 to a target without a route. */
 export interface Target {
   readonly text: string;
   readonly route?: Route;
@@ -53,7 +53,7 @@ const unrouted = words(`
   / //plants /plants/ /plants// /plants//1 /plants/1/ /plants/1/2 /./plants /x/../plants /%2e/plants /%70lants
   /plants%00 /plants% /plants;x /PLANTS /openapix.json /openapi.json/ http://x http://x?limit=1 http://x//plants`);
 
-/** The start of an absolute target, which is usually not sent. */
+/** The start of an absolute target; usually empty, because most targets are not absolute. */
 const origin = fc.constantFrom('', '', '', '', '', '', 'http://x', 'HTTP://x:80', 'https://[::1]');
 
 export const plantsTarget: fc.Arbitrary<Target> = origin.map((start) => routed(`${start}/plants`));
@@ -66,7 +66,7 @@ export const plantTarget: fc.Arbitrary<Target> = fc
   .tuple(origin, idSegment, fc.constantFrom('', '', '', '?', '?limit=x'))
   .map(([start, idText, end]) => routed(`${start}/plants/${idText}${end}`, { kind: 'plant', idText }));
 
-/** Any target, usually without a route. */
+/** Generates any target, usually without a route. */
 export const otherTarget: fc.Arbitrary<Target> = fc.oneof(
   plantsTarget,
   plantTarget,

@@ -4,7 +4,7 @@ import { startLoad } from './clients/start-load.ts';
 import { politeUser } from './run-scenario.ts';
 import type { Scenario } from './run-scenario.ts';
 
-/** Clients that overload the server until they are stopped. `stop` resolves with a description of their responses. */
+/** Clients that overload the server. `stop` stops them and resolves with a description of their responses. */
 export interface Overload {
   readonly stop: () => Promise<string>;
 }
@@ -15,8 +15,9 @@ const aloneMs = 4000;
 const maxDelayMs = 1000;
 
 /**
- * While some clients overload the server, another user creates plants and lists 20 and 2000 of them at a fixed rate.
- * All of these requests must be served, and their 99th percentile may be a second longer than without the overload.
+ * Returns a scenario in which some clients overload the server. Another user creates plants, lists 20 plants and lists
+ * 2000 plants, at a fixed rate. The server must serve all of this user's requests. The 99th percentile of their latency
+ * must be at most a second longer than without the overload.
  */
 export function besidePoliteUser(
   name: string,
@@ -45,7 +46,7 @@ export function besidePoliteUser(
   };
 }
 
-/** Returns how many requests were refused, closed or not responded to. */
+/** Returns how many requests were refused, were ended by a closed connection, or got no response. */
 function failuresOf({ statuses, closed, unanswered, served }: StatsReport): number {
   return Object.values(statuses).reduce((sum, count) => sum + count, 0) - served + closed + unanswered;
 }

@@ -1,4 +1,4 @@
-// Preloaded into the server. Collects garbage when its parent asks.
+// Preloaded into the server. Collects garbage when the parent process requests it.
 process.on('message', () => {
   globalThis.gc?.();
   process.send?.('collected');

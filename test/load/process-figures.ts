@@ -1,29 +1,29 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
-// These figures are read from /proc. When the process has ended, and on other systems, they are NaN.
+// These figures are read from /proc. They are NaN if the process has ended or the system has no /proc.
 
-/** Returns the resident memory of a process in bytes. */
+/** Returns a process's resident memory in bytes. */
 export function residentBytes(pid: number): number {
   return read(pid, 'status', /^VmRSS:\s*(\d+) kB/m) * 1024;
 }
 
-/** Returns the peak of the resident memory in bytes, since {@link resetPeak} was called. */
+/** Returns a process's peak resident memory in bytes since the call to {@link resetPeak}. */
 export function peakBytes(pid: number): number {
   return read(pid, 'status', /^VmHWM:\s*(\d+) kB/m) * 1024;
 }
 
 export function resetPeak(pid: number): void {
   try {
-    // https://docs.kernel.org/filesystems/proc.html: 5 resets VmHWM.
+    // The value 5 resets VmHWM: https://docs.kernel.org/filesystems/proc.html
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
   } catch {
-    // Without this, the peak is that since the start of the process.
+    // If the peak cannot be reset, `peakBytes` returns the peak since the process started.
   }
 }
 
-/** Returns the user and system time of all threads of a process, in seconds. */
+/** Returns the total user and system time of a process's threads in seconds. */
 export function cpuSeconds(pid: number): number {
-  // On Linux, the unit is always a hundredth of a second.
+  // On Linux, /proc counts CPU time in hundredths of a second.
   const fields = /^.*\)(?: \S+){11} (\d+) (\d+)/s;
   return (read(pid, 'stat', fields, 1) + read(pid, 'stat', fields, 2)) / 100;
 }

@@ -10,9 +10,9 @@ import { cpuSeconds, peakBytes, resetPeak } from './process-figures.ts';
 import { startServer } from './server.ts';
 import type { ServerOptions, ServerUnderLoad } from './server.ts';
 
-/** The user that sends far more requests than a fair share, or hostile ones. */
+/** The user that sends hostile requests, or far more requests than a fair share. */
 export const greedyUser = listedUser;
-/** The user that sends ordinary requests at the same time. They should not be delayed. */
+/** The user that sends ordinary requests at the same time. The server should not delay these requests. */
 export const [politeUser = ''] = otherUsers;
 
 /** The server that a scenario runs on. */
@@ -22,20 +22,20 @@ export interface Context {
   readonly idleBytes: number;
 }
 
-/** What a scenario measures. */
+/** The result of a scenario. */
 export interface Result {
-  /** Whether the server does what the scenario requires, and the figures that show it. */
+  /** Whether the server meets the scenario's requirement, and the figures on which this verdict is based. */
   readonly verdict: { readonly holds: boolean; readonly figures: string };
-  /** The responses to the requests that are measured. */
+  /** The outcomes of the measured requests. */
   readonly stats?: StatsReport;
   readonly notes?: readonly string[];
 }
 
 export interface Scenario extends Pick<ServerOptions, 'nodeOptions'> {
   readonly name: string;
-  /** The plants of the greedy and of the polite user. By default there is no plant. */
+  /** How many plants the greedy user and the polite user have. By default, they have no plants. */
   readonly plants?: readonly [greedy: number, polite: number];
-  /** Whether the plants of the greedy user from 1001 on have long names, so that they fill pages. */
+  /** Whether the greedy user's plants from number 1001 on have long names, so that lists have pages of maximum size. */
   readonly hasLongNames?: boolean;
   readonly run: (context: Context) => Promise<Result>;
 }
@@ -44,7 +44,7 @@ export interface Scenario extends Pick<ServerOptions, 'nodeOptions'> {
 export interface Row extends Result {
   readonly name: string;
   readonly cpuSeconds: number;
-  /** Memory above that of the idle server: the peak, and afterwards. */
+  /** How much more memory the server used than when idle: at the peak, and after the scenario. */
   readonly peakBytes: number;
   readonly afterBytes: number;
   readonly health: string;
@@ -52,10 +52,10 @@ export interface Row extends Result {
 
 const warmUpMs = 1000;
 const maxResponseMs = 20_000;
-/** Longer than the time after which `serve` stops by force. */
+/** Longer than the time after which `serve` forces itself to stop. */
 const maxStopMs = 15_000;
 
-/** Runs a scenario on its own server. */
+/** Starts a server for a scenario and runs the scenario. */
 export async function runScenario(scenario: Scenario, dist: string): Promise<Row> {
   await using cleanUp = new CleanUp();
   const folder = await temporaryFolder(cleanUp);
@@ -106,7 +106,7 @@ async function createPlants(
   database.close();
 }
 
-/** Returns whether the server creates a plant of the polite user within a second. */
+/** Checks that the server creates a plant for the polite user within a second. Describes the result. */
 async function checkHealth(server: ServerUnderLoad): Promise<string> {
   if (!server.isRunning()) return 'no: it has ended';
   const start = performance.now();

@@ -10,7 +10,7 @@ import { tableOf } from './table.ts';
 
 const { values } = parseArgs({
   options: {
-    /** A regular expression; only scenarios whose name matches are run. */
+    /** A regular expression. Only scenarios with a matching name are run. */
     only: { type: 'string', default: '.' },
     /** The folder of the built package. */
     dist: { type: 'string', default: fileURLToPath(new URL('../../dist', import.meta.url)) },
@@ -30,7 +30,7 @@ for (const scenario of selected) {
     if (!row.verdict.holds) process.exitCode = 1;
     rows.push(row);
   } catch (error) {
-    // For example, the system may not allow enough open files.
+    // For example, the system's limit on open files may be too low.
     process.exitCode = 1;
     console.error('failed:', error);
   }

@@ -9,7 +9,7 @@ import { greedyUser, politeUser } from './run-scenario.ts';
 import type { Context, Result, Scenario } from './run-scenario.ts';
 import { describeRefused } from './table.ts';
 
-/** Waits until a load is ready, and stops it at the end. */
+/** Waits until a load is ready. Returns the load as an overload that can be stopped. */
 async function untilReady<Report>(load: RunningLoad<Report>, describe: (report: Report) => string): Promise<Overload> {
   await load.ready;
   return {
@@ -24,7 +24,7 @@ function describe({ served, longestMs, ...others }: StatsReport): string {
   return `the overload: ${served} served, not served: ${describeRefused({ served, longestMs, ...others })}`;
 }
 
-/** Clients that behave well, but send far more requests than a fair share. */
+/** The clients behave well, but send far more requests than a fair share. */
 function clientsOfOneUser(work: 'create' | 'list 20', connections: number): Scenario {
   const start = (port: number): Promise<Overload> => {
     const options = { connections, work, users: [greedyUser], milliseconds: 60_000 } as const;
@@ -33,7 +33,7 @@ function clientsOfOneUser(work: 'create' | 'list 20', connections: number): Scen
   return besidePoliteUser(`${connections} clients of one user: ${work}`, start);
 }
 
-/** Clients request one list each, at the same time, and read it as fast as they can. */
+/** The clients each request one list. All of them do so at the same time and read as fast as they can. */
 function requestLists(
   method: 'GET' | 'HEAD',
   connections: number,
@@ -47,7 +47,7 @@ function requestLists(
   return besidePoliteUser(`${connections} × ${method} ${target} of ${plants[0]} plants`, start, plants);
 }
 
-/** More clients than the server accepts make no progress. New clients of another user must be served within 3 seconds. */
+/** More clients connect than the server accepts, and then stall. The server must serve new clients within 3 seconds. */
 function thenNewClients(name: string, text: string): Scenario {
   const [connections, clients] = [10_500, 20];
   const run = async ({ server: { port } }: Context): Promise<Result> => {
@@ -73,10 +73,10 @@ const stalledText = {
   'one byte of a body': `${requestHead('POST', '/plants', greedyUser)}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
 };
 
-/** The first page of the list has 43 KB, which the system buffers. Each other page is as large as a page can be. */
+/** The first page of the list has 43 KB, which the operating system buffers. All other pages have the maximum size. */
 const largePages = { plants: [40_000, 0], hasLongNames: true } as const;
 
-/** Many clients read fast. A server with a small heap must survive that. */
+/** Many clients read long lists fast. A server with a small heap must survive these requests. */
 async function fastReaders({ server }: Context): Promise<Result> {
   const options = { connections: 6000, method: 'GET', target: '/plants', user: greedyUser } as const;
   const stats = await startLoad('requestLists', { port: server.port, ...options, milliseconds: 60_000 }).report;
@@ -84,7 +84,7 @@ async function fastReaders({ server }: Context): Promise<Result> {
   return { verdict: { holds, figures: holds ? 'it survived' : 'it ended' }, stats };
 }
 
-/** Clients stop reading after the first pages, so that each waits for a different page. The server must not keep them. */
+/** Each client stops reading a long list after the first pages. The server must not keep a page in memory for each. */
 async function stuckReaders({ server, idleBytes }: Context): Promise<Result> {
   const maxGrowthMiB = 150;
   const readers = await stall(server.port, 500, requestText('GET', '/plants', greedyUser), { reads: false });
@@ -101,7 +101,7 @@ export const scenarios: readonly Scenario[] = [
   besidePoliteUser('100 clients pipeline 1000 × GET /plants?limit=1000 without reading', (port) =>
     stall(port, 100, requestText('GET', '/plants?limit=1000', greedyUser), { reads: false, times: 1000 }),
   ),
-  // Each makes the server read the list twice, and costs the client almost nothing.
+  // Each HEAD request makes the server read the list twice and costs the client almost nothing.
   requestLists('HEAD', 1000, '/plants?limit=2147483647', [300_000, 5000]),
   requestLists('GET', 900, '/plants', [20_000, 5000]),
   {

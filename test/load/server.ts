@@ -12,17 +12,17 @@ import { residentBytes } from './process-figures.ts';
 export interface ServerOptions {
   /** The folder of the built package. */
   readonly dist: string;
-  /** The folder of the log, `plants.db` and `tokens.json`. */
+  /** The folder for the log, `plants.db` and `tokens.json`. */
   readonly folder: string;
-  /** More options for Node.js. */
+  /** Additional options for Node.js. */
   readonly nodeOptions?: readonly string[];
 }
 
-/** A `plant-store serve` process of the built package. */
+/** A process that runs `plant-store serve` from the built package. */
 export interface ServerUnderLoad extends ServerProcess {
-  /** Collects garbage, and returns the resident memory in bytes. */
+  /** Collects garbage, then returns the resident memory in bytes. */
   readonly memory: () => Promise<number>;
-  /** Returns all entries of its log that are not of level info. */
+  /** Returns all log entries whose level is not info. */
   readonly faults: () => string[];
 }
 
@@ -48,7 +48,7 @@ export async function startServer(
       const collected = once(child, 'message');
       child.send('collect', () => undefined);
       await Promise.race([collected, sleep(10_000, undefined, { ref: false })]);
-      // The process returns freed pages to the system a little later.
+      // The process returns freed memory to the system only after a short delay.
       await sleep(500);
       return residentBytes(server.pid);
     },

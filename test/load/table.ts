@@ -14,7 +14,7 @@ const columns: readonly (readonly [title: string, cell: (row: Row) => string])[]
   ['Healthy afterwards', ({ health }) => health],
 ];
 
-/** Formats the rows as a Markdown table, followed by their notes. */
+/** Formats the rows as a Markdown table, followed by the notes of each row. */
 export function tableOf(rows: readonly Row[]): string {
   const cells = rows.map((row) => columns.map(([, cell]) => cell(row)));
   const lines = [columns.map(([title]) => title), columns.map(() => '---'), ...cells];
@@ -24,7 +24,7 @@ export function tableOf(rows: readonly Row[]): string {
   return [...lines.map((line) => `| ${line.join(' | ')} |`), '', ...notes].join('\n');
 }
 
-/** Describes the requests that were not served, by their status or outcome. */
+/** Counts the requests that were not served, by status or outcome. */
 export function describeRefused({ statuses, closed, unanswered }: StatsReport): string {
   const parts = Object.entries(statuses)
     .filter(([status]) => Number(status) >= 300)

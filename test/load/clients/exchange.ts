@@ -6,11 +6,11 @@ import { tokenOf } from '../../bench/data-set.ts';
 /** The response to a request. */
 export interface Received {
   readonly status: number;
-  /** Whether the server closes the connection after it. */
+  /** Whether the server closes the connection after the response. */
   readonly isLast: boolean;
 }
 
-/** Sends a request whose response is not chunked. Resolves with `undefined` if the connection is closed first. */
+/** Sends a request whose response is not chunked. Resolves with `undefined` if the connection closes first. */
 export function exchange(socket: Socket, text: string): Promise<Received | undefined> {
   return new Promise((resolve) => {
     let received = '';
@@ -35,7 +35,7 @@ export function exchange(socket: Socket, text: string): Promise<Received | undef
   });
 }
 
-/** Sends a request on a new connection, and waits `maxMs` for the response. Returns its status. */
+/** Sends a request on a new connection and waits up to `maxMs` for the response. Returns the response's status. */
 export async function requestOnce(
   port: number,
   text: string,
@@ -49,7 +49,7 @@ export async function requestOnce(
   return outcome;
 }
 
-/** Sends a request on a pooled connection. Resolves with `undefined` if there is no complete response in time. */
+/** Sends a request on a pooled connection. Resolves with `undefined` if no complete response arrives in time. */
 export async function sendByFetch(
   port: number,
   user: string,

@@ -1,6 +1,6 @@
 import * as loads from './loads.ts';
 
-/** The connection of a load to the process that started it. */
+/** The communication between a load and the process that started the load. */
 export interface Control {
   /** Reports that all connections are open. */
   ready(): void;
@@ -8,10 +8,10 @@ export interface Control {
   readonly stopped: Promise<void>;
 }
 
-/** All loads by their names. */
+/** All loads, by name. */
 export type Loads = typeof loads;
 
-/** Runs a load. It has its own process, so that its CPU time does not affect the server or the measurements. */
+/** Runs a load in this separate process, so that its CPU time does not affect the server or the measurements. */
 async function main([name = '', options = '']: string[]): Promise<void> {
   const stopped = new Promise<void>((resolve) =>
     process.once('message', () => {

@@ -9,21 +9,21 @@ import type { Control } from './load-process.ts';
 import { ResponseStats } from './response-stats.ts';
 import type { StatsReport } from './response-stats.ts';
 
-/** The options of every load with an end. */
+/** The options that all loads of limited duration have. */
 interface Common {
   readonly port: number;
   readonly milliseconds: number;
 }
 
-/** How long to wait for late responses at the end. */
+/** How long a load waits for late responses at its end. */
 const graceMs = 5000;
 const plant = { name: 'Fern', tag: 'indoor' };
 
 interface ClosedLoopOptions extends Common {
   readonly connections: number;
-  /** A list begins at a random place. */
+  /** The request that the clients repeat. A list begins after a random id. */
   readonly work: 'create' | 'list 20';
-  /** The clients use these users in turn. */
+  /** The users whose tokens the clients use. These users are assigned to the clients in turn. */
   readonly users: readonly string[];
 }
 
@@ -34,7 +34,7 @@ const textOf = {
   'list 20': (user: string) => requestText('GET', `/plants?limit=20&after=${Math.floor(Math.random() * 900)}`, user),
 };
 
-/** Clients that send their next request after the response to the one before. */
+/** Runs clients that each send a request only after the response to their previous request. */
 export async function runClosedLoop(options: ClosedLoopOptions, control: Control): Promise<StatsReport> {
   const { port, connections, milliseconds, work, users } = options;
   const sockets = await openConnections(connections, port);
@@ -62,13 +62,13 @@ export async function runClosedLoop(options: ClosedLoopOptions, control: Control
 interface FixedRateOptions extends Common {
   readonly user: string;
   readonly perSecond: number;
-  /** Sent in turn. A list of 2000 plants needs more than one page. 'new client' lists 20 on a new connection. */
+  /** Sent in turn. 'list 2000' needs more than one page, and 'new client' lists 20 plants on a new connection. */
   readonly works: readonly ('create' | 'list 20' | 'list 2000' | 'new client')[];
 }
 
 const tickMs = 10;
 
-/** Requests of one user at a fixed rate, regardless of how long the responses take. */
+/** Sends one user's requests at a fixed rate, regardless of how long the responses take. */
 export async function runAtFixedRate(options: FixedRateOptions, control: Control): Promise<StatsReport> {
   const { port, user, perSecond, milliseconds, works } = options;
   const stats = new ResponseStats();
@@ -100,8 +100,8 @@ interface ListOptions extends Common {
 }
 
 /**
- * Clients that request one list each, at the same time, and read it as fast as they can. A list that is cut off counts
- * as closed.
+ * Runs clients that each request one list. All clients send their requests at the same time and read the responses as
+ * fast as they can. An incomplete list counts as `closed`.
  */
 export async function requestLists(options: ListOptions, control: Control): Promise<StatsReport> {
   const { port, connections, method, target, user, milliseconds } = options;
@@ -132,20 +132,20 @@ interface StallOptions {
   readonly port: number;
   readonly connections: number;
   readonly text: string;
-  /** How often each client sends the text; default once. */
+  /** How many times each client sends the text; 1 by default. */
   readonly times?: number;
-  /** Whether they read responses. If not, the buffers of the system fill up. */
+  /** Whether the clients read responses. If they do not, the operating system's buffers fill up. */
   readonly reads: boolean;
 }
 
 const perTurn = 100;
 
-/** Clients that send a text and then nothing. Returns the number of connections that the server has not closed. */
+/** Runs clients that send a text and then nothing. Returns how many connections the server has not closed. */
 export async function sendAndStall(options: StallOptions, control: Control): Promise<number> {
   const { port, connections, text, times = 1, reads } = options;
   const sockets: Socket[] = [];
   while (sockets.length < connections) {
-    // They send at once, because the server may close connections without a request to make room.
+    // The clients send immediately, because the server may close connections without a request to make room.
     const opened = await openConnections(Math.min(perTurn, connections - sockets.length), port);
     for (const socket of opened) (reads ? socket.resume() : socket).write(text.repeat(times));
     sockets.push(...opened);

@@ -1,15 +1,15 @@
 import { quantile } from '../../bench/report.ts';
 
-/** The outcomes of the requests of a load. */
+/** The outcomes of a load's requests. */
 export interface StatsReport {
   /** The number of responses by status. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** Requests whose connection was closed without a response. */
+  /** The number of requests whose connection was closed without a complete response. */
   readonly closed: number;
-  /** Requests without a response at the end. */
+  /** The number of requests that had no response when the load ended. */
   readonly unanswered: number;
   readonly served: number;
-  /** Milliseconds from sending to the end of the response, for a status under 300. */
+  /** The time from sending a request to the end of its response, for requests with a status under 300. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   /** The longest time from a request to its response or to the end of its connection, in milliseconds. */
@@ -24,7 +24,7 @@ export class ResponseStats {
   #waiting = 0;
   #longestMs = 0;
 
-  /** Sends a request by `send`, which resolves with its response, or with `undefined` if the connection is closed. */
+  /** Sends a request with `send`, which resolves with the response, or with `undefined` if the connection closes. */
   async measure<Response extends { readonly status: number }>(
     send: () => Promise<Response | undefined>,
   ): Promise<Response | undefined> {

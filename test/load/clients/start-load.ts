@@ -2,9 +2,9 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Loads } from './load-process.ts';
 
-/** A load in its own process. */
+/** A load that runs in its own process. */
 export interface RunningLoad<Report> {
-  /** Resolves when its connections are open. */
+  /** Resolves when the load's connections are open. */
   readonly ready: Promise<void>;
   readonly report: Promise<Report>;
   /** Ends the load early. */
@@ -15,7 +15,7 @@ type Message<Report> = { readonly isReady: true } | { readonly report: Report };
 
 const program = fileURLToPath(new URL('load-process.ts', import.meta.url));
 
-/** Starts a load by its name. */
+/** Starts the load with this name. */
 export function startLoad<Name extends keyof Loads>(
   name: Name,
   options: Parameters<Loads[Name]>[0],
@@ -33,7 +33,7 @@ export function startLoad<Name extends keyof Loads>(
     ready.reject(failure);
     report.reject(failure);
   });
-  // A rejection without a handler must not end this process.
+  // Without these handlers, a rejection could end this process.
   ready.promise.catch(() => undefined);
   report.promise.catch(() => undefined);
   return {
