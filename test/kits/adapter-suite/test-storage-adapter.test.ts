@@ -21,7 +21,7 @@ const adapters: Readonly<Record<string, AdapterClass>> = {
   ...logAdapters,
 };
 
-/** Returns the options for one of the adapters. */
+/** Returns the suite's options for an adapter. */
 function optionsFor(name: string, { canReopen = true, canFail = true } = {}): StorageAdapterTestOptions {
   const Adapter = adapters[name] ?? assert.fail(`There is no adapter ${name}.`);
   const options: StorageAdapterTestOptions<StorageLocation & { faults: Faults }> = {
@@ -41,13 +41,13 @@ function optionsFor(name: string, { canReopen = true, canFail = true } = {}): St
   return options;
 }
 
-/** The printed errors by the name of the test, and how many tests were skipped for each reason. */
+/** The printed error of each failed test, by test name, and how many tests were skipped for each reason. */
 interface SuiteRun {
   readonly failures: Map<string, string>;
   readonly skipped: Record<string, number>;
 }
 
-/** Runs the suite with a runner that can skip tests, or with one that cannot. */
+/** Runs the suite with a runner that supports skipping tests if `canSkip` is true. */
 async function runSuite(name: string, options: StorageAdapterTestOptions, canSkip = true): Promise<SuiteRun> {
   const run: SuiteRun = { failures: new Map(), skipped: {} };
   const skip = (text: string): void => {
@@ -95,7 +95,7 @@ const reopened =
   'After the storage was opened again, it must contain exactly the plants of the commits that succeeded.';
 const plantsFollow = 'returned false as hasMore, although the user has plants after this page.';
 
-/** The adapter, a test that must fail on it, and a part of the failure. */
+/** The broken adapters. Each has the name of a test that must fail and a part of the expected failure message. */
 const broken: readonly [adapter: string, test: string, said: string][] = [
   ['RepeatsAfter', tests.list, `${unchanged} list('ada', after: -9223372036854775808, limit: 1) returned`],
   ['MixesUsers', tests.create, `${unchanged} list('bob', after: undefined, limit: 1000) returned other plants.`],
@@ -163,11 +163,11 @@ const withoutFaults = {
   'not tested, because the option makePlantUnstorable is missing': 2,
 };
 
-/** A correct adapter, its options, and how many tests are skipped for each reason. */
+/** The correct adapters. Each has its options and the number of skipped tests for each reason. */
 const correct: readonly [adapter: string, options: StorageAdapterTestOptions, skipped: SuiteRun['skipped']][] = [
   ['MapStorage', optionsFor('MapStorage'), withoutMethods],
   ['MapStorage without faults', optionsFor('MapStorage', { canFail: false }), { ...withoutMethods, ...withoutFaults }],
-  ['ShortPagesStorage', optionsFor('ShortPagesStorage'), {}], // whose pages are shorter than the limit
+  ['ShortPagesStorage', optionsFor('ShortPagesStorage'), {}], // Its pages are shorter than the limit.
   ['LogStorage', optionsFor('LogStorage'), withoutMethods],
   ['LogStorage without reopen', optionsFor('LogStorage', { canReopen: false }), { ...withoutMethods, [noReopen]: 11 }],
 ];
@@ -178,7 +178,7 @@ describe('testStorageAdapter', () => {
       const { failures } = await runSuite(adapter, optionsFor(adapter));
       const said = failures.get(test) ?? assert.fail(`The test did not fail, but ${inspect(failures)}.`);
       assert.ok(said.includes(sentence), said);
-      // A failure must be short, even if an adapter returns many plants.
+      // A failure message must be short, even if an adapter returns many plants.
       for (const [name, message] of failures) {
         assert.ok(message.length < 4000, `${name} printed ${message.length} characters`);
       }
@@ -186,12 +186,12 @@ describe('testStorageAdapter', () => {
   }
 
   for (const [adapter, options, skipped] of correct) {
-    it(`passes on ${adapter}, which is correct, and reports the tests that it skips`, async () => {
+    it(`passes on the correct adapter ${adapter} and reports skipped tests`, async () => {
       assert.deepEqual(await runSuite(adapter, options), { failures: new Map(), skipped });
     });
   }
 
-  it('prints each reason once if the runner cannot skip a test', async (t) => {
+  it('prints each reason for skipping once if the runner cannot skip tests', async (t) => {
     const info = t.mock.method(console, 'info', () => undefined);
     const run = await runSuite('MyStorage', optionsFor('MapStorage'), false);
     assert.deepEqual(run, { failures: new Map(), skipped: {} });

@@ -18,10 +18,10 @@ import { idsOf, runChecks, tokens } from './run-checks.ts';
 
 const brokenServers = Object.entries({ ...brokenWrites, ...brokenLists, ...brokenIsolations, ...brokenProtocols });
 
-/** The broken servers that cannot delete all plants of the checks. */
+/** The broken servers on which plants of the checks remain, because the servers cannot delete all of them. */
 const leavingPlants = ['delete-gone does not delete', 'int64-delete-exact rounds ids in paths'];
 
-/** Creates plants that the checks must not touch. */
+/** Creates plants that the checks must not change. */
 async function plantSome({ store }: Service): Promise<void> {
   for (const user of ['ada', 'bob']) {
     for (const id of [-5n, 1n, 2n, 2n ** 53n, 2n ** 62n]) await store.createPlant(user, { id, name: `of ${user}` });
@@ -33,7 +33,7 @@ async function contents({ store }: Service): Promise<unknown[]> {
 }
 
 describe('the checks', () => {
-  it('have unique ids, and names that begin with their level', () => {
+  it('have unique ids and names that begin with the level', () => {
     assert.equal(new Set(checkCases.map(({ id }) => id)).size, checkCases.length);
     assert.equal(new Set(checkCases.map(({ name }) => name)).size, checkCases.length);
     for (const { id, level, name } of checkCases) {
@@ -45,7 +45,7 @@ describe('the checks', () => {
   it('all pass on this server with SQLite, under a base path', async (t) => {
     const storage = new SqliteStorage(join(await temporaryFolder(t), 'plants.db'));
     const service = await startService(t, { storage, basePath: '/garden' });
-    // Removes the prefix, as a reverse proxy does.
+    // Removes the base path, as a reverse proxy does.
     const direct = sendByFetch(service.url);
     const { results } = await runChecks(direct, `${service.url}/garden`);
     assert.deepEqual(
@@ -54,7 +54,7 @@ describe('the checks', () => {
     );
   });
 
-  it('leave the plants that the users already have as they are', async (t) => {
+  it('do not change existing plants of the users', async (t) => {
     const service = await startService(t);
     await plantSome(service);
     const before = await contents(service);
@@ -73,7 +73,7 @@ describe('a broken server fails', { concurrency: 4 }, () => {
       if (fails !== 'link-absent-last-page') await plantSome(service);
       const before = await contents(service);
       const send = breakServer(sendByFetch(service.url), service);
-      // The statuses in the document can only be judged by the responses to other checks.
+      // The check of the statuses in the OpenAPI document uses the responses to other checks.
       const ids = fails === 'openapi-statuses' ? ['auth-missing-get', fails] : [fails];
       const { client, results } = await runChecks(send, service.url, ids);
       assert.ok(idsOf(results, 'failed').includes(fails), JSON.stringify(results));
@@ -92,7 +92,7 @@ describe('each check', () => {
     { status: 500, headers: new Headers({ 'set-cookie': 'a=b' }), text: 'The token is ada.' },
   ];
 
-  it('fails on a server that always sends one of a few useless responses', async () => {
+  it('fails on a broken server, or on a server that sends the same useless response to every request', async () => {
     const failed = new Set<string>();
     for (const response of uselessResponses) {
       const baseUrl = 'http://plants.example';

@@ -29,7 +29,7 @@ function curl(baseUrl: string, request: CheckRequest): string {
 
 describe('curlCommand', () => {
   for (const [name, request] of Object.entries(requests)) {
-    it(`repeats ${name}`, async (t) => {
+    it(`repeats a request: ${name}`, async (t) => {
       const [first, second] = [await startService(t), await startService(t)];
       const { status, text } = await sendByFetch(first.url)(request);
       const command = curl(second.url, request);
@@ -41,7 +41,7 @@ describe('curlCommand', () => {
     });
   }
 
-  it('does not contain a long body', () => {
+  it('omits a long body', () => {
     const command = curl('http://plants.example', { ...post, body: 'x'.repeat(501) });
     assert.match(command, / --data-binary @body \(501 bytes\)$/);
   });

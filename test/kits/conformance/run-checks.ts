@@ -8,13 +8,13 @@ import type { CheckResult } from '../../../src/kits/conformance/run-cases.ts';
 /** The tokens of the users ada and bob, as `authenticateByName` accepts them. */
 export const tokens = { a: 'ada', b: 'bob', readOnly: 'ada-reads' } as const;
 
-/** What a run of the checks has found. */
+/** The results of a run of the checks, with the client that ran them. */
 export interface Finding {
   readonly client: CheckClient;
   readonly results: readonly CheckResult[];
 }
 
-/** Runs the preflight, and the checks whose id begins with one of the given groups; by default all checks. */
+/** Runs the preflight, then the checks whose id begins with one of the given groups. By default, runs all checks. */
 export async function runChecks(send: Send, baseUrl: string, groups: readonly string[] = ['']): Promise<Finding> {
   const client = new CheckClient({ send, baseUrl, tokens });
   await preflight(client);

@@ -16,15 +16,15 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const get: CheckRequest = { method: 'GET', target: '/plants', headers: {} };
 
-/** Starts a server, and sends it a request. */
+/** Starts a server and sends a request to it. */
 async function sendTo(t: TestContext, listener: RequestListener, options = {}): Promise<CheckResponse> {
   return sendByFetch(await listenUrl(t, createServer(listener)), options)(get);
 }
 
 /**
- * Starts a server that supports HTTP/2. When the second request arrives, it closes the connection, and does not respond
- * to this request. It says in the GOAWAY frame that it may have processed the requests up to `lastStreamId`. It adds the
- * body of each other request to `processed`. Returns its URL.
+ * Starts a server that supports HTTP/2. When the second request arrives, the server closes the connection without
+ * responding to this request. Its GOAWAY frame states that it may have processed the requests up to `lastStreamId`. The
+ * server adds the body of every other request to `processed`. Returns the server's URL.
  */
 async function startClosingServer(t: TestContext, lastStreamId: number, processed: string[]): Promise<string> {
   const { certificate, key } = issueCertificate(await temporaryFolder(t));
@@ -36,7 +36,7 @@ async function startClosingServer(t: TestContext, lastStreamId: number, processe
   let received = 0;
   const server = createSecureServer({ cert: readFileSync(certificate), key: readFileSync(key) });
   server.on('stream', (stream) => {
-    stream.on('error', () => undefined); // the client resets the stream
+    stream.on('error', () => undefined); // The client resets the stream.
     if (++received === 2) {
       stream.session?.goaway(0, lastStreamId);
       setTimeout(() => stream.session?.destroy(), 100);
@@ -63,7 +63,7 @@ describe('sendByFetch', () => {
     const request = { method: 'POST', target: '/plants?a=%20', headers: { 'x-a': 'b' }, body: '{"id":1}' };
     const { status, headers, text: body } = await sendByFetch(`${await listenUrl(t, server)}/garden`)(request);
     assert.deepEqual([status, headers.get('x-kind')], [418, 'teapot']);
-    // A header that the check did not set is not sent: JSON has no undefined, so it becomes null.
+    // The null shows that `fetch` did not add a Content-Type header. In JSON arrays, undefined becomes null.
     assert.equal(body, '["POST","/garden/plants?a=%20",null,"b","{\\"id\\":1}"]');
   });
 
@@ -77,7 +77,7 @@ describe('sendByFetch', () => {
     assert.equal((await sendByFetch('http://plants.example', { fetch })(get)).text, 'GET http://plants.example/plants');
   });
 
-  it('rejects an incomplete response, a body that is too long, and a body that is not UTF-8', async (t) => {
+  it('rejects incomplete responses, bodies that are too long, and bodies that are not UTF-8', async (t) => {
     const rejected: [message: string, body: string | Buffer][] = [
       ['The response body is longer than 100 bytes.', 'x'.repeat(101)],
       ['The response body is not valid UTF-8.', Buffer.from([0x22, 0xfc, 0x22])],
@@ -113,7 +113,7 @@ describe('sendByFetch', () => {
     });
   }
 
-  it('names the reason if there is no server', async () => {
+  it('rejects with the reason if there is no server', async () => {
     const sent = sendByFetch(`http://127.0.0.1:${await freePort()}`)(get);
     await assert.rejects(sent, { name: 'NoResponseError', message: /ECONNREFUSED/ });
   });

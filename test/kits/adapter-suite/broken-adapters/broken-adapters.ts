@@ -3,7 +3,7 @@ import type { OwnedPlant, Write } from '../../../../src/index.ts';
 import { MapStorage } from './map-storage.ts';
 import type { Faults } from './map-storage.ts';
 
-/** Has no transaction around a batch. */
+/** Applies a batch without a transaction. */
 export class CommitsEachWrite extends MapStorage {
   override async commit(writes: readonly Write[]): Promise<boolean[]> {
     this.refuseIfClosed();
@@ -11,14 +11,14 @@ export class CommitsEachWrite extends MapStorage {
   }
 }
 
-/** Reads the whole batch first, and then has no transaction around it. */
+/** Reads the whole batch first, and then applies the batch without a transaction. */
 export class CommitsEachStatement extends CommitsEachWrite {
   override commit(writes: readonly Write[]): Promise<boolean[]> {
     return super.commit(structuredClone(writes));
   }
 }
 
-/** Has one transaction for the creates of a batch, and another one for its deletes. */
+/** Applies a batch's create writes in one transaction, and its delete writes in another transaction. */
 export class CommitsCreatesFirst extends MapStorage {
   override async commit(writes: readonly Write[]): Promise<boolean[]> {
     const outcomes = new Map<Write, boolean>();
@@ -32,14 +32,14 @@ export class CommitsCreatesFirst extends MapStorage {
   }
 }
 
-/** Reports a plant that it cannot hold as a failure of the storage. */
+/** Reports a plant that it cannot store as a storage failure. */
 export class FailsNeighbours extends MapStorage {
   protected override unstorableError(): Error {
     return new Error('The text cannot be encoded.');
   }
 }
 
-/** Stores an empty tag as an absent one. */
+/** Omits empty tags when it stores plants. */
 export class LosesEmptyTag extends MapStorage {
   protected override apply(plants: Map<string, OwnedPlant>, write: Write): boolean {
     if (write.kind === 'delete' || write.plant.tag !== '') return super.apply(plants, write);
@@ -67,7 +67,7 @@ export class ClosesOnce extends MapStorage {
   }
 }
 
-/** Sorts users as JavaScript sorts strings. */
+/** Sorts users by UTF-16 code units, as JavaScript sorts strings. */
 export class SortsUsersByUtf16 extends MapStorage {
   protected override compareUsers(a: string, b: string): number {
     return a < b ? -1 : Number(a > b);
@@ -96,7 +96,7 @@ export class NeverSettles extends MapStorage {
   }
 }
 
-/** Resolves after an error, like an adapter that catches everything. */
+/** Resolves after an error, as an adapter does that catches all errors. */
 export class HidesFailure extends MapStorage {
   override async commit(writes: readonly Write[]): Promise<boolean[]> {
     return super.commit(writes).catch((error: unknown) => {
@@ -106,7 +106,7 @@ export class HidesFailure extends MapStorage {
   }
 }
 
-/** Locks its location while it is open. */
+/** Locks its location while the adapter is open. */
 export class LocksLocation extends MapStorage {
   constructor(faults: Faults) {
     if (faults.isLocked) throw new Error('EEXIST: file already exists');
@@ -120,7 +120,7 @@ export class LocksLocation extends MapStorage {
   }
 }
 
-/** Shares its plants with the other adapters on its location. */
+/** Shares its plants with the other adapters at its location. */
 export class SharesPlants extends CommitsEachStatement {
   constructor(faults: Faults) {
     super(faults);

@@ -2,7 +2,7 @@ import type { JsonPage, ListRange, PageRequest, PlantPage, StoredPlant } from '.
 import { MapStorage, ShortPagesStorage } from './map-storage.ts';
 import type { AdapterClass } from './map-storage.ts';
 
-/** Returns an adapter that lists another range. */
+/** Returns an adapter that lists a different range than requested. */
 function altersRange(alter: (range: ListRange) => ListRange): AdapterClass {
   return class extends MapStorage {
     override list(user: string, range: ListRange): Promise<PlantPage> {
@@ -39,7 +39,7 @@ function mixesUsers(isListed: (owner: string, user: string) => boolean): Adapter
   };
 }
 
-/** Returns an adapter that alters the requests to `listPages`. */
+/** Returns an adapter that alters the requests that `listPages` receives. */
 function altersRequests(alter: (requests: readonly PageRequest[]) => PageRequest[]): AdapterClass {
   return class extends ShortPagesStorage {
     override listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
@@ -70,7 +70,7 @@ class SortsIdsAsText extends MapStorage {
   }
 }
 
-/** Throws errors instead of rejecting. */
+/** Throws errors instead of returning a promise that rejects. */
 class ThrowsAtOnce extends MapStorage {
   override list(user: string, range: ListRange): Promise<PlantPage> {
     this.refuseIfClosed();
@@ -78,7 +78,7 @@ class ThrowsAtOnce extends MapStorage {
   }
 }
 
-/** Looks up each user as a property of an object, which inherits other properties. */
+/** Looks up each user as a property of an object. The object also inherits properties. */
 class UsesPropertyPerUser extends MapStorage {
   protected override plantsOf(user: string): StoredPlant[] {
     const users: Record<string, StoredPlant[]> = {};
@@ -89,7 +89,7 @@ class UsesPropertyPerUser extends MapStorage {
 
 const keyOf = ({ user, after, limit }: PageRequest): string => `${user} ${after ?? ''} ${limit}`;
 
-/** The adapters whose lists are wrong, by the name in the variable ADAPTER. */
+/** The adapters whose lists are wrong, by name. The variable ADAPTER selects a name. */
 export const brokenLists: Readonly<Record<string, AdapterClass>> = {
   RepeatsAfter: altersRange(({ after, limit }) => ({ after: after === undefined ? undefined : after - 1n, limit })),
   IgnoresLimit: altersRange(({ after }) => ({ after, limit: Infinity })),

@@ -11,7 +11,7 @@ function hasVersion(versionOf: (plants: readonly OwnedPlant[]) => unknown): Adap
   };
 }
 
-/** The adapters whose `dataVersion` is wrong. All of them are persistent. */
+/** The adapters whose `dataVersion` is wrong. All these adapters are persistent. */
 export const brokenVersions: Readonly<Record<string, AdapterClass>> = {
   KeepsVersion: hasVersion(() => 0),
   CountsPlants: hasVersion((plants) => plants.length),

@@ -5,8 +5,8 @@ import { MapStorage } from './map-storage.ts';
 import type { Faults } from './map-storage.ts';
 
 /**
- * A short, correct adapter that appends each batch to a file, as one line. The adapters that are open at one location
- * share a Map with the plants in the file.
+ * A short, correct adapter that appends each batch to a file as one line. All open adapters at the same location share
+ * a Map with the plants in the file.
  */
 export class LogStorage extends MapStorage {
   constructor(faults: Faults) {
@@ -37,7 +37,7 @@ export class LogStorage extends MapStorage {
     return JSON.parse(line, (key, value: unknown) => (key === 'id' ? BigInt(value as string) : value)) as Write[];
   }
 
-  /** Appends a batch to the file. A faulty write makes the disk fail after half of the text. */
+  /** Appends a batch to the file. If the batch contains a faulty write, appends only half of the text and throws. */
   protected append(batch: readonly Write[]): void {
     const text = this.encode(batch);
     const isFaulty = batch.some((write) => this.faults.isFor(write, this.faults.failing));
@@ -45,12 +45,12 @@ export class LogStorage extends MapStorage {
     if (isFaulty) throw new Error('The disk failed.');
   }
 
-  /** Removes what a failed append has left in the file. */
+  /** Removes the text that a failed append left in the file. */
   protected undo(end: number): void {
     truncateSync(this.faults.path, end);
   }
 
-  /** Removes a half-written line from the end of a file that is opened. */
+  /** Removes an incomplete line from the end of the file when the file is opened. */
   protected repair(end: number): void {
     truncateSync(this.faults.path, end);
   }
@@ -65,14 +65,14 @@ export class LogStorage extends MapStorage {
   }
 }
 
-/** Stores plants only in the Map that the open adapters share. */
+/** Stores plants only in the shared Map, not in the file. */
 export class NeverWrites extends LogStorage {
   protected override append(): void {
     // Does nothing.
   }
 }
 
-/** Does not write deletes to the file. */
+/** Omits delete writes from the file. */
 export class ForgetsDeletes extends LogStorage {
   protected override encode(batch: readonly Write[]): string {
     return super.encode(batch.filter(({ kind }) => kind === 'create'));
@@ -86,7 +86,7 @@ export class RejectsTornLog extends LogStorage {
   }
 }
 
-/** Also skips the lines that are not JSON when it opens the file, and so loses an acknowledged batch. */
+/** Also skips lines that are not JSON when it opens the file. It therefore loses an acknowledged batch. */
 export class TornLog extends RejectsTornLog {
   protected override decode(line: string): Write[] {
     try {
@@ -97,7 +97,7 @@ export class TornLog extends RejectsTornLog {
   }
 }
 
-/** Removes half a line only before its own next append. Another process that opens the file appends to the half line. */
+/** Removes an incomplete line only before its own next append. Other processes append to the incomplete line. */
 export class RepairsOnlyItsOwnLog extends TornLog {
   #end: number | undefined;
 
@@ -113,14 +113,14 @@ export class RepairsOnlyItsOwnLog extends TornLog {
   }
 }
 
-/** Appends a line for each write, so that half of a failed batch is found when the file is opened. */
+/** Appends a line for each write, so half of a failed batch is loaded when the file is opened again. */
 export class LogsEachWrite extends RepairsOnlyItsOwnLog {
   protected override encode(batch: readonly Write[]): string {
     return batch.map((write) => super.encode([write])).join('');
   }
 }
 
-/** Acknowledges a commit that was in flight when the adapter was closed, but does not write it. */
+/** Acknowledges a commit that is in progress when the adapter is closed, but does not write the commit to the file. */
 export class DropsCommitOnClose extends LogStorage {
   override async commit(writes: readonly Write[]): Promise<boolean[]> {
     this.refuseIfClosed();

@@ -5,13 +5,13 @@ import type { FaultyWrite } from '../../../../src/kits/adapter-suite/suite.ts';
 import { compareUsers } from '../../../../src/storage/key-order.ts';
 import { toJsonPage } from '../../../../src/storage/page.ts';
 
-/** The faults of one location. Its adapters fail when they apply the faulty writes. */
+/** The faults of one location. The adapters at this location fail when they apply the faulty writes. */
 export class Faults {
   failing: FaultyWrite | undefined;
   unstorable: FaultyWrite | undefined;
-  /** The path of a file in the folder of the location. */
+  /** The path of a file in the location's folder. */
   readonly path: string;
-  /** The plants and the lock of adapters that share them. */
+  /** The plants of adapters that share their plants. */
   readonly shared = new Map<string, OwnedPlant>();
   isLocked = false;
 
@@ -25,10 +25,10 @@ export class Faults {
   }
 }
 
-/** A class of adapters that the suite tests. */
+/** An adapter class that the suite tests. */
 export type AdapterClass = new (faults: Faults) => StorageAdapter;
 
-/** A short, correct adapter from which the broken ones derive. A commit is all or nothing, because it works on a copy. */
+/** A short, correct base class of the broken adapters. A commit changes a copy, so that it is all or nothing. */
 export class MapStorage implements StorageAdapter {
   protected plants = new Map<string, OwnedPlant>();
   protected isClosed = false;
@@ -99,7 +99,7 @@ export class MapStorage implements StorageAdapter {
   }
 }
 
-/** A correct adapter with both optional methods, whose pages contain about half as many plants as the limit allows. */
+/** A correct adapter with both optional methods. Its pages contain about half as many plants as the limit allows. */
 export class ShortPagesStorage extends MapStorage {
   override list(user: string, { after, limit }: ListRange): Promise<PlantPage> {
     return super.list(user, { after, limit: Math.ceil(limit / 2) });
@@ -114,7 +114,7 @@ export class ShortPagesStorage extends MapStorage {
   }
 }
 
-/** Returns a page of plants, which must be sorted by id. */
+/** Returns a page of `plants`. These plants must be sorted by id. */
 function pageOf(plants: readonly StoredPlant[], { after, limit }: ListRange): PlantPage {
   const rest = plants.filter(({ id }) => after === undefined || id > after);
   return { plants: rest.slice(0, limit), hasMore: rest.length > limit };

@@ -1,23 +1,23 @@
 import type { CheckRequest, CheckResponse, Send } from '../../../../src/kits/conformance/exchange.ts';
 import type { Service } from '../../../support/service.ts';
 
-/** Breaks a server: returns a function that sends requests to it, but alters them or the responses. */
+/** Breaks a server. Returns a function that sends requests to the server, but alters the requests or the responses. */
 export type Break = (send: Send, service: Service) => Send;
 
 /**
- * Servers with a deliberate fault. A key consists of the check that must fail and a description of the fault, such as
- * `create-200 responds with 201`. Other checks may fail as well.
+ * Servers with a deliberate fault. A key consists of the check that must fail and a description of the fault: for
+ * example, `create-200 responds with 201`. Other checks may fail as well.
  */
 export type BrokenServers = Readonly<Record<string, Break>>;
 
-/** The parts of a response that a fault changes. A header that is `null` is removed. */
+/** The parts of a response that a fault changes. A header is removed if its value is `null`. */
 interface Change {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string | null>>;
   readonly text?: string;
 }
 
-/** What a fault looks for in a text, and what it replaces it with. */
+/** The part of a text that a fault replaces, and the replacement. */
 type Replacement = [from: string | RegExp, to: string | ((found: string) => string)];
 
 function replace(text: string, [from, to]: Replacement): string {
@@ -44,7 +44,7 @@ export function onRequest(alter: (request: CheckRequest) => Partial<CheckRequest
   return (send) => (request) => send({ ...request, ...alter(request) });
 }
 
-/** Alters bodies of POST /plants that are text. */
+/** Alters bodies of POST /plants requests. Leaves binary bodies unchanged. */
 export function onBody(...replacement: Replacement): Break {
   return onRequest(({ body }) => (typeof body === 'string' ? { body: replace(body, replacement) } : {}));
 }
@@ -54,7 +54,7 @@ export function onTarget(...replacement: Replacement): Break {
   return onRequest(({ target }) => ({ target: replace(target, replacement) }));
 }
 
-/** Alters the query of GET /plants. */
+/** Alters the queries of GET /plants requests. */
 export function onQuery(alter: (query: URLSearchParams) => void): Break {
   return onRequest(({ target }) => {
     const [path = '', text] = target.split('?');
@@ -81,12 +81,12 @@ export function onResponse(alter: (response: CheckResponse, request: CheckReques
   };
 }
 
-/** Alters a header of all responses. */
+/** Sets or removes a header in all responses. */
 export function onHeader(name: string, value: string | null): Break {
   return onResponse(() => ({ headers: { [name]: value } }));
 }
 
-/** Alters the responses that have this status. */
+/** Alters the responses with this status. */
 export function onStatus(status: number, change: Change): Break {
   return onResponse((response) => (response.status === status ? change : {}));
 }
@@ -96,7 +96,7 @@ export function onMethod(method: string, change: Change): Break {
   return onResponse((_, request) => (request.method === method ? change : {}));
 }
 
-/** Alters the responses that contain the Error with this integer. */
+/** Alters the responses whose body is the Error with this integer. */
 export function onError(integer: number, change: Change): Break {
   return onResponse(({ text }) => (text.includes(`"error":${integer}`) ? change : {}));
 }

@@ -3,7 +3,7 @@ import type { Service } from '../../../support/service.ts';
 import { changed, error } from './fault.ts';
 import type { Break, BrokenServers } from './fault.ts';
 
-/** Returns the same request with the token of another user. */
+/** Returns a copy of the request with the token of another user. */
 function sentBy(user: string, request: CheckRequest): CheckRequest {
   return { ...request, headers: { ...request.headers, authorization: `Bearer ${user}` } };
 }
@@ -14,11 +14,11 @@ async function hasPlant({ store }: Service, user: string, id: bigint): Promise<b
   return found?.id === id;
 }
 
-/** Returns servers that do not keep `caller` from the plants of `owner`. Their tokens are their names. */
+/** Returns servers that do not isolate the plants of `owner` from `caller`. Each user's token is the user's name. */
 function brokenFor(caller: string, owner: string): BrokenServers {
   const isCaller = ({ headers }: CheckRequest): boolean => headers['authorization'] === `Bearer ${caller}`;
 
-  /** Sends the DELETE requests of `caller` for `owner` too, if the server responded with this status. */
+  /** Repeats a DELETE request of `caller` as `owner` if the server responds to the first request with this status. */
   const alsoDeleting =
     (status: number, returnsSecond: boolean): Break =>
     (send) =>
@@ -29,7 +29,7 @@ function brokenFor(caller: string, owner: string): BrokenServers {
       return returnsSecond ? second : response;
     };
 
-  /** Alters the 404 for a plant of `owner`, so that it reveals the plant. */
+  /** Alters a 404 response to `caller` if `owner` has a plant with the id, so that the response reveals the plant. */
   const revealing =
     (change: Parameters<typeof changed>[1]): Break =>
     (send, service) =>
@@ -64,5 +64,5 @@ function brokenFor(caller: string, owner: string): BrokenServers {
   };
 }
 
-/** Servers that do not keep users apart, in one direction only. The checks use ada as user A and bob as user B. */
+/** Servers that do not isolate one user from the other. The checks use ada as user A and bob as user B. */
 export const brokenIsolations: BrokenServers = { ...brokenFor('bob', 'ada'), ...brokenFor('ada', 'bob') };

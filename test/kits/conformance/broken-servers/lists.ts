@@ -1,7 +1,7 @@
 import { changed, onHeader, onList, onQuery, onResponse, onTarget } from './fault.ts';
 import type { BrokenServers } from './fault.ts';
 
-/** Servers that list plants wrongly. */
+/** Servers that list plants incorrectly. */
 export const brokenLists: BrokenServers = {
   'limit-bounds ignores limit': onTarget(/limit=[1-9]\d*/, 'limit=2147483647'),
   'limit-zero takes limit=0 for no limit': onTarget(/limit=0(?!\d|x)/, ''),

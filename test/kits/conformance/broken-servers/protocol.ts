@@ -2,12 +2,12 @@ import { error, onCredentials, onError, onHeader, onMethod } from './fault.ts';
 import { onRequest, onResponse, onStatus, onTarget, onText } from './fault.ts';
 import type { Break, BrokenServers } from './fault.ts';
 
-/** Alters the challenges of the responses that have this status. */
+/** Alters the `WWW-Authenticate` header of responses with this status. */
 function onChallenge(status: number, challenge: string): Break {
   return onStatus(status, { headers: { 'www-authenticate': challenge } });
 }
 
-/** Servers that are wrong about credentials, the order of checks, errors, methods, headers or their document. */
+/** Servers with faults in credentials, the order of checks, errors, methods, headers or the OpenAPI document. */
 export const brokenProtocols: BrokenServers = {
   'auth-missing-challenge sends no WWW-Authenticate': onHeader('www-authenticate', null),
   'auth-missing-challenge has another realm': onChallenge(401, 'Bearer realm="api"'),

@@ -2,7 +2,7 @@ import { maxInt64 } from '../../../../src/core/model/int64.ts';
 import { error, onBody, onCreated, onError, onList, onRequest, onResponse, onStatus, onTarget } from './fault.ts';
 import type { Break, BrokenServers } from './fault.ts';
 
-/** Alters the strings of plants in responses. */
+/** Alters the strings in plants in responses. */
 function onStrings(alter: (text: string) => string): Break {
   const alterPlant = (plant: object): object =>
     Object.fromEntries(Object.entries(plant).map(([key, text]) => [key, alter(text as string)]));
@@ -14,7 +14,7 @@ const isCreate = ({ method }: { method: string }): boolean => method === 'POST';
 const rounded = (digits: string): string => BigInt(Number(digits)).toString();
 const clamped = (digits: string): string => (BigInt(digits) > maxInt64 ? maxInt64.toString() : digits);
 
-/** Servers that create or delete plants wrongly, or do not keep int64 ids exact. */
+/** Servers that create or delete plants incorrectly, or that round int64 ids. */
 export const brokenWrites: BrokenServers = {
   'create-200 responds with 201': onResponse(({ status }, request) =>
     isCreate(request) && status === 200 ? { status: 201 } : {},

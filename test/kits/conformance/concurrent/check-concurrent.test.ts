@@ -33,11 +33,11 @@ describe('checkConcurrent', () => {
     assert.deepEqual(await service.store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
   });
 
-  it('passes if some responses are lost or are a 503', async (t) => {
+  it('passes if some responses are lost and others are a 503', async (t) => {
     const service = await startService(t);
     const result = await check(service, (send) => async (request) => {
       const response = await send(request);
-      // The first request counts the plants, which must succeed.
+      // The first request counts the plants. It must succeed.
       const random = request.target.includes('limit=501') ? 1 : Math.random();
       if (random < 0.05) throw new NoResponseError('The connection was closed.');
       return random < 0.1 ? { ...response, status: 503 } : response;
@@ -45,7 +45,7 @@ describe('checkConcurrent', () => {
     assert.equal(result.outcome, 'passed');
   });
 
-  it('finds a server that caches lists for too long', async (t) => {
+  it('fails if the server caches lists for too long', async (t) => {
     const service = await startService(t);
     await service.store.createPlant('ada', { id: 1, name: 'Fern' });
     const result = await check(service, (send) => {
@@ -65,7 +65,7 @@ describe('checkConcurrent', () => {
     assert.deepEqual(await service.store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
   });
 
-  it('finds a server that acknowledges a write before it takes effect', async (t) => {
+  it('fails if the server acknowledges a write before the write takes effect', async (t) => {
     const service = await startService(t);
     const late: Promise<unknown>[] = [];
     const result = await check(service, (send) => async (request) => {
@@ -79,7 +79,7 @@ describe('checkConcurrent', () => {
     assert.equal(result.outcome, 'failed');
   });
 
-  it('finds a server that lists plants in another order', async (t) => {
+  it('fails if the server lists plants in the wrong order', async (t) => {
     const service = await startService(t);
     const result = await check(service, (send) => async (request) => {
       const response = await send(request);

@@ -4,7 +4,7 @@ import { describeContradiction, findContradiction } from '../../../../src/kits/c
 import { create, list, remove } from './histories.ts';
 
 describe('findContradiction', () => {
-  it('reduces a history to one key, to the first contradiction, and to the reads that matter', () => {
+  it('reduces a history to the first contradiction, with one key and only the relevant reads', () => {
     const found = findContradiction([
       create([0, 1], 'a', 'created'),
       create([0, 2], 'x', 'created', 1),
@@ -20,7 +20,7 @@ describe('findContradiction', () => {
     assert.deepEqual(found.possible, ['a']);
   });
 
-  it('keeps a request that had begun before the contradiction as one without a response', () => {
+  it('treats a request that was in progress at the contradiction as a request without a response', () => {
     const { operations, possible } = findContradiction([
       create([0, 1], 'a', 'created'),
       remove([2, 20], 'deleted'),
@@ -36,13 +36,13 @@ describe('findContradiction', () => {
     assert.deepEqual(possible, ['b']);
   });
 
-  it('refuses a linearizable history', () => {
+  it('throws a TypeError for a linearizable history', () => {
     assert.throws(() => findContradiction([create([0, 1], 'a', 'created')]), TypeError);
   });
 });
 
 describe('describeContradiction', () => {
-  it('shows the operations with their times, and the response that cannot be explained', () => {
+  it('shows the operations with their times and the response that cannot be explained', () => {
     const contradiction = findContradiction([
       create([100, 101.5], 'a', 'created'),
       create([102, Infinity], 'b'),

@@ -8,7 +8,7 @@ import { create, list, remove } from './histories.ts';
 
 const slowlyCreated = create([0, 10], 'a', 'created');
 
-/** Histories that random ones rarely contain. */
+/** Special cases that random histories rarely contain. */
 const histories: Readonly<Record<string, readonly [verdict: Verdict, ...history: Operation[]]>> = {
   'an end at the moment of a beginning': ['linearizable', create([0, 5], 'a', 'created'), list([5, 6], undefined)],
   'overlapping creates and a delete': [
@@ -42,13 +42,13 @@ const histories: Readonly<Record<string, readonly [verdict: Verdict, ...history:
 
 describe('checkLinearizable', () => {
   for (const [name, [verdict, ...history]] of Object.entries(histories)) {
-    it(`finds that ${name} is ${verdict}, in any order of the array`, () => {
+    it(`finds that ${name} is ${verdict}, whatever the order of the array`, () => {
       assert.equal(checkLinearizable(history), verdict);
       assert.equal(checkLinearizable(history.toReversed()), verdict);
     });
   }
 
-  it('gives up after a number of states', () => {
+  it('gives up after the maximum number of states', () => {
     const names = Array.from({ length: 12 }, (_, index) => `${index}`);
     const creates = names.map((name) => create([0, 100], name, 'taken'));
     assert.equal(checkLinearizable(creates, 5), 'not linearizable');
@@ -56,7 +56,7 @@ describe('checkLinearizable', () => {
     assert.equal(checkLinearizable([...pairs, list([101, 102], 'none')], 100), 'undecided');
   });
 
-  it('agrees with a search through all orders', () => {
+  it('returns the same verdict as a search through all orders', () => {
     const name = fc.constantFrom('a', 'b', 'c', 'd');
     const content = fc.option(name, { nil: undefined });
     const key = fc.integer({ min: 0, max: 1 });
@@ -85,7 +85,7 @@ describe('checkLinearizable', () => {
   });
 });
 
-/** Tries all orders and checks each as a whole: slow, but obviously right. */
+/** Tries all orders and checks each complete order. This search is slow, but obviously correct. */
 function hasOrder(rest: readonly Operation[], order: readonly Operation[]): boolean {
   if (rest.every(({ respondedMs }) => respondedMs === Infinity) && isInTime(order) && isExplained(order)) return true;
   return rest.some((next) => {
