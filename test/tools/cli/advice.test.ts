@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { PlantStoreError } from '../../../src/index.ts';
 import { adviceFor } from '../../../src/tools/cli/advice.ts';
 
-/** An error as Node.js, node:sqlite or pg creates it. */
+/** Returns an error such as those of Node.js, node:sqlite and pg. */
 function coded(code: string, errcode?: number, message = 'failed'): Error {
   return Object.assign(new Error(message), { code, ...(errcode !== undefined && { errcode }) });
 }
@@ -33,13 +33,13 @@ describe('adviceFor', () => {
     ],
   ];
   for (const [what, error, advice] of cases) {
-    it(`gives advice about ${what}, also if it is the cause`, () => {
+    it(`returns advice about ${what}, even if that error is only the cause`, () => {
       assert.match(adviceFor(error) ?? '', advice);
       assert.match(adviceFor(new PlantStoreError('storage_unavailable', undefined, { cause: error })) ?? '', advice);
     });
   }
 
-  it('gives none about an error whose message already says what to do, and none about an unknown code', () => {
+  it('returns nothing for an unknown code, and nothing for an error whose message already says what to do', () => {
     for (const error of [new Error('Do this.', { cause: coded('EACCES') }), coded('E'), 'text', undefined]) {
       assert.equal(adviceFor(error), undefined);
     }

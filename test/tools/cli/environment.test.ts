@@ -26,7 +26,7 @@ describe('environment of plant-store', () => {
     });
   }
 
-  it('is named in the message about a wrong setting', async () => {
+  it('is named in the message about an invalid setting', async () => {
     for (const [name, rule] of [
       ['PORT', 'must be 0 to 65535'],
       ['PLANT_STORE_PORT', 'must be 0 to 65535'],
@@ -38,7 +38,7 @@ describe('environment of plant-store', () => {
     }
   });
 
-  it('causes no warning about documented variables and empty ones', async (t) => {
+  it('causes no warning about documented variables or empty variables', async (t) => {
     const { cwd } = await folderWithToken(t);
     const documents = ['docs/operations.md', 'docs/conformance.md'].map((name) => readFile(join(root, name), 'utf8'));
     const names = (await Promise.all(documents)).flatMap((text) => text.match(/PLANT_STORE_\w+/g) ?? []);

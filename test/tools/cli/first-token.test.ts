@@ -15,9 +15,9 @@ import { main, tsx } from '../../support/sources.ts';
 import { hasProgram } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** Runs a line in a shell, and returns its standard output. */
+/** Runs a line in a shell and returns the standard output. */
 function paste(t: TestContext, line: string): string {
-  // PATH only, because a proxy in the environment would not reach the addresses of this machine.
+  // Passes only PATH, because a proxy in the environment could not reach the addresses of this machine.
   const env = { PATH: process.env['PATH'] };
   const { status, stdout, stderr } = spawnSync('sh', ['-c', line], { encoding: 'utf8', env });
   if (status === 127) t.diagnostic('NOT CHECKED that the printed line works: this machine has no curl');
@@ -26,7 +26,7 @@ function paste(t: TestContext, line: string): string {
 }
 
 describe('first start of plant-store serve', { concurrency: 4 }, () => {
-  it('writes a token of the user me to a file that only its owner can read, and prints a working curl line', async (t) => {
+  it('writes a token for the user me to a file only its owner can read, and prints a working curl command', async (t) => {
     const cwd = join(await temporaryFolder(t), "it's $HOME");
     await mkdir(cwd);
     const first = await startServer(t, ['--host', '0.0.0.0'], { cwd });
@@ -59,7 +59,7 @@ describe('first start of plant-store serve', { concurrency: 4 }, () => {
     assert.ok(!existsSync(file));
   });
 
-  it('shows the token on a terminal with a working curl line, and creates no file for it', async (t) => {
+  it('shows the token on a terminal with a working curl command, and does not write the token to a file', async (t) => {
     if (!hasProgram(t, 'script')) return;
     const cwd = await temporaryFolder(t);
     const command = `exec '${process.execPath}' --import '${tsx}' '${main}' serve --port 0 --storage memory`;
@@ -77,12 +77,12 @@ describe('first start of plant-store serve', { concurrency: 4 }, () => {
     const [token = ''] = /pst_[0-9A-Za-z]{36}/.exec(line) ?? [];
     assert.equal(stdout.split(token).length - 1, 2, 'the token alone and in the curl line');
     assert.deepEqual((await readdir(cwd)).sort(), ['tokens.json', 'tokens.json.lock']);
-    // The character that Ctrl-C sends.
+    // Ctrl-C sends this character.
     child.stdin.write('\u0003');
     assert.deepEqual((await exited)[0], 0);
   });
 
-  it('fails with one sentence if the file for the token exists, or if the folder of the tokens file does not', async (t) => {
+  it('fails with one sentence if the token file exists or the folder for the tokens file is missing', async (t) => {
     const cwd = await temporaryFolder(t);
     const file = join(cwd, 'first-token.txt');
     await writeFile(file, 'mine');

@@ -13,7 +13,7 @@ describe('listen', () => {
     ['::', '[::]', 'localhost'],
     ['::1', '[::1]', '[::1]'],
   ] as const) {
-    it(`returns the URL of ${host}, for which reachableUrl returns that of ${reachable}`, async (t) => {
+    it(`returns a URL with ${host}, which reachableUrl converts to a URL with ${reachable}`, async (t) => {
       const server = createServer((_, response) => response.end('ok'));
       t.after(() => server.close());
       const url = await listen(server, { host, port: 0 }).catch((error: unknown) => error);
@@ -27,7 +27,7 @@ describe('listen', () => {
     });
   }
 
-  it('says to choose a port from 1024 if the user may not listen on the port', async (t) => {
+  it('rejects with advice to choose a port from 1024 if the user is not allowed to listen on the port', async (t) => {
     const limit = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
     if (process.getuid?.() !== 0 || Number(readFileSync(limit, 'utf8')) <= 80) {
       console.log('NOT RUN: the test of a privileged port needs root and a system with privileged ports.');

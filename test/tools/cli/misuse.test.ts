@@ -5,7 +5,7 @@ import { errorTable } from '../../../src/index.ts';
 import { callCommand } from '../../support/call-command.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** The arguments, separated by spaces unless they are in a list, and the sentence after `plant-store: `. */
+/** The arguments, as an array or separated by spaces, and the sentence that is printed after `plant-store: `. */
 type Misuse = [args: string | string[], sentence: string];
 
 const commands: Misuse[] = [
@@ -15,7 +15,7 @@ const commands: Misuse[] = [
   ['bakcup', "There is no command 'bakcup'. Did you mean 'backup'?"],
   ['exp', "There is no command 'exp'. Did you mean 'export'?"],
   ['e', "There is no command 'e'. See plant-store --help."],
-  // The search for a similar name takes no longer for a long text.
+  // The search for a similar name must not take longer for a long text.
   ['x'.repeat(1000), `There is no command '${'x'.repeat(1000)}'. See plant-store --help.`],
   ['help serv', "There is no command 'serv'. Did you mean 'serve'?"],
   ['toString --help', "There is no command 'toString'. See plant-store --help."],
@@ -40,7 +40,7 @@ const serve: Misuse[] = [
   ['serve --port 0x10', "--port must be 0 to 65535, not '0x10'."],
   ['serve --port=-1', "--port must be 0 to 65535, not '-1'."],
   ['serve --log xml', "--log must be json, pretty or off, not 'xml'."],
-  // An empty host would mean all addresses.
+  // Node.js would listen on all addresses if the host were empty.
   ...['--port', '--log', '--host', '--tokens'].map((flag): Misuse => [`serve ${flag}=`, `${flag} must not be empty.`]),
   ['serve --trusted-proxies=-1', "--trusted-proxies must be 0 to 99, not '-1'."],
   ['serve --port 3105 --admin-port 3105', '--port and --admin-port must not be the same port.'],
@@ -87,7 +87,7 @@ const storages: [text: string, quoted?: string, suggested?: string][] = [
   ['plants.db', 'plants.db', 'sqlite:plants.db'],
   ['../my data/plants', '../my data/plants', 'sqlite:../my data/plants'],
   ['/var/lib/plants.sqlite3', '/var/lib/plants.sqlite3', 'sqlite:/var/lib/plants.sqlite3'],
-  // A password is not shown.
+  // The message does not show a password.
   ['mysql://ada:sesame@localhost/plants', 'mysql://…@localhost/plants'],
   ['postgre:/ada:sesame@localhost/plants', 'postgre:/…@localhost/plants'],
   ['Postgres://localhost/plants?password=sesame', 'Postgres://localhost/plants?…', 'postgres://…'],
@@ -105,7 +105,7 @@ const files: [text: string, sentence: string][] = [
   ['sqlite:x?commitThread=1', "commitThread in --storage must be true or false, not '1'."],
   ['sqlite:x?commitThread', "commitThread in --storage must be true or false, not ''."],
   ['sqlite:x?commitThread=true&commitThread=false', 'commitThread must not be given twice in --storage.'],
-  // Programs differ in what these mean.
+  // Different programs interpret these forms differently.
   ['sqlite://plants.db', `${slashes} 'sqlite:plants.db'.`],
   ['sqlite:///abs/x.db', `${slashes} 'sqlite:/abs/x.db', or 'sqlite:abs/x.db' ${current}.`],
   [
@@ -114,7 +114,7 @@ const files: [text: string, sentence: string][] = [
   ],
   ['sqlite:////abs/x.db', `${slashes} 'sqlite:/abs/x.db'.`],
   ['sqlite://', `${slashes} sqlite:FILE, such as 'sqlite:plants.db'.`],
-  // The message contains no password.
+  // The message does not contain the password.
   ['postgres://ada:sesame@localhost:port/plants', '--storage is not a connection string that pg accepts: Invalid URL.'],
   [
     'postgres://ada:sesame@localhost/plants?sslrootcert=none.pem',
@@ -183,7 +183,7 @@ describe('plant-store, with invalid arguments,', () => {
     ...tokens,
     ...checks,
   ]) {
-    it(`exits with 2 and one sentence, and creates no file: ${JSON.stringify(args)}`, async (t) => {
+    it(`exits with 2 and one sentence without creating files: ${JSON.stringify(args)}`, async (t) => {
       const cwd = await temporaryFolder(t);
       const finished = await callCommand(typeof args === 'string' ? args.split(' ') : args, { cwd });
       assert.deepEqual(finished, { code: 2, stdout: '', stderr: `plant-store: ${sentence}\n` });

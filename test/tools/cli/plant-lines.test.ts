@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { readLines } from '../../../src/tools/cli/plant-lines.ts';
 
 describe('readLines', () => {
-  it('splits lines independently of how the bytes arrive, and omits the bytes of lines that are too long', async () => {
+  it('splits lines correctly however the bytes are chunked, and omits the bytes of overlong lines', async () => {
     const byte = fc.constantFrom(0x0a, 0x0d, 0x61, 0xff);
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(byte, { maxLength: 20 }), { maxLength: 12 }), async (arrays) => {

@@ -38,7 +38,7 @@ describe('parsePostgresParameters', () => {
     ]),
   ];
   for (const [query, parsed] of right) {
-    it(`extracts the parameters of Plant Store from ${query}, and passes only the others to pg`, () => {
+    it(`extracts Plant Store's parameters from ${query}, and passes only the other parameters to pg`, () => {
       assert.deepEqual(parse(query), { ...defaults, ...parsed });
     });
   }
@@ -72,7 +72,7 @@ describe('parsePostgresParameters', () => {
     ['x&sesame=@localhost/plants', /^--storage has a parameter that is not one of/],
   ];
   for (const [query, message] of wrong) {
-    it(`rejects ${query} in one sentence without a password`, () => {
+    it(`rejects ${query} with one sentence that does not contain a password`, () => {
       assert.throws(
         () => parse(`?${query}`),
         (error) => {

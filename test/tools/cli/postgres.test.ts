@@ -33,7 +33,7 @@ async function connections(url: string): Promise<number> {
 }
 
 describe('openStorage, with a connection string', () => {
-  it('stores plants in PostgreSQL over at most max connections, and closes them with the storage', async () => {
+  it('stores plants in PostgreSQL over at most max connections, which close with the storage', async () => {
     const url = await cluster.makeDatabase();
     const storage = await openStorage(flag(`${url.replace('postgres:', 'postgresql:')}?max=2`));
     assert.equal(await connections(url), 0, 'It does not connect before it is used.');
@@ -47,7 +47,7 @@ describe('openStorage, with a connection string', () => {
     });
   });
 
-  it('survives a connection that is lost while its limits are set', async (t) => {
+  it('rejects a call if the connection is lost while its limits are being set', async (t) => {
     const url = new URL(await cluster.makeDatabase());
     const proxy = await startTcpProxy(t, Number(url.port));
     url.port = String(proxy.port);
@@ -60,7 +60,7 @@ describe('openStorage, with a connection string', () => {
 
 const max = 4;
 
-/** Opens a store as `serve` does, with a plant. */
+/** Opens a store as `serve` does, and creates a plant in the store. */
 async function openStore(t: TestContext, url: string, parameters: string): Promise<PlantStore> {
   const text = `${url}?application_name=garden&max=${max}&${parameters}`;
   const store = new PlantStore({ storage: await openStorage(flag(text)) });
@@ -81,7 +81,7 @@ async function backends(): Promise<number> {
   return (await cluster.query("SELECT FROM pg_stat_activity WHERE application_name = 'garden'")).length;
 }
 
-/** Lists and creates plants for some seconds. Returns the largest number of backends, and the errors. */
+/** Lists and creates plants for `ms` milliseconds. Returns the largest number of backends and the error codes. */
 async function load(store: PlantStore, ms: number): Promise<{ most: number; codes: Set<unknown> }> {
   const codes = new Set<unknown>();
   const end = performance.now() + ms;
@@ -103,19 +103,19 @@ async function load(store: PlantStore, ms: number): Promise<{ most: number; code
 }
 
 describe('statements that are abandoned after query_timeout', () => {
-  it('leave no backends behind when they wait for a lock', async (t) => {
+  it('leave no backends behind if they wait for a lock', async (t) => {
     const url = await cluster.makeDatabase();
     const store = await openStore(t, url, 'query_timeout=500');
     const busy = await lockTable(t, url);
     const { most, codes } = await load(store, 5000);
     assert.deepEqual([...codes], ['storage_unavailable']);
-    // A closed connection may still have its backend for a moment.
+    // The backend of a closed connection may exist for a moment longer.
     assert.ok(most <= max + 2, `${most} backends`);
     await busy.query('COMMIT');
     assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
   });
 
-  it('leave a backend behind for at most a second when they are slow', async (t) => {
+  it('leave a backend behind for at most a second if they are slow', async (t) => {
     const url = await cluster.makeDatabase();
     const store = await openStore(t, url, 'query_timeout=500');
     await cluster.queryAt(
@@ -126,11 +126,11 @@ describe('statements that are abandoned after query_timeout', () => {
     await cluster.queryAt(url, 'CREATE TRIGGER slow BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION slow()');
     const { most, codes } = await load(store, 5000);
     assert.deepEqual([...codes], ['storage_unavailable']);
-    // Two or three commits time out in 1.5 seconds.
+    // In 1.5 seconds, two or three commits time out.
     assert.ok(most <= max + 3, `${most} backends`);
   });
 
-  it('wait for a lock as long as lock_timeout in the connection string', async (t) => {
+  it('wait for a lock no longer than the lock_timeout in the connection string', async (t) => {
     const url = await cluster.makeDatabase();
     const store = await openStore(t, url, 'query_timeout=5000&lock_timeout=100');
     await lockTable(t, url);
@@ -139,7 +139,7 @@ describe('statements that are abandoned after query_timeout', () => {
     assert.ok(performance.now() - start < 2000);
   });
 
-  it('are not limited through a connection pooler, which would apply the limits to its other clients', async (t) => {
+  it('are not limited through a connection pooler, because the limits would affect other clients', async (t) => {
     if (!hasPgBouncer) {
       t.skip('pgbouncer is not installed');
       return;
@@ -165,7 +165,7 @@ describe('PostgreSQL table of a command', () => {
     ['?schema=public&table=foo', `(There is no table "public"."foo".) ${noTable}`],
     ['?schema=garden', `(There is no schema "garden".) ${noSchema}`],
   ];
-  it('is not created by a command that reads, and a schema is not created by any command', async (t) => {
+  it('is not created by a command that only reads, and no command creates a schema', async (t) => {
     const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'a.db'), rowOfPlants('ada', 1));
     const url = await cluster.makeDatabase();

@@ -6,7 +6,7 @@ import { evalArgs, runProgram } from '../../support/run-program.ts';
 import type { Finished } from '../../support/run-program.ts';
 import { root, sourceUrl } from '../../support/sources.ts';
 
-/** Runs a program after require-node.ts, on what claims to be another version of Node.js. */
+/** Runs require-node.ts and then a program, in a process that claims to be another version of Node.js. */
 function runOn(node: string, sqlite?: string): Promise<Finished> {
   const code = `const { sqlite, ...others } = process.versions;
     Object.defineProperty(process, 'versions', { value: { ...others, ...${JSON.stringify({ node, sqlite })} } });
@@ -16,7 +16,7 @@ function runOn(node: string, sqlite?: string): Promise<Finished> {
 }
 
 describe('require-node', () => {
-  it('exits on unsupported versions of Node.js with 1 and one sentence', async () => {
+  it('exits with 1 and one sentence on unsupported versions of Node.js', async () => {
     for (const [node, sqlite, found] of [
       ['20.20.2', undefined, 'this is Node.js 20.20.2:'],
       ['22.22.2', '3.51.2', 'this is Node.js 22.22.2 with SQLite 3.51.2,'],

@@ -30,12 +30,12 @@ describe('plant-store', () => {
       assert.equal((await callCommand([flag], { cwd: '/' })).stdout, stdout);
     }
     for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
-    // Without a command, the help is an error message.
+    // Without a command, the help is printed as an error message.
     assert.deepEqual(await callCommand([], { cwd: '/' }), { code: 2, stdout: '', stderr: stdout });
   });
 
   for (const [command, flags] of Object.entries(flagsOf)) {
-    it(`prints the help of ${command} with every flag, its variables and its default, at any position of --help`, async (t) => {
+    it(`prints the help of ${command} with every flag, its variables and its default, wherever --help is`, async (t) => {
       const cwd = await temporaryFolder(t);
       const { code, stdout, stderr } = await callCommand([command, '--help'], { cwd });
       assert.deepEqual([code, stderr], [0, '']);
@@ -69,7 +69,7 @@ describe('plant-store', () => {
     }
   });
 
-  it('passes its arguments and its exit code through the process', async (t) => {
+  it('reads the process arguments and sets the exit code', async (t) => {
     const cwd = await temporaryFolder(t);
     const stderr = "plant-store: There is no command 'serv'. Did you mean 'serve'?\n";
     assert.deepEqual(await runCommand(['serv'], { cwd }), { code: 2, stdout: '', stderr });

@@ -19,7 +19,7 @@ import { create } from '../../support/writes.ts';
 const flag = (text: string): Setting => ({ text, source: '--storage' });
 
 describe('openStorage', () => {
-  it('commits in a worker thread for "sqlite:FILE?commitThread=true", and only then', async (t) => {
+  it('commits in a worker thread only for "sqlite:FILE?commitThread=true"', async (t) => {
     const file = join(await temporaryFolder(t), 'plants.db');
     let threads = 0;
     const count = (): void => {
@@ -53,7 +53,7 @@ describe('openStorage', () => {
 });
 
 describe('setting', () => {
-  it('returns the flag, or else PLANT_STORE_STORAGE, or else DATABASE_URL, or else a file', (t) => {
+  it('returns the first that is set: the flag, PLANT_STORE_STORAGE, DATABASE_URL or a default file', (t) => {
     const { env } = process;
     t.after(() => {
       process.env = env;
@@ -69,7 +69,7 @@ describe('setting', () => {
   });
 });
 
-/** Commands with `$full` in place of a folder on a full disk, and the beginning of the message of each. */
+/** Commands, each with the beginning of the message. `$full` stands for a folder on a full disk. */
 const onFullDisk: [command: string, message: string][] = [
   ...['', '?commitThread=true'].map((parameters): [string, string] => [
     `copy --from sqlite:plants.db --to "sqlite:$full/new.db${parameters}"`,
@@ -85,7 +85,7 @@ const onFullDisk: [command: string, message: string][] = [
   ],
 ];
 
-/** The same with a limit of the size of files in blocks of 512 bytes, beyond which writes fail. */
+/** The same with a limit on the size of files, in blocks of 512 bytes. Writes beyond the limit fail. */
 const onFailingDisk: [command: string, message: string, blocks: number][] = [
   [
     'import --storage sqlite:empty.db',
@@ -101,7 +101,7 @@ const onFailingDisk: [command: string, message: string, blocks: number][] = [
 
 describe('plant-store, if the disk is full or failing,', { concurrency: 2 }, () => {
   for (const [command, message, blocks] of [...onFullDisk, ...onFailingDisk]) {
-    it(`names the file and says what to do: ${command}`, async (t) => {
+    it(`prints the file name and what to do: ${command}`, async (t) => {
       const full = blocks === undefined ? await mountSmallFolder(t, 1) : '';
       if (full === undefined) {
         t.skip('this process may not mount');
@@ -111,7 +111,7 @@ describe('plant-store, if the disk is full or failing,', { concurrency: 2 }, () 
       await createAll(join(cwd, 'plants.db'), rowOfPlants('ada', 50_000));
       await writeFile(join(cwd, 'empty.db'), '');
       const script = `ulimit -f ${blocks ?? 'unlimited'}; exec '${process.execPath}' --import '${tsx}' '${main}' ${command}`;
-      // The limit would also apply to the file in which Node.js would record the coverage.
+      // Coverage is not recorded, because the limit would also apply to the file with the coverage data.
       const env = { ...plainEnvironment(), full, ...(blocks !== undefined && { NODE_V8_COVERAGE: '' }) };
       const { code, stderr } = await runProgram('sh', ['-c', script], { cwd, env });
       assert.equal(code, 1);
@@ -123,7 +123,7 @@ describe('plant-store, if the disk is full or failing,', { concurrency: 2 }, () 
     });
   }
 
-  it('names a file in a folder that is read-only', async (t) => {
+  it('prints the name of a file in a read-only folder', async (t) => {
     const cwd = await temporaryFolder(t);
     const file = join(cwd, 'plants.db');
     await createAll(file, []);
@@ -140,13 +140,13 @@ describe('plant-store, if the disk is full or failing,', { concurrency: 2 }, () 
 });
 
 describe('SQLite file of a command', () => {
-  it('is named if a part of it is damaged, and is left as it is', async (t) => {
+  it('is named in the message but not changed if part of the file is damaged', async (t) => {
     const cwd = await temporaryFolder(t);
     const file = join(cwd, 'plants.db');
     await createAll(file, rowOfPlants('ada', 20_000));
     const content = await readFile(file);
     const half = content.length / 2;
-    // The schema and the first plants stay readable. First, one page is damaged, which only a backup reads.
+    // The schema and the first plants stay readable. First, the test damages one page that only a backup reads.
     for (const [end, commands, cause] of [
       [half + 4096, ['backup copy.db'], ''],
       [
@@ -166,7 +166,7 @@ describe('SQLite file of a command', () => {
     }
   });
 
-  it('is served, copied, exported and backed up at the same time, with "?commitThread=true"', async (t) => {
+  it('can be served, copied, exported and backed up at the same time with "?commitThread=true"', async (t) => {
     const storage = 'sqlite:plants.db?commitThread=true';
     const { cwd, server, create: post, call } = await startTokenServer(t, ['--storage', storage, '--log', 'off']);
     const ids = Array.from({ length: 20 }, (_, id) => id);
@@ -197,13 +197,13 @@ describe('SQLite file of a command', () => {
     assert.deepEqual(await readdir(cwd), []);
   });
 
-  it('stays as it is if it is not a plant store or is damaged, and serve creates no token', async (t) => {
+  it('is not changed, and serve creates no token, if the file is damaged or is not a plant store', async (t) => {
     const cwd = await temporaryFolder(t);
     await writeFile(join(cwd, 'empty.db'), '');
     await writeFile(join(cwd, 'letter.txt'), 'Dear Ada, '.repeat(100));
     execute(join(cwd, 'no-tables.db'), 'VACUUM');
     await createAll(join(cwd, 'damaged.db'), []);
-    // The schema is in the first page, after the header of the file.
+    // The schema is in the first page, after the file header.
     const file = await open(join(cwd, 'damaged.db'), 'r+');
     await file.write(Buffer.alloc(400, 0xff), 0, 400, 100);
     await file.close();

@@ -38,7 +38,7 @@ describe('copyPlants', () => {
     assert.ok(added.every((count, n) => count >= (added[n - 1] ?? 0)));
   });
 
-  it('copies all plants to a third-party adapter and from it', async () => {
+  it('copies all plants to and from a third-party adapter', async () => {
     const [from, own, to] = [await memoryWith(hostilePlants), new MapStorage(), new MemoryStorage()];
     const counts = { added: hostilePlants.length, present: 0, conflicts: 0 };
     assert.deepEqual(await copyPlants(from, own), counts);
@@ -53,7 +53,7 @@ describe('copyPlants', () => {
     assert.deepEqual(await copyPlants(from, to), { added: 0, present: present + 10, conflicts: 0 });
   });
 
-  it('overwrites nothing, and reports each conflict with both plants', async () => {
+  it('never overwrites a plant, and reports each conflict with both plants', async () => {
     const wanted = [
       owned('ada', { id: 1n, name: 'Fern' }),
       owned('ada', { id: 2n, name: 'Moss' }),

@@ -89,7 +89,7 @@ class UsesPropertyPerUser extends MapStorage {
 
 const keyOf = ({ user, after, limit }: PageRequest): string => `${user} ${after ?? ''} ${limit}`;
 
-/** The adapters whose lists are wrong, by name. The variable ADAPTER selects a name. */
+/** The adapters whose lists are wrong, by name. */
 export const brokenLists: Readonly<Record<string, AdapterClass>> = {
   RepeatsAfter: altersRange(({ after, limit }) => ({ after: after === undefined ? undefined : after - 1n, limit })),
   IgnoresLimit: altersRange(({ after }) => ({ after, limit: Infinity })),

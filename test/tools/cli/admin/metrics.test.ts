@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { formatMetrics, Tally } from '../../../../src/tools/cli/admin/metrics.ts';
 
 describe('metrics in the Prometheus text format', () => {
-  it('contain values, cumulative buckets that include their upper bounds, and no metrics without samples', () => {
+  it('contain values and cumulative buckets with inclusive upper bounds, but no metrics without samples', () => {
     const tally = new Tally([1, 10]);
     for (const value of [0, 1, 1.5, 10, 11]) tally.add({}, value);
     const text = formatMetrics([

@@ -8,13 +8,13 @@ import { Log } from '../../../../src/tools/cli/output/log.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { heldStorage } from '../../../support/held-storage.ts';
 
-/** Creates a probe, and a list of the errors and the other messages that it has logged. */
+/** Creates a probe. `logged` contains the errors and other messages that the probe has logged. */
 function probeOf(t: TestContext, storage: StorageAdapter): { probe: StorageProbe; logged: unknown[] } {
   const logged: unknown[] = [];
   const log = new Log('off');
   log.error = (_, error) => logged.push(error);
   log.info = (message) => logged.push(message);
-  // The timers of a probe do not keep the process running.
+  // Keeps the process running, because a probe's timers do not.
   const running = setInterval(() => undefined, 1000);
   t.after(() => {
     clearInterval(running);
@@ -29,7 +29,7 @@ async function becomes(probe: StorageProbe, works: boolean): Promise<void> {
 }
 
 describe('StorageProbe', { concurrency: true }, () => {
-  it('waits a second for the storage, with at most one check at a time, until it is stopped', async (t) => {
+  it('runs at most one check at a time, waits a second for its result, and can be stopped', async (t) => {
     const { storage, release, calls } = heldStorage();
     const { probe } = probeOf(t, storage);
     assert.deepEqual(await Promise.all([probe.works(), probe.works()]), [false, false]);
@@ -41,7 +41,7 @@ describe('StorageProbe', { concurrency: true }, () => {
     assert.equal(await probe.works(), undefined);
   });
 
-  it('reuses a result for a second, and logs the first of several failures in a row and the recovery', async (t) => {
+  it('reuses a result for a second, and logs the recovery and only the first of consecutive failures', async (t) => {
     const storage = new MemoryStorage();
     const commit = storage.commit.bind(storage);
     const { probe, logged } = probeOf(t, storage);
@@ -61,7 +61,7 @@ describe('StorageProbe', { concurrency: true }, () => {
     assert.deepEqual(logged, [new Error('fault 1'), 'The storage works now.', new Error('fault 3')]);
   });
 
-  it('logs a failure that it finds after a second', async (t) => {
+  it('logs a failure that occurs after more than a second', async (t) => {
     const storage = new MemoryStorage();
     const late = Promise.withResolvers<boolean[]>();
     storage.commit = () => late.promise;

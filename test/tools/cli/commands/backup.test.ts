@@ -8,7 +8,7 @@ import { createAll, hostilePlants, readAll } from '../../../support/stored-plant
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 describe('plant-store backup', () => {
-  it('creates a complete file that only its owner can read, and no other file', async (t) => {
+  it('creates a complete file that only its owner can read, and creates no other file', async (t) => {
     const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'plants.db'), hostilePlants);
     const { code, stdout, stderr } = await callCommand(['backup', 'copy.db'], { cwd });
@@ -20,7 +20,7 @@ describe('plant-store backup', () => {
     assert.deepEqual(await readAll(join(cwd, 'copy.db')), hostilePlants);
   });
 
-  it('rejects a target that exists, even as a dangling link', async (t) => {
+  it('rejects an existing target, even if the target is a dangling symbolic link', async (t) => {
     const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'plants.db'), hostilePlants);
     await writeFile(join(cwd, 'letter.txt'), 'Dear Ada');

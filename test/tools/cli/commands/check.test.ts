@@ -23,7 +23,7 @@ function check(args: string[], env: Record<string, string> = {}): Promise<Finish
   return callCommand(['check', ...args], { cwd: '/', env });
 }
 
-/** Starts a proxy in front of a service that replaces texts in the responses. */
+/** Starts a proxy in front of a service. The proxy replaces text in the responses. */
 function startBrokenProxy(t: HasAfter, { url }: Service, from: string, to: string): Promise<string> {
   const server = createServer((request, response) => {
     void (async () => {
@@ -39,7 +39,7 @@ function startBrokenProxy(t: HasAfter, { url }: Service, from: string, to: strin
 }
 
 describe('plant-store check', () => {
-  it('prints a line for each check and a summary, and exits with 0, even if the tokens are parts of words', async (t) => {
+  it('prints a line for each check and a summary, and exits with 0, even if words contain a token', async (t) => {
     const users: Record<string, Caller> = {
       a: { user: 'ada' },
       b: { user: 'bob' },
@@ -58,7 +58,7 @@ describe('plant-store check', () => {
     for (const user of ['ada', 'bob']) assert.deepEqual(await service.store.listPlants(user), []);
   });
 
-  it('exits with 1 if a MUST fails, and shows what was expected and received, without the tokens', async (t) => {
+  it('exits with 1 if a MUST fails, and shows the expected and the received response without the tokens', async (t) => {
     const url = await startBrokenProxy(t, await startService(t), '"error":40402', '"error":"not found: ada"');
     const { code, stdout, stderr } = await check([url, ...twoTokens]);
     assert.deepEqual([code, stderr], [1, '']);
@@ -81,7 +81,7 @@ describe('plant-store check', () => {
     assert.match(stdout, /\n\n\d+ checks in .* passed, [1-9]\d* failed, \d+ warnings?, \d+ not run\.\n$/);
   });
 
-  it('exits with 0 if only a SHOULD fails, prints JSON, and counts the checks that were not run', async (t) => {
+  it('exits with 0 if only a SHOULD fails, and prints JSON that counts the checks that were not run', async (t) => {
     const url = await startBrokenProxy(t, await startService(t), '"error":40402', '"error":40499');
     const { code, stdout, stderr } = await check([url, '--json'], { PLANT_STORE_CHECK_TOKENS: ' ada  bob\n' });
     assert.deepEqual([code, stderr], [0, '']);
@@ -123,7 +123,7 @@ describe('plant-store check', () => {
     let stdout = '';
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
       stdout += chunk;
-      // This check comes before the one that creates the most plants.
+      // This check runs before the check that creates the most plants.
       if (chunk.includes('(list-empty)')) child.kill('SIGINT');
     });
     const [code] = (await once(child, 'exit')) as [number | null];
@@ -135,7 +135,7 @@ describe('plant-store check', () => {
 });
 
 describe('plant-store check, if the checks cannot be run,', () => {
-  it('exits with 2 and says why', async (t) => {
+  it('exits with 2 and prints the reason', async (t) => {
     const service = await startService(t, {
       authenticate: (token) => (token === 'ada2' ? { user: 'ada' } : authenticateByName(token)),
     });
@@ -166,7 +166,7 @@ describe('plant-store check, if the checks cannot be run,', () => {
     assert.deepEqual(await service.store.listPlants('ada'), []);
   });
 
-  it('refuses a user with more than 10,000 plants', async (t) => {
+  it('exits with 2 for a user with more than 10,000 plants', async (t) => {
     const storage = new MemoryStorage();
     await storage.commit(createEach(rowOfPlants('bob', 10_001)));
     const service = await startService(t, { storage });

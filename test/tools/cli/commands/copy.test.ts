@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts';
 const fromTo = ['copy', '--from', 'sqlite:a.db', '--to', 'sqlite:b.db'];
 
 describe('plant-store copy', () => {
-  it('reports the first conflicts with users escaped, counts the others, and exits with 1', async (t) => {
+  it('reports the first conflicts with escaped users, counts the other conflicts, and exits with 1', async (t) => {
     const cwd = await temporaryFolder(t);
     const row = rowOfPlants('ada', 3000);
     const evil = owned('\n\u009b', { id: -1n, name: 'Fern' });
@@ -27,7 +27,7 @@ describe('plant-store copy', () => {
     assert.deepEqual(lines.slice(10), ['Further conflicts are only counted.', summary, '']);
   });
 
-  it('rejects a target that is the source, through any link', async (t) => {
+  it('rejects a target that is the same file as the source, even if links lead to the file', async (t) => {
     const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'a.db'), rowOfPlants('ada', 1));
     await symlink('a.db', join(cwd, 'symbolic.db'));

@@ -10,7 +10,7 @@ import { finish } from '../../../support/run-program.ts';
 import { createAll, owned, rowOfPlants } from '../../../support/stored-plants.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
-/** Starts an export of more plants than the output buffers, after the output can be read. */
+/** Starts an export of more plants than fit into the output buffers. Resolves when the output is readable. */
 async function startExport(t: TestContext): Promise<ReturnType<typeof spawnCommand>> {
   const cwd = await temporaryFolder(t);
   await createAll(join(cwd, 'plants.db'), rowOfPlants('ada', 20_000));
@@ -44,7 +44,7 @@ describe('plant-store export', () => {
     assert.match(empty.stderr, /^Exported 0 plants in \d+\.\d s\.\n$/);
   });
 
-  it('waits for a reader that reads slowly', async (t) => {
+  it('waits for a slow reader', async (t) => {
     const child = await startExport(t);
     await sleep(500);
     assert.equal(child.exitCode, null);
@@ -53,7 +53,7 @@ describe('plant-store export', () => {
     assert.equal(stdout.split('\n').length, 20_001);
   });
 
-  it('exits with 1 and one sentence if the reader stops before the end', async (t) => {
+  it('exits with 1 and one sentence if the reader closes the pipe before the end', async (t) => {
     const child = await startExport(t);
     let stderr = '';
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));

@@ -20,7 +20,7 @@ async function importText(cwd: string, input: string | Buffer, ...flags: string[
 }
 
 describe('plant-store import', { concurrency: 4 }, () => {
-  it('imports the output of export through a pipe, and nothing when it runs again', async (t) => {
+  it('imports the output of export through a pipe, and changes nothing on a second run', async (t) => {
     const cwd = await temporaryFolder(t);
     const plants = [...hostilePlants, ...rowOfPlants('\u{10FFFF}', 5000)];
     await createAll(join(cwd, 'a.db'), plants);
@@ -32,7 +32,7 @@ describe('plant-store import', { concurrency: 4 }, () => {
     }
   });
 
-  it('reads every JSON notation of an id exactly, skips plants that exist, and accepts an empty input', async (t) => {
+  it('reads every JSON notation of an id exactly, skips existing plants, and accepts an empty input', async (t) => {
     const cwd = await temporaryFolder(t);
     const text = [
       '{"user":"ada","id":9007199254740993,"name":"a"}\r\n\n  ',
@@ -68,7 +68,7 @@ describe('plant-store import', { concurrency: 4 }, () => {
     [`{"user":"ada","id":1,"name":"${'x'.repeat(1_048_576)}"}`, 'it has more than 1048576 bytes.'],
   ];
 
-  it('reports each bad line with its number, continues, and exits with 1', async (t) => {
+  it('reports each bad line with its number, imports all other lines, and exits with 1', async (t) => {
     const cwd = await temporaryFolder(t);
     const lines = badLines.flatMap(([line], n) => [Buffer.from(`${good(n)}\n`), Buffer.from(line), Buffer.from('\n')]);
     const finished = await importText(cwd, Buffer.concat(lines));
@@ -85,7 +85,7 @@ describe('plant-store import', { concurrency: 4 }, () => {
     );
   });
 
-  it('reports only the first bad lines, and counts the others', async (t) => {
+  it('reports only the first bad lines, and counts the other bad lines', async (t) => {
     const finished = await importText(await temporaryFolder(t), `${'?\n'.repeat(5000)}${good(1)}\n`);
     const lines = finished.stderr.trimEnd().split('\n');
     assert.equal(lines.length, 12);
@@ -93,7 +93,7 @@ describe('plant-store import', { concurrency: 4 }, () => {
     assert.equal(lines[11], 'Imported 1 plant; 0 were there already, 0 conflicts, 5,000 bad lines.');
   });
 
-  it('imports the lines before the first bad line with --strict', async (t) => {
+  it('imports only the lines before the first bad line if --strict is set', async (t) => {
     const cwd = await temporaryFolder(t);
     const before = Array.from({ length: 2500 }, (_, id) => good(id));
     const finished = await importText(cwd, [...before, '?', good(9999), ''].join('\n'), '--strict');
@@ -103,7 +103,7 @@ describe('plant-store import', { concurrency: 4 }, () => {
     assert.equal((await readAll(join(cwd, 'plants.db'))).length, 2500);
   });
 
-  it('overwrites nothing, even if the input contains a key twice, and exits with 1', async (t) => {
+  it('never overwrites a plant, even if the input contains a key twice, and exits with 1', async (t) => {
     const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'plants.db'), [owned('ada', { id: 1n, name: 'first' })]);
     const lines = [good(1), good(2), good(2), good(2).replace('good', 'bad'), good(3)];

@@ -14,14 +14,14 @@ import type { ServerProcess } from '../../../support/server-process.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import type { HasAfter } from '../../../support/temporary-folder.ts';
 
-/** Starts a server whose port is set by the environment. */
+/** Starts a server whose port is set by an environment variable. */
 function startOnPort(t: HasAfter, args: string[], context: CommandContext): Promise<ServerProcess> {
   const child = spawnCommand(['serve', ...args], context);
   return untilListening(t, child, /^Plant Store listening on (\S+)\n/m);
 }
 
 describe('plant-store serve', { concurrency: 4 }, () => {
-  it('fails with one sentence if the tokens file is invalid, and changes nothing', async (t) => {
+  it('fails with one sentence and changes nothing if the tokens file is invalid', async (t) => {
     const cwd = await temporaryFolder(t);
     await writeFile(join(cwd, 'tokens.json'), '{"tokens":["pst_secret"]}');
     const stderr = 'plant-store: tokens.json cannot be used: it is not {"version":1,"tokens":[…]}.\n';
@@ -29,7 +29,7 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     assert.deepEqual(await readdir(cwd), ['tokens.json']);
   });
 
-  it('hides its arguments from the other users of the machine', async (t) => {
+  it('hides its arguments from other users of the machine', async (t) => {
     const { pid } = await startServer(t, ['--storage', 'sqlite:secret.db'], { cwd: await temporaryFolder(t) });
     const { stdout } = spawnSync('ps', ['-o', 'args=', '-p', `${pid}`], { encoding: 'utf8' });
     assert.equal(stdout.trim(), 'plant-store serve');
@@ -48,7 +48,7 @@ describe('plant-store serve', { concurrency: 4 }, () => {
       PLANT_STORE_LOG: 'pretty',
       PLANT_STORE_BASE_PATH: '/garden',
       PLANT_STORE_CORS_ORIGIN: 'https://app.example.com, http://localhost:5173',
-      // Those of Plant Store take precedence over these.
+      // Plant Store's own variables take precedence over these variables.
       HOST: '192.0.2.1',
       PORT: 'http',
       DATABASE_URL: 'none',
@@ -68,7 +68,7 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     assert.match(server.stderr(), /^[\d:]{8} GET \/openapi\.json 200 .*^[\d:]{8} SIGTERM: stopping\n$/ms);
   });
 
-  it('reads HOST and PORT, and ignores the variables of Kubernetes for a service named plant-store', async (t) => {
+  it('reads HOST and PORT, and ignores the Kubernetes variables for a service named plant-store', async (t) => {
     const address = 'tcp://10.0.0.7:80';
     const env = {
       PLANT_STORE_SERVICE_HOST: '10.0.0.7',
@@ -91,13 +91,13 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     assert.doesNotMatch(server.stdout(), /Health and metrics/);
   });
 
-  it('fails with one sentence if it cannot listen, and creates no token', async (t) => {
+  it('fails with one sentence and creates no token if it cannot listen', async (t) => {
     const cwd = await temporaryFolder(t);
     const port = await occupyPort(t);
     const inUse = `Port ${port} of 127.0.0.1 is in use. Choose another port with`;
     for (const [args, message] of [
       [`--port ${port}`, `${inUse} --port or PLANT_STORE_PORT.`],
-      // An admin port that is open does not keep the process alive.
+      // An open admin port does not keep the process running.
       [`--port ${port} --admin-port 0`, `${inUse} --port or PLANT_STORE_PORT.`],
       [`--port 0 --admin-port ${port}`, `${inUse} --admin-port or PLANT_STORE_ADMIN_PORT.`],
       [

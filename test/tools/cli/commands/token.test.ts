@@ -17,13 +17,13 @@ interface Desk {
   readonly token: (...args: string[]) => Promise<Finished>;
 }
 
-/** Creates a folder in which `token` runs `plant-store token`. `path` is the default tokens file. */
+/** Creates a folder. `token` runs `plant-store token` in this folder, and `path` is the default tokens file. */
 async function openDesk(t: HasAfter, env: Record<string, string> = {}): Promise<Desk> {
   const cwd = await temporaryFolder(t);
   return { cwd, path: join(cwd, 'tokens.json'), token: (...args) => callCommand(['token', ...args], { cwd, env }) };
 }
 
-/** Returns the caller whose token a command has printed. */
+/** Returns the caller that the token printed by a command identifies. */
 async function callerOf(path: string, { stdout }: Finished): Promise<Caller | null | undefined> {
   return createTokenFileAuthenticator(path)(stdout.trimEnd());
 }
@@ -31,7 +31,7 @@ async function callerOf(path: string, { stdout }: Finished): Promise<Caller | nu
 const failure = (message: string): Finished => ({ code: 1, stdout: '', stderr: `plant-store: ${message}\n` });
 
 describe('plant-store token create', () => {
-  it('prints only the token on standard output, and its id on standard error', async (t) => {
+  it('prints only the token on standard output, and prints the token id on standard error', async (t) => {
     const { path, token } = await openDesk(t);
     const created = await token('create', 'ada');
     assert.match(created.stdout, /^pst_[0-9A-Za-z]{36}\n$/);
@@ -67,7 +67,7 @@ describe('plant-store token create', () => {
 });
 
 describe('plant-store token list', () => {
-  it('prints id, user, scopes, creation and expiry in columns, and no secret', async (t) => {
+  it('prints id, user, scopes, creation and expiry in columns, without secrets', async (t) => {
     const { path, token } = await openDesk(t);
     const first = await token('create', 'ada');
     const second = await token('create', 'a longer name', '--scope', 'plants:read', '--expires-in', '30d');
@@ -86,7 +86,7 @@ describe('plant-store token list', () => {
     }
   });
 
-  it('marks tokens that have expired, and escapes control characters in a file that was edited', async (t) => {
+  it('marks expired tokens, and escapes control characters from a manually edited file', async (t) => {
     const { path, token } = await openDesk(t);
     const sha256 = 'ab'.repeat(32);
     const expired = { id: 'tk_1', user: 'ada', sha256, createdAt: '2026-01-01T00:00:00.000Z' };
@@ -104,7 +104,7 @@ describe('plant-store token list', () => {
 });
 
 describe('plant-store token revoke', () => {
-  it('removes the token with this id or value, and prints only the id', async (t) => {
+  it('removes the token with the given id or value, and prints only the id', async (t) => {
     const { path, token } = await openDesk(t);
     const [first, second, kept] = [
       await token('create', 'ada'),
@@ -127,7 +127,7 @@ describe('plant-store token revoke', () => {
 });
 
 describe('tokens file of plant-store token', () => {
-  it('is set by PLANT_STORE_TOKENS or by --tokens', async (t) => {
+  it('is set by PLANT_STORE_TOKENS or --tokens', async (t) => {
     const { cwd, path, token } = await openDesk(t, { PLANT_STORE_TOKENS: 'environment.json' });
     await token('create', 'ada');
     await token('create', 'bob', '--tokens', 'flag.json');

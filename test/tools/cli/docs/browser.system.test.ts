@@ -26,12 +26,12 @@ async function startProxy(t: HasAfter, port: number): Promise<string> {
 
 const phone = { width: 390, height: 900 };
 
-/** What a page did besides showing its content. */
+/** A page, with its errors and requests. */
 interface Observed {
   readonly page: Page;
-  /** Console messages, uncaught errors and violations of the Content-Security-Policy. */
+  /** Console messages, uncaught errors and Content Security Policy violations. */
   readonly complaints: string[];
-  /** The method, the URL and the body of each request. */
+  /** The method, URL and body of each request. */
   readonly requests: string[];
 }
 
@@ -40,7 +40,7 @@ function findChromium(): string | undefined {
   return folders.map((folder) => join(folder, 'chromium')).find((path) => existsSync(path));
 }
 
-/** Opens a URL in Chromium; `undefined` if it is not installed, and then the test is skipped. */
+/** Opens a URL in Chromium. If Chromium is not installed, skips the test and returns `undefined`. */
 async function openPage(t: TestContext, url: string): Promise<Observed | undefined> {
   const executablePath = findChromium();
   if (executablePath === undefined) {
@@ -48,7 +48,7 @@ async function openPage(t: TestContext, url: string): Promise<Observed | undefin
     t.skip('chromium is not installed');
     return undefined;
   }
-  // Chromium has no sandbox for root.
+  // Chromium cannot use its sandbox when it runs as root.
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   t.after(() => browser.close());
   const page = await browser.newPage({ viewport: phone });
@@ -78,7 +78,7 @@ async function authorize(page: Page, token: string): Promise<void> {
   await dialog.locator('.btn-done').click();
 }
 
-/** Opens an operation, fills its field if it has one, executes it, and returns the status and the body. */
+/** Opens an operation, fills in its field, if any, and executes the operation. Returns the status and the body. */
 async function execute(operation: Locator, field?: { selector: string; text: string }): Promise<[string, string]> {
   await operation.locator('.opblock-summary-control').click();
   if (field !== undefined) await operation.locator(field.selector).fill(field.text);
@@ -109,7 +109,7 @@ describe('the page of serve --docs in Chromium', { timeout: 120_000 }, () => {
       ['GET', '/openapi.json'],
     ]);
 
-    // JSON.parse would change the id to 9007199254740992, and the spaces would be lost.
+    // If the page used JSON.parse, it would change the id to 9007199254740992 and lose the spaces.
     const plant = '{ "id":  9007199254740993, "name": "Fern", "tag": "indoor" }';
     const create = page.locator('.opblock-post');
     const created = await execute(create, { selector: 'textarea.body-param__text', text: plant });
@@ -120,7 +120,7 @@ describe('the page of serve --docs in Chromium', { timeout: 120_000 }, () => {
     const field = { selector: '.parameters input', text: '9007199254740993' };
     assert.deepEqual(await execute(remove, field), ['204', '']);
 
-    // Response headers and the bodies of errors are hidden.
+    // Response headers and error bodies are hidden.
     const responses = page.locator('.responses-table .response[data-code]');
     assert.equal(await responses.locator('.headers-wrapper:visible').count(), 0);
     assert.equal(await responses.locator('.model-example:visible').count(), 2);

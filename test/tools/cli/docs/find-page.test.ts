@@ -16,7 +16,7 @@ const files: [path: string, mediaType: string][] = [
 ];
 
 describe('the page of serve --docs', () => {
-  it('consists of files with their media types and a policy', async (t) => {
+  it('consists of files with correct media types and a Content Security Policy', async (t) => {
     const url = `http://127.0.0.1:${await startDocsService(t)}`;
     for (const [path, mediaType] of files) {
       const response = await fetch(url + path);
@@ -34,7 +34,7 @@ describe('the page of serve --docs', () => {
     }
   });
 
-  it('works under any prefix: its URLs and the redirect of /docs/ are relative', async (t) => {
+  it('works under any prefix, because its URLs and the redirect from /docs/ are relative', async (t) => {
     const url = `http://127.0.0.1:${await startDocsService(t)}`;
     const html = await (await fetch(`${url}/docs`)).text();
     const linked = [...html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, link = '']) => `/${link}`);
@@ -48,7 +48,7 @@ describe('the page of serve --docs', () => {
     }
   });
 
-  it('is found with and without the base path, and at no other path', async (t) => {
+  it('is served with and without the base path, but not at other paths', async (t) => {
     const url = `http://127.0.0.1:${await startDocsService(t, { basePath: '/garden' })}`;
     for (const [path] of files) {
       for (const prefix of ['', '/garden']) assert.equal((await fetch(url + prefix + path)).status, 200, prefix + path);
@@ -61,13 +61,13 @@ describe('the page of serve --docs', () => {
     }
   });
 
-  it('is subject to the rules for requests', async (t) => {
+  it('follows the same request rules as the service', async (t) => {
     const port = await startDocsService(t);
     const malformed = await RawConnection.open(t, port);
     malformed.send('GET /docs HTTP/1.1\r\n\r\n');
     assert.match(await malformed.untilClosed(), /^HTTP\/1\.1 400 .*"error":40009/s);
 
-    // A request after one that closes the connection must not take effect (RFC 9112 §9.6).
+    // After a request that closes the connection, further requests must not take effect (RFC 9112 §9.6).
     const closing = await RawConnection.open(t, port);
     const body = '{"id":1,"name":"Fern"}';
     const credentials = 'Host: a\r\nAuthorization: Bearer ada\r\n';
@@ -85,7 +85,7 @@ describe('plant-store serve --docs', { concurrency: 4 }, () => {
     ['is served with PLANT_STORE_DOCS=1', [], { PLANT_STORE_DOCS: '1' }, 200],
     ['is not served with PLANT_STORE_DOCS=0', [], { PLANT_STORE_DOCS: '0' }, 404],
   ] as const) {
-    it(`${name}, and its URL is printed only then`, async (t) => {
+    it(`${name}, and its URL is printed only if it is served`, async (t) => {
       const server = await startServer(t, ['--storage', 'memory', ...args], { cwd: await temporaryFolder(t), env });
       assert.equal((await fetch(`${server.url}/docs`)).status, status);
       const hasUrl = server.stdout().includes(`\nTry it in a browser: ${server.url}/docs\n`);

@@ -8,7 +8,7 @@ import { runCases } from '../../../../src/kits/conformance/run-cases.ts';
 import type { CheckResult } from '../../../../src/kits/conformance/run-cases.ts';
 import { reportedResult, resultLines } from '../../../../src/tools/cli/output/check-report.ts';
 
-/** Runs all checks, and returns the report on the checks that failed, in both formats. */
+/** Runs all checks and returns the report on the failed checks in both formats. */
 async function reportOf(send: Send, tokens: CheckTokens): Promise<string> {
   const client = new CheckClient({ send, baseUrl: 'http://plants.example', tokens });
   const failed: CheckResult[] = [];
@@ -17,7 +17,7 @@ async function reportOf(send: Send, tokens: CheckTokens): Promise<string> {
   return failed.map((result) => JSON.stringify(reportedResult(client, result)) + resultLines(client, result)).join('');
 }
 
-/** Responds with a status and repeats the credentials, the target and the body of the request. */
+/** Returns a server that responds with this status. The response repeats the request's credentials, target and body. */
 const repeating =
   (status: number): Send =>
   async ({ headers, target, body }) => {
@@ -42,7 +42,7 @@ describe('the report of plant-store check', () => {
     });
   }
 
-  it('does not contain the beginning of a token at the end of a truncated body', async () => {
+  it('does not contain an incomplete token at the end of a truncated body', async () => {
     const token = 'abcdefghijklmnopqrst';
     const send: Send = async () => ({ status: 418, headers: new Headers(), text: `${'-'.repeat(295)}${token}` });
     assert.doesNotMatch(await reportOf(send, { a: token, b: 'bob' }), /abc/);

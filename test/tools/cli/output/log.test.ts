@@ -7,7 +7,7 @@ import { Log } from '../../../../src/tools/cli/output/log.ts';
 import type { LogFormat } from '../../../../src/tools/cli/output/log.ts';
 import { captureStream } from '../../../support/capture-stream.ts';
 
-/** Returns what a log writes to standard error. */
+/** Returns the text that a log writes to standard error. */
 async function written(format: LogFormat, work: (log: Log) => Promise<void> | void): Promise<string> {
   const stderr = captureStream(process.stderr);
   try {
@@ -41,7 +41,7 @@ describe('Log', () => {
     assert.match(text, stacks);
   });
 
-  it('begins with the cause of a storage failure, and says what to do', async () => {
+  it('writes the cause of a storage failure first, then what to do', async () => {
     const full = Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
     const found = await messages((log) => {
       log.error('POST /plants failed', new PlantStoreError('storage_unavailable', undefined, { cause: full }));
@@ -53,7 +53,7 @@ describe('Log', () => {
     ]);
   });
 
-  it('escapes control characters of a user', async () => {
+  it('escapes control characters in the user', async () => {
     const request = {
       user: 'ada\u001b[2J',
       method: 'GET',
@@ -70,7 +70,7 @@ describe('Log', () => {
     assert.equal(await written('off', tell), '');
   });
 
-  it('counts an error that is repeated within a second, or before a flush', async () => {
+  it('counts repetitions of an error within a second, and writes the count after it or on a flush', async () => {
     const found = await messages(async (log) => {
       const fail = (cause: string): void => {
         log.error('It failed', new Error('outer', { cause: new Error(cause) }));
@@ -92,12 +92,12 @@ describe('Log', () => {
       '999 times more: It failed: outer other',
       '999 times more: Without more',
       'It failed: outer inner',
-      // On flush.
+      // Written on flush.
       '1 times more: It failed: outer inner',
     ]);
   });
 
-  it('drops and counts lines if standard error is not read', async (t) => {
+  it('drops lines if standard error is not read, and writes how many were dropped', async (t) => {
     let unread = 2 ** 20 + 1;
     Object.defineProperty(process.stderr, 'writableLength', { get: () => unread, configurable: true });
     t.after(() => Reflect.deleteProperty(process.stderr, 'writableLength'));

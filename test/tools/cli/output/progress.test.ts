@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { Progress } from '../../../../src/tools/cli/output/progress.ts';
 import { captureStream } from '../../../support/capture-stream.ts';
 
-/** Returns what is written to standard error, with `<clear>` in place of the sequence that clears the rest of a line. */
+/** Returns the text written to stderr. `<clear>` stands for the escape sequence that clears the rest of a line. */
 async function written(isTTY: boolean, work: () => Promise<void> | void): Promise<string> {
   const before = process.stderr.isTTY;
   process.stderr.isTTY = isTTY;

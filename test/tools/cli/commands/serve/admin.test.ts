@@ -28,7 +28,7 @@ async function get(url: string, method = 'GET'): Promise<[status: number, text: 
   return [response.status, await response.text()];
 }
 
-/** Checks a text in the Prometheus format with promtool. Returns what it complains about. */
+/** Checks a text in the Prometheus format with promtool. Returns the errors that promtool prints. */
 async function checkMetrics(text: string): Promise<string> {
   const promtool = spawn('promtool', ['check', 'metrics'], { stdio: ['pipe', 'pipe', 'pipe'] });
   let output = '';
@@ -41,7 +41,7 @@ async function checkMetrics(text: string): Promise<string> {
 }
 
 describe('admin port of plant-store serve', { concurrency: 3 }, () => {
-  it('responds to /live, /ready and /metrics by GET and HEAD, and refuses everything else', async (t) => {
+  it('responds to GET and HEAD requests for /live, /ready and /metrics, and refuses all other requests', async (t) => {
     const { adminUrl } = await start(t, ['--storage', 'memory']);
     assert.deepEqual(await get(`${adminUrl}/live`), [200, 'ok\n']);
     assert.deepEqual(await get(`${adminUrl}/ready?probe`), [200, 'ok\n']);
@@ -51,23 +51,23 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     assert.deepEqual([refused.status, refused.headers.get('allow')], [405, 'GET, HEAD']);
     const metrics = await fetch(`${adminUrl}/metrics`);
     assert.equal(metrics.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
-    // A connection is closed after its response, so that idle clients do not block the port.
+    // The server closes each connection after the response, so that idle clients do not block the port.
     assert.equal(metrics.headers.get('connection'), 'close');
     await metrics.text();
 
-    // Other clients that do not complete their requests do not block it either.
+    // Clients that do not complete their requests do not block the port either.
     const stalled = await Promise.all(
       Array.from({ length: 8 }, () => RawConnection.open(t, Number(new URL(adminUrl).port))),
     );
     for (const connection of stalled) connection.send('GET /li');
-    // Before the stalled requests time out after five seconds.
+    // Responses arrive before the stalled requests time out after five seconds.
     await eventually(async () => {
       assert.deepEqual(await get(`${adminUrl}/live`), [200, 'ok\n']);
     }, 3000);
     assert.ok(stalled.filter(({ socket }) => !socket.destroyed).length >= 6);
   });
 
-  it('counts requests, errors, commits and connections, and shows no user, token or path', async (t) => {
+  it('counts requests, errors, commits and connections, without showing users, tokens or paths', async (t) => {
     const { cwd, server, token, call, create, adminUrl } = await start(t);
     for (const id of [1, 1]) await create(id);
     for (const target of ['/plants', '/secret-path']) await call('GET', target);
@@ -107,7 +107,7 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     if (hasProgram(t, 'promtool')) assert.equal(await checkMetrics(text), '');
   });
 
-  it('responds to /ready with 503 while the server drains, until the public port is closed', async (t) => {
+  it('responds to /ready with 503 during a graceful shutdown, until the public port is closed', async (t) => {
     const { server, token, adminUrl } = await start(t, ['--storage', 'memory']);
     const connection = await RawConnection.open(t, server.port);
     const body = '{"id":1,"name":"Fern"}';
@@ -126,10 +126,10 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     await assert.rejects(fetch(`${adminUrl}/live`));
   });
 
-  it('works when the public port has as many connections as it may have, and new clients are served', async (t) => {
+  it('responds when the public port has the maximum number of connections, while new clients are served', async (t) => {
     if (!hasProgram(t, 'prlimit')) return;
     const { server, adminUrl, create, call, tokens, tokenId } = await start(t, [], { maxOpenFiles: 128 });
-    // Each connection is busy with an incomplete header, so that none is closed because it is idle.
+    // Each connection sends an incomplete header, so that the server does not close the connection as idle.
     for (let n = 0; n < 200; n++) {
       const connection = await RawConnection.open(t, server.port);
       connection.send('GET /plants HTTP/1.1\r\n');

@@ -13,7 +13,7 @@ import { folderWithToken, startTokenServer } from '../../../../support/token-ser
 const memory = ['--storage', 'memory'];
 
 describe('log of plant-store serve', { concurrency: 4 }, () => {
-  it('has one line of JSON per response if standard error is not a terminal: who sent what, and the result', async (t) => {
+  it('has one JSON line per response, with caller, request and result, if stderr is not a terminal', async (t) => {
     const { server, tokenId, call, create, log } = await startTokenServer(t, [...memory, '--trusted-proxies', '1']);
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     const headers = { 'x-request-id': 'order-7', 'x-forwarded-for': '192.0.2.1, 192.0.2.2', traceparent };
@@ -42,7 +42,7 @@ describe('log of plant-store serve', { concurrency: 4 }, () => {
     assert.equal(log().at(-1)?.['message'], 'SIGTERM: stopping');
   });
 
-  it('shows that a client disconnected before its response, and that input is not HTTP', async (t) => {
+  it('shows clients that disconnect before the response, and clients that send input that is not HTTP', async (t) => {
     const { server, token, log } = await startTokenServer(t, memory);
     const connection = await RawConnection.open(t, server.port);
     const head = ['POST /plants HTTP/1.1', 'Host: x', `Authorization: Bearer ${token}`];
@@ -69,7 +69,7 @@ describe('log of plant-store serve', { concurrency: 4 }, () => {
     const { cwd, create, log } = await startTokenServer(t, []);
     execute(join(cwd, 'plants.db'), 'DROP TABLE plants');
     assert.equal((await create(1)).status, 503);
-    // The probe of the storage may log the same fault.
+    // The storage probe may log the same fault.
     const request = await eventually(() => log().find(({ message }) => message === 'request') ?? assert.fail());
     const fault = log().find(({ message }) => message === 'POST /plants failed: no such table: plants');
     assert.match(
@@ -79,7 +79,7 @@ describe('log of plant-store serve', { concurrency: 4 }, () => {
     assert.deepEqual([request['requestId'], request['code']], [fault?.['requestId'], 'storage_unavailable']);
   });
 
-  it('may lose its reader without stopping the service', async (t) => {
+  it('can lose its reader without stopping the service', async (t) => {
     const { cwd, token } = await folderWithToken(t);
     const child = spawnCommand(['serve', '--port', '0', ...memory], { cwd });
     const server = await untilListening(t, child, /^Plant Store listening on (\S+)\n/m);
@@ -91,7 +91,7 @@ describe('log of plant-store serve', { concurrency: 4 }, () => {
   });
 });
 
-/** Request lines with secrets in the wrong places, and the method and route that the log shows. */
+/** Request lines that contain secrets, each with the method and route that the log shows for it. */
 const requestLines = (token: string): [line: string, method: string, route: string][] => [
   ['GET http://ada:sesame@localhost/plants', 'GET', '/plants'],
   [`GET http://${token}@localhost/plants?token=${token}`, 'GET', '/plants'],
@@ -114,7 +114,7 @@ const otherLines = (token: string): string[] => [
 ];
 
 describe('log of plant-store serve, for requests with secrets', () => {
-  it('has the requests and a warning about a tokens file that others can read, but no secret', async (t) => {
+  it('contains the requests and a warning about a tokens file that other users can read, but no secrets', async (t) => {
     const { tokens, server, token, call, log } = await startTokenServer(t, memory);
     const send = async (line: string): Promise<void> => {
       const connection = await RawConnection.open(t, server.port);

@@ -18,12 +18,12 @@ after(() => cluster.remove());
 
 const start = (t: HasAfter, storage: string): Promise<TokenServer> => startTokenServer(t, ['--storage', storage]);
 
-/** Returns the messages in the log, without those about requests. */
+/** Returns the messages in the log, without messages about requests. */
 function messages({ log }: TokenServer): unknown[] {
   return log().flatMap(({ message }) => (message === 'request' ? [] : [message]));
 }
 
-/** Waits until the log shows two failed tries for the same reason, the second with a longer wait. */
+/** Waits until the log shows two attempts that failed for the same reason, the second followed by a longer wait. */
 async function assertReported(started: TokenServer, reason: RegExp): Promise<void> {
   await eventually(() => {
     assert.ok(messages(started).length >= 2, started.server.stderr());
@@ -36,7 +36,7 @@ async function assertReported(started: TokenServer, reason: RegExp): Promise<voi
 }
 
 describe('plant-store serve over PostgreSQL', { concurrency: 4 }, () => {
-  it('serves the same plants from two servers, one with --storage and one with DATABASE_URL', async (t) => {
+  it('serves the same plants from two processes: one with --storage, the other with DATABASE_URL', async (t) => {
     const url = await cluster.makeDatabase();
     await cluster.queryAt(url, 'CREATE SCHEMA garden');
     const storage = `${url}?schema=garden&table=beds`;
@@ -58,7 +58,7 @@ describe('plant-store serve over PostgreSQL', { concurrency: 4 }, () => {
     assert.deepEqual(messages(second), ['SIGTERM: stopping']);
   });
 
-  it('never creates a schema, reports a missing one, and uses it as soon as it exists', async (t) => {
+  it('reports a missing schema without creating the schema, and uses the schema as soon as it exists', async (t) => {
     const url = await cluster.makeDatabase();
     const started = await start(t, `${url}?schema=garden`);
     const { status, json } = await started.call('GET', '/plants');
@@ -109,7 +109,7 @@ describe('plant-store serve over PostgreSQL', { concurrency: 4 }, () => {
     });
   }
 
-  it('keeps running while the database is down, logs when it works, and never shows the password', async (t) => {
+  it('keeps running while the database is down, logs the recovery, and never shows the password', async (t) => {
     const late = await PostgresCluster.start();
     t.after(() => late.remove());
     await late.stop();
@@ -133,7 +133,7 @@ describe('plant-store serve over PostgreSQL', { concurrency: 4 }, () => {
     assert.doesNotMatch(server.stdout() + server.stderr(), /sesame/);
   });
 
-  it('stops without delay while the database does not respond, and logs nothing else', async (t) => {
+  it('stops immediately while the database does not respond, and logs only that it stops', async (t) => {
     const started = await start(t, `postgres://ada:sesame@127.0.0.1:${await occupyPort(t)}/plants`);
     assert.equal(await started.server.stop(), 0);
     assert.deepEqual(messages(started), ['SIGTERM: stopping']);

@@ -7,19 +7,19 @@ import { eventually } from '../../../../support/eventually.ts';
 import { adminUrlOf, startTokenServer } from '../../../../support/token-server.ts';
 
 describe('plant-store serve, if its database file was removed', () => {
-  it('is not ready, responds to writes with 503, lists plants, and says once what to do', async (t) => {
+  it('is not ready, responds to writes with 503, still lists plants, and logs once what to do', async (t) => {
     const { cwd, server, create, call, log } = await startTokenServer(t, ['--admin-port', '0']);
     const ready = `${await adminUrlOf(server)}/ready`;
     assert.equal((await create(1)).status, 200);
     for (const ending of ['', '-wal', '-shm']) await rm(join(cwd, `plants.db${ending}`));
-    // The result of the check at the start is reused for a second.
+    // The result of the check on startup is reused for a second.
     await eventually(async () => {
       assert.equal((await fetch(ready)).status, 503);
     });
     const failed = await create(2);
     assert.deepEqual([failed.status, failed.error], [503, 50300]);
     assert.match((await call('GET', '/plants')).text, /^\[\{"name":"plant 1"\}/);
-    // Repetitions within a second are not logged.
+    // A failure that is repeated within a second is not logged again.
     await sleep(1100);
     assert.equal((await fetch(ready)).status, 503);
     assert.equal((await create(3)).status, 503);

@@ -14,7 +14,7 @@ const plant = '{"id":1,"name":"Basil"}';
 const start = (t: HasAfter, storage: string, folder?: TokenFolder): Promise<TokenServer> =>
   startTokenServer(t, ['--storage', storage, '--log', 'json'], folder && { folder });
 
-/** Sends half the body of a POST, after the server has begun to read it. */
+/** Sends half the body of a POST request after the server has started to read the request. */
 async function sendHalf(t: HasAfter, { server, token }: TokenServer): Promise<RawConnection> {
   const connection = await RawConnection.open(t, server.port);
   const head = [
@@ -23,7 +23,7 @@ async function sendHalf(t: HasAfter, { server, token }: TokenServer): Promise<Ra
     `Authorization: Bearer ${token}`,
     'Content-Type: application/json',
     `Content-Length: ${plant.length}`,
-    // The 100 response shows that the request is in progress.
+    // The response 100 Continue shows that the request is in progress.
     'Expect: 100-continue',
   ];
   connection.send(`${head.join('\r\n')}\r\n\r\n`);
@@ -70,7 +70,7 @@ describe('plant-store serve, on a signal', { concurrency: 4 }, () => {
     await connection.untilClosed();
   });
 
-  it('exits immediately on the second signal, with 128 plus the number of the signal', async (t) => {
+  it('exits immediately on the second signal with 128 plus the signal number', async (t) => {
     const started = await start(t, 'memory');
     await sendHalf(t, started);
     await signal(started, 'SIGINT');
@@ -80,7 +80,7 @@ describe('plant-store serve, on a signal', { concurrency: 4 }, () => {
     assert.ok(performance.now() - signaledAt < 4000, 'long before the end of the grace period');
   });
 
-  it('treats two simultaneous signals as one, because npm forwards the signal that the terminal also sends', async (t) => {
+  it('treats two simultaneous signals as one, because npm forwards signals that the terminal also sends', async (t) => {
     const started = await start(t, 'memory');
     const connection = await sendHalf(t, started);
     void started.server.stop('SIGTERM');
