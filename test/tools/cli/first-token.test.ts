@@ -26,7 +26,7 @@ function paste(t: TestContext, line: string): string {
 }
 
 describe('first start of plant-store serve', { concurrency: 4 }, () => {
-  it('writes a token for the user me to a file only its owner can read, and prints a working curl command', async (t) => {
+  it('writes a token for user me to a file that only its owner can read, and prints a curl command', async (t) => {
     const cwd = join(await temporaryFolder(t), "it's $HOME");
     await mkdir(cwd);
     const first = await startServer(t, ['--host', '0.0.0.0'], { cwd });
@@ -82,7 +82,7 @@ describe('first start of plant-store serve', { concurrency: 4 }, () => {
     assert.deepEqual((await exited)[0], 0);
   });
 
-  it('fails with one sentence if the token file exists or the folder for the tokens file is missing', async (t) => {
+  it('fails with one sentence if first-token.txt exists or the folder for the tokens file is missing', async (t) => {
     const cwd = await temporaryFolder(t);
     const file = join(cwd, 'first-token.txt');
     await writeFile(file, 'mine');

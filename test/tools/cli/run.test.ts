@@ -35,7 +35,7 @@ describe('plant-store', () => {
   });
 
   for (const [command, flags] of Object.entries(flagsOf)) {
-    it(`prints the help of ${command} with every flag, its variables and its default, wherever --help is`, async (t) => {
+    it(`prints the help of ${command}, with variables and default of every flag, wherever --help is`, async (t) => {
       const cwd = await temporaryFolder(t);
       const { code, stdout, stderr } = await callCommand([command, '--help'], { cwd });
       assert.deepEqual([code, stderr], [0, '']);

@@ -85,7 +85,7 @@ describe('plant-store serve --docs', { concurrency: 4 }, () => {
     ['is served with PLANT_STORE_DOCS=1', [], { PLANT_STORE_DOCS: '1' }, 200],
     ['is not served with PLANT_STORE_DOCS=0', [], { PLANT_STORE_DOCS: '0' }, 404],
   ] as const) {
-    it(`${name}, and its URL is printed only if it is served`, async (t) => {
+    it(`${name}, and the URL is printed only if the page is served`, async (t) => {
       const server = await startServer(t, ['--storage', 'memory', ...args], { cwd: await temporaryFolder(t), env });
       assert.equal((await fetch(`${server.url}/docs`)).status, status);
       const hasUrl = server.stdout().includes(`\nTry it in a browser: ${server.url}/docs\n`);

@@ -70,7 +70,7 @@ describe('Log', () => {
     assert.equal(await written('off', tell), '');
   });
 
-  it('counts repetitions of an error within a second, and writes the count after it or on a flush', async () => {
+  it('counts repetitions of an error, and writes the count after a second or on a flush', async () => {
     const found = await messages(async (log) => {
       const fail = (cause: string): void => {
         log.error('It failed', new Error('outer', { cause: new Error(cause) }));
