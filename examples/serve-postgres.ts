@@ -11,9 +11,8 @@ import { PostgresStorage } from 'plant-store/postgres';
 const authenticate: Authenticate = (token) => (token === process.env['ADAS_TOKEN'] ? { user: 'ada' } : null);
 
 const pool = new Pool({
-  // The host must always lead to the primary: for example, the host name that your platform provides, a proxy or a
-  // connection pooler. During a failover, requests fail with 503. If the standby is synchronous, no acknowledged plant
-  // is lost.
+  // The URL must always lead to the primary, for example through a proxy or a connection pooler. During a failover,
+  // requests fail with 503. If the standby is synchronous, no acknowledged plant is lost.
   connectionString: process.env['DATABASE_URL'],
   // At most one connection runs a commit at a time. The other connections are for lists.
   max: 10,
