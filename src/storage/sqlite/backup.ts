@@ -56,7 +56,8 @@ export async function backUpDatabase(
  */
 function copyLog(database: DatabaseSync): void {
   try {
-    database.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    // See `configure` in database.ts.
+    database.exec('PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; PRAGMA wal_checkpoint(PASSIVE)');
   } catch {
     // The checkpoint can fail, for example if the disk is full. The backup then reads the WAL.
   }
