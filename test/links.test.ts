@@ -69,7 +69,7 @@ describe('documents', () => {
     const folders = (await readdir(join(root, 'test'))).map((name) => `test/${name}/README.md`);
     const guides = ['CONTRIBUTING.md', ...folders.filter((path) => existsSync(join(root, path)))];
     for (const guide of guides) {
-      for (const [, name = ''] of (await readDocument(guide)).matchAll(/`([^` *]+\/[^` ]+\.ts)`/g)) {
+      for (const [, name = ''] of (await readDocument(guide)).matchAll(/`([^` *]+\/[^` *]+\.ts)`/g)) {
         const exists = [name, join('src', name)].some((path) => existsSync(join(root, path)));
         assert.ok(exists, `${guide} names ${name}, which does not exist`);
       }
