@@ -100,7 +100,7 @@ describe('snippets of README and docs', () => {
       const { cwd } = await makeProject(t);
       await writeFile(join(cwd, 'snippet.ts'), snippet.code);
       const stdout = await runSuccessfully(process.execPath, ['--import', tsx, 'snippet.ts'], { cwd });
-      // A comment such as `→ 1000, 500` promises one line for each number.
+      // A comment such as `→ 1000, 500` means that one line of output is expected for each number.
       const lines = promisedLines(snippet).flatMap((line) => (/^[\d, ]+$/.test(line) ? line.split(', ') : [line]));
       if (lines.length > 0) assert.deepEqual(linesOf(stdout), lines);
       else assertTestsPassed(stdout);

@@ -13,7 +13,7 @@ const maxBatchPlants = maxPageLength;
 const maxBatches = 4;
 
 /**
- * When this number of requests have arrived, a batch is read immediately. With thousands of clients, an event loop
+ * Once this many requests have arrived, a batch is read immediately. With thousands of clients, an event loop
  * iteration can take a second. If requests waited until the end of the iteration, they would use up the HTTP service's
  * permits.
  */

@@ -6,7 +6,7 @@ import type { ServiceRequest } from './service-request.ts';
 /** What the handler knows about a request when it starts. */
 type Route = Pick<RequestMessage, 'requestId' | 'path' | 'operation'>;
 
-/** What the handler knows about a request only when it ends. */
+/** What the handler does not know about a request until the request ends. */
 type Outcome = Pick<RequestMessage, 'user' | 'tokenId' | 'status' | 'code' | 'bytes' | 'isComplete'>;
 
 const pending: Outcome = {

@@ -60,7 +60,9 @@ export const routes: readonly Route[] = [
   { path: '/openapi.json', operations: { GET: { id: 'getOpenApi', scope: undefined, errors: [] } } },
 ];
 
-/** Returns the operation of a route for a method, or `undefined` if the route does not support the method. */
+/**
+ * Returns the operation that a route performs for a method, or `undefined` if the route does not support the method.
+ */
 export function operationOf(route: Route, method: string): Operation | undefined {
   return route.operations[method === 'HEAD' ? 'GET' : method];
 }

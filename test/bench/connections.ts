@@ -7,7 +7,10 @@ import type { Socket } from 'node:net';
  */
 const maxParallel = 200;
 
-/** Opens `count` connections to a local server. Errors after a connection is open close it and are not reported. */
+/**
+ * Opens `count` connections to a local server. If an error occurs on an open connection, the connection is closed and
+ * the error is not reported.
+ */
 export async function openConnections(count: number, port: number): Promise<Socket[]> {
   const sockets: Socket[] = [];
   while (sockets.length < count) {

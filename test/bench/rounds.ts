@@ -30,7 +30,9 @@ export const maxDeviation = 0.15;
 /** The maximum number of rounds, as a multiple of `wanted`. */
 const maxRounds = 1.5;
 
-/** Runs rounds until the machine was steady in `wanted` of them, or until the maximum is reached. */
+/**
+ * Runs rounds until the machine has been steady in `wanted` of them, or until the maximum number of rounds is reached.
+ */
 export async function runRounds(wanted: number, participants: readonly Participant[]): Promise<Rounds> {
   const rounds: Round[] = [];
   let steady: readonly Round[] = [];

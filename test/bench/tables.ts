@@ -18,7 +18,10 @@ const descriptions = {
   '80 % list 20, 20 % create': 'four lists of 20 plants for each create, by the same user',
 };
 
-/** Returns the Markdown text about a run for the documentation, by the names in comments such as `bench:sqlite`. */
+/**
+ * Returns the Markdown passages that describe a run in the documentation. The key of a passage is the name in the
+ * comment that marks its place, such as `sqlite` in `<!-- bench:sqlite -->`.
+ */
 export function tablesOf(results: Results): Record<string, string> {
   const figuresOf = (row: string, participant: string): Figures | undefined =>
     results.rows.find(({ name }) => name === row)?.medians[participant];

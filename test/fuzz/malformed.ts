@@ -66,7 +66,10 @@ const garbage = fc.oneof(
   fc.constantFrom('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'GET /plants\r\n\r\n', '\x16\x03\x01\x02\0\x01', '\r\n'),
 );
 
-/** Generates malformed bytes with a user's tokens. Sometimes a well-formed request follows the malformed bytes. */
+/**
+ * Generates malformed bytes. Valid tokens in these bytes belong to the given user. Sometimes a well-formed request
+ * follows the malformed bytes.
+ */
 export function malformedOf(user: string): fc.Arbitrary<Malformed> {
   // The response parser needs to know which requests are HEAD requests.
   const base = requestOf([user])

@@ -40,7 +40,7 @@ export interface Scenario extends Pick<ServerOptions, 'nodeOptions'> {
   readonly run: (context: Context) => Promise<Result>;
 }
 
-/** The figures of a scenario. */
+/** The measurements of one scenario. */
 export interface Row extends Result {
   readonly name: string;
   readonly cpuSeconds: number;

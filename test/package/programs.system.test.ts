@@ -51,7 +51,7 @@ describe('installed package', () => {
     await runInstalled(t, 'compare.cjs', code);
   });
 
-  it('does not let a program import other files', async (t) => {
+  it('does not let a program import a file that the package does not export', async (t) => {
     const code = `import assert from 'node:assert/strict';
       await assert.rejects(import('plant-store/dist/index.js'), { code: 'ERR_PACKAGE_PATH_NOT_EXPORTED' });`;
     await runInstalled(t, 'imports.mjs', code);
@@ -74,7 +74,10 @@ const viteConfig = `export const build = { ssr: 'program.mjs', outDir: 'out', em
 export default { build: { ...build, rollupOptions: { output: { entryFileNames: 'program.mjs' } } }, ssr: { noExternal: true } };
 `;
 
-/** Bundles a program with the installed package. Returns a folder that contains only the bundle. */
+/**
+ * Installs the package in a folder, and bundles a program together with the package. Returns another folder, which
+ * contains only the bundle.
+ */
 async function bundle(t: HasAfter, code: string, bundler: string, args: readonly string[]): Promise<string> {
   const folder = await installPackage(t);
   await writeFile(join(folder, 'program.mjs'), code);
@@ -90,13 +93,13 @@ const forNode = ['--bundle', '--platform=node', '--outdir=out'];
 const esModule = ['program.mjs', ...forNode, '--format=esm', '--out-extension:.js=.mjs'];
 const minified = ['program.mjs', ...forNode, '--format=cjs', '--out-extension:.js=.cjs', '--minify'];
 
-describe('bundle without the package', () => {
+describe('program in a folder without the package', () => {
   for (const [name, program, args, file] of [
     ['esbuild', esbuild, esModule, 'program.mjs'],
     ['esbuild, minified and as CommonJS,', esbuild, minified, 'program.cjs'],
     ['Vite in SSR mode', 'vite/bin/vite.js', ['build', '--logLevel', 'warn'], 'program.mjs'],
   ] as const) {
-    it(`made by ${name} runs a program that uses every export`, async (t) => {
+    it(`that was bundled by ${name} can use every export`, async (t) => {
       const bundler = findProgram(t, 'package', program);
       if (bundler === undefined) return;
       const folder = await bundle(t, await compileProgram('ESNext'), bundler, args);
@@ -104,7 +107,7 @@ describe('bundle without the package', () => {
     });
   }
 
-  it('made by esbuild runs a commit thread if the bundle includes the thread file', async (t) => {
+  it('that was bundled by esbuild runs a commit thread if the thread file was bundled, too', async (t) => {
     const bundler = findProgram(t, 'package', esbuild);
     if (bundler === undefined) return;
     // The arguments are those in docs/embedding.md.

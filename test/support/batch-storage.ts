@@ -75,7 +75,10 @@ export async function openWithCache(
   return { storage, ...withCache(storage) };
 }
 
-/** Makes the batches of a storage wait. The returned function releases the batch that has waited longest. */
+/**
+ * Makes each batch of a storage wait, after it has been read, until the test releases it. The returned function
+ * releases the batch that has waited longest.
+ */
 export function hold(storage: BatchStorage): () => void {
   const waiting: (() => void)[] = [];
   storage.afterRead = () => new Promise((resolve) => waiting.push(resolve));

@@ -12,7 +12,7 @@ import { poolOf } from './postgres.ts';
 import { startService } from './service.ts';
 import type { Service } from './service.ts';
 
-/** Creates an empty location, and returns a function that opens a storage on this location. */
+/** Creates an empty location, and returns a function that opens a storage there. */
 type CreateLocation = (t: TestContext) => Promise<() => StorageAdapter>;
 
 /** Creates locations in PostgreSQL. `makeDatabase` returns the connection string of an empty database. */

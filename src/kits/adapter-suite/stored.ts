@@ -40,7 +40,7 @@ async function readAll(count: number, read: (at: number) => Promise<number>): Pr
   for (let at = await read(0); at < count; at += await read(at));
 }
 
-/** Checks a page of `list`. `stored` contains all plants. Returns the number of plants in the page. */
+/** Checks a page that `list` returns. `stored` contains all plants. Returns the number of plants in the page. */
 export async function expectList(
   storage: StorageAdapter,
   request: PageRequest,
@@ -57,7 +57,10 @@ export async function expectList(
   return plants.length;
 }
 
-/** Checks pages of `listPages`, like {@link expectList}. Returns the total number of plants in the pages. */
+/**
+ * Checks the pages that `listPages` returns, in the same way as {@link expectList} checks a page. Returns the total
+ * number of plants in the pages.
+ */
 export async function expectListPages(
   storage: StorageAdapter,
   requests: readonly PageRequest[],
@@ -78,7 +81,7 @@ export async function expectListPages(
   return pages.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Checks a page of `scan`, like {@link expectList}. */
+/** Checks a page that `scan` returns, in the same way as {@link expectList} checks a page that `list` returns. */
 export async function expectScan(
   storage: StorageAdapter,
   range: ScanRange,

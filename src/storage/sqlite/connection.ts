@@ -2,9 +2,9 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../page.ts';
 
 /**
- * An SQL condition that is true for a short plant. A plant is short if 1000 plants of its size do not fill a page.
- * SQLite evaluates the condition without reading the text. The JSON of 1000 short plants can still be larger than a
- * page if many characters must be escaped.
+ * An SQL condition that is true for a short plant. A short plant is a plant whose name and tag are so short that 1000
+ * such plants do not reach the size of a page. Escaping is ignored: if many characters must be escaped, the JSON of
+ * 1000 short plants can be larger than a page. SQLite evaluates the condition without reading the text.
  */
 const isShort = `octet_length(name) + ifnull(octet_length(tag) + ${taggedBytes}, ${untaggedBytes})
   <= ${Math.floor(maxPageBytes / maxPageLength)}`;
@@ -15,9 +15,9 @@ const plantJson = `CASE WHEN tag IS NULL THEN json_object('name', name) ELSE jso
 const ofUser = 'FROM plants WHERE user = ? AND id >= ? ORDER BY id LIMIT';
 
 /**
- * The SQL expression for the value of LIMIT in a statement that reads a page of short plants. The value is 0 if one of
- * the first 32 plants is not short, because the page is then read row by row. Without this check, reading a page of
- * 1000 plants with names of 26 KB would take eight times as long. The check is omitted if the limit is 32 or less.
+ * The SQL expression for the value of LIMIT in `selectJson`. The value is 0 if one of the first 32 plants is not short,
+ * because the page is then read row by row. Without this check, reading a page of 1000 plants with names of 26 KB would
+ * take eight times as long. The check is omitted if the limit is 32 or less.
  *
  * With `LIMIT ?`, SQLite would recompile the statement for each execution, which takes a fifth of a list request's CPU
  * time. `LIMIT ? + 0` prevents the recompilation.
@@ -27,8 +27,8 @@ const limitIfShort = `
     THEN 0 ELSE ? + 0 END`;
 
 /**
- * Reads a page of short plants as one row. `count` is the number of plants, and `shorts` is the number of short plants.
- * If the two numbers differ, `json` is incomplete, because it contains only the short plants. Building the JSON in SQL
+ * Reads a page as one row. `count` is the number of plants in the page, and `shorts` is how many of them are short. If
+ * the two numbers differ, `json` is incomplete, because it contains only the short plants. Building the JSON in SQL
  * takes half as long as building it in JavaScript.
  */
 const selectJson = `

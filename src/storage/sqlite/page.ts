@@ -26,7 +26,7 @@ export function readScan({ selectOwned }: SqliteConnection, { user, id }: PlantK
 export function readJson(connection: SqliteConnection, user: string, from: bigint, limit: number): JsonPage {
   const row = connection.selectJson.get(limit, user, user, from, limit, user, from, limit) as unknown as JsonRow;
   const [count, last, shortPlants, json, hasMore] = row;
-  // Even the JSON of short plants can be larger than a page if many characters must be escaped.
+  // If many characters must be escaped, the JSON can be larger than a page, even if all plants are short.
   if (last !== null && json !== null && shortPlants === count && json.length <= maxPageBytes + maxPageLength) {
     return { json, count: Number(count), last, hasMore: hasMore === 1n };
   }

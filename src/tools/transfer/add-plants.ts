@@ -83,8 +83,8 @@ export async function addPlants(
     let pending = areTaken ? await withoutTaken(page) : page;
     for (let round = 0; pending.length > 0; round++) {
       if (round === maxRounds) throw new Error('The storage reports that plants exist, but does not return them.');
-      // A plant remains pending if its id was taken during the commit but the plant with this id has been deleted
-      // since.
+      // A plant remains pending if its id was taken during the commit, but the plant that had this id was deleted
+      // before the read.
       pending = await withoutTaken(await tryToAdd(pending));
     }
     areTaken = counts.added === addedBefore;

@@ -44,7 +44,7 @@ async function readFrom(
   limit: number,
 ): Promise<OwnedPlant[]> {
   if (id !== minInt64) return storage.scan({ after: { user, id: id - 1n }, limit });
-  // `scan` cannot be used, because it returns only the plants after a key, and no id precedes the smallest int64.
+  // `scan` cannot be used: it returns only the plants after a key, and a user has no key before the smallest int64.
   const { plants } = await storage.list(user, { after: undefined, limit: 1 });
   return plants.map((plant) => ({ user, plant }));
 }

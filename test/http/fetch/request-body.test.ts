@@ -32,7 +32,7 @@ const errorOf = async (response: Response): Promise<unknown[]> => [
 ];
 
 describe('fetch request body', () => {
-  it('is not accessed if the header is enough to refuse the request, or if the method is DELETE', async (t) => {
+  it('is not accessed if the request can be refused from its header alone, or if the method is DELETE', async (t) => {
     const { handler } = createHandler(t, { maxBodyBytes: 100 });
     for (const [method, target, token, expected] of [
       ['POST', '/plants', 'unknown', [401, 40102]],

@@ -158,7 +158,7 @@ async function endResponses(begun: ServerResponse[], connection: RawConnection, 
 }
 
 describe('pipelined requests that wait', () => {
-  it('occupy at most half of the maximum on one connection, which is closed if it exceeds its share', async (t) => {
+  it('cause their connection to be closed if they exceed its share, which is at most half the maximum', async (t) => {
     const { port, begun, sockets } = await startHeld(t);
     const first = await pipeline(t, port, begun, 1 + 5);
     // Five more requests can wait: at most three on a second connection, and then one on a third.

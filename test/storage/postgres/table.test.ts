@@ -185,7 +185,7 @@ describe('table of a PostgresStorage', () => {
     }
   }
 
-  it('does not require the privilege to create tables if it exists', async (t) => {
+  it('if it already exists, does not require the privilege to create tables', async (t) => {
     const schema = cluster.newSchemaName();
     await new PostgresStorage({ pool: cluster.pool(t), schema }).commit([]);
     await cluster.query('CREATE ROLE gardener LOGIN');

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts';
 const fromTo = ['copy', '--from', 'sqlite:a.db', '--to', 'sqlite:b.db'];
 
 describe('plant-store copy', () => {
-  it('reports the first conflicts with escaped users, counts the other conflicts, and exits with 1', async (t) => {
+  it('escapes the users in conflicts that it reports, only counts further conflicts, and exits with 1', async (t) => {
     const cwd = await temporaryFolder(t);
     const row = rowOfPlants('ada', 3000);
     const evil = owned('\n\u009b', { id: -1n, name: 'Fern' });

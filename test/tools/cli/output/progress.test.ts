@@ -34,7 +34,7 @@ describe('Progress', () => {
     });
   }
 
-  it('shows the count and the rate on a terminal, in a line that messages and the summary replace', async () => {
+  it('shows count and rate on a terminal, in a line that is overwritten by messages and the summary', async () => {
     const text = await written(true, async () => {
       const progress = new Progress('page');
       await sleep(20);
