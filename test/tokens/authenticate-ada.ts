@@ -20,22 +20,17 @@ interface Setting {
 
 /** Stops the clock. Creates a tokens file with one token for ada, and an authenticator that reads the file. */
 export async function authenticateAda(t: TestContext): Promise<Setting> {
-  const advance = mockClock(t);
+  let nowMs = Math.ceil(performance.now());
+  t.mock.method(performance, 'now', () => nowMs);
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.now() });
+  const advance = (byMs: number): void => {
+    nowMs += byMs;
+    t.mock.timers.tick(byMs);
+  };
   const path = join(await temporaryFolder(t), 'tokens.json');
   const { token, record } = issueToken(path, { user: 'ada' });
   const problems: string[] = [];
   const authenticate = createTokenFileAuthenticator(path, { onWarning: (message) => problems.push(message) });
   const userOf = async (text: string): Promise<string | undefined> => (await authenticate(text))?.user;
   return { path, token, id: record.id, authenticate, userOf, problems, advance };
-}
-
-/** Stops the clocks and timers of this process. The returned function advances them. */
-export function mockClock({ mock }: Pick<TestContext, 'mock'>): (byMs: number) => void {
-  let nowMs = Math.ceil(performance.now());
-  mock.method(performance, 'now', () => nowMs);
-  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.now() });
-  return (byMs) => {
-    nowMs += byMs;
-    mock.timers.tick(byMs);
-  };
 }
