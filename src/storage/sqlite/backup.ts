@@ -2,7 +2,7 @@ import { closeSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { openExisting } from './database.ts';
-import { syncFolder, unsupported } from './file.ts';
+import { damaged, syncFolder } from './file.ts';
 
 /** The number of database pages that are copied in each step of a backup. A database page is 4096 bytes long. */
 const pagesPerStep = 256;
@@ -37,7 +37,7 @@ export async function backUpDatabase(
         onStep(totalPages - remainingPages);
       },
     });
-    if (!isSound(partial)) throw unsupported(file, 'is damaged');
+    if (!isSound(partial)) throw damaged(file);
     throwIfExists(target);
     renameSync(partial, target);
     // The new file's content is already on the disk. Syncing the folder makes the file's directory entry durable, too.

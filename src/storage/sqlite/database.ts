@@ -2,6 +2,7 @@ import { pathToFileURL } from 'node:url';
 import { DatabaseSync } from './builtin.ts';
 import {
   createPrivateFile,
+  damaged,
   hasLog,
   identifyFile,
   isCutShort,
@@ -157,7 +158,7 @@ function checkReadOnly(path: string, busyTimeoutMs: number): void {
 
 function asRefusal(path: string, error: unknown): unknown {
   if (hasResultCode(error, 'notADatabase')) return unsupported(path, 'is not an SQLite database', error);
-  return damageCodes.some((name) => hasResultCode(error, name)) ? unsupported(path, 'is damaged', error) : error;
+  return damageCodes.some((name) => hasResultCode(error, name)) ? damaged(path, error) : error;
 }
 
 function setUp(database: DatabaseSync, path: string, busyTimeoutMs: number): void {

@@ -101,7 +101,15 @@ function identityOf({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;
 }
 
-/** Returns the error for a file that cannot be used as a plant store. */
+/**
+ * Returns the error for a damaged file. The message does not say that the file was left as it is, because the WAL may
+ * have been checkpointed before the damage was found.
+ */
+export function damaged(path: string, cause?: unknown): PlantStoreError {
+  return new PlantStoreError('storage_unsupported', `${path} is damaged.`, { cause });
+}
+
+/** Returns the error for a file that was refused when it was opened, before anything was written to it. */
 export function unsupported(path: string, what: string, cause?: unknown): PlantStoreError {
   return new PlantStoreError('storage_unsupported', `${path} ${what}. It was left as it is.`, { cause });
 }

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { MemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { openExisting } from '../../storage/sqlite/database.ts';
-import { identifyFile, unsupported } from '../../storage/sqlite/file.ts';
+import { damaged, identifyFile } from '../../storage/sqlite/file.ts';
 import { hasResultCode } from '../../storage/sqlite/result-code.ts';
 import { SqliteStorage } from '../../storage/sqlite/sqlite-storage.ts';
 import type { StorageAdapter } from '../../storage/storage-adapter.ts';
@@ -157,7 +157,7 @@ export function withFileName(file: string, action: 'opened' | 'read' | 'written'
     return new Error(`${file} cannot be ${action}: ${problem}`, { cause: error });
   }
   const isDamaged = hasResultCode(error, 'corrupt') || hasResultCode(error, 'notADatabase');
-  return isDamaged ? unsupported(file, 'is damaged', error) : error;
+  return isDamaged ? damaged(file, error) : error;
 }
 
 /** Wraps a storage adapter so that its errors name the file. */

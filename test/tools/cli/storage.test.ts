@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { setting, UsageError } from '../../../src/tools/cli/command.ts';
 import type { Setting } from '../../../src/tools/cli/command.ts';
+import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { openStorage, sqliteLocation } from '../../../src/tools/cli/storage.ts';
 import { callCommand } from '../../support/call-command.ts';
 import { runCommand } from '../../support/command-line.ts';
@@ -158,12 +159,28 @@ describe('SQLite file of a command', () => {
       await writeFile(file, content.fill(0xff, half, end));
       for (const command of commands) {
         const { code, stderr } = await callCommand(command.split(' '), { cwd });
-        const sentence = `${file} is damaged. It was left as it is. ${cause}Choose another storage, or restore a backup.`;
+        const sentence = `${file} is damaged. ${cause}Choose another storage, or restore a backup.`;
         assert.deepEqual([code, stderr], [1, `plant-store: ${sentence}\n`]);
       }
       assert.deepEqual(await readFile(file), content);
       assert.ok(!(await readdir(cwd)).some((name) => name.startsWith('copy')));
     }
+  });
+
+  it('is not said to be unchanged if it is damaged and a backup copies its write-ahead log to it', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const file = join(cwd, 'plants.db');
+    await createAll(file, rowOfPlants('ada', 20_000));
+    const content = await readFile(file);
+    const half = content.length / 2;
+    await writeFile(file, content.fill(0xff, half, half + 4096));
+    const server = new SqliteStorage(file);
+    t.after(() => server.close());
+    await server.commit([create(-1)]);
+    assert.deepEqual(await readFile(file), content);
+    const stderr = `plant-store: ${file} is damaged. Choose another storage, or restore a backup.\n`;
+    assert.deepEqual(await callCommand(['backup', 'copy.db'], { cwd }), { code: 1, stdout: '', stderr });
+    assert.notDeepEqual(await readFile(file), content);
   });
 
   it('can be served, copied, exported and backed up at the same time with "?commitThread=true"', async (t) => {
@@ -209,10 +226,10 @@ describe('SQLite file of a command', () => {
     await file.close();
     const names = await readdir(cwd);
     for (const [name, reason, canServe] of [
-      ['empty.db', 'is empty', true],
-      ['no-tables.db', 'is empty', true],
-      ['letter.txt', 'is not an SQLite database', false],
-      ['damaged.db', 'is damaged', false],
+      ['empty.db', 'is empty. It was left as it is.', true],
+      ['no-tables.db', 'is empty. It was left as it is.', true],
+      ['letter.txt', 'is not an SQLite database. It was left as it is.', false],
+      ['damaged.db', 'is damaged.', false],
     ] as const) {
       const before = await readFile(join(cwd, name));
       const commands = [`export --storage sqlite:${name}`, `copy --from sqlite:${name} --to sqlite:new.db`];
@@ -221,8 +238,9 @@ describe('SQLite file of a command', () => {
       for (const command of commands) {
         const { code, stdout, stderr } = await callCommand(command.split(' '), { cwd });
         assert.deepEqual([code, stdout], [1, ''], command);
-        const [sentence, rest = ''] = stderr.split(' It was left as it is.');
-        assert.equal(sentence, `plant-store: ${join(cwd, name)} ${reason}.`);
+        const beginning = `plant-store: ${join(cwd, name)} ${reason}`;
+        assert.equal(stderr.slice(0, beginning.length), beginning);
+        const rest = stderr.slice(beginning.length);
         assert.match(rest, /^( \([^\n]*\))? Choose another storage, or restore a backup\.\n$/);
       }
       assert.deepEqual(await readFile(join(cwd, name)), before);
