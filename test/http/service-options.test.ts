@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import { createFetchHandler } from '../../src/fetch.ts';
-import { createRequestListener } from '../../src/http.ts';
+import { createPlantServer, createRequestListener } from '../../src/http.ts';
 import { authenticateByName } from '../support/service.ts';
 
 const store = new PlantStore({ storage: new MemoryStorage() });
@@ -29,8 +29,9 @@ describe('service options', () => {
   it('reject an unknown option with a TypeError that names the function and the option', () => {
     const options = { authenticate: authenticateByName, mountPath: '/garden' };
     const message = (name: string): RegExp => new RegExp(`^${name} has no option mountPath`);
-    assert.throws(() => createFetchHandler(store, options), { message: message('createFetchHandler') });
-    assert.throws(() => createRequestListener(store, options), { message: message('createRequestListener') });
+    for (const called of [createFetchHandler, createPlantServer, createRequestListener]) {
+      assert.throws(() => called(store, options), { message: message(called.name) });
+    }
   });
 
   it('accept a basePath that is empty or an absolute path', () => {

@@ -51,14 +51,15 @@ export type FindPage = (request: IncomingMessage) => SendPage | undefined;
 
 /**
  * Like {@link createRequestListener}, but the listener also serves web pages. Requests for web pages are also handled
- * in order, and refused if they are malformed.
+ * in order, and refused if they are malformed. `owner` is the name of the public function that the application called.
  */
 export function createListenerWithPages(
   store: PlantStore,
   options: ServiceOptions,
   findPage: FindPage,
+  owner = 'createRequestListener',
 ): ServiceListener {
-  const handler = createHandler('createRequestListener', store, options);
+  const handler = createHandler(owner, store, options);
 
   async function respond(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const bytesBefore = isTraced(requestChannel) ? message.socket.bytesWritten : undefined;

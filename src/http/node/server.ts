@@ -7,7 +7,7 @@ import type { PlantStore } from '../../core/plant-store.ts';
 import { connectionLimit, openFileLimit } from './connection-limit.ts';
 import { evictConnections, openConnections } from './connections.ts';
 import { lastResponse } from './in-order.ts';
-import { createRequestListener } from './request-listener.ts';
+import { createListenerWithPages } from './request-listener.ts';
 import type { ServiceOptions } from '../service-options.ts';
 import { refuseConnection } from './refuse-connection.ts';
 import { deferContinue } from './request-body.ts';
@@ -62,7 +62,7 @@ const serverProperties = {
  * server.listen(3000, '127.0.0.1');
  */
 export function createPlantServer(store: PlantStore, options: ServiceOptions): Server {
-  return createServerFor(createRequestListener(store, options));
+  return createServerFor(createListenerWithPages(store, options, () => undefined, 'createPlantServer'));
 }
 
 /** Like {@link createPlantServer}, but for an existing listener. */
