@@ -25,7 +25,7 @@ export interface ServiceOptions {
    * its token has been accepted until its response has been sent or the client has disconnected. Each request in
    * progress can use the memory of one request body and one page of a list (256 KiB). Further requests are refused with
    * `saturated`. A user can begin another request only while the user has fewer requests in progress than there are
-   * free places. Therefore, a single user cannot occupy all places.
+   * free places. A single user can therefore occupy half of the places, rounded up.
    */
   maxInFlight?: number | undefined;
   /**

@@ -65,7 +65,7 @@ function assertSaturated(answered: Answered): void {
 
 describeOnBothFronts('maxInFlight', (startService) => {
   for (const maxInFlight of [1, 2, 3, 10]) {
-    it(`of ${maxInFlight} lets one user occupy half of the places, and serves other users`, async (t) => {
+    it(`of ${maxInFlight} lets one user occupy half of the places, rounded up, and others the rest`, async (t) => {
       const { storage, release } = heldStorage({ lists: true });
       const service = await startService(t, { storage, maxInFlight });
       const refused: Answered[] = [];
