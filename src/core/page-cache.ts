@@ -22,10 +22,9 @@ interface UserPages {
 }
 
 /**
- * An LRU cache of the first pages of users' lists. Clients request these pages repeatedly. {@link forget} removes a
+ * An LRU cache of the first pages of users' lists. Clients request first pages repeatedly. {@link forget} removes a
  * user's pages after a write. {@link checkVersion} removes all pages if another process has changed the storage. With a
- * cached page, a response with 20 plants takes half as much CPU time as without the cache. With 1000 plants, it takes a
- * fifth.
+ * cached page, a response with 20 plants takes half of the CPU time, and a response with 1000 plants a fifth.
  */
 export class PageCache {
   readonly #options: PageCacheOptions;
@@ -71,7 +70,7 @@ export class PageCache {
     }
   }
 
-  /** Removes a user's pages. Call this method when the user's plants have changed or might have changed. */
+  /** Removes a user's pages. Call this method when the user's plants might have changed. */
   forget(user: string): void {
     this.#changes++;
     const cached = this.#users.get(user);
@@ -81,8 +80,8 @@ export class PageCache {
   }
 
   /**
-   * Removes all pages if another process has changed the storage. The check takes a third as long as reading a page.
-   * Therefore, the read queue calls this method only once for all pages that are requested in one event loop iteration.
+   * Removes all pages if another process has changed the storage. The read queue calls this method only once for all
+   * pages that are requested in one event loop iteration, because the check takes a third as long as reading a page.
    */
   checkVersion(): void {
     const version = this.#options.dataVersion();

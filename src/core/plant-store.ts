@@ -21,13 +21,13 @@ export interface PlantStoreOptions {
   storage: StorageAdapter;
   /**
    * The maximum number of pending writes, 1 or more; default 10000. A write is pending until its commit completes.
-   * Further writes are rejected with `saturated`.
+   * Writes beyond the maximum are rejected with `saturated`.
    */
   maxPendingWrites?: number | undefined;
   /**
    * The maximum size of the page cache, in bytes, 0 or more; default 16777216. Each UTF-16 code unit of JSON counts as
    * two bytes. The cache contains the first pages of users' lists. The cache is used only if the adapter has a
-   * `dataVersion` method. SqliteStorage and MemoryStorage have this method.
+   * `dataVersion` method, as SqliteStorage and MemoryStorage do.
    */
   maxCacheBytes?: number | undefined;
 }

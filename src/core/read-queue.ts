@@ -4,8 +4,8 @@ import type { JsonPage, PageRequest, StorageAdapter } from '../storage/storage-a
 import type { PageCache } from './page-cache.ts';
 
 /**
- * The maximum sum of the requests' limits in a batch. SqliteStorage and MemoryStorage read a batch synchronously. If
- * 200 requests for long lists were read in one batch, they would block the event loop for 150 ms.
+ * The maximum sum of the requests' limits in a batch. SqliteStorage and MemoryStorage read a batch synchronously.
+ * Reading 200 long lists in one batch would block the event loop for 150 ms.
  */
 const maxBatchPlants = maxPageLength;
 
@@ -13,8 +13,8 @@ const maxBatchPlants = maxPageLength;
 const maxBatches = 4;
 
 /**
- * Once this many requests have arrived, a batch is read immediately. With thousands of clients, an event loop
- * iteration can take a second. If requests waited until the end of the iteration, they would use up the HTTP service's
+ * The number of arrived requests at which a batch is read immediately. With thousands of clients, an event loop
+ * iteration can take a second. Requests that waited until the end of such an iteration would use up the HTTP service's
  * permits.
  */
 const maxArrivals = 64;
@@ -27,11 +27,11 @@ interface Entry {
 
 /**
  * Implements group reads: the pages that are requested in one event loop iteration are read together at the end of the
- * iteration. Each page therefore reflects every commit that was acknowledged before the page was requested.
+ * iteration. A page reflects every commit that was acknowledged before the page was requested.
  *
- * The queue first checks the version of the stored plants once and returns the pages that are cached. It then reads
- * other pages in one batch, up to a total of 1000 plants. The remaining requests wait for a later iteration. Users are
- * served in round-robin order, so a user with many requests or long lists does not delay other users' lists.
+ * The queue first checks the version of the stored plants once and returns the pages that are cached. The queue then
+ * reads other pages in one batch, up to a total of 1000 plants. The remaining requests wait for a later iteration.
+ * Users are served in round-robin order, so a user with many requests or long lists does not delay other users' lists.
  *
  * Each request's limit must be at most 1000.
  */
@@ -40,7 +40,7 @@ export class ReadQueue {
   readonly #cache: PageCache | undefined;
   /** The requests that have arrived since the queue took the last batch. */
   #arrived: Entry[] = [];
-  /** Each user's other waiting requests, in order of arrival. Users are served in the order of the map. */
+  /** Each user's waiting requests, in order of arrival. Users are served in the order of the map. */
   readonly #waiting = new Map<string, Entry[]>();
   #isScheduled = false;
   #batches = 0;
@@ -139,8 +139,8 @@ export class ReadQueue {
   }
 
   /**
-   * Reads the pages for a group of requests, and settles the requests. If the storage adapter fails, rejects all of
-   * them.
+   * Reads the pages for a group of requests, and settles the requests. If the storage adapter fails, rejects all
+   * requests.
    */
   async #settle(group: readonly Entry[]): Promise<void> {
     const changes = this.#cache?.changes;

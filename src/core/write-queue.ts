@@ -5,8 +5,8 @@ import type { CallerContext } from './trace.ts';
 
 export interface WriteQueueOptions {
   /**
-   * The maximum number of pending writes. A write is pending until its commit completes. Further writes are rejected
-   * with `saturated`.
+   * The maximum number of pending writes. A write is pending until its commit completes. Writes beyond the maximum are
+   * rejected with `saturated`.
    */
   readonly maxPendingWrites: number;
   readonly maxBatchWrites: number;
@@ -15,7 +15,8 @@ export interface WriteQueueOptions {
 /**
  * The maximum number of additional event loop iterations that a batch waits while new writes keep arriving. If no new
  * write arrives in an iteration, the batch is committed immediately. Larger batches require fewer fsyncs. With 64
- * clients, one fsync covers 60 writes instead of 43, which saves a tenth of the CPU time per create request.
+ * clients, the wait increases the number of writes per fsync from 43 to 60, which saves a tenth of the CPU time per
+ * create request.
  */
 const maxWaitTurns = 4;
 
@@ -31,13 +32,13 @@ interface Entry {
 
 /**
  * Implements group commit: writes that arrive during a commit, or in the same event loop iteration, are committed as
- * one batch. One fsync or one round trip then covers the whole batch.
+ * one batch. One fsync or one round trip covers a whole batch.
  *
  * At most one batch is in flight. A batch contains at most one write for each pair of user and id. A second write to
  * the same plant waits for the next batch, so that writes to a plant are applied in order of arrival.
  *
- * If a commit fails, every write in its batch is rejected. Other writes are not affected. However, if the commit fails
- * with `invalid_plant`, only the writes whose plants the storage cannot store are rejected.
+ * If a commit fails, every write in its batch is rejected. Writes in other batches are not affected. However, if the
+ * commit fails with `invalid_plant`, only the writes whose plants the storage cannot store are rejected.
  */
 export class WriteQueue {
   readonly #commit: (writes: Write[]) => Promise<boolean[]>;
@@ -111,9 +112,9 @@ export class WriteQueue {
 
   /**
    * Waits so that the clients whose writes have just been committed can send their next writes. The wait takes a
-   * quarter of the commit's duration, but at most 10 ms. It ends early when `enough` writes are waiting. `enough` is
-   * the number of writes that were pending at the end of the commit. Call this method only if writes arrived during the
-   * commit.
+   * quarter of the commit's duration, but at most 10 ms. The wait ends early when `enough` writes are waiting. `enough`
+   * is the number of writes that were pending at the end of the commit. Call this method only if writes arrived during
+   * the commit.
    *
    * Without this wait, the clients split into two groups whose batches alternate, so each batch contains only half of
    * the writes. In a measurement with 8 clients, a worker thread and commits of 10 ms each, the wait increased the
@@ -127,8 +128,7 @@ export class WriteQueue {
 
   /**
    * Waits until `start` calls its callback, or until `enough` writes are waiting. The wait also ends when a batch is
-   * full. Otherwise, the full batch would wait for the end of the event loop iteration, which can take a second with
-   * thousands of clients.
+   * full, because with thousands of clients, the end of the event loop iteration can be a second away.
    */
   async #wait(enough: number, start: (end: () => void) => unknown): Promise<void> {
     this.#enough = Math.min(enough, this.#options.maxBatchWrites);
@@ -141,7 +141,7 @@ export class WriteQueue {
 
   /**
    * Commits a batch and settles its writes. If the storage rejects the batch with `invalid_plant`, splits the batch and
-   * commits each half separately. In the end, a write fails only if the storage rejects a batch that contains no other
+   * commits each half separately. In the end, a write fails only if the storage rejects a batch that contains only this
    * write. If n of m writes fail in this way, about 2n · log2(m) additional commits are necessary.
    *
    * @returns the number of writes, including those in the batch, that were pending when the commit succeeded; 0 if the
@@ -191,7 +191,7 @@ function idOf(write: Write): bigint {
   return write.kind === 'create' ? write.plant.id : write.id;
 }
 
-/** Checks whether a commit failed because the storage cannot store a plant. Such a commit did not write anything. */
+/** Checks whether a commit failed, without writing anything, because the storage cannot store a plant. */
 function isUnstorable(error: unknown): boolean {
   return error instanceof PlantStoreError && error.code === 'invalid_plant';
 }

@@ -8,13 +8,13 @@ export interface CommitMessage {
   /** The number of writes in the batch. */
   readonly writes: number;
   /**
-   * One function for each write in the batch, as returned by `AsyncLocalStorage.snapshot()`. The function calls `work`
-   * in the async context in which the write was requested. A subscriber can use these functions to link the commit to
-   * the operations that requested the writes. A write has no function if the `start` channel had no subscribers when
-   * the write was requested.
+   * One function for each write in the batch, as returned by `AsyncLocalStorage.snapshot()`. Each function calls `work`
+   * in the async context in which its write was requested. A subscriber can use these functions to link the commit to
+   * the operations that requested the writes. Only writes that were requested while the `start` channel had subscribers
+   * have a function.
    */
   readonly contexts: readonly (<Result>(work: () => Result) => Result)[];
-  /** The error, if the commit failed; otherwise `undefined`. */
+  /** The commit's error; `undefined` if the commit succeeded. */
   readonly error?: PlantStoreError;
   /** The duration in milliseconds; 0 until the commit has ended. */
   readonly durationMs: number;
@@ -29,8 +29,8 @@ export interface CommitMessage {
  */
 export interface RequestMessage {
   /**
-   * The value of the response's `X-Request-Id` header. If the request's `X-Request-Id` header consists of 1 to 128
-   * visible ASCII characters other than `"` and `\`, its value is used. Otherwise, the value is a new unique id.
+   * The value of the response's `X-Request-Id` header. The value is that of the request's `X-Request-Id` header if it
+   * consists of 1 to 128 visible ASCII characters other than `"` and `\`, and a new unique id otherwise.
    */
   readonly requestId: string;
   /**
@@ -53,8 +53,8 @@ export interface RequestMessage {
   /** The `tokenId` that `authenticate` returned, if any; `undefined` until the request has ended. */
   readonly tokenId: string | undefined;
   /**
-   * The HTTP status; 0 until the request has ended. It is set even if the client disconnected before the response was
-   * sent.
+   * The HTTP status; 0 until the request has ended. The status is set even if the client disconnected before the
+   * response was sent.
    */
   readonly status: number;
   /** The response's error code, if any; `undefined` until the request has ended. */

@@ -5,8 +5,8 @@ const maxCauses = 5;
 
 /**
  * Formats an error for a log. The result contains the error's stack and codes, followed by the stack and codes of each
- * cause. All other properties are omitted, because they can contain user data. For example, the `detail` of a
- * PostgreSQL error quotes the row, and an HTTP client's error can contain request headers.
+ * cause. All other properties of an error are omitted, because they can contain user data. For example, the `detail` of
+ * a PostgreSQL error quotes the row, and an HTTP client's error can contain request headers.
  */
 export function errorText(error: unknown): string {
   const texts: string[] = [];

@@ -1,6 +1,6 @@
 /**
  * The table of all error codes. Each row contains the HTTP status, the integer in the response body's `error` field,
- * and the default message. The integer is status × 100 + n and is never renumbered.
+ * and the default message. The integer is status × 100 + n, and never changes.
  *
  * Several codes share the integer 50300, because a client should handle all of them in the same way: by retrying later.
  */
@@ -61,8 +61,7 @@ export type ErrorCode = Exclude<keyof typeof errorTable, HttpErrorCode>;
 
 /**
  * An error that the library throws. The message never contains a secret. If a PlantStore method rejects with this
- * error, the message can be sent to a client, because it contains no details about the machine, such as paths. Such
- * details are in `cause`.
+ * error, the message can be sent to a client, because details about the machine, such as paths, are only in `cause`.
  *
  * @example
  * try {

@@ -1,8 +1,8 @@
 import { int64FromJsonNumber } from './int64.ts';
 
 /**
- * Matches a number with a fraction or an exponent. It can also match text inside a string. The parsed result is then
- * the same, but parsing is slower.
+ * Matches a number with a fraction or an exponent. The pattern can also match text inside a string. Such a match does
+ * not change the parsed result, but makes parsing slower.
  */
 const fractionOrExponent = /\d[.eE]/;
 
@@ -28,9 +28,8 @@ export function parseExactJson(text: string): unknown {
 }
 
 /**
- * Returns the source text of the number in the top-level member `id`. Parses the text with a reviver, which takes ten
- * times as long as parsing without a reviver. This function is therefore called only if the number might have been
- * rounded.
+ * Returns the source text of the number in the top-level member `id`. This function is called only if the number might
+ * have been rounded, because parsing with a reviver takes ten times as long as parsing without one.
  */
 function idSource(text: string): string {
   const sources = new Map<unknown, string>();

@@ -34,7 +34,7 @@ export function plantJson({ name, tag }: Plant): string {
   return JSON.stringify({ name, tag });
 }
 
-/** Returns plants as a JSON array. This takes half as long as calling {@link plantJson} for each plant. */
+/** Returns plants as a JSON array. This function takes half as long as calling {@link plantJson} for each plant. */
 export function plantsJson(plants: readonly Plant[]): string {
   return JSON.stringify(plants.map(({ name, tag }) => ({ name, tag })));
 }
@@ -45,8 +45,8 @@ export const maxLimit = 2_147_483_647;
 /**
  * Validates a value of unknown type and returns it as a new plant. Ignores unknown fields.
  *
- * @throws {PlantStoreError} `invalid_plant` if `input` is not an object, or if a field is missing or invalid. In the
- *   second case, the error message names the field.
+ * @throws {PlantStoreError} `invalid_plant` if `input` is not an object, or if a field is missing or invalid. The error
+ *   message names a missing or invalid field.
  */
 export function parseNewPlant(input: unknown): StoredPlant {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
