@@ -6,8 +6,8 @@ import type { JsonPage, PlantPage } from './storage-adapter.ts';
 export const maxPageLength = 1000;
 
 /**
- * The size of a page's JSON, in bytes, at which this package's adapters end the page. Pages therefore need little
- * memory, even if names are very long.
+ * The size of a page's JSON, in bytes, at which this package's adapters end the page, so that pages need little memory
+ * even if names are very long.
  */
 export const maxPageBytes = 262_144;
 
@@ -25,8 +25,9 @@ export const emptyPage: JsonPage = Object.freeze({ json: '[]', count: 0, last: u
  * Returns how many plants from the start of the array belong to a page. The page ends with the plant with which the
  * page's JSON reaches `maxPageBytes`.
  *
- * First, upper bounds for the plants' sizes are added up. The JSON is measured only if the sum reaches `maxPageBytes`.
- * For 1000 plants with short names, adding up the bounds takes 3 µs, whereas measuring the JSON would take 93 µs.
+ * First, upper bounds for the plants' sizes are added up. The JSON is measured only if the sum of the bounds reaches
+ * `maxPageBytes`. For 1000 plants with short names, adding up the bounds takes 3 µs, whereas measuring the JSON would
+ * take 93 µs.
  */
 export function countInPage(plants: readonly Plant[]): number {
   let mostBytes = 0;

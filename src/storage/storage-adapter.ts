@@ -10,7 +10,7 @@ export interface CreateWrite {
   readonly plant: Readonly<StoredPlant>;
 }
 
-/** A write that deletes a user's plant, if it exists. */
+/** A write that deletes a user's plant, if the plant exists. */
 export interface DeleteWrite {
   /** Distinguishes the kinds of writes. */
   readonly kind: 'delete';
@@ -114,17 +114,17 @@ export interface StorageAdapter {
    *
    * A rejection means that the outcome is unknown: the batch might or might not have been applied. The only exception
    * is a PlantStoreError with code `invalid_plant`, which means that the storage cannot store one of the plants in the
-   * batch, and that nothing was written. A PlantStore then splits the batch and commits each half separately. It
-   * repeats the split until only the writes whose plants cannot be stored are rejected.
+   * batch, and that nothing was written. A PlantStore then splits the batch and commits each half separately. The
+   * PlantStore repeats the split until only the writes whose plants cannot be stored are rejected.
    */
   commit(writes: readonly Write[]): Promise<boolean[]>;
 
   /**
    * Returns a user's plants in the range, in ascending order of id, up to the limit.
    *
-   * An adapter can return fewer plants than the limit and set `hasMore` to `true`. However, it must return at least one
-   * plant if the range is not empty. An adapter that holds a whole page in memory should end the page when the page's
-   * JSON reaches about 256 KiB.
+   * An adapter can return fewer plants than the limit and set `hasMore` to `true`. However, the adapter must return at
+   * least one plant if the range is not empty. An adapter that holds a whole page in memory should end the page when
+   * the page's JSON reaches about 256 KiB.
    */
   list(user: string, range: ListRange): Promise<PlantPage>;
 
@@ -152,8 +152,8 @@ export interface StorageAdapter {
    * A PlantStore caches pages only if this method exists. Before the PlantStore reads the pages that were requested in
    * one event loop iteration, it calls this method once, possibly during a commit. If the version has changed since the
    * previous call, the PlantStore clears its cache. After each of its own commits, the PlantStore removes only the
-   * affected users' pages. For better performance, these commits should not change the version, because other users'
-   * pages then stay in the cache. If this method throws an error, the list requests fail.
+   * affected users' pages. For better performance, the PlantStore's own commits should not change the version, so that
+   * other users' pages stay in the cache. If this method throws an error, the list requests fail.
    */
   dataVersion?(): number;
 

@@ -32,7 +32,7 @@ export class MemoryStorage implements StorageAdapter {
   async commit(writes: readonly Write[]): Promise<boolean[]> {
     this.#refuseIfClosed();
     // All writes are copied before the first write is applied. Only the copying can fail, for example if a getter
-    // throws. A failed batch therefore changes nothing.
+    // throws, so a failed batch changes nothing.
     return writes.map(copyOf).map((write) => (write.kind === 'create' ? this.#create(write) : this.#delete(write)));
   }
 

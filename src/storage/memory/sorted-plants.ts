@@ -9,10 +9,7 @@ const maxChunkLength = 512;
  * insertion moves only a few plants.
  */
 export class SortedPlants {
-  /**
-   * The chunks, in ascending order of id. If there are no plants, there is one empty chunk. Otherwise, no chunk is
-   * empty.
-   */
+  /** The chunks, in ascending order of id. Without plants, there is one empty chunk; otherwise, no chunk is empty. */
   readonly #chunks: StoredPlant[][] = [[]];
 
   get isEmpty(): boolean {
@@ -60,8 +57,8 @@ export class SortedPlants {
 }
 
 /**
- * Returns the index of the first item for which `isBefore` returns `false`, or the number of items if there is none.
- * The items must be sorted.
+ * Returns the index of the first item for which `isBefore` returns `false`, or the number of items if there is no such
+ * item. The items must be sorted.
  */
 function lowerBound<Item>(items: readonly Item[], isBefore: (item: Item) => boolean): number {
   let low = 0;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The part of a connection pool that this package uses. A `Pool` from the `pg` package implements it. */
+/** The part of a connection pool that this package uses. A `Pool` from the `pg` package implements this interface. */
 export interface PostgresPool {
   /** Runs a statement in its own transaction, on any connection of the pool. */
   query(statement: {
@@ -26,7 +26,7 @@ const firstBackOffMs = 10;
 
 /**
  * The SQLSTATEs that mean that a statement was rolled back: serialization_failure and deadlock_detected. After any
- * other error, such as a lost connection, the outcome might be unknown.
+ * other error, such as a lost connection, the statement's outcome might be unknown.
  */
 const rolledBackStates: ReadonlySet<string | undefined> = new Set(['40001', '40P01']);
 

@@ -49,7 +49,7 @@ const optionNames = {
  * is on the disk of the database server and, if there is a synchronous standby, also on the standby's disk.
  *
  * The first operation creates the table if it does not exist. If the connection is lost during a commit, the promise
- * rejects, but the writes might have been committed. Such a commit is never retried automatically.
+ * rejects, but the writes might have been committed. A commit whose connection is lost is never retried automatically.
  *
  * @example
  * const pool = new Pool({ connectionString: process.env.DATABASE_URL });
@@ -58,7 +58,7 @@ const optionNames = {
 export class PostgresStorage implements StorageAdapter {
   readonly #pool: PostgresPool;
   readonly #openTable: () => Promise<PostgresStatements>;
-  /** The statements for the table. `undefined` if the table must be checked first. */
+  /** The statements for the table; `undefined` if the table must be checked first. */
   #statements: Promise<PostgresStatements> | undefined;
   #running = 0;
   #closing: Promise<void> | undefined;

@@ -23,11 +23,12 @@ const largeTableBytes = 262_144;
 
 /**
  * Returns a pool that sends statements through `pool` as prepared statements, so that PostgreSQL parses and plans each
- * statement only once per connection. This saves a third to a half of PostgreSQL's CPU time per statement.
+ * statement only once per connection. Prepared statements save a third to a half of PostgreSQL's CPU time per
+ * statement.
  *
  * PostgreSQL keeps a plan until the table is next analyzed. A plan that was made for an empty table reads the whole
- * table, even after the table has grown. Therefore, different prepared statements are used once the table is large.
- * `quotedTable` is the quoted name of the table whose size is checked.
+ * table, even after the table has grown. To avoid such plans, different prepared statements are used once the table is
+ * large. `quotedTable` is the quoted name of the table whose size is checked.
  *
  * Some connection poolers in transaction mode do not support prepared statements. If a prepared statement is rejected,
  * this statement and all later statements are sent without preparation.
@@ -56,7 +57,7 @@ export function withPreparedStatements(pool: PostgresPool, quotedTable: string):
       const { rows } = await pool.query({ text, values: [quotedTable] });
       isLarge = (rows[0] as { isLarge: string | null }).isLarge === 'true';
     } catch {
-      // The size is read again after the interval.
+      // The table's size is read again after the interval.
     }
     nextSizeAt = performance.now() + sizeIntervalMs;
   }

@@ -1,8 +1,8 @@
 import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../page.ts';
 
 /**
- * The SQL statements for a table. They require PostgreSQL 14 or newer. All result columns have the type text, because
- * an application can register its own parsers for other types with the driver.
+ * The SQL statements for a table. The statements require PostgreSQL 14 or newer. All result columns have the type text,
+ * because an application can register its own parsers for other types with the driver.
  *
  * PostgreSQL executes a prepared statement with a generic plan if it expects this plan to cost no more than custom
  * plans, which are made for each execution. The statements are written so that PostgreSQL uses the generic plan: see
@@ -48,7 +48,9 @@ export interface PostgresStatements {
  * the limit.
  */
 export interface PageRow {
-  /** The index of the request in the parameter arrays, starting at 1. Only `pages` returns this column. */
+  /**
+   * The index of the request in the parameter arrays, starting at 1. Only the `pages` statement returns this column.
+   */
   readonly nth?: string;
   /** The number of plants in the page, at most one more than the limit; `null` if the page is empty. */
   readonly count: string | null;
@@ -58,7 +60,7 @@ export interface PageRow {
   readonly text: string | null;
 }
 
-/** A row that contains a plant. Only `scan` returns the `user` column. */
+/** A row that contains a plant. Only the `scan` statement returns the `user` column. */
 export interface PlantRow {
   readonly user?: string;
   readonly id: string;
@@ -69,14 +71,14 @@ export interface PlantRow {
 }
 
 /**
- * The separators in the text of a page. They start with U+007F, because JSON does not escape this character, and
- * because names and tags rarely contain it.
+ * The separators in the text of a page. Every separator starts with U+007F, because JSON does not escape this
+ * character, and because names and tags rarely contain it.
  */
 export const separators = { plant: '\x7f,', tag: '\x7f:', noTag: '\x7f;' } as const;
 
 /**
  * The SQL expression for the minimum size of a plant's JSON, in bytes. PostgreSQL can compute the minimum size without
- * reading long names and tags. To compute the exact size, it would have to decompress and escape them.
+ * reading long names and tags. To compute the exact size, PostgreSQL would have to decompress and escape the text.
  */
 const size = `octet_length(p.name) + coalesce(octet_length(p.tag) + ${taggedBytes}, ${untaggedBytes})`;
 
@@ -90,11 +92,10 @@ const item = `p.name || coalesce('${separators.tag}' || p.tag, '${separators.noT
 const oneRequest = 'request.nth BETWEEN 1 AND 2147483647';
 
 /**
- * Limits the rows of a subquery. PostgreSQL expects an unknown limit to return a tenth of the rows. Therefore, it would
- * expect a generic plan to cost more than a custom plan for a small limit. With two unknown limits and one constant
- * limit, PostgreSQL expects at most ten rows. The expected cost then also stays below `jit_above_cost`. Otherwise,
- * PostgreSQL would compile the statement just in time (JIT). With 40,000 plants per user, the compilation took 14 of 18
- * ms.
+ * Limits the rows of a subquery. PostgreSQL expects an unknown limit to return a tenth of the rows, so it would expect
+ * a generic plan to cost more than a custom plan for a small limit. With two unknown limits and one constant limit,
+ * PostgreSQL expects at most ten rows. The expected cost of ten rows also stays below `jit_above_cost`, so PostgreSQL
+ * does not compile the statement just in time (JIT). With 40,000 plants per user, JIT compilation took 14 of 18 ms.
  */
 function limited(subquery: string, limit: string): string {
   const bounded = `SELECT * FROM (${subquery} LIMIT ${maxPageLength + 1}) AS bounded LIMIT ${limit} + 1`;
@@ -127,7 +128,7 @@ export function statementsFor(table: string, userOrder: string): PostgresStateme
     )}) AS page`;
   const columns = 'page.count::text AS count, page.last::text AS last, page.text';
 
-  // `previous` is the total size of the previous plants. The page ends when this size reaches `maxPageBytes`.
+  // `previous` is the total size of the previous plants. The page ends when `previous` reaches `maxPageBytes`.
   const rowsOf = (user: string, order: string, range: string): string => `SELECT ${user} id::text AS id, name, tag,
       found::text AS found
     FROM (

@@ -16,7 +16,7 @@ const maxIdentifierBytes = 63;
 /** The definition of the table, as {@link readDefinition} returns it. */
 const definition = '"user" text NOT NULL, id bigint NOT NULL, name text NOT NULL, tag text, PRIMARY KEY ("user", id)';
 
-/** The definition of a new table. With this collation, the primary key has the same order as a scan. */
+/** The definition of a new table. With the collation "C", the primary key has the same order as a scan. */
 const newDefinition = definition.replace('"user" text', '"user" text COLLATE "C"');
 
 /** The SQLSTATEs with which `CREATE … IF NOT EXISTS` fails if another server creates the same object concurrently. */
@@ -147,12 +147,12 @@ async function readDefinition(pool: PostgresPool, quotedName: string): Promise<s
 }
 
 /**
- * Returns the SQL expression for sorting users by their UTF-8 bytes. In this order, 'B' comes before 'a', and 'z' comes
- * before 'é'. No locale has both of these properties. If the column already has this sort order, the expression must
- * not contain COLLATE, because COLLATE would prevent PostgreSQL from using the index.
+ * Returns the SQL expression for sorting users by their UTF-8 bytes. In UTF-8 byte order, 'B' comes before 'a', and 'z'
+ * comes before 'é'. No locale sorts both pairs in this way. If the column already sorts by UTF-8 bytes, the expression
+ * must not contain COLLATE, because COLLATE would prevent PostgreSQL from using the index.
  */
 async function readUserOrder(pool: PostgresPool, quotedName: string): Promise<string> {
-  // The subquery reads no rows. It only gives the text the column's collation.
+  // The subquery only gives the text the column's collation, and reads no rows.
   const collated = (text: string): string => `coalesce((SELECT p."user" FROM ${quotedName} AS p LIMIT 0), '${text}')`;
   const text = `SELECT ('B' < ${collated('a')} AND 'z' < ${collated('é')})::text AS "isByteOrdered"`;
   const { rows } = await runStatement(pool, text);

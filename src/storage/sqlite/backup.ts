@@ -59,7 +59,7 @@ function copyLog(database: DatabaseSync): void {
     // See `configure` in database.ts.
     database.exec('PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; PRAGMA wal_checkpoint(PASSIVE)');
   } catch {
-    // The checkpoint can fail, for example if the disk is full. The backup then reads the WAL.
+    // If the checkpoint fails, for example because the disk is full, the backup reads the WAL.
   }
 }
 

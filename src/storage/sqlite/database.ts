@@ -15,7 +15,7 @@ import { hasResultCode } from './result-code.ts';
 import { describeNeededNode } from './version.ts';
 
 /**
- * The application ID in the header of the file, "PLNT" in ASCII. It distinguishes a plant store from other SQLite
+ * The application ID in the header of the file, "PLNT" in ASCII. The ID distinguishes a plant store from other SQLite
  * files.
  */
 const applicationId = 0x504c4e54;
@@ -38,10 +38,9 @@ const migrations = [
 ];
 
 /**
- * When the WAL contains this number of pages, SQLite checkpoints it. With pages of 4 KiB, the WAL then contains about
- * 16 MiB. If several commits change the same page between two checkpoints, the page is copied only once. With 64
- * clients, a create request therefore takes 6% less CPU time than with SQLite's default of 1000 pages, and a delete
- * request takes 13% less.
+ * The number of pages at which SQLite checkpoints the WAL. With pages of 4 KiB, the WAL then contains about 16 MiB. If
+ * several commits change the same page between two checkpoints, the page is copied only once. With 64 clients, a create
+ * request takes 6% less CPU time than with SQLite's default of 1000 pages, and a delete request takes 13% less.
  */
 const checkpointPages = 4000;
 
@@ -142,8 +141,8 @@ function openChecked(file: string, busyTimeoutMs: number, check: (database: Data
 
 /**
  * Checks that a file with a WAL is a plant store before the file is opened for writing. Uses a read-only connection,
- * because closing the last read-write connection to a file checkpoints its WAL. This would change the file even if it
- * belongs to another application.
+ * because closing the last read-write connection to a file checkpoints its WAL. A checkpoint would change the file even
+ * if it belongs to another application.
  */
 function checkReadOnly(path: string, busyTimeoutMs: number): void {
   const database = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
@@ -175,14 +174,14 @@ function setUp(database: DatabaseSync, path: string, busyTimeoutMs: number): voi
 function configure(database: DatabaseSync, busyTimeoutMs: number): void {
   enterWalMode(database, busyTimeoutMs);
   database.exec(`PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${checkpointPages}`);
-  // On macOS, a sync without F_FULLFSYNC can leave data in the drive's cache (https://sqlite.org/pragma.html). Other
-  // systems ignore these settings.
+  // On macOS, a sync without F_FULLFSYNC can leave data in the drive's cache (https://sqlite.org/pragma.html). Systems
+  // other than macOS ignore these settings.
   database.exec('PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON');
   // Preparing this statement fails if the table does not have these columns.
   database.prepare('SELECT user, id, name, tag FROM plants');
 }
 
-/** Checks that the file is a plant store or is new. Returns its schema version, or 0 if the file is new. */
+/** Checks that the file is a plant store or is new. Returns the schema version, or 0 if the file is new. */
 function readVersion(database: DatabaseSync, path: string): number {
   const version = readPragma(database, 'user_version');
   if (version > migrations.length) {
@@ -206,7 +205,7 @@ function readVersion(database: DatabaseSync, path: string): number {
  * any commit.
  *
  * If several processes enter WAL mode concurrently, SQLite sometimes fails without waiting for the lock (seen once in
- * 1,200 starts). This function therefore retries until `busyTimeoutMs` has passed.
+ * 1,200 starts). This function retries such failures until `busyTimeoutMs` has passed.
  */
 function enterWalMode(database: DatabaseSync, busyTimeoutMs: number): void {
   const deadline = Date.now() + busyTimeoutMs;

@@ -34,7 +34,7 @@ export function requireFolderOf(path: string, use: string): void {
 
 /** Syncs a folder to the disk, so that its directory entries are durable. */
 export function syncFolder(path: string): void {
-  // On Windows, folders cannot be opened for fsync. The file system itself makes directory entries durable.
+  // On Windows, folders cannot be opened for fsync, but the file system itself makes directory entries durable.
   if (process.platform === 'win32') return;
   const folder = openSync(path, 'r');
   try {
@@ -53,8 +53,8 @@ export function isCutShort(path: string, expectedBytes: number): boolean {
 }
 
 /**
- * Checks whether the file has a write-ahead log (WAL) that is not empty. Such a WAL can contain commits that have not
- * been copied to the file.
+ * Checks whether the file has a non-empty write-ahead log (WAL), which can contain commits that have not been copied to
+ * the file.
  */
 export function hasLog(path: string): boolean {
   return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;

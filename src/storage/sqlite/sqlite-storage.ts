@@ -48,9 +48,9 @@ const retryAfterMs = 10;
 /**
  * Stores plants in an SQLite file with the built-in `node:sqlite` module. The file uses a write-ahead log (WAL) with
  * `synchronous=FULL`, so a commit is on the disk when its promise resolves. If the disk fails during a commit, the file
- * is reopened before the next commit. Until then, plants can still be listed. If the file is removed or replaced while
- * it is open, all further commits fail, but plants can still be listed. Several processes on one machine can share a
- * file, but the file must not be on a network file system.
+ * is reopened before the next commit. Until the file is reopened, plants can still be listed. If the file is removed or
+ * replaced while it is open, all further commits fail, but plants can still be listed. Several processes on one machine
+ * can share a file, but the file must not be on a network file system.
  *
  * @example
  * const store = new PlantStore({ storage: new SqliteStorage('plants.db') });
@@ -63,8 +63,8 @@ export class SqliteStorage implements StorageAdapter {
   /** Whether the file must be reopened before the next commit, because of a fault or an untrusted WAL. */
   #mustReopen: boolean;
   /**
-   * Whether the file was removed or replaced. The connection then stays open for reading, but nothing more is written.
-   * This remains so even if the file is moved back, because its WAL might be missing.
+   * Whether the file was removed or replaced. The connection to such a file stays open for reading. Further commits
+   * fail even if the file is moved back, because its WAL might be missing.
    */
   #isLost = false;
   /** The number of times that the file was reopened. */
@@ -95,8 +95,8 @@ export class SqliteStorage implements StorageAdapter {
     this.#mustReopen = !isLogTrusted;
     this.#connection = new SqliteConnection(database, busyTimeoutMs);
     if (commitThread) {
-      // This read opens the WAL. SQLite then keeps the WAL index while this connection is open, even if the worker
-      // thread ends.
+      // This read opens the WAL, so SQLite keeps the WAL index while this connection is open, even if the worker thread
+      // ends.
       readScan(this.#connection, beforeAll, 1);
       this.#thread = new CommitThread({ path: this.#path, identity: this.#identity, busyTimeoutMs });
     }

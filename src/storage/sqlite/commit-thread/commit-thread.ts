@@ -71,8 +71,8 @@ export class CommitThread {
     worker.on('error', (error) => {
       cause = error;
     });
-    // Pending commits are not rejected before the thread has exited. Until then, they could still take effect, even
-    // after a later commit.
+    // Pending commits are rejected only after the thread has exited, because until then they could still take effect,
+    // even after a later commit.
     worker.on('exit', (code) => {
       this.#worker = undefined;
       cause ??= new Error(`The thread that commits exited with code ${code}`);

@@ -21,7 +21,7 @@ let last: Promise<unknown> = Promise.resolve();
 
 parentPort?.on('message', (request: ThreadRequest) => {
   if (request === 'close') {
-    // This rejects a commit that is waiting for a lock.
+    // Closing the storage rejects a commit that is waiting for a lock.
     const closed = storage.close();
     // The thread ends when the port no longer keeps the thread running. Deno does not have `parentPort.close`.
     last = Promise.all([last, closed]).then(() => parentPort?.unref());
