@@ -20,8 +20,8 @@ export interface TokenFileOptions {
  * - If the file becomes invalid, the function reports the problem and continues to accept the last valid tokens.
  * - If the file is removed, the function accepts no token until a valid file exists again.
  * - If a changed file cannot be read for 5 seconds (for example, because too many files are open or the disk fails),
- *   the function rejects every token with `storage_unavailable` until the file can be read. The change might revoke a
- *   token.
+ *   the function rejects every token with `storage_unavailable` until the file can be read, because the change might
+ *   revoke a token.
  *
  * @throws {Error} if the file does not exist or is invalid when `createTokenFileAuthenticator` is called.
  * @example

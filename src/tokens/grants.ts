@@ -8,8 +8,8 @@ import { tokenDigest } from './token.ts';
 /** The minimum time between two checks for changes to the file, in milliseconds. */
 const checkIntervalMs = 500;
 /**
- * The maximum age of the last completed check for changes, in milliseconds. If the check is older while a changed file
- * is being read, lookups wait until the file has been read.
+ * The maximum age of the last completed check for changes, in milliseconds. If the last check is older and a changed
+ * file is being read, lookups wait until the file has been read.
  */
 const maxAgeMs = 1000;
 /** How long the last valid tokens are still accepted while a changed file cannot be read, in milliseconds. */
@@ -64,8 +64,8 @@ export class TokenGrants {
   /**
    * Returns the caller that a token identifies, or `null` if the token is unknown or expired.
    *
-   * @throws {PlantStoreError} `storage_unavailable` if a changed file could not be read for 5 seconds. The change might
-   *   revoke a token.
+   * @throws {PlantStoreError} `storage_unavailable` if a changed file could not be read for 5 seconds, because the
+   *   change might revoke a token.
    */
   callerOf(token: string): Caller | null | Promise<Caller | null> {
     if (!this.#isFresh) {
@@ -148,8 +148,8 @@ export class TokenGrants {
   }
 
   /**
-   * Reports that the content of the file is invalid. Does not store the signature, so the next check reads the file
-   * again. This is necessary because the problem may disappear without a change to the signature.
+   * Reports that the content of the file is invalid. Does not store the signature, so that the next check reads the
+   * file again. The problem can disappear without a change to the signature.
    */
   #failToUse(message: string): void {
     this.#noteReadable();

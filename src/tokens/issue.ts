@@ -140,7 +140,7 @@ function replaceFile(path: string, text: string): void {
 }
 
 /**
- * Copies the owner and the group of the file `from` to the file `to`. This allows root to create a token for a service
+ * Copies the owner and the group of the file `from` to the file `to`, so that root can create a token for a service
  * that runs as another user.
  */
 function copyOwner(from: string, to: string): void {

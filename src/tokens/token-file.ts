@@ -21,7 +21,7 @@ export interface TokenRecord {
   readonly expiresAt?: string;
 }
 
-/** The number of records to visit before yielding to the event loop. It takes about 5 ms to visit this many records. */
+/** The number of records to visit before yielding to the event loop. Visiting this many records takes about 5 ms. */
 const sliceLength = 2000;
 
 /**

@@ -78,8 +78,8 @@ export async function addPlants(
   let areTaken = false;
   await forEachPage(pages, async (page) => {
     const addedBefore = counts.added;
-    // If all ids of one page were taken, the ids of the next page probably are, too. In that case, a read is faster
-    // than a commit.
+    // If all ids of one page were taken, the ids of the next page are probably taken, too, so a read is faster than a
+    // commit.
     let pending = areTaken ? await withoutTaken(page) : page;
     for (let round = 0; pending.length > 0; round++) {
       if (round === maxRounds) throw new Error('The storage reports that plants exist, but does not return them.');
