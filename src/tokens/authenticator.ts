@@ -17,7 +17,8 @@ export interface TokenFileOptions {
  * such files. The function looks up a token by its SHA-256, so that response times reveal nothing about valid tokens.
  *
  * Changes to the file take effect within a second.
- * - If the file becomes invalid, the function reports the problem and continues to accept the last valid tokens.
+ * - If the file becomes invalid, the function reports the problem and continues to accept the last valid tokens, so that
+ *   a typing error does not lock out all users.
  * - If the file is removed, the function accepts no token until a valid file exists again.
  * - If a changed file cannot be read for 5 seconds (for example, because too many files are open or the disk fails),
  *   the function rejects every token with `storage_unavailable` until the file can be read, because the change might
