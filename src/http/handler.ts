@@ -96,9 +96,7 @@ export function createHandler(owner: string, store: PlantStore, options: Service
         return finish(call, errorAnswer(new HttpError('method_not_allowed'), ['Allow', match.allow]));
       }
       if (operation.scope !== undefined) {
-        const found = findCaller(authenticate, bearerToken(request));
-        // Most callers are found synchronously. Skipping `await` for them saves one promise per request.
-        call.caller = found instanceof Promise ? await found : found;
+        call.caller = await findCaller(authenticate, bearerToken(request));
         checkScope(call.caller, operation.scope);
         takePermit(call, call.caller.user);
       }
