@@ -6,7 +6,7 @@ const keyOf = ({ user, plant }: OwnedPlant): PlantKey => ({ user, id: plant.id }
 const compare = (a: PlantKey, b: PlantKey): number =>
   Buffer.compare(Buffer.from(a.user), Buffer.from(b.user)) || (a.id < b.id ? -1 : Number(a.id > b.id));
 
-/** Stores plants in a Map. A commit changes a copy of the Map, so it is applied completely or not at all. */
+/** Stores plants in a Map. A commit changes a copy of the Map, so that no batch is applied only in part. */
 export class MapStorage implements StorageAdapter {
   #plants: Map<string, OwnedPlant> | undefined = new Map();
 

@@ -9,7 +9,7 @@ const handler = createFetchHandler(store, {
   basePath: '/garden',
 });
 
-// Next.js itself responds to methods that are not exported, so export all of them.
+// Next.js itself responds to methods that are not exported, so export all methods.
 export { handler as GET, handler as HEAD, handler as OPTIONS, handler as POST };
 export { handler as DELETE, handler as PATCH, handler as PUT };
 export const runtime = 'nodejs';

@@ -27,7 +27,7 @@ export function tracePlants(spanProcessors: SpanProcessor[]): void {
     return begin(message, name, { kind: SpanKind.SERVER, attributes }, propagation.extract(ROOT_CONTEXT, message));
   });
 
-  // Several requests can share a commit. The commit's span has links to their spans instead of a parent.
+  // Several requests can share a commit. The commit's span has links to the requests' spans instead of a parent.
   const commits = tracingChannel<Context, CommitMessage>('plant-store:commit');
   commits.start.bindStore(contexts, (message) => {
     const callers = message.contexts.map((run) => run(() => trace.getActiveSpan()));
