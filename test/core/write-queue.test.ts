@@ -9,7 +9,7 @@ import { create, idOf, remove } from '../support/writes.ts';
 const bounds = { maxPendingWrites: 100, maxBatchWrites: 10 };
 const unstorable = new PlantStoreError('invalid_plant');
 
-/** The current time. Only the tests change it, so that they do not depend on real time. */
+/** The current time, which only the tests change, so that the tests do not depend on real time. */
 let nowMs = 0;
 
 // The timeout ends a test if a write never settles.

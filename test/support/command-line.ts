@@ -10,7 +10,7 @@ import type { ServerProcess } from './server-process.ts';
 import { plantStore } from './sources.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
-/** Where and how a command runs. Its environment consists of PATH and `env`. */
+/** Where and how a command runs. The command's environment consists of PATH and `env`. */
 export interface CommandContext {
   readonly cwd: string;
   readonly env?: Record<string, string>;
@@ -39,8 +39,8 @@ export function spawnCommand(
 }
 
 /**
- * Runs `plant-store` until it ends. If it still runs after `timeoutMs` milliseconds, it is killed, and its exit code is
- * `null`.
+ * Runs `plant-store` until it ends. A program that still runs after `timeoutMs` milliseconds is killed, and its exit
+ * code is `null`.
  */
 export async function runCommand(args: string[], context: CommandContext, timeoutMs = 20_000): Promise<Finished> {
   const child = spawnCommand(args, context);
@@ -50,7 +50,7 @@ export async function runCommand(args: string[], context: CommandContext, timeou
   return finished;
 }
 
-/** Starts `plant-store serve` on a free port. It is killed after the test if it still runs. */
+/** Starts `plant-store serve` on a free port. A server that still runs after the test is killed. */
 export function startServer(t: HasAfter, args: string[], context: CommandContext): Promise<ServerProcess> {
   const child = spawnCommand(['serve', '--port', '0', ...args], context);
   return untilListening(t, child, /^Plant Store listening on (\S+)\n/m);

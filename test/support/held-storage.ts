@@ -10,7 +10,7 @@ export interface HeldStorage {
   readonly calls: () => number;
 }
 
-/** Creates a storage whose `commit` calls wait. Its `list` calls also wait if `lists` is true. */
+/** Creates a storage whose `commit` calls wait. If `lists` is true, `list` calls also wait. */
 export function heldStorage({ lists = false } = {}): HeldStorage {
   const storage = new MemoryStorage();
   const [commit, list] = [storage.commit.bind(storage), storage.list.bind(storage)];

@@ -49,8 +49,8 @@ export function testPageSize(open: (t: TestContext) => Promise<StorageAdapter>):
 }
 
 /**
- * Asserts that the JSON of a page has at least 90% of `maxPageBytes`, and that only the last plant can make it exceed
- * `maxPageBytes`.
+ * Asserts that the JSON of a page has at least 90% of `maxPageBytes`, and that only the last plant can make the JSON
+ * exceed `maxPageBytes`.
  */
 function assertSize(plants: readonly Plant[]): void {
   const sizes = plants.map((plant) => Buffer.byteLength(plantJson(plant)));

@@ -22,7 +22,7 @@ const found = await findBinaries();
  * Finds the PostgreSQL binaries that npm installed for this platform. To test another version, install its package in
  * another folder, and set `TEST_POSTGRES` to the URL of the package's `dist/index.js`.
  *
- * @throws {Error} if they are not installed.
+ * @throws {Error} if the binaries are not installed.
  */
 async function findBinaries(): Promise<Binaries> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
@@ -59,7 +59,7 @@ export function spawnAsOwner(
 
 let prepared: Promise<Binaries> | undefined;
 
-/** Returns the binaries. They are copied first if the user "nobody" cannot read them. */
+/** Returns the binaries, which are copied first if the user "nobody" cannot read them. */
 function runnable(): Promise<Binaries> {
   prepared ??= (async () => {
     if (owner.uid === undefined || canRun(found.postgres)) return found;

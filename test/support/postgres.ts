@@ -55,7 +55,7 @@ export class PostgresCluster {
     await appendFile(join(this.#data, 'postgresql.conf'), `${lines.join('\n')}\n`);
   }
 
-  /** Starts the server, for example after it was stopped or killed. Resolves when it accepts connections. */
+  /** Starts the server, for example after it was stopped or killed. Resolves when the server accepts connections. */
   async restart(): Promise<void> {
     // After the server was killed, its shared memory might still exist for a moment.
     await eventually(async () => {
@@ -68,7 +68,7 @@ export class PostgresCluster {
     const child = await spawnPostgres('postgres', ['-D', this.#data, '-p', String(this.port)]);
     let log = '';
     const exited = once(child, 'exit');
-    // This ends the server if the test process exits before it calls `remove`.
+    // This listener ends the server if the test process exits before it calls `remove`.
     const quit = (): void => void child.kill('SIGQUIT');
     process.once('exit', quit);
     child.once('exit', () => process.off('exit', quit));
@@ -183,7 +183,7 @@ export class PostgresCluster {
     return standby;
   }
 
-  /** Promotes a standby to a primary. Resolves when it accepts writes. */
+  /** Promotes a standby to a primary. Resolves when the new primary accepts writes. */
   async promote(): Promise<void> {
     await this.query('SELECT pg_promote(true, 30)');
   }

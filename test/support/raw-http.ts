@@ -102,7 +102,7 @@ export function parseRawAnswer(text: string): RawAnswer {
   return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]), head, json, error: errorOf(json) };
 }
 
-/** Parses all responses of a connection. Each must have a Content-Length or no body. */
+/** Parses all responses of a connection. Each response must have a Content-Length or no body. */
 export function parseRawAnswers(text: string): RawAnswer[] {
   const answers = [];
   for (let at = 0; at < text.length;) {

@@ -15,7 +15,7 @@ export interface ServerProcess {
 }
 
 /**
- * Waits until a child process prints that it accepts connections. `announcement` matches the printed line. Its first
+ * Waits until a child process prints that it accepts connections. `announcement` matches the printed line. The first
  * capture group is the URL or the port. A process that still runs after the test is killed.
  */
 export async function untilListening(t: HasAfter, child: ChildProcess, announcement: RegExp): Promise<ServerProcess> {

@@ -13,8 +13,8 @@ export function sourceUrl(path: string): string {
 const isDist = process.env['TEST_DIST'] !== undefined;
 
 /**
- * The program `plant-store`. `npm test` uses the built program, which starts in half the time. Otherwise, the source is
- * used, so that a single test file needs no build and coverage includes the process.
+ * The program `plant-store`. `npm test` uses the built program, which starts in half the time. Other test runs use the
+ * source, so that a single test file needs no build and coverage includes the process.
  */
 export const main: string = isDist ? `${root}dist/tools/cli/main.js` : fileURLToPath(sourceUrl('tools/cli/main.ts'));
 

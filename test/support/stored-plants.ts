@@ -26,7 +26,7 @@ export function rowOfPlants(user: string, count: number): OwnedPlant[] {
   return Array.from({ length: count }, (_, n) => owned(user, { id: BigInt(n), name: `plant number ${n}` }));
 }
 
-/** Creates plants of a user in a store, with ids from 0. By default the name of each is its id. */
+/** Creates plants of a user in a store, with ids from 0. By default, each plant's name is its id. */
 export async function createPlants(store: PlantStore, count: number, name?: string, user = 'ada'): Promise<void> {
   for (let at = 0; at < count; at += 5000) {
     const ids = Array.from({ length: Math.min(5000, count - at) }, (_, n) => at + n);

@@ -17,7 +17,7 @@ interface Exchange {
 
 /**
  * Reads the output of strace. A 200 or 204 response to a POST or DELETE request must follow a successful sync of the
- * WAL. That sync must follow all writes to the WAL since the request was read.
+ * WAL. The sync must follow all writes to the WAL since the request was read.
  */
 export function readSyncTrace(output: string): SyncTrace {
   const exchanges = new Map<string, Exchange>();
@@ -47,7 +47,7 @@ export function readSyncTrace(output: string): SyncTrace {
 
 /**
  * Returns the system calls in order. A call that another thread interrupts has two lines in the output. The position of
- * such a call is that of its second line, except that the position of a write is that of its first line.
+ * an interrupted call is that of its second line, but the position of an interrupted write is that of its first line.
  */
 function completedCalls(output: string): string[] {
   const begun = new Map<string, string>();

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
-/** Returns whether a program is installed. If it is not, the test is skipped with the reason. */
+/** Returns whether a program is installed. If the program is missing, the test is skipped with the reason. */
 export function hasProgram(t: TestContext, name: string): boolean {
   if (spawnSync(name, ['--version']).error === undefined) return true;
   t.skip(`${name} is not installed`);
@@ -35,9 +35,9 @@ export async function mountSmallFolder(t: TestContext, megabytes: number): Promi
 }
 
 /**
- * Makes a file or folder read-only, and returns a function that undoes this. File modes do not restrict root. As root,
- * this function therefore mounts the path onto itself, read-only. As any other user, it changes the mode. Returns
- * `undefined` if root is not allowed to mount.
+ * Makes a file or folder read-only, and returns a function that undoes this. As root, this function mounts the path
+ * onto itself, read-only, because file modes do not restrict root. As any other user, the function changes the mode.
+ * Returns `undefined` if root is not allowed to mount.
  */
 export async function makeReadOnly(path: string): Promise<(() => Promise<void>) | undefined> {
   if (process.getuid?.() !== 0) {

@@ -35,7 +35,7 @@ export interface TokenServer extends TokenFolder {
   readonly log: () => Record<string, string | number>[];
 }
 
-/** Starts `plant-store serve` in a folder with a token, by default in a new one. */
+/** Starts `plant-store serve` in a folder with a token, by default in a new folder. */
 export async function startTokenServer(
   t: HasAfter,
   args: string[],

@@ -68,7 +68,7 @@ describe('issueToken', () => {
   it('fails with the name of the lock file if another process does not release it', async (t) => {
     const path = await newPath(t);
     await holdDatabase(t, `${path}.lock`, 'BEGIN EXCLUSIVE', 20_000);
-    // A shorter wait gives the same result.
+    // The result does not depend on how long the command waits.
     const exec = t.mock.method(DatabaseSync.prototype, 'exec', function (this: DatabaseSync, sql: string) {
       exec.mock.restore();
       this.exec('PRAGMA busy_timeout = 1');

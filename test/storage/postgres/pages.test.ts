@@ -148,7 +148,7 @@ describe('listPages of a PostgresStorage', () => {
       assert.deepEqual((await Promise.all(requests.map((each) => storage.listPages([each])))).flat(), expected);
       assert.deepEqual(await storage.listPages(requests), expected);
     }
-    // Only pages of names with separators were read row by row.
+    // Only pages that contain names with separators were read row by row.
     assert.ok(statements.filter(({ pages }) => pages === undefined).length <= 4 * 2 * 10);
   });
 

@@ -145,7 +145,7 @@ describe('PostgresStorage', () => {
 
   it('recovers from a deadlock', async (t) => {
     const schema = cluster.newSchemaName();
-    // A waiting connection checks for a deadlock after `deadlock_timeout`. Here, the storage's connection does so first.
+    // A waiting connection checks for a deadlock after `deadlock_timeout`. Here, the storage's connection checks first.
     const isolated = cluster.pool(t, {
       options: '-c default_transaction_isolation=serializable -c deadlock_timeout=1s',
       max: 4,
@@ -156,7 +156,7 @@ describe('PostgresStorage', () => {
     const other = new Client({ connectionString: cluster.url() });
     await other.connect();
     t.after(() => other.end());
-    // The other connection locks the second plant, then the first. The storage locks the first, then the second.
+    // The other connection locks the second plant, then the first. The storage locks the first plant, then the second.
     await other.query(`SET deadlock_timeout = '20s'; BEGIN; SELECT FROM "${schema}".plants WHERE id = 2 FOR UPDATE`);
     pool.texts.length = 0;
     const committed = storage.commit([remove(1n), remove(2n)]);

@@ -31,7 +31,7 @@ describe('SqliteStorage, after a commit whose WAL checkpoint failed because of t
     await createAll(path, plants);
     const storage = openSqlite(t, path);
     const [before, version] = [await sizeOf(path), storage.dataVersion()];
-    // A full WAL is smaller than the limit, and the file after a checkpoint is larger.
+    // A full WAL is smaller than the limit, but after a checkpoint the file is larger.
     const limit = fullWalBytes + 500_000;
     assert.ok(before > limit);
     await whileStuck(async () => {
@@ -163,7 +163,7 @@ for (const commitThread of [false, true]) {
     itLimited('reads the WAL, but rejects writes while the WAL cannot be checkpointed', async (t) => {
       const path = await makeCrashed(t, writes);
       const log = await sizeOf(`${path}-wal`);
-      // The WAL index is smaller than this limit, and the plants are larger.
+      // The WAL index is smaller than this limit, but the plants are larger.
       const limit = 32_768;
       const storage = await whileStuck(async () => {
         const storage = openSqlite(t, path, { commitThread });

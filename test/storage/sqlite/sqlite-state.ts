@@ -17,7 +17,7 @@ export async function newPath(t: HasAfter): Promise<string> {
   return join(await temporaryFolder(t), 'plants.db');
 }
 
-/** Opens a storage. It is closed after the test. */
+/** Opens a storage that is closed after the test. */
 export function openSqlite(t: HasAfter, path: string, options: SqliteStorageOptions = {}): SqliteStorage {
   const storage = new SqliteStorage(path, options);
   t.after(() => storage.close());

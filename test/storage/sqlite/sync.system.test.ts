@@ -19,7 +19,7 @@ import { newPath, openSqlite } from './sqlite-state.ts';
 describe('acknowledgment of a write to SQLite', () => {
   const storages = ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true'];
   for (const [clients, storage] of storages.flatMap((each) => [[1, each] as const, [16, each] as const])) {
-    // Killing the server would not prove this, because unsynced data survives the end of the process.
+    // Killing the server would not reveal a missing sync, because unsynced data survives the end of the process.
     it(`is sent after a sync of the WAL, with ${clients} clients and ${storage}`, async (t) => {
       const cwd = await temporaryFolder(t);
       const { token } = issueToken(join(cwd, 'tokens.json'), { user: 'ada' });
