@@ -71,7 +71,7 @@ export interface OpenedDatabase {
  * Opens a plant store's SQLite file in WAL mode with `synchronous=FULL`. Creates the file if it does not exist.
  *
  * @throws {PlantStoreError} `storage_unsupported` if the file is not a plant store, is damaged, was written by a newer
- *   version of this package, or is missing although its WAL exists. The files are not changed.
+ *   version of this package, or is missing although its WAL exists. Only a damaged file can be changed.
  * @throws {Error} if the file's folder does not exist, or if Node.js uses a version of SQLite that can corrupt the
  *   file.
  */

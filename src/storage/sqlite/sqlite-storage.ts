@@ -76,7 +76,7 @@ export class SqliteStorage implements StorageAdapter {
    * Opens the file. If the file does not exist, creates it so that only its owner can access it.
    *
    * @throws {PlantStoreError} `storage_unsupported` if the file is not a plant store, is damaged, or was written by a
-   *   newer version of this package. The file is not changed.
+   *   newer version of this package. Only a damaged file can be changed.
    * @throws {Error} if the file's folder does not exist, or if Node.js uses a version of SQLite that can corrupt a file
    *   that several processes use.
    */
