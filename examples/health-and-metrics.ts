@@ -28,7 +28,7 @@ tracingChannel('plant-store:commit').asyncEnd.subscribe((message) => {
   add('plants_writes_total', writes);
 });
 
-/** Checks that the storage commits within a second. The user has no plants, so the delete request changes nothing. */
+/** Checks that the storage commits within a second. The user `health-check` has no plants to delete. */
 function isReady(): Promise<boolean> {
   const commit = store.deletePlant('health-check', 0).then(() => true);
   return Promise.race([commit, sleep(1000, false, { ref: false })]).catch(() => false);

@@ -1,4 +1,4 @@
-// Run one of: bun bun-and-deno.ts, deno serve --allow-all bun-and-deno.ts
+// Run this file with `bun bun-and-deno.ts` or `deno serve --allow-all bun-and-deno.ts`.
 import { PlantStore } from 'plant-store';
 import { createFetchHandler } from 'plant-store/fetch';
 import { SqliteStorage } from 'plant-store/sqlite';

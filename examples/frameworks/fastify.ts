@@ -11,7 +11,7 @@ const plants = createRequestListener(store, {
 });
 
 const app = fastify({
-  // Do not call `plants` in a hook: Fastify itself would respond to malformed paths such as /garden/plants/%zz.
+  // Do not call `plants` in a hook, because Fastify itself responds to malformed paths such as /garden/plants/%zz.
   serverFactory: (respond) =>
     createServer((request, response) => {
       if (request.url?.startsWith('/garden/')) plants(request, response);

@@ -8,7 +8,7 @@ import { SqliteStorage } from 'plant-store/sqlite';
 const issuer = process.env.ISSUER ?? 'https://login.example.com';
 const keys = createRemoteJWKSet(new URL(process.env.JWKS_URL ?? `${issuer}/.well-known/jwks.json`));
 
-/** The error codes of jose for an invalid token. For any other error, the server responds with 500. */
+/** The error codes that jose uses for an invalid token. For any other error, the server responds with 500. */
 const invalidToken = /^ERR_(?:JWS_|JWT_|JWKS_NO_MATCHING_KEY|JOSE_ALG_NOT_ALLOWED|JOSE_NOT_SUPPORTED)/;
 
 const authenticate: Authenticate = async (token) => {

@@ -22,9 +22,10 @@ interface UserPages {
 }
 
 /**
- * An LRU cache of the first pages of users' lists. Clients request first pages repeatedly. {@link forget} removes a
+ * An LRU cache of the first pages of users' lists. Clients often request the same first pages. {@link forget} removes a
  * user's pages after a write. {@link checkVersion} removes all pages if another process has changed the storage. With a
- * cached page, a response with 20 plants takes half of the CPU time, and a response with 1000 plants a fifth.
+ * cached page, a response with 20 plants takes half as much CPU time as without the cache, and a response with 1000
+ * plants takes a fifth.
  */
 export class PageCache {
   readonly #options: PageCacheOptions;

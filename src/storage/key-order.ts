@@ -21,9 +21,9 @@ export function compareOwned(a: OwnedPlant, b: OwnedPlant): number {
 }
 
 /**
- * Compares users by their UTF-8 bytes. This order is the same as the order of their code points. The `<` operator
- * compares UTF-16 code units, so it would sort U+10000 and above, which are encoded as surrogates, before U+E000 to
- * U+FFFF.
+ * Compares users by their UTF-8 bytes. The order of UTF-8 bytes is the same as the order of code points. The `<`
+ * operator compares UTF-16 code units, so it would sort U+10000 and above, which are encoded as surrogates, before
+ * U+E000 to U+FFFF.
  */
 export function compareUsers(a: string, b: string): number {
   if (a === b) return 0;

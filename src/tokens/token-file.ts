@@ -13,11 +13,11 @@ export interface TokenRecord {
   readonly user: string;
   /** The SHA-256 of the token, as 64 hexadecimal digits. */
   readonly sha256: string;
-  /** The scopes of the token. If absent, the token has all scopes. */
+  /** The scopes of the token. Without this field, the token has all scopes. */
   readonly scopes?: readonly Scope[];
   /** The creation time, in a format that `Date.parse` accepts. */
   readonly createdAt: string;
-  /** The expiry time, in a format that `Date.parse` accepts. If absent, the token never expires. */
+  /** The expiry time, in a format that `Date.parse` accepts. Without this field, the token never expires. */
   readonly expiresAt?: string;
 }
 

@@ -6,7 +6,7 @@ import type { Plant, StorageAdapter, StoredPlant } from '../../src/index.ts';
 import { maxPageBytes } from '../../src/storage/page.ts';
 
 const long = 'x'.repeat(60_000);
-/** Plants of various sizes. The JSON of their names has one, two, three or six bytes per code unit. */
+/** Plants of various sizes. The JSON of the names has one, two, three or six bytes per code unit. */
 const cases: { name: string; nameOf: (n: number) => string; tag?: string; count?: number }[] = [
   { name: 'ASCII', nameOf: () => 'x'.repeat(30_000) },
   { name: 'characters of three bytes', nameOf: () => '\u2698'.repeat(10_000) },

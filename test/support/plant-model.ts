@@ -36,7 +36,10 @@ export class PlantModel {
     return name;
   }
 
-  /** Returns the possible states of a plant. There can be several states after a write whose outcome is unknown. */
+  /**
+   * Returns the possible states of a plant. A plant can have several possible states after a write whose outcome is
+   * unknown.
+   */
   states({ user, id }: ModelKey): readonly PlantState[] {
     return this.#of(user).get(id) ?? [undefined];
   }

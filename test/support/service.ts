@@ -91,7 +91,8 @@ export async function startImpatientService(t: HasAfter, options: StartOptions =
 }
 
 /**
- * Creates a service over `createFetchHandler`, by default over a new MemoryStorage. Requests do not use the network.
+ * Creates a service over `createFetchHandler`, by default over a new MemoryStorage. Requests to this service do not use
+ * the network.
  */
 export function createFetchService(t: HasAfter, options: StartOptions = {}): AnyService {
   const { store, faults, serviceOptions } = createParts(t, options);

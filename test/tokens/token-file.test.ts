@@ -23,7 +23,7 @@ const invalidRecords = Object.entries(invalidFields).flatMap(([name, values]) =>
   values.map((value) => ({ ...record, [name]: value })),
 );
 
-/** Invalid contents. The error messages do not quote the contents, because they might include a token. */
+/** Invalid contents. The error messages do not quote the contents, because the contents might include a token. */
 const invalidTexts: Readonly<Record<string, string[]>> = {
   'it is not JSON. Correct it, or restore a backup': ['', '{', 'pst_secret', '{"version":1,"tokens":[]}}'],
   'it is not {"version":1,"tokens":[…]}': [

@@ -10,8 +10,8 @@ export interface CommitMessage {
   /**
    * One function for each write in the batch, as returned by `AsyncLocalStorage.snapshot()`. Each function calls `work`
    * in the async context in which its write was requested. A subscriber can use these functions to link the commit to
-   * the operations that requested the writes. Only writes that were requested while the `start` channel had subscribers
-   * have a function.
+   * the operations that requested the writes. A write has a function only if the `start` channel had subscribers when
+   * the write was requested.
    */
   readonly contexts: readonly (<Result>(work: () => Result) => Result)[];
   /** The commit's error; `undefined` if the commit succeeded. */
@@ -29,8 +29,8 @@ export interface CommitMessage {
  */
 export interface RequestMessage {
   /**
-   * The value of the response's `X-Request-Id` header. The value is that of the request's `X-Request-Id` header if it
-   * consists of 1 to 128 visible ASCII characters other than `"` and `\`, and a new unique id otherwise.
+   * The value of the response's `X-Request-Id` header. If the request has a valid `X-Request-Id` header (1 to 128
+   * visible ASCII characters other than `"` and `\`), its value is used; otherwise, the service generates a unique id.
    */
   readonly requestId: string;
   /**

@@ -6,7 +6,7 @@ import type { PostgresStatements } from './statements.ts';
 import type { Write } from '../storage-adapter.ts';
 
 /**
- * Matches the SQLSTATEs with which PostgreSQL rejects a plant. The classes are data_exception,
+ * Matches the SQLSTATEs with which PostgreSQL rejects a plant. Their SQLSTATE classes are data_exception,
  * integrity_constraint_violation and program_limit_exceeded.
  */
 const rejectedPlant = /^(?:22|23|54)...$/;
@@ -26,7 +26,7 @@ export async function applyBatch(
     return await (others.length === 0 ? applyOne(pool, statements, first) : applyAll(pool, statements, writes));
   } catch (error) {
     if (!rejectedPlant.test(sqlState(error) ?? '')) throw error;
-    // A statement is atomic, so nothing was written.
+    // A statement is atomic, so a failed statement has written nothing.
     throw new PlantStoreError('invalid_plant', 'The storage cannot hold a plant of this batch.', { cause: error });
   }
 }

@@ -42,7 +42,7 @@ export async function runStatement(
     } catch (error) {
       if (retries === maxRetries || !rolledBackStates.has(sqlState(error))) throw error;
     }
-    // Jitter, so that conflicting statements do not collide again.
+    // The delay is random, so that conflicting statements do not collide again.
     await sleep(Math.random() * firstBackOffMs * 2 ** retries);
   }
 }

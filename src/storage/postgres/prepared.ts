@@ -3,7 +3,7 @@ import { sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 
 /**
- * The SQLSTATEs that mean that a prepared statement was rejected and not executed. The same statement can succeed
+ * The SQLSTATEs that mean that a prepared statement was rejected and not executed. A rejected statement can succeed
  * without preparation.
  */
 const unpreparedStates: ReadonlySet<string | undefined> = new Set([

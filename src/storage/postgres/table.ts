@@ -95,8 +95,8 @@ function asConnectionError(error: unknown): never {
 }
 
 /**
- * Checks an existing table, without taking a lock that could block other transactions. If the table does not exist and
- * `creation` allows it, creates the table. Any number of servers can call this function concurrently.
+ * Checks an existing table, without taking a lock that could block other transactions. Creates a missing table if
+ * `creation` allows this. Any number of servers can call this function concurrently.
  *
  * @returns the SQL expression for sorting users by their UTF-8 bytes.
  * @throws {PlantStoreError} `storage_unsupported` if the table or its schema does not exist and must not be created, if
@@ -126,8 +126,8 @@ export async function prepareTable(pool: PostgresPool, place: PostgresTable, cre
 }
 
 /**
- * Reads the definition of the table from the catalog. Returns `null` if the table does not exist. Additional columns
- * are included only if a plant cannot be inserted without a value for them.
+ * Reads the definition of the table from the catalog. Returns `null` if the table does not exist. Of the additional
+ * columns, only those that need a value in every INSERT are included.
  */
 async function readDefinition(pool: PostgresPool, quotedName: string): Promise<string | null> {
   const own = `array_position(ARRAY['user', 'id', 'name', 'tag'], attname::text)`;

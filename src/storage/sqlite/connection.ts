@@ -27,7 +27,7 @@ const limitIfShort = `
     THEN 0 ELSE ? + 0 END`;
 
 /**
- * Reads a page as one row. `count` is the number of plants in the page, and `shorts` is how many of them are short. If
+ * Reads a page as one row. `count` is the number of plants in the page, and `shorts` is the number of short plants. If
  * the two numbers differ, `json` is incomplete, because it contains only the short plants. Building the JSON in SQL
  * takes half as long as building it in JavaScript.
  */

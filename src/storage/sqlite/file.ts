@@ -8,8 +8,8 @@ import { PlantStoreError } from '../../core/model/errors.ts';
  * and `-shm` files the same permissions as the database file.
  *
  * Never opens an existing file, not even for reading, because closing the file would release every lock that SQLite
- * holds on the file in this process (https://www.sqlite.org/howtocorrupt.html, section 2.2). Another process could then
- * delete a WAL that is in use.
+ * holds on the file in this process (https://www.sqlite.org/howtocorrupt.html, section 2.2). Without these locks,
+ * another process could delete a WAL that is in use.
  */
 export function createPrivateFile(path: string): void {
   try {

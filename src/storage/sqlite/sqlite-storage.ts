@@ -63,7 +63,7 @@ export class SqliteStorage implements StorageAdapter {
   /** Whether the file must be reopened before the next commit, because of a fault or an untrusted WAL. */
   #mustReopen: boolean;
   /**
-   * Whether the file was removed or replaced. The connection to such a file stays open for reading. Further commits
+   * Whether the file was removed or replaced. The connection to the lost file stays open for reading. Further commits
    * fail even if the file is moved back, because its WAL might be missing.
    */
   #isLost = false;
@@ -211,9 +211,9 @@ export class SqliteStorage implements StorageAdapter {
    * Replaces the connection and checkpoints the WAL.
    *
    * The old connection stays open until the new connection exists, because SQLite keeps the WAL index only while a
-   * connection is open. This index does not include the failed commit. If SQLite had to rebuild the index from the WAL,
-   * the failed commit would take effect (https://www.sqlite.org/walformat.html#recovery). Once the new connection is
-   * open, the old connection is closed to release its locks.
+   * connection is open. The WAL index does not include the failed commit. If SQLite had to rebuild the index from the
+   * WAL, the failed commit would take effect (https://www.sqlite.org/walformat.html#recovery). Once the new connection
+   * is open, the old connection is closed to release its locks.
    *
    * @throws {PlantStoreError} `storage_unavailable` if a step fails. Plants can still be listed, and the next commit
    *   tries again.

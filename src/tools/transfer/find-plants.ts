@@ -17,8 +17,8 @@ export function keyOf({ user, plant }: OwnedPlant): string {
  * plants that were read.
  *
  * Each read starts at the first remaining plant and also returns the plants after it, because they are often wanted,
- * too. Each further read requests fewer plants. A thousand consecutive plants therefore require one read, and a few
- * plants scattered among millions of others require one short read each.
+ * too. Each further read requests fewer plants. A thousand consecutive plants require one read, and a few plants
+ * scattered among millions of others require one short read each.
  */
 export async function findPlants(
   storage: StorageAdapter,
@@ -44,7 +44,7 @@ async function readFrom(
   limit: number,
 ): Promise<OwnedPlant[]> {
   if (id !== minInt64) return storage.scan({ after: { user, id: id - 1n }, limit });
-  // `scan` cannot be used: it returns only the plants after a key, and a user has no key before the smallest int64.
+  // `scan` cannot be used, because it returns only the plants after a key. A user has no key before the smallest int64.
   const { plants } = await storage.list(user, { after: undefined, limit: 1 });
   return plants.map((plant) => ({ user, plant }));
 }

@@ -22,8 +22,8 @@ export async function forEachPage<Page>(
   let next = await iterator.next();
   while (next.done !== true) {
     const processing = work(next.value);
-    // The next page is read one event loop iteration later, so that `work` sends its request first. Otherwise, a
-    // synchronous read would block the event loop before the request is sent.
+    // The next page is read one event loop iteration later, so that `work` sends its request before a synchronous read
+    // blocks the event loop.
     const reading = nextTurn().then(() => iterator.next());
     [next] = await Promise.all([reading, processing]);
   }

@@ -15,7 +15,7 @@ after(() => cluster.remove());
 describe('existing table of a PostgresStorage', () => {
   const key = 'PRIMARY KEY ("user", id)';
   const valid = `"user" text NOT NULL, id bigint NOT NULL, name text NOT NULL, tag text, ${key}`;
-  /** The error messages contain the same definitions. */
+  /** Invalid definitions, as they also appear in the error messages. */
   const invalid: [what: string, definition: string][] = [
     ['lacks a column', `"user" text NOT NULL, id bigint NOT NULL, name text NOT NULL, ${key}`],
     ['has ids of 32 bits', valid.replace('bigint', 'integer')],

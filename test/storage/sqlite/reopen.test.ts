@@ -50,7 +50,10 @@ describe('SqliteStorage, after a commit whose WAL checkpoint failed because of t
 for (const commitThread of [false, true]) {
   const thread = commitThread ? ' with a commit thread' : '';
 
-  /** Opens a storage with plants 1 to 20. Its last commit, which was to create plant 99, failed because of the disk. */
+  /**
+   * Opens a storage with plants 1 to 20. The storage's last commit, which was to create plant 99, failed because of the
+   * disk.
+   */
   async function makeFailed(t: TestContext): Promise<{ path: string; storage: SqliteStorage }> {
     const path = await newPath(t);
     const storage = openSqlite(t, path, { busyTimeoutMs: 50, commitThread });

@@ -17,7 +17,9 @@ type PendingRequest = Pick<PromiseWithResolvers<boolean[]>, 'resolve' | 'reject'
 export class CommitThread {
   readonly #settings: WorkerSettings;
   #worker: Worker | undefined;
-  /** The pending requests, in the order in which they were sent. The worker thread responds in the same order. */
+  /**
+   * The pending requests, in the order in which they were sent. The worker thread responds to requests in this order.
+   */
   readonly #pending: PendingRequest[] = [];
 
   constructor(settings: WorkerSettings) {

@@ -9,7 +9,7 @@ import type { ThreadRequest, ThreadResponse, WorkerSettings } from './messages.t
  * commits batches one at a time, in order of arrival. If the file cannot be opened, the thread ends with the error.
  */
 const { path, identity, busyTimeoutMs } = workerData as WorkerSettings;
-// The main thread reads the file with this identity. Without this check, SqliteStorage would create a missing file. A
+// The file must be the one that the main thread reads. Without this check, SqliteStorage would create a missing file. A
 // file that was truncated to zero bytes does not need a check, because SqliteStorage cannot initialize the file while
 // the main thread's connection holds a shared lock.
 if (!isSameFile(path, identity)) throw lostFile(path);
