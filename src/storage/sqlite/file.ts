@@ -80,8 +80,8 @@ export function identifyFile(path: string): string {
 }
 
 /**
- * Checks whether the file at the path exists and has this identity. While a file is open, no other file can get the
- * same identity, because the file system does not reuse the inode number. On Windows, a file that SQLite has opened
+ * Checks whether the file at the path exists and has the given identity. While a file is open, no other file can get
+ * the same identity, because the file system does not reuse the inode number. On Windows, a file that SQLite has opened
  * cannot be removed or replaced.
  */
 export function isSameFile(path: string, identity: string): boolean {

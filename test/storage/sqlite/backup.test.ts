@@ -8,7 +8,7 @@ import { createAll, owned, readAll } from '../../support/stored-plants.ts';
 import { create, createEach } from '../../support/writes.ts';
 import { ids, makeCrashed, newPath, openSqlite } from './sqlite-state.ts';
 
-/** Enough plants that a backup takes several steps. */
+/** Enough plants for a backup of several steps. */
 const plants = Array.from({ length: 2000 }, (_, n) => owned('ada', { id: BigInt(n), name: 'x'.repeat(2000) }));
 
 describe('backUpDatabase', () => {
