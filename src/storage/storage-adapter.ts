@@ -95,7 +95,7 @@ export interface JsonPage {
  * arguments, because its callers check them. Methods return new plain objects, which the caller can modify.
  *
  * Every promise must resolve or reject in bounded time, because a commit that never settles blocks all later writes to
- * the store. An adapter that uses a network therefore needs a timeout.
+ * the store. An adapter that uses a network needs a timeout.
  *
  * After `close()`, methods reject with a PlantStoreError with code `closed`. If the storage fails, methods can reject
  * with any error. A PlantStore converts the error to a PlantStoreError with code `storage_unavailable`. If a more

@@ -53,7 +53,7 @@ export class PlantModel {
     this.settle(key, [...new Set([...this.states(key), state])]);
   }
 
-  /** Compares a user's complete list with the model. The list then determines all unknown outcomes. */
+  /** Compares a user's complete list with the model. After the comparison, the list determines all unknown outcomes. */
   check(user: string, listed: readonly ListedPlant[]): Findings {
     const findings: Findings = { lost: [], resurrected: [], phantom: [] };
     const left = new Map(this.#of(user));

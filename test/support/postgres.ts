@@ -149,7 +149,7 @@ export class PostgresCluster {
     return `garden ${++nameCount}`;
   }
 
-  /** Creates a standby. From then on, this server acknowledges a commit only when the standby also has the commit. */
+  /** Creates a standby. After this call, the server acknowledges a commit only when the standby also has the commit. */
   async startSynchronousStandby(): Promise<PostgresCluster> {
     const folder = await ownedFolder();
     const standby = new PostgresCluster(folder, await freePort());

@@ -6,7 +6,7 @@ import type { PostgresStatements } from './statements.ts';
 import type { Write } from '../storage-adapter.ts';
 
 /**
- * Matches the SQLSTATEs with which PostgreSQL rejects a plant. Their SQLSTATE classes are data_exception,
+ * Matches the SQLSTATEs with which PostgreSQL rejects a plant. The SQLSTATE classes are data_exception,
  * integrity_constraint_violation and program_limit_exceeded.
  */
 const rejectedPlant = /^(?:22|23|54)...$/;

@@ -66,7 +66,7 @@ export interface PlantRow {
   readonly id: string;
   readonly name: string;
   readonly tag: string | null;
-  /** The number of plants in the range, at most one more than the limit. This number can exceed the number of rows. */
+  /** The number of plants in the range, at most one more than the limit. The number of rows can be lower. */
   readonly found: string;
 }
 

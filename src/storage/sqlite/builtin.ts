@@ -3,7 +3,7 @@ import { describeNeededNode } from './version.ts';
 
 /**
  * Returns the `node:sqlite` module. The module is not imported with `import`, because older versions of Node.js would
- * then fail before running any code, with an error that does not name the required version.
+ * then fail before running any code. The error of an `import` does not name the required version.
  */
 function loadSqlite(): typeof Sqlite {
   // Node.js 20.15 and older versions do not have this function.
