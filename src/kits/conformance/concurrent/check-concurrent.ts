@@ -31,7 +31,7 @@ const check: CheckResult['check'] = {
   source: 'Plant Store interface: consistency',
 };
 
-export interface ConcurrentOptions {
+interface ConcurrentOptions {
   /** The number of requests that are in flight at the same time, 1 or more. */
   readonly clients: number;
   /** The total number of requests, 1 or more. The number is rounded up to complete rounds. */
