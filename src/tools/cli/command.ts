@@ -7,14 +7,6 @@ import type { SettingName } from './environment.ts';
 /** Thrown if the command line is invalid. The message says what to change, and the process exits with code 2. */
 export class UsageError extends Error {}
 
-/** A command of `plant-store`, such as `serve`. */
-export interface Command {
-  /** The text that `--help` prints. */
-  readonly help: string;
-  /** Runs the command with the arguments that follow its name. Resolves with the exit code. */
-  readonly run: (args: string[]) => Promise<number>;
-}
-
 /** The arguments of a command, as `parseArgs` of node:util returns them. */
 type CommandLine<F extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ options: F; allowPositionals: true }>

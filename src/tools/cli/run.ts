@@ -1,18 +1,25 @@
 import { withAdvice } from './advice.ts';
 import { suggestion } from './closest-name.ts';
-import { backup } from './commands/backup.ts';
-import { check } from './commands/check.ts';
 import { UsageError } from './command.ts';
-import type { Command } from './command.ts';
+import * as backup from './commands/backup.ts';
+import * as check from './commands/check.ts';
+import * as copy from './commands/copy.ts';
+import * as exportPlants from './commands/export.ts';
+import * as importPlants from './commands/import.ts';
+import * as serve from './commands/serve.ts';
+import * as token from './commands/token.ts';
 import { variableWarnings } from './environment.ts';
-import { copy } from './commands/copy.ts';
-import { exportPlants } from './commands/export.ts';
-import { importPlants } from './commands/import.ts';
-import { serve } from './commands/serve.ts';
-import { token } from './commands/token.ts';
 import { version } from './version.ts';
 
-const commands: ReadonlyMap<string, Command> = new Map([
+/** What the module of a command exports. */
+interface Command {
+  /** The text that `--help` prints. */
+  readonly help: string;
+  /** Runs the command with the arguments that follow its name. Resolves with the exit code. */
+  readonly run: (args: string[]) => Promise<number>;
+}
+
+const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['serve', serve],
   ['token', token],
   ['copy', copy],

@@ -2,12 +2,11 @@ import { resolve } from 'node:path';
 import { backUpDatabase } from '../../../storage/sqlite/backup.ts';
 import { hasResultCode } from '../../../storage/sqlite/result-code.ts';
 import { parseCommandLine, setting, UsageError } from '../command.ts';
-import type { Command } from '../command.ts';
 import { settings } from '../environment.ts';
 import { Progress } from '../output/progress.ts';
 import { requireFile, sqliteLocation, withFileName } from '../storage.ts';
 
-const help = `Usage: plant-store backup [--storage sqlite:FILE] TARGET
+export const help = `Usage: plant-store backup [--storage sqlite:FILE] TARGET
 
 Copies a snapshot of FILE to the new file TARGET. Servers may continue to write
 to FILE. To restore the backup, stop the server, replace FILE with TARGET, and
@@ -22,9 +21,7 @@ Options:
 An environment variable in parentheses sets the default of its option.
 `;
 
-export const backup: Command = { help, run: runBackup };
-
-async function runBackup(args: string[]): Promise<number> {
+export async function run(args: string[]): Promise<number> {
   const { values, positionals } = parseCommandLine('backup', args, { storage: settings.storage }, 1);
   const [target] = positionals;
   if (target === undefined || target === '') {

@@ -7,13 +7,12 @@ import { runCases } from '../../../kits/conformance/run-cases.ts';
 import type { CheckResult } from '../../../kits/conformance/run-cases.ts';
 import { sendByFetch } from '../../../kits/conformance/send-by-fetch.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
-import type { Command } from '../command.ts';
 import { checkVariables, readVariable } from '../environment.ts';
 import { countResults, reportedResult, resultLines, summaryLine } from '../output/check-report.ts';
 import { errorSummary } from '../output/error-summary.ts';
 import { printable } from '../output/printable.ts';
 
-const help = `Usage: plant-store check BASE_URL --token A --token B [OPTIONS]
+export const help = `Usage: plant-store check BASE_URL --token A --token B [OPTIONS]
 
 Checks that the server at BASE_URL implements the Plant Store interface. A and
 B are bearer tokens of two different users. For both users, the checks create
@@ -43,8 +42,6 @@ An environment variable in parentheses sets the default of its option.
 
 /** The exit code after Ctrl-C. By convention, shells return 128 plus the signal number. */
 const interruptedCode = 130;
-
-export const check: Command = { help, run: async (args) => runCheck(parseConfig(args)) };
 
 function parseConfig(args: string[]) {
   const options = {
@@ -104,7 +101,8 @@ function parseCount(name: string, text: string | undefined, fallback: number, ma
   return count;
 }
 
-async function runCheck(config: ReturnType<typeof parseConfig>): Promise<number> {
+export async function run(args: string[]): Promise<number> {
+  const config = parseConfig(args);
   const { baseUrl, tokens, isJson } = config;
   const interruption = new AbortController();
   const client = new CheckClient({ send: sendByFetch(baseUrl), baseUrl, tokens, signal: interruption.signal });

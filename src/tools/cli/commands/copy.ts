@@ -1,10 +1,10 @@
 import { copyPlants } from '../../transfer/copy-plants.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
-import type { Command, Setting } from '../command.ts';
+import type { Setting } from '../command.ts';
 import { isSameStorage, withStorage } from '../storage.ts';
 import { TransferReport } from '../output/transfer-report.ts';
 
-const help = `Usage: plant-store copy --from STORAGE --to STORAGE
+export const help = `Usage: plant-store copy --from STORAGE --to STORAGE
 
 Copies all plants of all users. Plants that the target already has are skipped,
 so you can continue an interrupted copy by running it again. Nothing is
@@ -17,9 +17,7 @@ Options:
   -h, --help       show this help
 `;
 
-export const copy: Command = { help, run: runCopy };
-
-async function runCopy(args: string[]): Promise<number> {
+export async function run(args: string[]): Promise<number> {
   const { values } = parseCommandLine('copy', args, { from: { type: 'string' }, to: { type: 'string' } });
   const [from, to] = [required('--from', values.from), required('--to', values.to)];
   if (isSameStorage(from, to)) throw new UsageError('--from and --to must not be the same storage.');

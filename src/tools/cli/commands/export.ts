@@ -1,12 +1,11 @@
 import type { OwnedPlant } from '../../../storage/storage-adapter.ts';
 import { parseCommandLine, setting } from '../command.ts';
-import type { Command } from '../command.ts';
 import { settings } from '../environment.ts';
 import { withStorage } from '../storage.ts';
 import { Progress } from '../output/progress.ts';
 import { forEachPage, scanPages } from '../../transfer/pages.ts';
 
-const help = `Usage: plant-store export [--storage STORAGE] > plants.ndjson
+export const help = `Usage: plant-store export [--storage STORAGE] > plants.ndjson
 
 Writes all plants of all users to standard output, ordered by user and id. Each
 line is a JSON object: {"user":"ada","id":1,"name":"Fern","tag":"indoor"}. The
@@ -21,9 +20,7 @@ Options:
 An environment variable in parentheses sets the default of its option.
 `;
 
-export const exportPlants: Command = { help, run: runExport };
-
-async function runExport(args: string[]): Promise<number> {
+export async function run(args: string[]): Promise<number> {
   const { values } = parseCommandLine('export', args, { storage: settings.storage });
   return withStorage(setting('storage', values.storage), false, async (source) => {
     // If standard output is a terminal, the progress would appear between the plants, so it is not shown.

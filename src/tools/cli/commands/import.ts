@@ -2,14 +2,13 @@ import { maxPageBytes, maxPageLength } from '../../../storage/page.ts';
 import type { OwnedPlant } from '../../../storage/storage-adapter.ts';
 import { addPlants } from '../../transfer/add-plants.ts';
 import { parseCommandLine, setting } from '../command.ts';
-import type { Command } from '../command.ts';
 import { settings } from '../environment.ts';
 import { withStorage } from '../storage.ts';
 import { keyOf } from '../../transfer/find-plants.ts';
 import { maxLineBytes, parsePlantLine, readLines } from '../plant-lines.ts';
 import { TransferReport } from '../output/transfer-report.ts';
 
-const help = `Usage: plant-store import [--storage STORAGE] [--strict] < plants.ndjson
+export const help = `Usage: plant-store import [--storage STORAGE] [--strict] < plants.ndjson
 
 Creates plants from standard input, one JSON object per line, as export writes
 them. Plants that the storage already has are skipped. Nothing is overwritten:
@@ -28,9 +27,7 @@ Options:
 An environment variable in parentheses sets the default of its option.
 `;
 
-export const importPlants: Command = { help, run: runImport };
-
-async function runImport(args: string[]): Promise<number> {
+export async function run(args: string[]): Promise<number> {
   const { values } = parseCommandLine('import', args, { storage: settings.storage, strict: { type: 'boolean' } });
   return withStorage(setting('storage', values.storage), true, async (target) => {
     const report = new TransferReport();

@@ -14,7 +14,7 @@ import { createTokenFileAuthenticator } from '../../../tokens/authenticator.ts';
 import { createAdminServer } from '../admin/admin.ts';
 import { StorageProbe } from '../admin/storage-probe.ts';
 import { parseCommandLine, setting, UsageError } from '../command.ts';
-import type { Command, Setting } from '../command.ts';
+import type { Setting } from '../command.ts';
 import { createDocs } from '../docs/find-page.ts';
 import { settings } from '../environment.ts';
 import type { SettingName } from '../environment.ts';
@@ -26,7 +26,7 @@ import { openStorage, storagePlace } from '../storage.ts';
 import { isRejectedInput, Log, logFormats } from '../output/log.ts';
 import type { LogFormat } from '../output/log.ts';
 
-const help = `Usage: plant-store serve [OPTIONS]
+export const help = `Usage: plant-store serve [OPTIONS]
 
 Runs the HTTP service. On SIGINT, SIGTERM or SIGHUP, the server finishes the
 requests in progress and exits.
@@ -86,8 +86,6 @@ const exitGraceMs = 1000;
  * sends one, and npm forwards another.
  */
 const sameSignalMs = 100;
-
-export const serve: Command = { help, run: async (args) => runServer(parseConfig(args)) };
 
 type ServeConfig = ReturnType<typeof parseConfig>;
 
@@ -156,7 +154,8 @@ function parseSwitch(given: Setting): Setting | undefined {
   return text === '1' ? given : undefined;
 }
 
-async function runServer(config: ServeConfig): Promise<number> {
+export async function run(args: string[]): Promise<number> {
+  const config = parseConfig(args);
   const { docs, basePath, corsOrigin, trustedProxies } = config;
   const log = new Log(config.log);
   const findPage = docs === undefined ? () => undefined : createDocs(docs.source, basePath);

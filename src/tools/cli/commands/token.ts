@@ -8,11 +8,10 @@ import { errorTable } from '../../../core/model/errors.ts';
 import { isUser } from '../../../core/model/user.ts';
 import { suggestion } from '../closest-name.ts';
 import { parseCommandLine, setting, UsageError } from '../command.ts';
-import type { Command } from '../command.ts';
 import { settings } from '../environment.ts';
 import { printable } from '../output/printable.ts';
 
-const help = `Usage: plant-store token create USER [OPTIONS]
+export const help = `Usage: plant-store token create USER [OPTIONS]
        plant-store token list [--tokens FILE]
        plant-store token revoke ID [--tokens FILE]
 
@@ -39,17 +38,15 @@ const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_
 /** The latest time that an ECMAScript Date can represent, in milliseconds since 1970. */
 const maxTimeMs = 8.64e15;
 
-export const token: Command = { help, run: runToken };
-
 const actions: ReadonlyMap<string, (args: string[]) => number> = new Map([
   ['create', create],
   ['list', list],
   ['revoke', revoke],
 ]);
 
-async function runToken([action = '', ...args]: string[]): Promise<number> {
-  const run = actions.get(action);
-  if (run !== undefined) return run(args);
+export async function run([action = '', ...args]: string[]): Promise<number> {
+  const perform = actions.get(action);
+  if (perform !== undefined) return perform(args);
   if (action === '') {
     throw new UsageError('token must be followed by create, list or revoke. See plant-store token --help.');
   }
