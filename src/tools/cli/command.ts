@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import type { ParseArgsOptionsConfig } from 'node:util';
-import { closestName } from './closest-name.ts';
 import { readVariable, settings, variableOf } from './environment.ts';
 import type { SettingName } from './environment.ts';
+import { suggestion } from './suggestion.ts';
 
 /** Thrown if the command line is invalid. The message says what to change, and the process exits with code 2. */
 export class UsageError extends Error {}
@@ -33,8 +33,7 @@ export function parseCommandLine<const F extends ParseArgsOptionsConfig>(
     const [first = ''] = (error as Error).message.split(/\. |\n/);
     const sentence = `${first.replace(/\.$/, '')}.`;
     const unknown = /^Unknown option '--(.+)'\.$/.exec(sentence)?.[1] ?? '';
-    const flag = closestName(unknown, [...Object.keys(options), 'help']);
-    const advice = flag === undefined ? seeHelp : `Did you mean '--${flag}'?`;
+    const advice = suggestion(unknown, [...Object.keys(options), 'help'], seeHelp, (flag) => `--${flag}`);
     throw new UsageError(`${sentence} ${advice}`, { cause: error });
   }
   const extra = parsed.positionals[maxPositionals];

@@ -1,5 +1,5 @@
-import { closestName } from './closest-name.ts';
 import { printable } from './output/printable.ts';
+import { suggestion } from './suggestion.ts';
 
 const prefix = 'PLANT_STORE_';
 
@@ -60,9 +60,7 @@ export function variableWarnings(command: string): string[] {
       name.startsWith(prefix) && !known.includes(name) && readVariable(name) !== undefined && !serviceName.test(name),
   );
   return unknown.map((name) => {
-    const closest = closestName(name.slice(prefix.length), suffixes);
-    const advice =
-      closest === undefined ? `See plant-store ${command} --help.` : `Did you mean '${variableOf(closest)}'?`;
+    const advice = suggestion(name.slice(prefix.length), suffixes, `See plant-store ${command} --help.`, variableOf);
     return `The environment variable ${printable(name)} is unknown and has no effect. ${advice}`;
   });
 }

@@ -1,5 +1,4 @@
 import { withAdvice } from './advice.ts';
-import { suggestion } from './closest-name.ts';
 import { UsageError } from './command.ts';
 import * as backup from './commands/backup.ts';
 import * as check from './commands/check.ts';
@@ -9,6 +8,7 @@ import * as importPlants from './commands/import.ts';
 import * as serve from './commands/serve.ts';
 import * as token from './commands/token.ts';
 import { variableWarnings } from './environment.ts';
+import { suggestion } from './suggestion.ts';
 import { version } from './version.ts';
 
 /** What the module of a command exports. */
@@ -94,7 +94,7 @@ function findCommand(name: string): Command {
   const [what, known] = name.startsWith('-')
     ? [`Unknown option '${name}'.`, ['--help', '--version']]
     : [`There is no command '${name}'.`, [...commands.keys(), 'help', 'version']];
-  throw new UsageError(`${what}${suggestion(name, known) || ' See plant-store --help.'}`);
+  throw new UsageError(`${what} ${suggestion(name, known, 'See plant-store --help.')}`);
 }
 
 function tell(text: string): void {

@@ -7,11 +7,11 @@ import { damaged, identifyFile } from '../../storage/sqlite/file.ts';
 import { hasResultCode } from '../../storage/sqlite/result-code.ts';
 import { SqliteStorage } from '../../storage/sqlite/sqlite-storage.ts';
 import type { StorageAdapter } from '../../storage/storage-adapter.ts';
-import { suggestion } from './closest-name.ts';
 import { UsageError } from './command.ts';
 import type { Setting } from './command.ts';
 import { openPostgres } from './postgres.ts';
 import type { OpenOptions } from './postgres.ts';
+import { suggestion } from './suggestion.ts';
 
 /** The file and the parameters in a storage setting of the form `sqlite:FILE` or `sqlite:FILE?PARAMETERS`. */
 interface SqliteLocation {
@@ -72,7 +72,7 @@ export async function openStorage(
   const location = sqliteLocation(setting);
   if (location === undefined) {
     const message = `${source} must be 'memory', 'sqlite:FILE' or 'postgres://…', not '${withoutSecrets(text)}'.`;
-    throw new UsageError(message + suggestedStorage(text));
+    throw new UsageError(`${message} ${suggestedStorage(text)}`.trimEnd());
   }
   const { file, commitThread } = location;
   try {
@@ -182,7 +182,7 @@ function suggestedStorage(text: string): string {
   if (scheme !== undefined) return suggestion(`${scheme}…`, ['postgres://…', 'postgresql://…']);
   // Text with other characters might be part of a connection string that contains a password, so it is not repeated.
   const isFileName = /^[\w./\\~ -]+$/.test(text) && text !== 'sqlite' && text !== 'postgres';
-  return suggestion(text, ['memory']) || (isFileName ? ` Did you mean 'sqlite:${text}'?` : '');
+  return suggestion(text, ['memory'], isFileName ? `Did you mean 'sqlite:${text}'?` : '');
 }
 
 /** Removes possible passwords from an invalid connection string, both before the host and in the query. */

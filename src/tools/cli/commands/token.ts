@@ -6,10 +6,10 @@ import type { TokenRecord } from '../../../tokens/token-file.ts';
 import { issueToken, requireTokenFile, revokeToken } from '../../../tokens/issue.ts';
 import { errorTable } from '../../../core/model/errors.ts';
 import { isUser } from '../../../core/model/user.ts';
-import { suggestion } from '../closest-name.ts';
 import { parseCommandLine, setting, UsageError } from '../command.ts';
 import { settings } from '../environment.ts';
 import { printable } from '../output/printable.ts';
+import { suggestion } from '../suggestion.ts';
 
 export const help = `Usage: plant-store token create USER [OPTIONS]
        plant-store token list [--tokens FILE]
@@ -50,8 +50,8 @@ export async function run([action = '', ...args]: string[]): Promise<number> {
   if (action === '') {
     throw new UsageError('token must be followed by create, list or revoke. See plant-store token --help.');
   }
-  const advice = suggestion(action, [...actions.keys()]) || ' See plant-store token --help.';
-  throw new UsageError(`token has no command '${action}'.${advice}`);
+  const advice = suggestion(action, [...actions.keys()], 'See plant-store token --help.');
+  throw new UsageError(`token has no command '${action}'. ${advice}`);
 }
 
 function create(args: string[]): number {

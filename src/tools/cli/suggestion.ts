@@ -2,29 +2,25 @@
 const maxEdits = 3;
 
 /**
- * Returns the name that is most similar to a mistyped text, or `undefined` if no name is similar. A name is similar if
- * it begins with the text, or if it differs from the text in at most a third of the characters. The comparison ignores
- * the case of the text.
+ * Returns a sentence that suggests the name that is most similar to a mistyped text, or `otherwise` if no name is
+ * similar. A name is similar if it begins with the text, or if it differs from the text in at most a third of the
+ * characters. The comparison ignores the case of the text. `show` returns the form in which the name is suggested.
  */
-export function closestName(given: string, names: readonly string[]): string | undefined {
-  const text = given.toLowerCase();
+export function suggestion(
+  mistyped: string,
+  names: readonly string[],
+  otherwise = '',
+  show = (name: string): string => name,
+): string {
+  const text = mistyped.toLowerCase();
   const most = Math.min(maxEdits, Math.max(1, Math.floor(text.length / 3)));
   for (let edits = 0; edits <= most; edits++) {
     for (const name of names) {
       const isBeginning = edits === 1 && text.length > 1 && name.startsWith(text);
-      if (isBeginning || areWithin(edits, text, name)) return name;
+      if (isBeginning || areWithin(edits, text, name)) return `Did you mean '${show(name)}'?`;
     }
   }
-  return undefined;
-}
-
-/**
- * Returns a sentence that suggests the most similar name, to append to a message about a mistyped text. Returns an
- * empty string if no name is similar.
- */
-export function suggestion(text: string, names: readonly string[]): string {
-  const closest = closestName(text, names);
-  return closest === undefined ? '' : ` Did you mean '${closest}'?`;
+  return otherwise;
 }
 
 /**
