@@ -1,3 +1,4 @@
+import { callbackify } from 'node:util';
 import { PostgresStorage } from '../../storage/postgres/postgres-storage.ts';
 import type { PostgresPool } from '../../storage/postgres/pool.ts';
 import { prepareTable } from '../../storage/postgres/table.ts';
@@ -77,22 +78,17 @@ export async function openPostgres(
   const { Client, Pool } = await importPg();
   const { schema, table, queryTimeoutMs, ...connection } = parsePostgresParameters(text, source);
   const lockTimeoutMs = Math.ceil(lockShare * (queryTimeoutMs ?? timeouts.query_timeout));
-  // `pg` calls this function for each new connection, and closes the connection if the callback receives an error. If
-  // the database rejects the settings, the connection is used without them.
-  const verify = (client: PgClient, callback: (error?: unknown) => void): void => {
+  // `pg` calls this function for each new connection, and closes the connection if the function fails. If the database
+  // rejects the settings, the connection is used without them.
+  const verify = callbackify(async (client: PgClient) => {
     // The pool does not listen for errors until this function has finished. Without this listener, a lost connection
     // would end the process.
     client.on('error', () => undefined);
-    client.query({ text: limitBackend, values: [client.processID, lockTimeoutMs] }).then(
-      () => {
-        callback();
-      },
-      (error: unknown) => {
-        // Only errors from the database have a severity. Any other error means that the connection failed or timed out.
-        callback(error instanceof Error && 'severity' in error ? undefined : error);
-      },
-    );
-  };
+    await client.query({ text: limitBackend, values: [client.processID, lockTimeoutMs] }).catch((error: unknown) => {
+      // Only errors from the database have a severity. Any other error means that the connection failed or timed out.
+      if (!(error instanceof Error && 'severity' in error)) throw error;
+    });
+  });
   const config = { ...connection, ...timeouts, keepAlive: true, verify };
   try {
     // This client is created only to validate the connection string. A pool does not parse its connection string until
