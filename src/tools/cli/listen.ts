@@ -3,23 +3,18 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { variableOf } from './environment.ts';
 
-/** The address that a server listens on, as specified by the user. */
-export interface ListenAddress {
-  /** An IP address or a host name. */
-  readonly host: string;
-  /** A port number; 0 selects a free port. */
-  readonly port: number;
-}
-
 /**
- * Starts a server on an address and resolves with the server's URL. `prefix` is the prefix of the flags `--host` and
- * `--port` in error messages.
+ * Starts a server on a host and a port and resolves with the server's URL. The port 0 selects a free port. `prefix` is
+ * the prefix of the flags `--host` and `--port` in error messages.
  *
  * @throws {Error} if the server cannot listen on this address. The message says what to change.
  */
-export async function listen(server: Server, address: ListenAddress, prefix: '' | 'admin-' = ''): Promise<string> {
-  const { host } = address;
-  server.listen(address.port, host);
+export async function listen(
+  server: Server,
+  { host, port }: { host: string; port: number },
+  prefix: '' | 'admin-' = '',
+): Promise<string> {
+  server.listen(port, host);
   try {
     await once(server, 'listening');
   } catch (error) {
@@ -27,16 +22,16 @@ export async function listen(server: Server, address: ListenAddress, prefix: '' 
     const byHost = `with --${prefix}host or ${variableOf(`${prefix}host`)}.`;
     const unknownHost = `The host name ${host} cannot be resolved. Choose another name or an address ${byHost}`;
     const message = new Map([
-      ['EADDRINUSE', `Port ${address.port} of ${host} is in use. Choose another port ${byPort}`],
-      ['EACCES', `This user may not listen on port ${address.port}. Choose a port from 1024 ${byPort}`],
+      ['EADDRINUSE', `Port ${port} of ${host} is in use. Choose another port ${byPort}`],
+      ['EACCES', `This user may not listen on port ${port}. Choose a port from 1024 ${byPort}`],
       ['EADDRNOTAVAIL', `This machine does not have the address ${host}. Choose another address ${byHost}`],
       ['ENOTFOUND', unknownHost],
       ['EAI_AGAIN', unknownHost],
     ]).get((error as NodeJS.ErrnoException).code ?? '');
     throw message === undefined ? error : new Error(message, { cause: error });
   }
-  const { port } = server.address() as AddressInfo;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const address = server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
 }
 
 /**

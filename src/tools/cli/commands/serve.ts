@@ -21,7 +21,6 @@ import type { SettingName } from '../environment.ts';
 import { prepareFirstToken } from '../first-token.ts';
 import type { FirstToken } from '../first-token.ts';
 import { listen, reachableUrl } from '../listen.ts';
-import type { ListenAddress } from '../listen.ts';
 import { openStorage, storagePlace } from '../storage.ts';
 import { isRejectedInput, Log, logFormats } from '../output/log.ts';
 import type { LogFormat } from '../output/log.ts';
@@ -87,18 +86,12 @@ const exitGraceMs = 1000;
  */
 const sameSignalMs = 100;
 
-type ServeConfig = ReturnType<typeof parseConfig>;
-
 function parseConfig(args: string[]) {
   const { values } = parseCommandLine('serve', args, settings);
   const given = (name: Exclude<SettingName, 'docs'>): Setting => setting(name, values[name]);
-  const parseAddress = (host: Setting, port: Setting): ListenAddress => ({
-    host: host.text,
-    port: parseInteger(port, 65_535),
-  });
-  const address = parseAddress(given('host'), given('port'));
-  const [adminHost, adminPort] = [given('admin-host'), given('admin-port')];
-  const admin = adminPort.text === '' ? undefined : parseAddress(adminHost, adminPort);
+  const address = { host: given('host').text, port: parseInteger(given('port'), 65_535) };
+  const [adminHost, adminPort] = [given('admin-host').text, given('admin-port')];
+  const admin = adminPort.text === '' ? undefined : { host: adminHost, port: parseInteger(adminPort, 65_535) };
   if (admin === undefined && values['admin-host'] !== undefined) {
     throw new UsageError('--admin-host has no effect without --admin-port.');
   }
@@ -159,12 +152,7 @@ export async function run(args: string[]): Promise<number> {
   const { docs, basePath, corsOrigin, trustedProxies } = config;
   const log = new Log(config.log);
   const findPage = docs === undefined ? () => undefined : createDocs(docs.source, basePath);
-  const useTokens = (): Authenticate =>
-    createTokenFileAuthenticator(config.tokens, {
-      onWarning: (message) => {
-        log.error(message);
-      },
-    });
+  const useTokens = (): Authenticate => createTokenFileAuthenticator(config.tokens, { onWarning: log.error.bind(log) });
   const issueFirst = existsSync(config.tokens) ? undefined : prepareFirstToken(config.tokens);
   let authenticate: Authenticate = issueFirst === undefined ? useTokens() : () => null;
 
@@ -200,14 +188,15 @@ export async function run(args: string[]): Promise<number> {
     });
     // The token is issued only after the server has started to listen. Otherwise, a failed startup, for example because
     // the port is in use, would leave behind a token that was never shown.
-    const first = issueFirst?.();
+    const first = issueFirst?.(reachableUrl(url));
     if (first !== undefined) authenticate = useTokens();
-    const stopped = stopOnSignal(server, log, () => {
-      probe.stop();
-    });
+    const signaled = untilSignal();
     process.stdout.write(readyText(config, place, url, adminUrl, first));
     void probe.start();
-    await stopped;
+    log.info(`${await signaled}: stopping`);
+    probe.stop();
+    setTimeout(() => process.exit(1), stopWithinMs).unref();
+    await drainServer(server, drainGraceMs);
     setTimeout(() => {
       log.flush();
       process.exit(0);
@@ -240,24 +229,14 @@ function logEvents(server: Server, log: Log): void {
   });
 }
 
-/**
- * On the first signal, calls `onStop` and drains the server. Resolves when the server has been drained. A second signal
- * ends the process immediately.
- */
-function stopOnSignal(server: Server, log: Log, onStop: () => void): Promise<void> {
+/** Resolves with the first signal. A second signal ends the process immediately. */
+function untilSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;
     const onSignal = (signal: NodeJS.Signals, number: number): void => {
-      const now = performance.now();
-      if (firstAt !== undefined) {
-        if (now - firstAt > sameSignalMs) process.exit(128 + number);
-        return;
-      }
-      firstAt = now;
-      log.info(`${signal}: stopping`);
-      onStop();
-      setTimeout(() => process.exit(1), stopWithinMs).unref();
-      void drainServer(server, drainGraceMs).then(resolve);
+      firstAt ??= performance.now();
+      if (performance.now() - firstAt > sameSignalMs) process.exit(128 + number);
+      resolve(signal);
     };
     process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('SIGHUP', onSignal);
   });
@@ -269,19 +248,19 @@ function stopOnSignal(server: Server, log: Log, onStop: () => void): Promise<voi
  * the sentence "Plants are stored …".
  */
 function readyText(
-  config: ServeConfig,
+  config: ReturnType<typeof parseConfig>,
   place: string,
   url: string,
   adminUrl: string | undefined,
   first: FirstToken | undefined,
 ): string {
   const lines = [
-    ...(first === undefined ? [] : [first.text]),
+    first?.text,
     `Plant Store listening on ${url}`,
     `Plants are stored ${place}, and tokens in ${absolutePath(config.tokens)}.`,
-    ...(adminUrl === undefined ? [] : [`Health and metrics: ${adminUrl}`]),
-    ...(config.docs === undefined ? [] : [`Try it in a browser: ${reachableUrl(url)}/docs`]),
-    ...(first === undefined ? [] : [`To list your plants, run:\n\n  ${first.curl(reachableUrl(url))}\n`]),
+    adminUrl && `Health and metrics: ${adminUrl}`,
+    config.docs && `Try it in a browser: ${reachableUrl(url)}/docs`,
+    first && `To list your plants, run:\n\n  ${first.curl}\n`,
   ];
-  return `${lines.join('\n')}\n`;
+  return `${lines.filter((line) => line !== undefined).join('\n')}\n`;
 }
