@@ -61,11 +61,7 @@ export class Log {
       this.#repeats.set(message, repeats + 1);
       return;
     }
-    if (this.#repeats.size === 0) {
-      setTimeout(() => {
-        this.#reportRepeats();
-      }, repeatMs).unref();
-    }
+    if (this.#repeats.size === 0) setTimeout(this.#reportRepeats.bind(this), repeatMs).unref();
     this.#repeats.set(message, 0);
     this.#write({ level: 'error', message, requestId, error: error === undefined ? undefined : errorText(error) });
   }
@@ -117,11 +113,7 @@ export class Log {
 
   #write(entry: LogEntry): void {
     if (this.#format === 'off') return;
-    if (this.#lines.length === 0) {
-      setImmediate(() => {
-        this.#writeOut();
-      });
-    }
+    if (this.#lines.length === 0) setImmediate(this.#writeOut.bind(this));
     this.#lines.push(this.#format === 'pretty' ? pretty(entry) : json(entry));
   }
 
