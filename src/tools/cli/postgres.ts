@@ -56,12 +56,6 @@ const limitBackend = `SELECT set_config('client_connection_check_interval', '100
   WHERE pg_backend_pid() = $1::integer`;
 
 /**
- * The fraction of `query_timeout` after which a statement stops waiting for a lock. Because the statement stops before
- * `query_timeout`, its connection remains usable.
- */
-const lockShare = 0.8;
-
-/**
  * Opens a storage adapter for the database that a `pg` connection string names. The adapter has its own connection
  * pool, and closing the adapter also closes the pool. In the connection string, the `max` parameter sets the pool size,
  * and the `schema` and `table` parameters select the table. Does not connect to the database before the first
@@ -77,7 +71,8 @@ export async function openPostgres(
 ): Promise<StorageAdapter> {
   const { Client, Pool } = await importPg();
   const { schema, table, queryTimeoutMs, ...connection } = parsePostgresParameters(text, source);
-  const lockTimeoutMs = Math.ceil(lockShare * (queryTimeoutMs ?? timeouts.query_timeout));
+  // A statement stops waiting for a lock before `query_timeout`, so that its connection remains usable.
+  const lockTimeoutMs = Math.ceil(0.8 * (queryTimeoutMs ?? timeouts.query_timeout));
   // `pg` calls this function for each new connection, and closes the connection if the function fails. If the database
   // rejects the settings, the connection is used without them.
   const verify = callbackify(async (client: PgClient) => {

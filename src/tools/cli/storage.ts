@@ -13,20 +13,14 @@ import { openPostgres } from './postgres.ts';
 import type { OpenOptions } from './postgres.ts';
 import { suggestion } from './suggestion.ts';
 
-/** The file and the parameters in a storage setting of the form `sqlite:FILE` or `sqlite:FILE?PARAMETERS`. */
-interface SqliteLocation {
-  /** The absolute path of the file. */
-  readonly file: string;
-  readonly commitThread: boolean;
-}
-
 /**
  * Parses a storage setting of the form `sqlite:FILE` or `sqlite:FILE?PARAMETERS`. A `?` is part of the file name unless
- * the text after it is a word or has the form `WORD=VALUE`. Returns `undefined` if the setting has another form.
+ * the text after it is a word or has the form `WORD=VALUE`. Returns the absolute path of the file, or `undefined` if the
+ * setting has another form.
  *
  * @throws {UsageError} if FILE begins with `//`, or if a parameter is unknown, repeated or invalid.
  */
-export function sqliteLocation({ text, source }: Setting): SqliteLocation | undefined {
+export function sqliteLocation({ text, source }: Setting): { file: string; commitThread: boolean } | undefined {
   const [, file, query = ''] = /^sqlite:(.*?)(?:\?(\w+(?:=.*)?))?$/s.exec(text) ?? [];
   if (file === undefined || file === '' || file === ':memory:') return undefined;
   if (file.startsWith('//')) {

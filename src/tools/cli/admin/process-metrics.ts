@@ -31,8 +31,7 @@ export function collectProcessMetrics(): () => Metric[] {
     const lags = Object.entries(quantities).map(([name, nanoseconds]): Metric => {
       const help = `Delay of the event loop since the previous request for metrics, ${name}.`;
       // Without a measurement, a quantity is NaN or 0.
-      const isMeasured = nanoseconds > 0;
-      const seconds = isMeasured ? Math.max(0, nanoseconds / 1e9 - resolutionMs / 1000) : undefined;
+      const seconds = nanoseconds > 0 ? Math.max(0, nanoseconds / 1e9 - resolutionMs / 1000) : undefined;
       return ['gauge', `nodejs_eventloop_lag_${name}_seconds`, help, seconds];
     });
     return [
