@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { PlantStoreError } from '../../core/model/errors.ts';
+import { errorTable, PlantStoreError } from '../../core/model/errors.ts';
 import { parseExactJson } from '../../core/model/exact-json.ts';
 import { parseNewPlant } from '../../core/model/plant.ts';
 import { isUser } from '../../core/model/user.ts';
@@ -53,20 +53,17 @@ export function parsePlantLine({ number, bytes }: Line): OwnedPlant | string | u
   const text = number === 1 ? decoded.replace(/^\uFEFF/, '') : decoded;
   if (/^\s*$/.test(text)) return undefined;
   try {
-    return parseOwnedPlant(parseExactJson(text));
+    const value = parseExactJson(text);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      return 'it is not an object with user, id, name and, optionally, tag.';
+    }
+    const { user } = value as { user?: unknown };
+    if (user === undefined) return 'user is required.';
+    if (!isUser(user)) return errorTable.invalid_user.message;
+    return { user, plant: parseNewPlant(value) };
   } catch (error) {
     if (error instanceof PlantStoreError) return error.message;
     if (error instanceof SyntaxError || error instanceof RangeError) return 'it is not JSON, or nests too deep.';
     throw error;
   }
-}
-
-function parseOwnedPlant(value: unknown): OwnedPlant {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new PlantStoreError('invalid_plant', 'it is not an object with user, id, name and, optionally, tag.');
-  }
-  const { user } = value as { user?: unknown };
-  if (user === undefined) throw new PlantStoreError('invalid_user', 'user is required.');
-  if (!isUser(user)) throw new PlantStoreError('invalid_user');
-  return { user, plant: parseNewPlant(value) };
 }
