@@ -101,6 +101,16 @@ describe('plant-store token list', () => {
     assert.match(second, /^tk_\\u202e1 {2}ada\\u000atk_forged \\u001b\[31mred .* \(\\u202e\\u009b\) +never$/);
     assert.deepEqual(others, ['']);
   });
+
+  it('prints more tokens than a function can have arguments', async (t) => {
+    const { path, token } = await openDesk(t);
+    const records = Array.from({ length: 150_000 }, (_, n) => {
+      return { id: `tk_${n}`, user: 'ada', sha256: String(n).padStart(64, '0'), createdAt: '2026-01-01T00:00:00.000Z' };
+    });
+    await writeFile(path, JSON.stringify({ version: 1, tokens: records }));
+    const { code, stdout, stderr } = await token('list');
+    assert.deepEqual([code, stderr, stdout.split('\n').length], [0, '', records.length + 2]);
+  });
 });
 
 describe('plant-store token revoke', () => {
