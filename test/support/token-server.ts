@@ -6,6 +6,7 @@ import type { Answered, Call } from './call.ts';
 import { startServer } from './command-line.ts';
 import type { CommandContext } from './command-line.ts';
 import { eventually } from './eventually.ts';
+import { RawConnection } from './raw-http.ts';
 import type { ServerProcess } from './server-process.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import type { HasAfter } from './temporary-folder.ts';
@@ -55,6 +56,23 @@ export async function startTokenServer(
       return lines.map((line) => JSON.parse(line) as Record<string, string | number>);
     },
   };
+}
+
+/** Sends the header of a request that creates a plant. Resolves when the server waits for `body`. */
+export async function beginCreate(t: HasAfter, { server, token }: TokenServer, body: string): Promise<RawConnection> {
+  const connection = await RawConnection.open(t, server.port);
+  const head = [
+    'POST /plants HTTP/1.1',
+    'Host: localhost',
+    `Authorization: Bearer ${token}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    // The response 100 Continue shows that the request is in progress.
+    'Expect: 100-continue',
+  ];
+  connection.send(`${head.join('\r\n')}\r\n\r\n`);
+  await connection.until(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
+  return connection;
 }
 
 /** Returns the URL of the admin port, which the server prints after the URL of the public port. */

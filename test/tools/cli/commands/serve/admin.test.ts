@@ -10,7 +10,7 @@ import { eventually } from '../../../../support/eventually.ts';
 import { RawConnection } from '../../../../support/raw-http.ts';
 import { hasProgram } from '../../../../support/system-fault.ts';
 import type { HasAfter } from '../../../../support/temporary-folder.ts';
-import { adminUrlOf, folderWithToken, startTokenServer } from '../../../../support/token-server.ts';
+import { adminUrlOf, beginCreate, folderWithToken, startTokenServer } from '../../../../support/token-server.ts';
 import type { TokenServer } from '../../../../support/token-server.ts';
 
 async function start(
@@ -108,13 +108,10 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
   });
 
   it('responds to /ready with 503 during a graceful shutdown, until the public port is closed', async (t) => {
-    const { server, token, adminUrl } = await start(t, ['--storage', 'memory']);
-    const connection = await RawConnection.open(t, server.port);
+    const started = await start(t, ['--storage', 'memory']);
+    const { server, adminUrl } = started;
     const body = '{"id":1,"name":"Fern"}';
-    const head = ['POST /plants HTTP/1.1', 'Host: x', `Authorization: Bearer ${token}`, 'Expect: 100-continue'];
-    head.push('Content-Type: application/json', `Content-Length: ${body.length}`, '', '');
-    connection.send(head.join('\r\n'));
-    await connection.until(/100 Continue/);
+    const connection = await beginCreate(t, started, body);
     const stopped = server.stop();
     await eventually(async () => {
       assert.deepEqual(await get(`${adminUrl}/ready`), [503, 'draining\n']);

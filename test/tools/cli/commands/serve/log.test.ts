@@ -8,7 +8,7 @@ import { eventually } from '../../../../support/eventually.ts';
 import { RawConnection } from '../../../../support/raw-http.ts';
 import { untilListening } from '../../../../support/server-process.ts';
 import { execute } from '../../../../support/sqlite-file.ts';
-import { folderWithToken, startTokenServer } from '../../../../support/token-server.ts';
+import { beginCreate, folderWithToken, startTokenServer } from '../../../../support/token-server.ts';
 
 const memory = ['--storage', 'memory'];
 
@@ -43,13 +43,9 @@ describe('log of plant-store serve', { concurrency: 4 }, () => {
   });
 
   it('shows clients that disconnect before the response, and clients that send input that is not HTTP', async (t) => {
-    const { server, token, log } = await startTokenServer(t, memory);
-    const connection = await RawConnection.open(t, server.port);
-    const head = ['POST /plants HTTP/1.1', 'Host: x', `Authorization: Bearer ${token}`];
-    const type = 'Content-Type: application/json';
-    connection.send([...head, type, 'Expect: 100-continue', 'Content-Length: 9', '', ''].join('\r\n'));
-    await connection.until(/100 Continue/);
-    connection.socket.destroy();
+    const started = await startTokenServer(t, memory);
+    const { server, log } = started;
+    (await beginCreate(t, started, '{"id":1}')).socket.destroy();
     await eventually(() => {
       assert.deepEqual(
         log().map(({ method, path, end }) => [method, path, end]),

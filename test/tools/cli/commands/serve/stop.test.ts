@@ -4,9 +4,10 @@ import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../../../support/eventually.ts';
-import { parseRawAnswer, RawConnection } from '../../../../support/raw-http.ts';
+import { parseRawAnswer } from '../../../../support/raw-http.ts';
+import type { RawConnection } from '../../../../support/raw-http.ts';
 import type { HasAfter } from '../../../../support/temporary-folder.ts';
-import { startTokenServer } from '../../../../support/token-server.ts';
+import { beginCreate, startTokenServer } from '../../../../support/token-server.ts';
 import type { TokenFolder, TokenServer } from '../../../../support/token-server.ts';
 
 const plant = '{"id":1,"name":"Basil"}';
@@ -15,19 +16,8 @@ const start = (t: HasAfter, storage: string, folder?: TokenFolder): Promise<Toke
   startTokenServer(t, ['--storage', storage, '--log', 'json'], folder && { folder });
 
 /** Sends half the body of a POST request after the server has started to read the request. */
-async function sendHalf(t: HasAfter, { server, token }: TokenServer): Promise<RawConnection> {
-  const connection = await RawConnection.open(t, server.port);
-  const head = [
-    'POST /plants HTTP/1.1',
-    'Host: localhost',
-    `Authorization: Bearer ${token}`,
-    'Content-Type: application/json',
-    `Content-Length: ${plant.length}`,
-    // The response 100 Continue shows that the request is in progress.
-    'Expect: 100-continue',
-  ];
-  connection.send(`${head.join('\r\n')}\r\n\r\n`);
-  await connection.until(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
+async function sendHalf(t: HasAfter, started: TokenServer): Promise<RawConnection> {
+  const connection = await beginCreate(t, started, plant);
   connection.send(plant.slice(0, 10));
   return connection;
 }
