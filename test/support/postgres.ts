@@ -145,6 +145,12 @@ export class PostgresCluster {
     return this.url(name);
   }
 
+  /** Returns the number of connections to the database that a connection string names. */
+  async connections(url: string): Promise<number> {
+    const database = new URL(url).pathname.slice(1);
+    return (await this.query('SELECT FROM pg_stat_activity WHERE datname = $1', [database])).length;
+  }
+
   newSchemaName(): string {
     return `garden ${++nameCount}`;
   }

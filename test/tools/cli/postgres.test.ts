@@ -27,23 +27,18 @@ after(() => cluster.remove());
 
 const flag = (text: string): Setting => ({ text, source: '--storage' });
 
-async function connections(url: string): Promise<number> {
-  const database = new URL(url).pathname.slice(1);
-  return (await cluster.query('SELECT FROM pg_stat_activity WHERE datname = $1', [database])).length;
-}
-
 describe('openStorage, with a connection string', () => {
   it('stores plants in PostgreSQL over at most max connections, which close with the storage', async () => {
     const url = await cluster.makeDatabase();
     const storage = await openStorage(flag(`${url.replace('postgres:', 'postgresql:')}?max=2`));
-    assert.equal(await connections(url), 0, 'It does not connect before it is used.');
+    assert.equal(await cluster.connections(url), 0, 'It does not connect before it is used.');
     assert.deepEqual(await storage.commit([create(1n, 'ada', 'Fern')]), [true]);
     await Promise.all(Array.from({ length: 20 }, () => storage.list('ada', everything)));
-    assert.equal(await connections(url), 2);
+    assert.equal(await cluster.connections(url), 2);
     await storage.close();
     await storage.close();
     await eventually(async () => {
-      assert.equal(await connections(url), 0);
+      assert.equal(await cluster.connections(url), 0);
     });
   });
 

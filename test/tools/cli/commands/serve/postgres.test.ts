@@ -40,18 +40,16 @@ describe('plant-store serve over PostgreSQL', { concurrency: 4 }, () => {
     const url = await cluster.makeDatabase();
     await cluster.queryAt(url, 'CREATE SCHEMA garden');
     const storage = `${url}?schema=garden&table=beds`;
-    const connections = async (): Promise<number> =>
-      (await cluster.query('SELECT FROM pg_stat_activity WHERE datname = $1', [new URL(url).pathname.slice(1)])).length;
     const first = await start(t, storage);
     const body = '{"id":9007199254740993,"name":"Fern"}';
     assert.deepEqual((await first.call('POST', '/plants', { body })).json, { name: 'Fern' });
     const second = await startTokenServer(t, [], { folder: first, env: { DATABASE_URL: storage } });
     assert.equal((await second.call('POST', '/plants', { body })).status, 400);
     assert.deepEqual((await second.call('GET', '/plants')).json, [{ name: 'Fern' }]);
-    assert.ok((await connections()) >= 2);
+    assert.ok((await cluster.connections(url)) >= 2);
     for (const { server } of [first, second]) assert.equal(await server.stop(), 0);
     await eventually(async () => {
-      assert.equal(await connections(), 0);
+      assert.equal(await cluster.connections(url), 0);
     });
     const created = 'Plants are stored in the new table "garden"."beds".';
     assert.deepEqual(messages(first), [created, 'SIGTERM: stopping']);
