@@ -7,7 +7,6 @@ import { suggestion } from './suggestion.ts';
 /** Thrown if the command line is invalid. The message says what to change, and the process exits with code 2. */
 export class UsageError extends Error {}
 
-/** The arguments of a command, as `parseArgs` of node:util returns them. */
 type CommandLine<F extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ options: F; allowPositionals: true }>
 >;

@@ -7,10 +7,7 @@ import { UsageError } from './command.ts';
 import type { Setting } from './command.ts';
 import { parsePostgresParameters } from './postgres-parameters.ts';
 
-/**
- * The part of the `pg` package that this module uses. The package's own types are available only if the package is
- * installed.
- */
+/** The part of `pg` that this module uses. The types of `pg` are available only if the package is installed. */
 interface PgModule {
   readonly Client: new (config: object) => unknown;
   readonly Pool: new (config: object) => PgPool;
@@ -105,10 +102,7 @@ export async function openPostgres(
   return Object.assign(storage, { close: () => (closed ??= closeStorage().then(() => pool.end())) });
 }
 
-/**
- * Returns a pool that runs a check before its first statement. If the check fails, it is repeated before the next
- * statement.
- */
+/** Returns a pool that runs a check before each statement until the check succeeds. */
 function checkFirst(pool: PgPool, check: () => Promise<unknown>): PostgresPool {
   let checked: Promise<unknown> | undefined;
   return {

@@ -15,8 +15,8 @@ import { suggestion } from './suggestion.ts';
 
 /**
  * Parses a storage setting of the form `sqlite:FILE` or `sqlite:FILE?PARAMETERS`. A `?` is part of the file name unless
- * the text after it is a word or has the form `WORD=VALUE`. Returns the absolute path of the file, or `undefined` if the
- * setting has another form.
+ * the text after it is a word or has the form `WORD=VALUE`. Returns the absolute path of the file, or `undefined` if
+ * the setting has another form.
  *
  * @throws {UsageError} if FILE begins with `//`, or if a parameter is unknown, repeated or invalid.
  */
@@ -138,10 +138,7 @@ export function requireFile(file: string): void {
   if (!existsSync(file)) throw new Error(`There is no file ${file}. Check the path.`);
 }
 
-/**
- * Returns an error that names the file and says what to do, because SQLite's messages do neither. Errors that are not
- * from SQLite are returned unchanged.
- */
+/** Returns an error that names the file and says what to do, or the same error if it is not from SQLite. */
 export function withFileName(file: string, action: 'opened' | 'read' | 'written', error: unknown): unknown {
   if (hasResultCode(error, 'cannotOpen')) {
     return new Error(`${file} cannot be opened: it and its folder must be readable and writable.`, { cause: error });
@@ -167,10 +164,7 @@ function namingFile(file: string, storage: StorageAdapter): StorageAdapter {
   };
 }
 
-/**
- * Returns a sentence that suggests `memory` or `postgres://…` if the text is similar to it, or `sqlite:TEXT` if the
- * text may be a file name. Returns an empty string otherwise.
- */
+/** Returns a sentence that suggests a similar setting, or an empty string if the text is not similar to a setting. */
 function suggestedStorage(text: string): string {
   const [scheme] = /^[^/]*:\/\//.exec(text) ?? [];
   if (scheme !== undefined) return suggestion(`${scheme}…`, ['postgres://…', 'postgresql://…']);

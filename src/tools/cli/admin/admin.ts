@@ -14,9 +14,8 @@ import type { StorageProbe } from './storage-probe.ts';
 const maxConnections = 8;
 
 /**
- * Creates the admin server of `plant-store serve`, which provides health checks and metrics for the public server.
- * `GET /live` responds with 200, `GET /ready` with 200 or 503, and `GET /metrics` with the metrics. Each response
- * closes its connection, so that idle clients do not use up the connection limit.
+ * Creates a server with health checks and metrics of the public server. Each response closes its connection, so that
+ * idle clients do not use up the connection limit.
  */
 export function createAdminServer(publicServer: Server, store: PlantStore, probe: StorageProbe): Server {
   const serviceMetrics = collectServiceMetrics(publicServer, store);

@@ -5,9 +5,7 @@ import { version } from '../version.ts';
 import { Tally } from './metrics.ts';
 import type { Metric } from './metrics.ts';
 
-/**
- * The interval in milliseconds between measurements of the event loop delay. The measured delays include this interval.
- */
+/** The interval between measurements of the event loop delay. The measured delays include this interval. */
 const resolutionMs = 20;
 
 /**
@@ -47,10 +45,7 @@ export function collectProcessMetrics(): () => Metric[] {
   };
 }
 
-/**
- * Returns the number of open file descriptors, or `undefined` if the system does not have /proc or no file descriptor
- * is free.
- */
+/** Returns the number of open file descriptors, if /proc exists and a file descriptor is free. */
 function openFiles(): number | undefined {
   try {
     // Reading the folder uses one file descriptor, which is not counted.

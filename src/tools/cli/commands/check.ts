@@ -144,10 +144,7 @@ export async function run(args: string[]): Promise<number> {
   return counts.failed > 0 || !isClean ? 1 : 0;
 }
 
-/**
- * Reports the plants that the checks created and that still exist. Resolves with `true` if no such plant exists, and
- * with `false` if some exist or if the plants cannot be listed.
- */
+/** Reports the plants of the checks that still exist. Resolves with `true` if it is certain that none exists. */
 async function reportLeftovers(client: CheckClient): Promise<boolean> {
   try {
     const names = await client.findLeftovers();

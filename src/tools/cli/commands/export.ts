@@ -40,10 +40,7 @@ function toLine({ user, plant: { id, name, tag } }: OwnedPlant): string {
   return `{"user":${JSON.stringify(user)},"id":${id},"name":${JSON.stringify(name)}${ending}}\n`;
 }
 
-/**
- * Writes a string to standard output. Resolves when the string has been written, so that at most one page is buffered,
- * even if the output is read slowly.
- */
+/** Resolves when the text has been written, so that at most one page is buffered if the reader is slow. */
 function print(text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(text, (error) => {

@@ -41,10 +41,7 @@ export async function run(args: string[]): Promise<number> {
   });
 }
 
-/**
- * Reads plants from the input and yields one page per commit. A page contains at most one plant with a given key. Both
- * the number of plants in a page and its size in bytes are limited.
- */
+/** Reads the input, and yields one page per commit. A page contains at most one plant with a given key. */
 async function* readPages(
   input: AsyncIterable<Buffer>,
   report: TransferReport,

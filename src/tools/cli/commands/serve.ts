@@ -121,10 +121,7 @@ function parseInteger({ text, source }: Setting, max: number): number {
   throw new UsageError(`${source} must be 0 to ${max}, not '${text}'.`);
 }
 
-/**
- * Parses an option of the service. If `parse` throws, the error message names the setting instead of the option, and
- * quotes the setting's value.
- */
+/** Parses an option of the service. An error message names the setting instead of the option, and quotes its value. */
 function parseOption<T>(option: string, { text, source }: Setting, parse: (text: string) => T): T {
   try {
     return parse(text);
@@ -140,7 +137,6 @@ function parseLogFormat({ text, source }: Setting): LogFormat {
   return format;
 }
 
-/** Returns the setting if its text is `1`, or `undefined` if its text is `0`. */
 function parseSwitch(given: Setting): Setting | undefined {
   const { text, source } = given;
   if (text !== '0' && text !== '1') throw new UsageError(`${source} must be 0 or 1, not '${text}'.`);
@@ -212,7 +208,6 @@ export async function run(args: string[]): Promise<number> {
   return 0;
 }
 
-/** Logs the requests, the input that node:http rejects, and the connections that the server closes. */
 function logEvents(server: Server, log: Log): void {
   subscribe('tracing:plant-store:request:asyncEnd', (message) => {
     log.request(message as RequestMessage);
@@ -243,9 +238,8 @@ function untilSignal(): Promise<NodeJS.Signals> {
 }
 
 /**
- * Returns the text that the server prints when it is ready. Supervisors and scripts wait for the line with the URL. If
- * the server has issued the first token, the output ends with a command that a new user can run next. `place` completes
- * the sentence "Plants are stored …".
+ * Returns the text that the server prints when it is ready. Supervisors and scripts wait for the line with the URL.
+ * `place` completes the sentence "Plants are stored …".
  */
 function readyText(
   config: ReturnType<typeof parseConfig>,

@@ -13,10 +13,7 @@ interface LogEntry {
   readonly [field: string]: string | number | undefined;
 }
 
-/**
- * The maximum number of bytes that are buffered while standard error is not read. Further lines are dropped and
- * counted.
- */
+/** The maximum size of the buffer if standard error is not read. Further lines are dropped and counted. */
 const maxUnwrittenBytes = 1_048_576;
 
 /** For this many milliseconds after an error has been logged, its repetitions are only counted. */
@@ -25,10 +22,7 @@ const repeatMs = 1000;
 /** The methods that RFC 9110 defines, and PATCH. */
 const knownMethods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'];
 
-/**
- * Checks whether a `clientError` means that node:http rejected a request. Disconnects do not count as rejected
- * requests.
- */
+/** Checks whether a `clientError` means that node:http rejected a request, and not that a client disconnected. */
 export function isRejectedInput({ code = '' }: NodeJS.ErrnoException): boolean {
   return /^HPE_(?!INVALID_EOF_STATE)|^ERR_HTTP_REQUEST_TIMEOUT/.test(code);
 }

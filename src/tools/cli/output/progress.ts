@@ -14,9 +14,7 @@ export class Progress {
   readonly #startMs = performance.now();
   #drawnMs = -Infinity;
 
-  /**
-   * `unit` is the name of the counted items, in the singular. If `isShown` is false, the progress line is not drawn.
-   */
+  /** `unit` is the singular name of the counted items. If `isShown` is false, the progress line is not drawn. */
   constructor(unit = 'plant', isShown = true) {
     this.#unit = unit;
     this.#isShown = isShown && process.stderr.isTTY;
@@ -36,9 +34,7 @@ export class Progress {
     this.#drawnMs = -Infinity;
   }
 
-  /**
-   * Replaces the progress line with a summary: the verb, the count, the time, the rate, and the rest of the sentence.
-   */
+  /** Replaces the progress line with a summary, which ends with `rest`. */
   finish(verb: string, count: number, rest = ''): void {
     const elapsedMs = performance.now() - this.#startMs;
     const rate = count === 0 ? '' : ` (${perSecond(count, elapsedMs)})`;

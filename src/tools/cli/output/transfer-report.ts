@@ -2,10 +2,7 @@ import type { CopyCounts, CopyPlantsOptions, PlantConflict } from '../../transfe
 import { printable } from './printable.ts';
 import { counted, Progress } from './progress.ts';
 
-/**
- * The maximum number of conflicts that are reported individually. The same maximum applies to bad lines. All further
- * conflicts and bad lines are only counted.
- */
+/** The maximum number of conflicts, and of bad lines, that are reported individually. All others are only counted. */
 const maxTold = 10;
 
 /** Reports a transfer of plants on standard error: the progress, the conflicts, the bad lines, and a summary. */
