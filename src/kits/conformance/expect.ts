@@ -1,22 +1,29 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Exchange } from './exchange.ts';
 
+/** What a check expected, and what it received instead. */
+export interface Failure {
+  /** Completes the sentence "The check expects …". */
+  readonly expected: string;
+  readonly received: string;
+  /** The exchange that breaks the rule; missing if there was no complete response, or if there are `details`. */
+  readonly exchange?: Exchange;
+  /** Further lines of explanation. */
+  readonly details?: readonly string[];
+}
+
 /** Thrown if the server does not follow a rule. */
 export class CheckFailure extends Error {
   override readonly name = 'CheckFailure';
-  /** What the rule requires the response to contain. Completes the sentence "The check expects …". */
-  readonly expected: string;
-  /** The exchange that breaks the rule. */
-  readonly exchange: Exchange;
+  readonly failure: Failure;
 
-  constructor(expected: string, exchange: Exchange) {
-    super(`Expected ${expected}`);
-    this.expected = expected;
-    this.exchange = exchange;
+  constructor(failure: Failure) {
+    super(`Expected ${failure.expected}`);
+    this.failure = failure;
   }
 }
 
-/** Thrown by a check that cannot be run on this server. The message states the reason. */
+/** Thrown if a check, or all of them, cannot be run on this server. The message states the reason. */
 export class NotRun extends Error {
   override readonly name = 'NotRun';
 }
@@ -26,7 +33,7 @@ type Sent = Exchange | Promise<Exchange>;
 
 /** Throws a CheckFailure unless the condition is true. `expected` completes the sentence "The check expects …". */
 export function expect(condition: boolean, exchange: Exchange, expected: string): asserts condition {
-  if (!condition) throw new CheckFailure(expected, exchange);
+  if (!condition) throw new CheckFailure({ expected, received: `status ${exchange.response.status}`, exchange });
 }
 
 /** Checks that the response has one of these statuses. */
@@ -65,7 +72,7 @@ export function expectJson(exchange: Exchange): unknown {
   try {
     return JSON.parse(exchange.response.text) as unknown;
   } catch {
-    throw new CheckFailure('a JSON body', exchange);
+    expect(false, exchange, 'a JSON body');
   }
 }
 

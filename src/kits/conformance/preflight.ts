@@ -1,21 +1,16 @@
 import type { CheckClient } from './check-client.ts';
 import type { CheckUser, NewPlant } from './check-user.ts';
 import { NoResponseError } from './exchange.ts';
-import { expectList } from './expect.ts';
+import { expectList, NotRun } from './expect.ts';
 
 /** The maximum number of plants that each user may have before the checks. Many checks read the whole list. */
 const maxPlants = 10_000;
-
-/** Thrown if the checks cannot be run. The message is one sentence that states the reason. */
-export class CannotRunError extends Error {
-  override readonly name = 'CannotRunError';
-}
 
 /**
  * Verifies that the checks can be run. A server must respond and accept the tokens, and the tokens must belong to two
  * users who do not have too many plants. Creates and deletes one plant.
  *
- * @throws {CannotRunError} if the checks cannot be run.
+ * @throws {NotRun} if the checks cannot be run.
  */
 export async function preflight(client: CheckClient): Promise<void> {
   await checkToken(client, client.a, 'token A');
@@ -23,7 +18,7 @@ export async function preflight(client: CheckClient): Promise<void> {
   if (client.tokens.readOnly !== undefined) await checkToken(client, client.readOnly(), 'the read-only token');
   try {
     if (await isOneUser(client)) {
-      throw new CannotRunError('Both tokens are of the same user: use the tokens of two users.');
+      throw new NotRun('Both tokens are of the same user: use the tokens of two users.');
     }
   } finally {
     await client.cleanUp();
@@ -33,20 +28,20 @@ export async function preflight(client: CheckClient): Promise<void> {
 async function checkToken({ baseUrl }: CheckClient, user: CheckUser, title: string): Promise<void> {
   const listed = await user.list(`limit=${maxPlants + 1}`).catch((error: unknown) => {
     if (!(error instanceof NoResponseError)) throw error;
-    throw new CannotRunError(`No Plant Store responds at ${baseUrl}: ${error.message}`, { cause: error });
+    throw new NotRun(`No Plant Store responds at ${baseUrl}: ${error.message}`, { cause: error });
   });
   const { status } = listed.response;
   if (status === 401 || status === 403) {
-    throw new CannotRunError(`The server refuses ${title}: it responded with ${status}.`);
+    throw new NotRun(`The server refuses ${title}: it responded with ${status}.`);
   }
   if (status !== 200) {
     const hint = status === 404 ? ' Is the path of the base URL right?' : '';
-    throw new CannotRunError(`GET ${baseUrl}/plants responded with ${status} instead of 200.${hint}`);
+    throw new NotRun(`GET ${baseUrl}/plants responded with ${status} instead of 200.${hint}`);
   }
   // If the body is not a list, a later check fails.
   const plants = await expectList(listed).catch(() => []);
   if (plants.length > maxPlants) {
-    throw new CannotRunError(`The user of ${title} has more than ${maxPlants} plants: use a user with fewer plants.`);
+    throw new NotRun(`The user of ${title} has more than ${maxPlants} plants: use a user with fewer plants.`);
   }
 }
 
@@ -69,5 +64,5 @@ async function isOneUser(client: CheckClient): Promise<boolean> {
 async function create(user: CheckUser, plant: NewPlant, title: string): Promise<number> {
   const { status } = (await user.create(plant)).response;
   if (status !== 403) return status;
-  throw new CannotRunError(`The server does not allow ${title} to create plants: it responded with 403.`);
+  throw new NotRun(`The server does not allow ${title} to create plants: it responded with 403.`);
 }

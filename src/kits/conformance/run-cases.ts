@@ -1,8 +1,8 @@
 import type { CheckCase } from './check-case.ts';
 import type { CheckClient } from './check-client.ts';
 import { NoResponseError } from './exchange.ts';
-import type { Exchange } from './exchange.ts';
 import { CheckFailure, NotRun } from './expect.ts';
+import type { Failure } from './expect.ts';
 
 /**
  * After this many consecutive checks without a response, the remaining checks are not run. Otherwise, each remaining
@@ -10,20 +10,10 @@ import { CheckFailure, NotRun } from './expect.ts';
  */
 const maxUnanswered = 3;
 
-export interface FailedCheck {
-  readonly outcome: 'failed';
-  /** Completes the sentence "The check expects …". */
-  readonly expected: string;
-  /** What the check received instead. */
-  readonly received: string;
-  /** The exchange that breaks the rule; missing if there was no complete response, or if there are `details`. */
-  readonly exchange?: Exchange;
-  /** Further lines of explanation. */
-  readonly details?: readonly string[];
-}
-
-export type CheckResult = { readonly check: Pick<CheckCase, 'id' | 'level' | 'name' | 'source'> } & (
-  { readonly outcome: 'passed' } | FailedCheck | { readonly outcome: 'not run'; readonly reason: string }
+export type CheckResult = { readonly check: Omit<CheckCase, 'run'> } & (
+  | { readonly outcome: 'passed' }
+  | ({ readonly outcome: 'failed' } & Failure)
+  | { readonly outcome: 'not run'; readonly reason: string }
 );
 
 /** Runs checks one after another. Deletes the plants of each check before the next check begins. */
@@ -43,25 +33,18 @@ export async function* runCases(
   }
 }
 
-async function runCase(check: CheckCase, client: CheckClient): Promise<CheckResult> {
+/** Runs a check, and then deletes its plants. Throws errors that the server did not cause. */
+export async function runCase(check: CheckCase, client: CheckClient): Promise<CheckResult> {
   client.beginCase();
   try {
     await check.run(client, client.newPlant());
     return { check, outcome: 'passed' };
   } catch (error) {
+    if (error instanceof CheckFailure) return { check, outcome: 'failed', ...error.failure };
     if (error instanceof NotRun) return { check, outcome: 'not run', reason: error.message };
-    return { check, ...failureOf(error) };
+    if (!(error instanceof NoResponseError)) throw error;
+    return { check, outcome: 'failed', expected: 'a complete response', received: error.message };
   } finally {
     await client.cleanUp();
   }
-}
-
-/** Returns the result of a check that threw this error. Rethrows errors that the server did not cause. */
-export function failureOf(error: unknown): FailedCheck {
-  if (error instanceof NoResponseError) {
-    return { outcome: 'failed', expected: 'a complete response', received: error.message };
-  }
-  if (!(error instanceof CheckFailure)) throw error;
-  const { expected, exchange } = error;
-  return { outcome: 'failed', expected, received: `status ${exchange.response.status}`, exchange };
 }

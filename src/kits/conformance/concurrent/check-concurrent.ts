@@ -1,8 +1,8 @@
 import type { CheckClient } from '../check-client.ts';
 import { NoResponseError } from '../exchange.ts';
 import type { Exchange } from '../exchange.ts';
-import { expect, expectList } from '../expect.ts';
-import { failureOf } from '../run-cases.ts';
+import { CheckFailure, expect, expectList, NotRun } from '../expect.ts';
+import { runCase } from '../run-cases.ts';
 import type { CheckResult } from '../run-cases.ts';
 import { describeContradiction, findContradiction } from './contradiction.ts';
 import { noPlant } from './history.ts';
@@ -38,37 +38,35 @@ interface ConcurrentOptions {
   readonly operations: number;
 }
 
+/** Runs the check of concurrent requests. */
+export async function checkConcurrent(client: CheckClient, options: ConcurrentOptions): Promise<CheckResult> {
+  return runCase({ ...check, run: () => expectLinearizable(client, options) }, client);
+}
+
 /**
  * Checks that the operations on a user's plants are linearizable. In each round, clients concurrently send random
  * requests. After each round, searches for an order of the requests that explains all responses.
  */
-export async function checkConcurrent(
+async function expectLinearizable(
   client: CheckClient,
   { clients, operations: total }: ConcurrentOptions,
-): Promise<CheckResult> {
+): Promise<void> {
   const rounds = Math.ceil(total / (clients * operationsPerClient));
+  const listsAll = (await expectList(client.a.list(`limit=${maxAtomicPlants + 1}`))).length <= maxAtomicPlants;
   let undecided = 0;
-  try {
-    const listsAll = (await expectList(client.a.list(`limit=${maxAtomicPlants + 1}`))).length <= maxAtomicPlants;
-    for (let number = 0; number < rounds; number++) {
-      const ids = keys.map(() => client.newId());
-      const operations = await recordRound(client, clients, ids, listsAll);
-      const verdict = checkLinearizable(operations);
-      if (verdict === 'not linearizable') {
-        const details = describeContradiction(findContradiction(operations), ids);
-        const expected = 'an order of the requests that explains all responses';
-        return { check, outcome: 'failed', expected, received: 'a contradiction', details };
-      }
-      if (verdict === 'undecided') undecided++;
-      await client.cleanUp();
+  for (let number = 0; number < rounds; number++) {
+    const ids = keys.map(() => client.newId());
+    const operations = await recordRound(client, clients, ids, listsAll);
+    const verdict = checkLinearizable(operations);
+    if (verdict === 'not linearizable') {
+      const expected = 'an order of the requests that explains all responses';
+      const details = describeContradiction(findContradiction(operations), ids);
+      throw new CheckFailure({ expected, received: 'a contradiction', details });
     }
-  } catch (error) {
-    return { check, ...failureOf(error) };
-  } finally {
+    if (verdict === 'undecided') undecided++;
     await client.cleanUp();
   }
-  if (undecided === 0) return { check, outcome: 'passed' };
-  return { check, outcome: 'not run', reason: `The search gave up in ${undecided} of ${rounds} rounds.` };
+  if (undecided > 0) throw new NotRun(`The search gave up in ${undecided} of ${rounds} rounds.`);
 }
 
 /**

@@ -2,7 +2,8 @@ import { checkCases } from '../../../kits/conformance/cases.ts';
 import { CheckClient } from '../../../kits/conformance/check-client.ts';
 import type { CheckTokens } from '../../../kits/conformance/check-client.ts';
 import { checkConcurrent } from '../../../kits/conformance/concurrent/check-concurrent.ts';
-import { CannotRunError, preflight } from '../../../kits/conformance/preflight.ts';
+import { NotRun } from '../../../kits/conformance/expect.ts';
+import { preflight } from '../../../kits/conformance/preflight.ts';
 import { runCases } from '../../../kits/conformance/run-cases.ts';
 import type { CheckResult } from '../../../kits/conformance/run-cases.ts';
 import { sendByFetch } from '../../../kits/conformance/send-by-fetch.ts';
@@ -124,7 +125,7 @@ export async function run(args: string[]): Promise<number> {
     for await (const result of runCases(checkCases, client)) report(result);
     if (config.isConcurrent) report(await checkConcurrent(client, config));
   } catch (error) {
-    if (error instanceof CannotRunError) throw new UsageError(error.message, { cause: error });
+    if (error instanceof NotRun) throw new UsageError(error.message, { cause: error });
     if (!interruption.signal.aborted) throw error;
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
