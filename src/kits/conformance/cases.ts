@@ -1,4 +1,3 @@
-import type { CheckCase } from './check-case.ts';
 import { authenticationCases, scopeCases } from './cases/access.ts';
 import { errorCases, errorCodeCases, invalidBodyCases, invalidPlantCases, orderCases } from './cases/invalid.ts';
 import { listCases, pagingCases } from './cases/list.ts';
@@ -6,6 +5,7 @@ import { openApiCases } from './cases/openapi.ts';
 import { createCases, deleteCases, isolationCases, takenIdCases } from './cases/plants.ts';
 import { headerCases, methodCases } from './cases/protocol.ts';
 import { int64Cases, stringCases } from './cases/values.ts';
+import type { CheckCase } from './run-cases.ts';
 
 /** All checks, in the order in which they run. */
 export const checkCases: readonly CheckCase[] = [

@@ -1,5 +1,4 @@
-import { checksOf, inTurn } from '../check-case.ts';
-import type { CheckCase } from '../check-case.ts';
+import { checksOf, inTurn } from '../run-cases.ts';
 import type { CheckClient } from '../check-client.ts';
 import type { CheckUser, NewPlant } from '../check-user.ts';
 import type { Exchange } from '../exchange.ts';
@@ -26,16 +25,14 @@ async function expectEach(
 }
 
 /**
- * Checks that the response is a 401 whose challenge contains the given error code, or no error code if `error` is
- * undefined.
+ * Returns a function that checks that a response is a 401 whose challenge contains the given error code, or no error
+ * code by default.
  */
-async function expectUnauthorized(sent: Exchange, error?: string): Promise<void> {
-  await expectError(sent, 401);
-  await expectChallenge(sent, { realm: 'plants', error });
-}
-
-async function expectInvalidToken(sent: Exchange): Promise<void> {
-  await expectUnauthorized(sent, 'invalid_token');
+function unauthorized(error?: string): (sent: Exchange) => Promise<void> {
+  return async (sent) => {
+    await expectError(sent, 401);
+    await expectChallenge(sent, { realm: 'plants', error });
+  };
 }
 
 /** Checks that the server accepts a valid token after this scheme and a space. */
@@ -58,7 +55,7 @@ async function expectKept(client: CheckClient, user: CheckUser, status: number):
 }
 
 /** The checks of bearer token authentication (RFC 6750, The OAuth 2.0 Authorization Framework: Bearer Token Usage). */
-export const authenticationCases: readonly CheckCase[] = checksOf('Authentication', {
+export const authenticationCases = checksOf('Authentication', {
   'auth-missing-get MUST respond to GET /plants without credentials with 401': ({ anonymous }) =>
     expectError(anonymous.list(), 401),
   'auth-missing-post MUST respond to POST /plants without credentials with 401, and store nothing': (c, plant) =>
@@ -68,13 +65,13 @@ export const authenticationCases: readonly CheckCase[] = checksOf('Authenticatio
   'auth-missing-challenge MUST send WWW-Authenticate: Bearer realm="plants" with a 401 [RFC 6750 §3]': (c) =>
     expectEach(c, undefined, (sent) => expectChallenge(sent, { realm: 'plants' })),
   'auth-missing-no-error SHOULD NOT send an error code if the request has no credentials [RFC 6750 §3.1]': (c) =>
-    expectEach(c, undefined, (sent) => expectUnauthorized(sent)),
+    expectEach(c, undefined, unauthorized()),
   'auth-unknown-token MUST respond to an unknown token with 401 and error="invalid_token" [RFC 6750 §3.1]': (c) =>
-    expectEach(c, unknownToken, expectInvalidToken),
+    expectEach(c, unknownToken, unauthorized('invalid_token')),
   'auth-malformed MUST respond to a malformed token with 401 and error="invalid_token" [RFC 6750 §3.1]': (c) => {
     const { a, b } = c.tokens;
     const values = ['', ' =', ` ${a} ${a}`, ` "${a}"`, `\t${a}`, ` ${a},`, ` ${a}, Bearer ${b}`];
-    return inTurn(values, (value) => expectEach(c, `Bearer${value}`, expectInvalidToken));
+    return inTurn(values, (value) => expectEach(c, `Bearer${value}`, unauthorized('invalid_token')));
   },
   'auth-other-scheme MUST respond to credentials of another scheme with 401 [RFC 9110 §15.5.2]': (c) =>
     inTurn(['Basic', 'Bearers', 'Token'], (scheme) =>
@@ -97,7 +94,7 @@ export const authenticationCases: readonly CheckCase[] = checksOf('Authenticatio
 /**
  * Checks of requests with a token that has only the scope `plants:read`. The token's user is unknown and may be user A.
  */
-export const scopeCases: readonly CheckCase[] = checksOf('RFC 6750 §3.1', {
+export const scopeCases = checksOf('RFC 6750 §3.1', {
   'scope-read MUST let a read-only token list plants': (c) => expectList(expectStatus(c.readOnly().list(), 200)),
   'scope-create MUST respond to POST /plants with a read-only token with 403, and store nothing': (c, plant) =>
     expectNotCreated(c, plant, c.readOnly(), 403),

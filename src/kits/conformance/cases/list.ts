@@ -1,6 +1,6 @@
 import { maxInt64, minInt64 } from '../../../core/model/int64.ts';
-import { checksOf, inTurn } from '../check-case.ts';
-import type { Check, CheckCase } from '../check-case.ts';
+import { checksOf, inTurn } from '../run-cases.ts';
+import type { Check } from '../run-cases.ts';
 import type { CheckClient } from '../check-client.ts';
 import type { NewPlant } from '../check-user.ts';
 import type { Exchange } from '../exchange.ts';
@@ -23,7 +23,7 @@ function withRow(
   };
 }
 
-export const listCases: readonly CheckCase[] = checksOf('Get Plants', {
+export const listCases = checksOf('Get Plants', {
   'list-200 MUST respond to GET /plants with 200 and a JSON array': async ({ a }) => {
     const listed = await expectStatus(a.list(), 200);
     expect(Array.isArray(expectJson(listed)), listed, 'a JSON array');
@@ -111,7 +111,7 @@ function expectNext(client: CheckClient, page: Exchange, parameters: Readonly<Re
   expect(isRight, page, `a Link to /plants?${new URLSearchParams(parameters).toString()}`);
 }
 
-export const pagingCases: readonly CheckCase[] = checksOf('order, paging', {
+export const pagingCases = checksOf('order, paging', {
   'after-exclusive MUST return only plants with an id greater than after': withRow(3, async (c, row, before) => {
     await expectPlants(c.a.list(`after=${before}&limit=3`), row);
     await expectPlants(c.a.list(`after=${before + 1n}&limit=2`), row.slice(1));

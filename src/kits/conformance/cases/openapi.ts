@@ -1,5 +1,5 @@
-import { checksOf } from '../check-case.ts';
-import type { Check, CheckCase } from '../check-case.ts';
+import { checksOf } from '../run-cases.ts';
+import type { Check } from '../run-cases.ts';
 import type { CheckClient } from '../check-client.ts';
 import type { Exchange } from '../exchange.ts';
 import { expect, expectJson, expectJsonType, expectStatus, fieldsOf } from '../expect.ts';
@@ -42,7 +42,7 @@ const newPlant = 'paths /plants post requestBody content application/json schema
  * Checks of GET /openapi.json and of the correctness of the document. These checks must run last, because they compare
  * the document with the responses to all other checks.
  */
-export const openApiCases: readonly CheckCase[] = checksOf('the interface itself', {
+export const openApiCases = checksOf('the interface itself', {
   'openapi-200 MUST respond to GET /openapi.json without credentials with 200 and JSON': reads((_, exchange) =>
     expectJsonType(exchange),
   ),

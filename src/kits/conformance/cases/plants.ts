@@ -1,6 +1,6 @@
 import { maxInt64, minInt64 } from '../../../core/model/int64.ts';
-import { checksOf, inTurn } from '../check-case.ts';
-import type { Check, CheckCase } from '../check-case.ts';
+import { checksOf, inTurn } from '../run-cases.ts';
+import type { Check } from '../run-cases.ts';
 import type { CheckClient } from '../check-client.ts';
 import { newPlantJson } from '../check-user.ts';
 import type { CheckUser, NewPlant } from '../check-user.ts';
@@ -22,7 +22,7 @@ async function expectOnce(send: () => Promise<Exchange>, success: number, refusa
   if (second !== undefined) await expectStatus(second, refusal);
 }
 
-export const createCases: readonly CheckCase[] = checksOf('Create Plant', {
+export const createCases = checksOf('Create Plant', {
   'create-200 MUST respond to a valid POST /plants with 200': (c, plant) =>
     expectStatus(c.a.create({ ...plant, tag: 'indoor' }), 200),
   'create-response MUST respond to POST /plants with the name and the tag only': (c, plant) =>
@@ -69,28 +69,28 @@ export const createCases: readonly CheckCase[] = checksOf('Create Plant', {
   },
 });
 
-export const takenIdCases: readonly CheckCase[] = checksOf('id taken', {
+export const takenIdCases = checksOf('id taken', {
   'taken-id-400 MUST respond with 400 to a NewPlant whose id the user already has': async (c) => {
     const plant = await c.createPlant();
-    await expectError(c.a.create({ id: plant.id, name: c.newName() }), 400);
+    await expectError(c.a.create(c.newPlant(plant.id)), 400);
     await expectError(c.a.create(plant), 400);
   },
   'taken-id-unchanged MUST leave the stored plant as it is if its id is taken': async (c, { id, name }) => {
     const plant = { id, name, tag: 'first' };
     await c.a.mustCreate(plant);
-    await c.a.create({ id, name: c.newName(), tag: 'second' });
+    await c.a.create({ ...c.newPlant(id), tag: 'second' });
     await c.expectStored(plant);
   },
   'taken-id-free-again MUST accept the id of a deleted plant again': async (c) => {
     const { id } = await c.createPlant();
     await c.a.remove(id);
-    await c.expectCreated({ id, name: c.newName() });
+    await c.expectCreated(c.newPlant(id));
   },
   'taken-id-once MUST create a plant exactly once if the same request arrives many times at once': (c, plant) =>
     expectOnce(() => c.a.create(plant), 200, 400),
 });
 
-export const deleteCases: readonly CheckCase[] = checksOf('Delete Plant', {
+export const deleteCases = checksOf('Delete Plant', {
   'delete-204 MUST respond to the DELETE of a plant with 204 and no body': async (c) =>
     expectNoBody(c.a.remove((await c.createPlant()).id), 204),
   'delete-gone MUST NOT list a deleted plant': async (c) => {
@@ -153,7 +153,7 @@ function essence({ response }: Exchange): string {
   return `${response.status} ${[...response.headers.keys()].toSorted().join()} ${response.text}`;
 }
 
-export const isolationCases: readonly CheckCase[] = checksOf('access', {
+export const isolationCases = checksOf('access', {
   'isolation-list MUST NOT list the plants of other users': isolates((c, _, __, other) => c.expectMine([], other)),
   'isolation-delete MUST respond with 404 to the DELETE of another user’s plant, and keep it': isolates(
     async (c, plant, owner, other) => {
@@ -171,12 +171,12 @@ export const isolationCases: readonly CheckCase[] = checksOf('access', {
     },
   ),
   'isolation-same-id MUST let two users hold the same id': isolates(async (c, plant, owner, other) => {
-    await c.expectCreated({ id: plant.id, name: c.newName(), tag: 'of the other user' }, other);
+    await c.expectCreated({ ...c.newPlant(plant.id), tag: 'of the other user' }, other);
     await c.expectMine([plant], owner);
   }),
   'isolation-delete-same-id MUST delete only the caller’s plant if two users hold the same id': isolates(
     async (c, plant, owner, other) => {
-      await other.mustCreate({ id: plant.id, name: c.newName() });
+      await other.mustCreate(c.newPlant(plant.id));
       await expectStatus(other.remove(plant.id), 204);
       await c.expectMine([plant], owner);
     },

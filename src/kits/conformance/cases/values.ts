@@ -1,6 +1,6 @@
 import { maxInt64, minInt64 } from '../../../core/model/int64.ts';
-import { checksOf, inTurn } from '../check-case.ts';
-import type { Check, CheckCase } from '../check-case.ts';
+import { checksOf, inTurn } from '../run-cases.ts';
+import type { Check } from '../run-cases.ts';
 import type { CheckClient } from '../check-client.ts';
 import { expectError, expectPlant, expectPlants, expectStatus } from '../expect.ts';
 
@@ -19,14 +19,14 @@ function accepts(id: bigint): Check {
 async function expectSameId(client: CheckClient, id: bigint, notation: string): Promise<void> {
   const name = client.newName();
   await expectPlant(client.a.post(`{"id":${notation},"name":"${name}"}`, id), { name });
-  await expectError(client.a.create({ id, name: client.newName() }), 400);
+  await expectError(client.a.create(client.newPlant(id)), 400);
   await expectStatus(client.a.remove(id), 204);
 }
 
-export const int64Cases: readonly CheckCase[] = checksOf('int64', {
+export const int64Cases = checksOf('int64', {
   'int64-neighbours MUST keep apart ids over 2^53 that a double would merge': async (c) => {
     const id = c.newLargeId();
-    const plants = [id, id + 1n].map((each) => ({ id: each, name: c.newName() }));
+    const plants = [id, id + 1n].map((each) => c.newPlant(each));
     for (const plant of plants) await expectStatus(c.a.create(plant), 200);
     await expectPlants(c.a.list(`after=${id - 1n}&limit=2`), plants);
   },
@@ -117,7 +117,7 @@ const otherTypes = ['null', 'true', '1', '1e3', '0x10', '[]', '{}'];
 const code = ['<b>&amp;</b>', '%20', '${x}', "'; DROP TABLE plants; --", '../x', '%s'];
 const escaped = ['Fern', '\u{1F33F}', '"\\/\b'];
 
-export const stringCases: readonly CheckCase[] = checksOf('name, tag', {
+export const stringCases = checksOf('name, tag', {
   'string-beyond-bmp MUST keep characters beyond U+FFFF unchanged': keeps(beyondBmp),
   'string-normalization MUST keep composed and decomposed characters unchanged': keeps(normalizable),
   'string-white-space MUST keep white space unchanged': keeps(whiteSpace),
