@@ -112,7 +112,9 @@ async function recordRound(
     }
   }
 
-  await Promise.all(Array.from({ length: clients }, runClient));
+  const running = Array.from({ length: clients }, runClient);
+  // If a client fails, the others still create plants until they have finished.
+  await Promise.all(running).finally(() => Promise.allSettled(running));
   await perform(0, 'list');
   return operations;
 }

@@ -90,6 +90,20 @@ describe('checkConcurrent', () => {
     assert.equal(result.expected, 'each plant once, in ascending order of id');
   });
 
+  it('removes its plants even if a response fails while other clients are sending requests', async (t) => {
+    const service = await startService(t);
+    let isBroken = true;
+    const result = await check(service, (send) => async (request) => {
+      const response = await send(request);
+      if (!isBroken || request.method !== 'DELETE') return response;
+      isBroken = false;
+      return { ...response, status: 418 };
+    });
+    assert.equal(result.outcome, 'failed');
+    await sleep(100);
+    assert.deepEqual(await service.store.listPlants('ada'), []);
+  });
+
   it('fails if the server does not respond to the first request', async (t) => {
     const service = await startService(t);
     const result = await check(service, () => () => Promise.reject(new NoResponseError('The connection was refused.')));
