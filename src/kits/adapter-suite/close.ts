@@ -1,6 +1,6 @@
 import { maxInt64 } from '../../core/model/int64.ts';
 import type { Write } from '../../storage/storage-adapter.ts';
-import { expect, expectCode, expectEqual, shown } from './expect.ts';
+import { expect, expectCode, expectEqual, fail, shown } from './expect.ts';
 import { create, createAll, plantOf, range, remove } from './plants.ts';
 import { expectStored } from './stored.ts';
 import type { Suite } from './suite.ts';
@@ -46,10 +46,8 @@ export function testClose({ test, options: { persistent } }: Suite): void {
   });
 }
 
-async function expectClosed(closing: Promise<void>, contract: string): Promise<void> {
-  const [closed] = await Promise.allSettled([closing]);
-  const seen = closed.status === 'rejected' ? ` It rejected with ${shown(closed.reason)}.` : '';
-  expect(closed.status === 'fulfilled', `${contract}${seen}`);
+function expectClosed(closing: Promise<void>, contract: string): Promise<void> {
+  return closing.catch((error: unknown) => fail(`${contract} It rejected with ${shown(error)}.`));
 }
 
 /**

@@ -9,36 +9,26 @@ type Option = 'makeWriteFail' | 'makePlantUnstorable';
 
 /** A way to make a commit fail. */
 interface Fault {
-  /** The clause that follows `if` at the end of the test names. */
-  readonly title: string;
-  /** The write that fails, and its index in the batch. */
+  /** The write that fails, and its index in the batch; by default in the middle. */
   readonly write: Write;
-  readonly position: number;
+  readonly position?: number;
   /**
    * The option that makes the write fail. If there is no option, the write throws an error when the adapter reads it.
    */
   readonly option?: Option;
 }
 
-const faults: readonly Fault[] = [
-  ...[3, 6].map((position) => ({
-    title: `its write ${position + 1} of 7 throws when it is read`,
-    write: unreadableCreate(),
-    position,
-  })),
-  ...[create('ada', 13n), remove('ada', 3n)].map((write) => ({
-    title: `the storage fails at a ${write.kind} in the middle`,
-    write,
-    position: 3,
-    option: 'makeWriteFail' as const,
-  })),
-  {
-    title: 'the storage cannot hold one of its plants, and commit rejects with invalid_plant',
+/** The faults. A key is the clause that follows `if` at the end of the test names. */
+const faults: Readonly<Record<string, Fault>> = {
+  'its write 4 of 7 throws when it is read': { write: unreadableCreate() },
+  'its write 7 of 7 throws when it is read': { write: unreadableCreate(), position: 6 },
+  'the storage fails at a create in the middle': { write: create('ada', 13n), option: 'makeWriteFail' },
+  'the storage fails at a delete in the middle': { write: remove('ada', 3n), option: 'makeWriteFail' },
+  'the storage cannot hold one of its plants, and commit rejects with invalid_plant': {
     write: create('ada', 13n),
-    position: 3,
     option: 'makePlantUnstorable',
   },
-];
+};
 
 /**
  * The plants that are stored before a commit fails. An adapter that stores plants as lines of text must escape their
@@ -53,7 +43,7 @@ const nothing = 'A commit is all or nothing: after a failed commit, no adapter o
 const exactly = 'After the storage was opened again, it must contain exactly the plants of the commits that succeeded.';
 
 /**
- * The checks that run after a failed commit. A test name consists of a key and the title of a fault. The checks with
+ * The checks that run after a failed commit. A test name consists of a key and the key of a fault. The checks with
  * `reopen` in their keys require a persistent storage.
  */
 const checks: Readonly<Record<string, Check>> = {
@@ -89,7 +79,7 @@ export function testFault({ test, skip, options }: Suite): void {
     else skip(`${title}: not tested, because the option ${option} is missing`);
   }
 
-  for (const { title, write, position, option } of faults) {
+  for (const [title, { write, position = 3, option }] of Object.entries(faults)) {
     for (const [name, check] of Object.entries(checks)) {
       if (name.includes('reopen') && !options.persistent) continue;
       testWith(option, `${name} ${title}`, async (t) => {

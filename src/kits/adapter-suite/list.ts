@@ -76,11 +76,10 @@ export function testLists({ test }: Suite): void {
     await storage.commit(createAll([fern]));
     const { plants } = await storage.list('ada', { after: undefined, limit: 1 });
     const found = await storage.scan({ after: undefined, limit: 1 });
-    const arePlain = [...plants, ...found, ...found.map(({ plant }) => plant)].every(
-      (object) => Object.getPrototypeOf(object) === Object.prototype,
-    );
+    const returned = [...plants, ...found.map(({ plant }) => plant)];
+    const arePlain = [...found, ...returned].every((each) => Object.getPrototypeOf(each) === Object.prototype);
     expect(arePlain, 'list and scan must return plain objects. The prototype of one is not Object.prototype.');
-    for (const plant of [...plants, ...found.map((owned) => owned.plant)]) plant.name = 'changed';
+    for (const plant of returned) plant.name = 'changed';
     const contract = 'A stored plant must not change when the caller changes an object that list or scan returned.';
     await expectStored(storage, [fern], { contract });
   });

@@ -1,8 +1,8 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
-import { compareUsers } from '../../storage/key-order.ts';
+import { beforeAll, compareOwned } from '../../storage/key-order.ts';
 import type { OwnedPlant, PageRequest, ScanRange, StorageAdapter } from '../../storage/storage-adapter.ts';
 import { expect, expectEqual, fail, shown, visible } from './expect.ts';
-import { keyOf } from './plants.ts';
+import { keyOf, plantOf } from './plants.ts';
 
 const rule = 'When a commit resolves, every later call must return its plants, unchanged and in order.';
 
@@ -92,10 +92,8 @@ export async function expectScan(
   const found = await storage.scan(range);
   const start = after === undefined ? 'undefined' : `${after.id} of the user ${visible(after.user)}`;
   const call = `scan(after: ${start}, limit: ${limit})`;
-  const due = stored.filter(({ user, plant: { id } }) => {
-    const order = after === undefined ? 1 : compareUsers(user, after.user);
-    return order > 0 || (order === 0 && after !== undefined && id > after.id);
-  });
+  const { user, id } = after ?? beforeAll;
+  const due = stored.filter((owned) => compareOwned(owned, plantOf(user, id)) > 0);
   expectPlants(found, pageOf(call, due, range, found.length), `${contract} ${call}`);
   return found.length;
 }

@@ -231,7 +231,7 @@ async function runTest(
   body: (t: SuiteTest) => Promise<void>,
 ): Promise<SkippedTest | undefined> {
   const failures: unknown[] = [];
-  const openLocations = new Set<StorageLocation>();
+  const openAdapters = new Map<StorageAdapter, StorageLocation>();
   const cleanUps: (() => Promise<unknown>)[] = [];
   const t: SuiteTest = {
     after: (cleanUp) => void cleanUps.push(() => timeouts.settle('a clean-up', cleanUp)),
@@ -249,7 +249,7 @@ async function runTest(
       const opened = await timeouts
         .settle('open', () => location.open())
         .catch((error: unknown) => {
-          if (!openLocations.has(location)) throw error;
+          if (![...openAdapters.values()].includes(location)) throw error;
           const contract = 'It must be possible to open several adapters with one location at the same time.';
           return fail(`open failed with ${shown(error)} while another adapter was open. ${contract}`, error);
         });
@@ -271,17 +271,13 @@ async function runTest(
   const add = (location: StorageLocation, method: string, opened: StorageAdapter): StorageAdapter => {
     checkAdapter(`The result of ${method}`, opened);
     const storage = watched(opened, timeouts);
-    let isClosed = false;
-    openLocations.add(location);
-    cleanUps.push(async () => (isClosed ? undefined : storage.close()));
-    return {
-      ...storage,
-      close: () => {
-        isClosed = true;
-        openLocations.delete(location);
-        return storage.close();
-      },
+    openAdapters.set(storage, location);
+    const close = (): Promise<void> => {
+      openAdapters.delete(storage);
+      return storage.close();
     };
+    cleanUps.push(async () => (openAdapters.has(storage) ? close() : undefined));
+    return { ...storage, close };
   };
   const attempt = (work: () => Promise<unknown>): Promise<unknown> =>
     work().catch((error: unknown) => failures.push(error));
