@@ -50,10 +50,7 @@ function expectClosed(closing: Promise<void>, contract: string): Promise<void> {
   return closing.catch((error: unknown) => fail(`${contract} It rejected with ${shown(error)}.`));
 }
 
-/**
- * Registers the tests for the `persistent` option, which states whether adapters with the same location share their
- * plants.
- */
+/** Registers the tests for the `persistent` option: whether adapters with the same location share their plants. */
 export function testSecondAdapter({ test, options: { persistent } }: Suite): void {
   const contract = persistent
     ? 'If persistent is true, all adapters on the same location must share the same plants.'
@@ -108,10 +105,7 @@ export function testSecondAdapter({ test, options: { persistent } }: Suite): voi
   });
 }
 
-/**
- * Changes that another adapter makes, with a separate commit for each write. Before the first change, the user ada has
- * the plants 1 and 2.
- */
+/** Changes by another adapter, one write per commit. Before the first change, the user ada has the plants 1 and 2. */
 const changes: Readonly<Record<string, readonly Write[]>> = {
   'a create': [create('ada', 3n)],
   'a delete': [remove('ada', 1n)],

@@ -2,23 +2,17 @@ import assert from 'node:assert/strict';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import type { ErrorCode } from '../../core/model/errors.ts';
 
-/**
- * The maximum length of an array that messages show in full. For longer arrays, messages show only the first
- * difference.
- */
+/** The maximum length of an array that messages show in full. Of longer arrays, they show the first difference. */
 const maxShownItems = 8;
-/** The maximum length of a string that messages show in full. For longer strings, messages show only the beginning. */
+/** The maximum length of a string that messages show in full. Of longer strings, they show the beginning. */
 const maxShownText = 60;
 
-/**
- * Thrown if an adapter violates the contract. The message must be clear to an adapter author who has not read the
- * suite.
- */
+/** Thrown if an adapter violates the contract. Its message must be clear to an author who has not read the suite. */
 export class ContractError extends Error {
   override readonly name = 'ContractError';
 }
 
-/** Throws a ContractError with this message. */
+/** Throws a ContractError. Messages begin with the violated rule, which parameters call `contract`. */
 export function fail(message: string, cause?: unknown): never {
   throw new ContractError(message, cause === undefined ? undefined : { cause });
 }
@@ -28,18 +22,12 @@ export function expect(condition: boolean, message: string): asserts condition {
   if (!condition) fail(message);
 }
 
-/**
- * Throws a ContractError if the values are not strictly deep-equal. The message is the violated rule, `contract`,
- * followed by a short diff.
- */
+/** Throws a ContractError unless the values are strictly deep-equal. The message is `contract` and a short diff. */
 export function expectEqual(actual: unknown, expected: unknown, contract: string): void {
   if (!isDeepStrictEqual(actual, expected)) fail(`${contract}\n${difference(actual, expected)}`);
 }
 
-/**
- * Throws a ContractError if `work` does not reject with a PlantStoreError that has this code. The message begins with
- * the violated rule, `contract`.
- */
+/** Throws a ContractError unless `work` rejects with a PlantStoreError that has this code. */
 export async function expectCode(work: Promise<unknown>, code: ErrorCode, contract: string): Promise<void> {
   const error = await rejectionOf(work, contract);
   const isExpected =
@@ -47,10 +35,7 @@ export async function expectCode(work: Promise<unknown>, code: ErrorCode, contra
   if (!isExpected) fail(`${contract} It rejected with ${shown(error)}.`, error);
 }
 
-/**
- * Returns the error that `work` rejects with. Throws a ContractError if `work` resolves. The message begins with the
- * violated rule, `contract`.
- */
+/** Returns the error that `work` rejects with. Throws a ContractError if `work` resolves. */
 export async function rejectionOf(work: Promise<unknown>, contract: string): Promise<unknown> {
   const outcome = await work.then(
     (value) => ({ value }),
@@ -61,10 +46,7 @@ export async function rejectionOf(work: Promise<unknown>, contract: string): Pro
   return outcome.error;
 }
 
-/**
- * If the cause of an error is a ContractError, returns the cause, because it is more informative. Otherwise returns the
- * error itself.
- */
+/** Returns the cause of an error if it is a ContractError, which is more informative. Otherwise returns the error. */
 export function innermost(error: unknown): unknown {
   return error instanceof Error && error.cause instanceof ContractError ? error.cause : error;
 }
@@ -77,17 +59,12 @@ export function shown(value: unknown): string {
   return inspect(brief(value), { breakLength: Infinity, compact: true, maxArrayLength: maxShownItems });
 }
 
-/**
- * Formats a user name, and escapes all characters except printable ASCII. Otherwise, different users could look the
- * same in a message.
- */
+/** Formats a user name. Escapes all characters except printable ASCII, so that no two users look the same. */
 export function visible(user: string): string {
   return shown(user).replaceAll(/[^\x20-\x7e]/gu, (text) => `\\u{${text.codePointAt(0)?.toString(16) ?? ''}}`);
 }
 
-/**
- * Returns a diff in the format of node:assert. If the values are long arrays, the diff starts at the first difference.
- */
+/** Returns a diff in the format of node:assert. A diff of long arrays starts at the first difference. */
 function difference(actual: unknown, expected: unknown): string {
   const [left, right, where] = firstDifference(actual, expected);
   try {

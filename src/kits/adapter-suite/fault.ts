@@ -12,9 +12,7 @@ interface Fault {
   /** The write that fails, and its index in the batch; by default in the middle. */
   readonly write: Write;
   readonly position?: number;
-  /**
-   * The option that makes the write fail. If there is no option, the write throws an error when the adapter reads it.
-   */
+  /** The option that makes the write fail. Without an option, the write throws when the adapter reads it. */
   readonly option?: Option;
 }
 
@@ -30,10 +28,7 @@ const faults: Readonly<Record<string, Fault>> = {
   },
 };
 
-/**
- * The plants that are stored before a commit fails. An adapter that stores plants as lines of text must escape their
- * names.
- */
+/** The plants that are stored before a commit fails. An adapter that stores lines of text must escape their names. */
 const stored = ['ada', 'ada', 'ada', 'bob'].map((user, n) => plantOf(user, BigInt(n + 1), 'a "plant"\r\n\\', ''));
 
 /** Checks the adapters that were open when a commit failed. The first of these adapters rejected the commit. */
@@ -63,10 +58,7 @@ const checks: Readonly<Record<string, Check>> = {
   },
 };
 
-/**
- * Registers the tests for failing commits. The `makeWriteFail` and `makePlantUnstorable` options cause most of the
- * failures.
- */
+/** Registers the tests for failing commits. */
 export function testFault({ test, skip, options }: Suite): void {
   const makeFail = (t: SuiteTest, option: Option, location: StorageLocation, { kind, ...write }: Write) => {
     const id = 'plant' in write ? write.plant.id : write.id;
@@ -136,10 +128,7 @@ function unreadableCreate(): Write {
   return { kind: 'create', user: 'ada', plant };
 }
 
-/**
- * Commits a create write and a delete write through each of the adapters. Returns the plants that are stored
- * afterwards.
- */
+/** Commits a create write and a delete write through each of the adapters. Returns the plants that are then stored. */
 async function commitAgain(storages: readonly StorageAdapter[]): Promise<OwnedPlant[]> {
   const created: OwnedPlant[] = [];
   for (const [index, storage] of storages.entries()) {

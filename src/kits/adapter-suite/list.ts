@@ -99,10 +99,7 @@ export function testLists({ test }: Suite): void {
   });
 }
 
-/**
- * Registers the tests for the optional `listPages` method. Other tests check that `listPages` and `list` return the
- * same pages.
- */
+/** Registers the tests for the optional `listPages` method. Other tests compare its pages with those of `list`. */
 export function testListPages({ test }: Suite): void {
   const tests: Readonly<Record<string, { plants?: () => readonly OwnedPlant[]; requests: () => PageRequest[] }>> = {
     'listPages returns the pages of several users, in the order of the requests': {

@@ -32,10 +32,7 @@ export async function expectStored(
   }
 }
 
-/**
- * Calls `read` until `count` plants have been read. `read` returns the number of plants in the page that starts at
- * `at`.
- */
+/** Reads `count` plants page by page. `read` returns the number of plants in the page that starts at `at`. */
 async function readAll(count: number, read: (at: number) => Promise<number>): Promise<void> {
   for (let at = await read(0); at < count; at += await read(at));
 }
@@ -57,10 +54,7 @@ export async function expectList(
   return plants.length;
 }
 
-/**
- * Checks the pages that `listPages` returns, in the same way as {@link expectList} checks a page. Returns the total
- * number of plants in the pages.
- */
+/** Checks the pages that `listPages` returns, like {@link expectList}. Returns the number of plants in all pages. */
 export async function expectListPages(
   storage: StorageAdapter,
   requests: readonly PageRequest[],
@@ -81,7 +75,7 @@ export async function expectListPages(
   return pages.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Checks a page that `scan` returns, in the same way as {@link expectList} checks a page that `list` returns. */
+/** Checks a page that `scan` returns, like {@link expectList}. */
 export async function expectScan(
   storage: StorageAdapter,
   range: ScanRange,

@@ -125,10 +125,7 @@ export interface SuiteTest extends LocationContext {
   readonly createLocation: () => Promise<StorageLocation>;
   /** Opens an adapter at the given location, or at a new location by default. The adapter is closed after the test. */
   readonly open: (location?: StorageLocation) => Promise<StorageAdapter>;
-  /**
-   * Reopens the storage at a location from its persistent data. The new adapter is closed after the test. If the
-   * location has no `reopen`, skips the test like `skipWithout`.
-   */
+  /** Like `open`, but calls `reopen` of the location. If there is no such method, skips the test like `skipWithout`. */
   readonly reopen: (location: StorageLocation) => Promise<StorageAdapter>;
   /** Calls a function from the suite's options, and waits up to `timeoutMs` for its result. */
   readonly settle: <T>(name: string, call: () => T | Promise<T>) => Promise<T>;
@@ -156,10 +153,7 @@ export interface Suite {
 /** The timeout for a test, as a multiple of `timeoutMs`, which is the timeout for one call. */
 const maxSlowCalls = 10;
 
-/**
- * The maximum value of `timeoutMs`. With a longer timeout for each call, the timeout for a test would exceed the limit
- * of Node.js timers.
- */
+/** The maximum value of `timeoutMs`. The timeout for a test must not exceed the limit of Node.js timers. */
 const maxTimeoutMs = Math.floor(2_147_483_647 / maxSlowCalls);
 
 /**
@@ -189,8 +183,7 @@ export function makeSuite(name: string, options: StorageAdapterTestOptions): Sui
   return {
     options,
     describe: (title, body) => void runner.describe(title, body),
-    // The function has no named parameter, because a test runner may pass a callback to a function with a named
-    // parameter.
+    // The function has no named parameter, because a test runner may pass a callback to a function that has one.
     test: (title, body) => {
       const run = async (...[context]: readonly unknown[]): Promise<void> => {
         const skipped = await runTest(options, timeouts, body);
@@ -213,17 +206,14 @@ function checkLocation(location: Partial<StorageLocation> | null | undefined): v
   if (location?.reopen !== undefined) checkFunctionOption('reopen of a location', location.reopen);
 }
 
-/**
- * Returns whether a test context, which is the argument of a test function, has a method that skips the test. In
- * Vitest, the context is a function with this method.
- */
+/** Returns whether the argument of a test function can skip the test. In Vitest, the argument is a function. */
 function canSkip(context: unknown): context is { skip: (reason: string) => unknown } {
   return typeof (context as { skip?: unknown } | null | undefined)?.skip === 'function';
 }
 
 /**
- * Runs one test and then all of its clean-up functions, even if the test or a clean-up function fails. Then throws the
- * first error, if any. Returns the reason if the test was skipped.
+ * Runs one test, and then all of its clean-up functions, even if some of them fail. Throws the first error, if any.
+ * Returns the reason if the test was skipped.
  */
 async function runTest(
   options: StorageAdapterTestOptions,

@@ -38,7 +38,7 @@ interface CheckClientOptions {
 
 /**
  * Sends the requests of one run of the checks. Each run uses ids from randomly chosen ranges, and names that begin with
- * a marker, so the run does not conflict with plants that the users already have.
+ * a marker. The run therefore does not conflict with plants that the users already have.
  */
 export class CheckClient {
   readonly baseUrl: string;
@@ -92,9 +92,7 @@ export class CheckClient {
     return `${this.#runMarker}${this.#caseNumber}-`;
   }
 
-  /**
-   * Begins a check by changing the marker, so that plants of earlier checks are not mistaken for plants of this check.
-   */
+  /** Begins a check: changes the marker, so that plants of earlier checks are not mistaken for plants of this one. */
   beginCase(): void {
     this.#caseNumber++;
   }
@@ -149,10 +147,7 @@ export class CheckClient {
     return plants;
   }
 
-  /**
-   * Creates a plant as user A, with the given id instead of a new id. Throws a NotRun if user A already has a plant
-   * with this id.
-   */
+  /** Creates a plant with this id as user A. Throws a NotRun if user A already has a plant with this id. */
   async createAtFixedId(id: bigint): Promise<NewPlant> {
     const plant = this.newPlant(id);
     const created = await this.a.send('POST /plants', { body: newPlantJson(plant) });
@@ -184,9 +179,7 @@ export class CheckClient {
     return { plants: (await expectList(exchange)).filter(({ name }) => name.startsWith(this.marker)), exchange };
   }
 
-  /**
-   * Lists a user's plants. Checks that the names of the current check's plants are the expected names, in this order.
-   */
+  /** Checks that a list contains exactly these plants of the current check, in this order. Compares their names. */
   async expectMine(expected: readonly ListedPlant[], user?: CheckUser, query?: string): Promise<void> {
     const { plants, exchange } = await this.listMine(user, query);
     const names = namesOf(expected).join(', ');

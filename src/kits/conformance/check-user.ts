@@ -5,10 +5,7 @@ import type { CheckRequest, Exchange, Send } from './exchange.ts';
 /** The maximum number of concurrent requests. */
 const concurrency = 16;
 
-/**
- * Headers that replace the default headers, which are `Authorization` and, if there is a body, `Content-Type`. If a
- * value is `undefined`, the request does not have this header.
- */
+/** Headers that replace the default headers. If a value is `undefined`, the request does not have this header. */
 type ReplacedHeaders = Readonly<Record<string, string | undefined>>;
 
 /** A plant that a check creates. */
@@ -28,7 +25,10 @@ export class CheckUser {
     this.#token = token;
   }
 
-  /** Sends a request. `line` is the method and the target, such as `GET /plants`. */
+  /**
+   * Sends a request. `line` is the method and the target, such as `GET /plants`. The default headers are
+   * `Authorization` and, if there is a body, `Content-Type`.
+   */
   async send(line: string, parts: { body?: CheckRequest['body']; headers?: ReplacedHeaders } = {}): Promise<Exchange> {
     const [method = '', target = ''] = line.split(' ');
     const all: ReplacedHeaders = {
@@ -43,10 +43,7 @@ export class CheckUser {
     return { request, response: await this.#send(request) };
   }
 
-  /**
-   * Sends a body to POST /plants. `ids` are the ids under which the server might store a plant, correctly or by
-   * mistake.
-   */
+  /** Sends a body to POST /plants. The server might store a plant under one of `ids`, correctly or by mistake. */
   async post(body: CheckRequest['body'], ...ids: readonly bigint[]): Promise<Exchange> {
     this.track(...ids);
     return this.send('POST /plants', { body });
@@ -75,8 +72,7 @@ export class CheckUser {
 
   /** Records ids of plants that {@link cleanUp} must delete. The ids must be unique to this run. */
   track(...ids: readonly bigint[]): void {
-    // A faulty server might convert ids to doubles in request bodies but not in paths, so the rounded ids are recorded,
-    // too.
+    // A faulty server might round ids to doubles in bodies but not in paths, so the rounded ids are recorded, too.
     for (const id of ids) this.#ids.add(id).add(BigInt(Number(id)));
   }
 

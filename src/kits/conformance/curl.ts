@@ -4,10 +4,7 @@ import type { CheckRequest } from './exchange.ts';
 /** The maximum size in bytes of a body that a curl command includes. */
 const maxBodyBytes = 500;
 
-/**
- * Returns a curl command that repeats a request. The tokens are replaced by the shell variables `TOKEN_A`, `TOKEN_B`
- * and `READ_ONLY_TOKEN`.
- */
+/** Returns a curl command that repeats a request. Shell variables such as `TOKEN_A` replace the tokens. */
 export function curlCommand(client: CheckClient, { method, target, headers, body }: CheckRequest): string {
   const quote = (text: string): string =>
     client.redact(shellQuoted(text), (name) => `'"$${name}"'`).replace(/(?<=")''$/, '');

@@ -129,20 +129,14 @@ export async function expectError(sent: Sent, status: number): Promise<{ error: 
   return { error, message };
 }
 
-/**
- * Checks that the body is an Error with this integer, and that the response has the status from which the integer is
- * derived.
- */
+/** Checks that the body is an Error with this integer, and that the response has the status of this integer. */
 export async function expectCode(sent: Sent, integer: number): Promise<void> {
   const exchange = await sent;
   const { error } = await expectError(exchange, Math.floor(integer / 100));
   expect(error === integer, exchange, `the error ${integer}`);
 }
 
-/**
- * Checks the first challenge (RFC 9110 §11.6.1), whose scheme must be Bearer. Parameters that are `undefined` must be
- * absent.
- */
+/** Checks the first challenge (RFC 9110 §11.6.1), which must be Bearer. It must not have `undefined` parameters. */
 export async function expectChallenge(sent: Sent, parameters: Record<string, string | undefined>): Promise<void> {
   const exchange = await sent;
   const [, scheme = '', rest = ''] = /^\s*([\w-]+)(.*)$/s.exec(headerOf(exchange, 'www-authenticate')) ?? [];

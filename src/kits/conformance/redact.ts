@@ -1,7 +1,4 @@
-/**
- * The minimum length of a token that is found anywhere in a text. A shorter token, such as `a`, is found only as a
- * whole word, because it may be part of other words.
- */
+/** A token that is shorter than this is found only as a whole word, because it may be part of other words. */
 const minLongToken = 16;
 
 /**
@@ -27,10 +24,7 @@ export function containsToken(text: string, token: string): boolean {
   return new RegExp(tokenPattern(token)).test(text);
 }
 
-/**
- * Returns a function that replaces these bearer tokens in a text. The function's argument `replacement` returns the
- * text that replaces the token with the given name. The default text is `$` and the name.
- */
+/** Returns a function that replaces these bearer tokens in a text, by default with `$` and the name of the token. */
 export function redactor(
   tokens: Readonly<Record<string, string | undefined>>,
 ): (text: string, replacement?: (name: string) => string) => string {

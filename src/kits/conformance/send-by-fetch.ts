@@ -2,10 +2,7 @@ import { NoResponseError } from './exchange.ts';
 import type { CheckResponse, Send } from './exchange.ts';
 
 interface SendByFetchOptions {
-  /**
-   * The function that sends requests; by default the global `fetch`. A custom function can handle the requests in this
-   * process.
-   */
+  /** Sends a request; by default the global `fetch`. Another function can handle the requests in this process. */
   readonly fetch?: (request: Request) => Promise<Response>;
   /** The timeout for a complete response, in milliseconds; default 10000. */
   readonly timeoutMs?: number;

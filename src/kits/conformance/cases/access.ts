@@ -1,14 +1,11 @@
-import { checksOf, inTurn } from '../run-cases.ts';
 import type { CheckClient } from '../check-client.ts';
 import type { CheckUser, NewPlant } from '../check-user.ts';
 import type { Exchange } from '../exchange.ts';
 import { expectChallenge, expectError, expectList, expectStatus, expectSuccess } from '../expect.ts';
+import { checksOf, inTurn } from '../run-cases.ts';
 import { unknownToken } from './bad-input.ts';
 
-/**
- * Sends one request for each operation, with the given `Authorization` header or without this header. Checks the
- * responses.
- */
+/** Sends one request for each operation, with this `Authorization` header or without one. Checks the responses. */
 async function expectEach(
   client: CheckClient,
   authorization: string | undefined,
@@ -24,10 +21,7 @@ async function expectEach(
   await inTurn(sent, check);
 }
 
-/**
- * Returns a function that checks that a response is a 401 whose challenge contains the given error code, or no error
- * code by default.
- */
+/** Returns a function that checks that a response is a 401. By default, its challenge must contain no error code. */
 function unauthorized(error?: string): (sent: Exchange) => Promise<void> {
   return async (sent) => {
     await expectError(sent, 401);
@@ -91,9 +85,7 @@ export const authenticationCases = checksOf('Authentication', {
   },
 });
 
-/**
- * Checks of requests with a token that has only the scope `plants:read`. The token's user is unknown and may be user A.
- */
+/** Checks of requests with a token that has only the scope `plants:read`. Its user is unknown, and may be user A. */
 export const scopeCases = checksOf('RFC 6750 §3.1', {
   'scope-read MUST let a read-only token list plants': (c) => expectList(expectStatus(c.readOnly().list(), 200)),
   'scope-create MUST respond to POST /plants with a read-only token with 403, and store nothing': (c, plant) =>

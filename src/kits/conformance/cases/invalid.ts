@@ -1,11 +1,11 @@
-import { checksOf, inTurn } from '../run-cases.ts';
-import type { Check } from '../run-cases.ts';
 import type { CheckClient } from '../check-client.ts';
 import { newPlantJson } from '../check-user.ts';
 import type { CheckUser, NewPlant } from '../check-user.ts';
 import type { Exchange } from '../exchange.ts';
 import { expect, expectCode, expectError, expectJson, expectStatus, fieldsOf } from '../expect.ts';
 import { containsToken } from '../redact.ts';
+import { checksOf, inTurn } from '../run-cases.ts';
+import type { Check } from '../run-cases.ts';
 import { failAll, invalidAfters, invalidIds, invalidLimits, unknownToken } from './bad-input.ts';
 
 /** A request body that is neither JSON nor declared as JSON. */

@@ -1,11 +1,11 @@
 import { maxInt64, minInt64 } from '../../../core/model/int64.ts';
-import { checksOf, inTurn } from '../run-cases.ts';
-import type { Check } from '../run-cases.ts';
 import type { CheckClient } from '../check-client.ts';
 import type { NewPlant } from '../check-user.ts';
 import type { Exchange } from '../exchange.ts';
 import { expect, expectError, expectJson, expectJsonType, expectList, expectPlants, expectStatus } from '../expect.ts';
 import { headerOf, namesOf, NotRun } from '../expect.ts';
+import { checksOf, inTurn } from '../run-cases.ts';
+import type { Check } from '../run-cases.ts';
 import { invalidAfters, invalidLimits } from './bad-input.ts';
 
 /** A number of plants that exceeds typical default page sizes (10 to 1000). */

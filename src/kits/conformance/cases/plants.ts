@@ -1,17 +1,14 @@
 import { maxInt64, minInt64 } from '../../../core/model/int64.ts';
-import { checksOf, inTurn } from '../run-cases.ts';
-import type { Check } from '../run-cases.ts';
 import type { CheckClient } from '../check-client.ts';
 import { newPlantJson } from '../check-user.ts';
 import type { CheckUser, NewPlant } from '../check-user.ts';
 import type { Exchange } from '../exchange.ts';
 import { expect, expectError, expectJsonType, expectNoBody, expectPlant, expectStatus } from '../expect.ts';
+import { checksOf, inTurn } from '../run-cases.ts';
+import type { Check } from '../run-cases.ts';
 import { invalidIds } from './bad-input.ts';
 
-/**
- * Sends the same request eight times concurrently. Checks that one response has the status `success`, and that the
- * other responses are errors with the status `refusal`.
- */
+/** Sends a request eight times concurrently. Checks that it succeeds once, and that the other responses are errors. */
 async function expectOnce(send: () => Promise<Exchange>, success: number, refusal: number): Promise<void> {
   const sent = await Promise.all(Array.from({ length: 8 }, send));
   const accepted = sent.filter(({ response }) => response.status === success);
@@ -145,10 +142,7 @@ function isolates(check: IsolationCheck): Check {
   };
 }
 
-/**
- * Returns the parts of a response that must not depend on the plants of other users: the status, the body and the
- * header names.
- */
+/** Returns the parts of a response that must not depend on the plants of other users. */
 function essence({ response }: Exchange): string {
   return `${response.status} ${[...response.headers.keys()].toSorted().join()} ${response.text}`;
 }

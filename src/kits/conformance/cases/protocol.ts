@@ -1,8 +1,8 @@
-import { checksOf, inTurn } from '../run-cases.ts';
 import type { CheckClient } from '../check-client.ts';
 import type { CheckUser } from '../check-user.ts';
 import type { Exchange } from '../exchange.ts';
 import { expect, expectError, expectNoBody, expectStatus, headerOf, mediaType } from '../expect.ts';
+import { checksOf, inTurn } from '../run-cases.ts';
 import { failAll } from './bad-input.ts';
 
 /**

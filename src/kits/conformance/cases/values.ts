@@ -1,8 +1,8 @@
 import { maxInt64, minInt64 } from '../../../core/model/int64.ts';
-import { checksOf, inTurn } from '../run-cases.ts';
-import type { Check } from '../run-cases.ts';
 import type { CheckClient } from '../check-client.ts';
 import { expectError, expectPlant, expectPlants, expectStatus } from '../expect.ts';
+import { checksOf, inTurn } from '../run-cases.ts';
+import type { Check } from '../run-cases.ts';
 
 /** Returns a check that verifies that a plant with this id can be created, listed and deleted. */
 function accepts(id: bigint): Check {
@@ -12,10 +12,7 @@ function accepts(id: bigint): Check {
   };
 }
 
-/**
- * Creates a plant whose id is written in the given notation, such as `1e3`. Checks that the stored plant has the id
- * `id`.
- */
+/** Creates a plant whose id is written in a notation such as `1e3`. Checks that the stored plant has the id `id`. */
 async function expectSameId(client: CheckClient, id: bigint, notation: string): Promise<void> {
   const name = client.newName();
   await expectPlant(client.a.post(`{"id":${notation},"name":"${name}"}`, id), { name });
@@ -92,10 +89,7 @@ function escapeAll(text: string): string {
   return `"${units.join('')}"`;
 }
 
-/**
- * Returns a check that stores each string as a name and as a tag. The response and the list must contain the string
- * unchanged.
- */
+/** Returns a check that stores each string as a name and as a tag. The response and the list must not change it. */
 function keeps(texts: readonly string[], encode: (text: string) => string = JSON.stringify): Check {
   return async (c) => {
     for (const text of texts) {

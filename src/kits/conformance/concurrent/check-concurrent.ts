@@ -18,10 +18,7 @@ const maxAtomicPlants = 500;
 /** The number of requests that each client sends in a round. */
 const operationsPerClient = 6;
 
-/**
- * The keys of the ids that the clients of a round use. There are only a few keys, so that requests often affect the
- * same plant.
- */
+/** The keys of the ids that the clients of a round use; only a few, so that requests often affect the same plant. */
 const keys = [0, 1, 2];
 
 const check: CheckResult['check'] = {

@@ -5,10 +5,7 @@
  */
 export interface Operation {
   readonly kind: 'create' | 'delete' | 'list';
-  /**
-   * The keys of the plants that the operation accesses. Only a list operation can have several keys. A key stands for
-   * an id.
-   */
+  /** The keys of the plants that the operation accesses: one, or several for a list. A key stands for an id. */
   readonly keys: readonly number[];
   /** The name of the plant that a create operation stores. */
   readonly name: string;
@@ -59,9 +56,7 @@ export function historyUntil(operations: readonly Operation[], timeMs: number): 
   );
 }
 
-/**
- * Returns the history of one key. A history is linearizable only if the history of each of its keys is linearizable.
- */
+/** Returns the history of one key. In a linearizable history, the history of each key is linearizable. */
 export function historyOf(operations: readonly Operation[], key: number): Operation[] {
   const concerned = operations.filter(({ keys }) => keys.includes(key));
   return concerned.map((operation) => {
