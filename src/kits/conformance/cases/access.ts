@@ -3,6 +3,7 @@ import type { CheckUser, NewPlant } from '../check-user.ts';
 import type { Exchange } from '../exchange.ts';
 import { expectChallenge, expectError, expectList, expectStatus, expectSuccess } from '../expect.ts';
 import { checksOf, inTurn } from '../run-cases.ts';
+import type { CheckCase } from '../run-cases.ts';
 import { unknownToken } from './bad-input.ts';
 
 /** Sends one request for each operation, with this `Authorization` header or without one. Checks the responses. */
@@ -49,7 +50,7 @@ async function expectKept(client: CheckClient, user: CheckUser, status: number):
 }
 
 /** The checks of bearer token authentication (RFC 6750, The OAuth 2.0 Authorization Framework: Bearer Token Usage). */
-export const authenticationCases = checksOf('Authentication', {
+export const authenticationCases: readonly CheckCase[] = checksOf('Authentication', {
   'auth-missing-get MUST respond to GET /plants without credentials with 401': ({ anonymous }) =>
     expectError(anonymous.list(), 401),
   'auth-missing-post MUST respond to POST /plants without credentials with 401, and store nothing': (c, plant) =>
@@ -86,7 +87,7 @@ export const authenticationCases = checksOf('Authentication', {
 });
 
 /** Checks of requests with a token that has only the scope `plants:read`. Its user is unknown, and may be user A. */
-export const scopeCases = checksOf('RFC 6750 §3.1', {
+export const scopeCases: readonly CheckCase[] = checksOf('RFC 6750 §3.1', {
   'scope-read MUST let a read-only token list plants': (c) => expectList(expectStatus(c.readOnly().list(), 200)),
   'scope-create MUST respond to POST /plants with a read-only token with 403, and store nothing': (c, plant) =>
     expectNotCreated(c, plant, c.readOnly(), 403),

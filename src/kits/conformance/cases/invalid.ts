@@ -5,7 +5,7 @@ import type { Exchange } from '../exchange.ts';
 import { expect, expectCode, expectError, expectJson, expectStatus, fieldsOf } from '../expect.ts';
 import { containsToken } from '../redact.ts';
 import { checksOf, inTurn } from '../run-cases.ts';
-import type { Check } from '../run-cases.ts';
+import type { Check, CheckCase } from '../run-cases.ts';
 import { failAll, invalidAfters, invalidIds, invalidLimits, unknownToken } from './bad-input.ts';
 
 /** A request body that is neither JSON nor declared as JSON. */
@@ -84,12 +84,12 @@ function refuses(plants: InvalidPlants): Check {
   };
 }
 
-export const invalidPlantCases = Object.entries(invalidPlants).flatMap(([key, plants]) => {
+export const invalidPlantCases: readonly CheckCase[] = Object.entries(invalidPlants).flatMap(([key, plants]) => {
   const row = key.replace(/^(\S+) ([^[]+?)( \[.*)?$/, '$1 MUST respond with 400 to $2, and store nothing$3');
   return checksOf('create failures', { [row]: refuses(plants) });
 });
 
-export const invalidBodyCases = checksOf('create failures', {
+export const invalidBodyCases: readonly CheckCase[] = checksOf('create failures', {
   'body-missing MUST respond with 400 to POST /plants without a body': async ({ a }) => {
     await expectError(a.send('POST /plants', { headers: { 'content-type': 'application/json' } }), 400);
     await expectError(a.send('POST /plants'), 400);
@@ -112,7 +112,7 @@ export const invalidBodyCases = checksOf('create failures', {
   },
 });
 
-export const errorCases = checksOf('Error', {
+export const errorCases: readonly CheckCase[] = checksOf('Error', {
   'error-body MUST send an Error as the body of every error response': async (c) =>
     inTurn(await failAll(c), (sent) => expectError(sent, sent.response.status)),
   'error-integer MUST derive the integer of an Error from the status: status × 100 + n [error integer]': async (c) => {
@@ -147,7 +147,7 @@ export const errorCases = checksOf('Error', {
   },
 });
 
-export const errorCodeCases = checksOf('error integer', {
+export const errorCodeCases: readonly CheckCase[] = checksOf('error integer', {
   'code-invalid-json SHOULD respond with the error 40001 to a body that is not JSON': ({ a }, plant) => {
     const bodies = [...malformedJson(plant), latin1Plant(plant), ''];
     return inTurn(bodies, (body) => expectCode(a.post(body, plant.id), 40001));
@@ -196,7 +196,7 @@ export const errorCodeCases = checksOf('error integer', {
   },
 });
 
-export const orderCases = checksOf('order of checks', {
+export const orderCases: readonly CheckCase[] = checksOf('order of checks', {
   'order-route-first MUST check the path before the credentials': ({ anonymous }) =>
     inTurn(['GET', 'PATCH'], (method) => expectError(anonymous.send(`${method} /no-such-path`), 404)),
   'order-method-second MUST check the method before the credentials': ({ anonymous }) =>

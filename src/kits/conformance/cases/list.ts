@@ -5,7 +5,7 @@ import type { Exchange } from '../exchange.ts';
 import { expect, expectError, expectJson, expectJsonType, expectList, expectPlants, expectStatus } from '../expect.ts';
 import { headerOf, namesOf, NotRun } from '../expect.ts';
 import { checksOf, inTurn } from '../run-cases.ts';
-import type { Check } from '../run-cases.ts';
+import type { Check, CheckCase } from '../run-cases.ts';
 import { invalidAfters, invalidLimits } from './bad-input.ts';
 
 /** A number of plants that exceeds typical default page sizes (10 to 1000). */
@@ -23,7 +23,7 @@ function withRow(
   };
 }
 
-export const listCases = checksOf('Get Plants', {
+export const listCases: readonly CheckCase[] = checksOf('Get Plants', {
   'list-200 MUST respond to GET /plants with 200 and a JSON array': async ({ a }) => {
     const listed = await expectStatus(a.list(), 200);
     expect(Array.isArray(expectJson(listed)), listed, 'a JSON array');
@@ -111,7 +111,7 @@ function expectNext(client: CheckClient, page: Exchange, parameters: Readonly<Re
   expect(isRight, page, `a Link to /plants?${new URLSearchParams(parameters).toString()}`);
 }
 
-export const pagingCases = checksOf('order, paging', {
+export const pagingCases: readonly CheckCase[] = checksOf('order, paging', {
   'after-exclusive MUST return only plants with an id greater than after': withRow(3, async (c, row, before) => {
     await expectPlants(c.a.list(`after=${before}&limit=3`), row);
     await expectPlants(c.a.list(`after=${before + 1n}&limit=2`), row.slice(1));

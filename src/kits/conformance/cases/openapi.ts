@@ -2,7 +2,7 @@ import type { CheckClient } from '../check-client.ts';
 import type { Exchange } from '../exchange.ts';
 import { expect, expectJson, expectJsonType, expectStatus, fieldsOf } from '../expect.ts';
 import { checksOf } from '../run-cases.ts';
-import type { Check } from '../run-cases.ts';
+import type { Check, CheckCase } from '../run-cases.ts';
 
 /**
  * Returns the value at a path in a document, or `undefined`. The path consists of keys that are separated by spaces.
@@ -39,7 +39,7 @@ function has(values: Readonly<Record<string, unknown>>): Check {
 const newPlant = 'paths /plants post requestBody content application/json schema';
 
 /** Checks of GET /openapi.json and of the document. */
-export const openApiCases = checksOf('the interface itself', {
+export const openApiCases: readonly CheckCase[] = checksOf('the interface itself', {
   'openapi-200 MUST respond to GET /openapi.json without credentials with 200 and JSON': reads((_, exchange) =>
     expectJsonType(exchange),
   ),

@@ -5,7 +5,7 @@ import type { CheckUser, NewPlant } from '../check-user.ts';
 import type { Exchange } from '../exchange.ts';
 import { expect, expectError, expectJsonType, expectNoBody, expectPlant, expectStatus } from '../expect.ts';
 import { checksOf, inTurn } from '../run-cases.ts';
-import type { Check } from '../run-cases.ts';
+import type { Check, CheckCase } from '../run-cases.ts';
 import { invalidIds } from './bad-input.ts';
 
 /** Sends a request eight times concurrently. Checks that it succeeds once, and that the other responses are errors. */
@@ -19,7 +19,7 @@ async function expectOnce(send: () => Promise<Exchange>, success: number, refusa
   if (second !== undefined) await expectStatus(second, refusal);
 }
 
-export const createCases = checksOf('Create Plant', {
+export const createCases: readonly CheckCase[] = checksOf('Create Plant', {
   'create-200 MUST respond to a valid POST /plants with 200': (c, plant) =>
     expectStatus(c.a.create({ ...plant, tag: 'indoor' }), 200),
   'create-response MUST respond to POST /plants with the name and the tag only': (c, plant) =>
@@ -66,7 +66,7 @@ export const createCases = checksOf('Create Plant', {
   },
 });
 
-export const takenIdCases = checksOf('id taken', {
+export const takenIdCases: readonly CheckCase[] = checksOf('id taken', {
   'taken-id-400 MUST respond with 400 to a NewPlant whose id the user already has': async (c) => {
     const plant = await c.createPlant();
     await expectError(c.a.create(c.newPlant(plant.id)), 400);
@@ -87,7 +87,7 @@ export const takenIdCases = checksOf('id taken', {
     expectOnce(() => c.a.create(plant), 200, 400),
 });
 
-export const deleteCases = checksOf('Delete Plant', {
+export const deleteCases: readonly CheckCase[] = checksOf('Delete Plant', {
   'delete-204 MUST respond to the DELETE of a plant with 204 and no body': async (c) =>
     expectNoBody(c.a.remove((await c.createPlant()).id), 204),
   'delete-gone MUST NOT list a deleted plant': async (c) => {
@@ -147,7 +147,7 @@ function essence({ response }: Exchange): string {
   return `${response.status} ${[...response.headers.keys()].toSorted().join()} ${response.text}`;
 }
 
-export const isolationCases = checksOf('access', {
+export const isolationCases: readonly CheckCase[] = checksOf('access', {
   'isolation-list MUST NOT list the plants of other users': isolates((c, _, __, other) => c.expectMine([], other)),
   'isolation-delete MUST respond with 404 to the DELETE of another user’s plant, and keep it': isolates(
     async (c, plant, owner, other) => {

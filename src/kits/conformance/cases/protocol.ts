@@ -3,6 +3,7 @@ import type { CheckUser } from '../check-user.ts';
 import type { Exchange } from '../exchange.ts';
 import { expect, expectError, expectNoBody, expectStatus, headerOf, mediaType } from '../expect.ts';
 import { checksOf, inTurn } from '../run-cases.ts';
+import type { CheckCase } from '../run-cases.ts';
 import { failAll } from './bad-input.ts';
 
 /**
@@ -31,7 +32,7 @@ async function expectOptions(user: CheckUser, target: string, methods: readonly 
 
 const collectionMethods = ['GET', 'HEAD', 'POST', 'OPTIONS'];
 
-export const methodCases = checksOf('HEAD, OPTIONS', {
+export const methodCases: readonly CheckCase[] = checksOf('HEAD, OPTIONS', {
   'head-list MUST respond to HEAD /plants like to GET, without a body [HEAD, OPTIONS; RFC 9110 §9.3.2]': async (c) => {
     await c.createPlant();
     await expectNoBody(c.a.send('HEAD /plants?limit=1'), 200);
@@ -90,7 +91,7 @@ async function expectAll(client: CheckClient, expected: string, isRight: (sent: 
   for (const exchange of exchanges) expect(isRight(exchange), exchange, expected);
 }
 
-export const headerCases = checksOf('media type', {
+export const headerCases: readonly CheckCase[] = checksOf('media type', {
   'header-content-type MUST declare every JSON body as application/json': (c) => {
     const isRight = (sent: Exchange): boolean => sent.response.text === '' || mediaType(sent) === 'application/json';
     return expectAll(c, 'Content-Type: application/json', isRight);

@@ -2,7 +2,7 @@ import { maxInt64, minInt64 } from '../../../core/model/int64.ts';
 import type { CheckClient } from '../check-client.ts';
 import { expectError, expectPlant, expectPlants, expectStatus } from '../expect.ts';
 import { checksOf, inTurn } from '../run-cases.ts';
-import type { Check } from '../run-cases.ts';
+import type { Check, CheckCase } from '../run-cases.ts';
 
 /** Returns a check that verifies that a plant with this id can be created, listed and deleted. */
 function accepts(id: bigint): Check {
@@ -20,7 +20,7 @@ async function expectSameId(client: CheckClient, id: bigint, notation: string): 
   await expectStatus(client.a.remove(id), 204);
 }
 
-export const int64Cases = checksOf('int64', {
+export const int64Cases: readonly CheckCase[] = checksOf('int64', {
   'int64-neighbours MUST keep apart ids over 2^53 that a double would merge': async (c) => {
     const id = c.newLargeId();
     const plants = [id, id + 1n].map((each) => c.newPlant(each));
@@ -111,7 +111,7 @@ const otherTypes = ['null', 'true', '1', '1e3', '0x10', '[]', '{}'];
 const code = ['<b>&amp;</b>', '%20', '${x}', "'; DROP TABLE plants; --", '../x', '%s'];
 const escaped = ['Fern', '\u{1F33F}', '"\\/\b'];
 
-export const stringCases = checksOf('name, tag', {
+export const stringCases: readonly CheckCase[] = checksOf('name, tag', {
   'string-beyond-bmp MUST keep characters beyond U+FFFF unchanged': keeps(beyondBmp),
   'string-normalization MUST keep composed and decomposed characters unchanged': keeps(normalizable),
   'string-white-space MUST keep white space unchanged': keeps(whiteSpace),
