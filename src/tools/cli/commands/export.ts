@@ -23,12 +23,13 @@ An environment variable in parentheses sets the default of its option.
 export async function run(args: string[]): Promise<number> {
   const { values } = parseCommandLine('export', args, { storage: settings.storage });
   return withStorage(setting('storage', values.storage), false, async (source) => {
-    // If standard output is a terminal, the progress would appear between the plants, so it is not shown.
-    const progress = new Progress('plant', !process.stdout.isTTY);
+    const progress = new Progress('plant');
     let count = 0;
     await forEachPage(scanPages(source), async (page) => {
       await print(page.map(toLine).join(''));
-      progress.update((count += page.length));
+      count += page.length;
+      // On a terminal, the progress would appear between the plants.
+      if (!process.stdout.isTTY) progress.update(count);
     });
     progress.finish('Exported', count);
     return 0;

@@ -10,19 +10,17 @@ const rounded = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
  */
 export class Progress {
   readonly #unit: string;
-  readonly #isShown: boolean;
   readonly #startMs = performance.now();
   #drawnMs = -Infinity;
 
-  /** `unit` is the singular name of the counted items. If `isShown` is false, the progress line is not drawn. */
-  constructor(unit = 'plant', isShown = true) {
+  /** `unit` is the singular name of the counted items. */
+  constructor(unit: string) {
     this.#unit = unit;
-    this.#isShown = isShown && process.stderr.isTTY;
   }
 
   update(count: number): void {
     const now = performance.now();
-    if (!this.#isShown || now - this.#drawnMs < minRedrawMs) return;
+    if (!process.stderr.isTTY || now - this.#drawnMs < minRedrawMs) return;
     this.#drawnMs = now;
     const rate = perSecond(count, now - this.#startMs);
     process.stderr.write(`\r${counted(count, this.#unit)}  ${rate}${clearRest}`);

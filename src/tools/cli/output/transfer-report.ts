@@ -7,7 +7,7 @@ const maxTold = 10;
 
 /** Reports a transfer of plants on standard error: the progress, the conflicts, the bad lines, and a summary. */
 export class TransferReport implements CopyPlantsOptions {
-  readonly #progress = new Progress();
+  readonly #progress = new Progress('plant');
   #conflicts = 0;
   #badLines = 0;
 

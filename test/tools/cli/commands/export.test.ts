@@ -44,6 +44,25 @@ describe('plant-store export', () => {
     assert.match(empty.stderr, /^Exported 0 plants in \d+\.\d s\.\n$/);
   });
 
+  it('shows the progress on a terminal, unless the plants are also written to a terminal', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await createAll(join(cwd, 'plants.db'), rowOfPlants('ada', 1));
+    const { stdout, stderr } = process;
+    const before = { out: stdout.isTTY, err: stderr.isTTY };
+    t.after(() => {
+      stdout.isTTY = before.out;
+      stderr.isTTY = before.err;
+    });
+    stderr.isTTY = true;
+    for (const [isTTY, beginning] of [
+      [false, /^\r1 plant {2}[\d,.]+ a second/],
+      [true, /^Exported 1 plant in /],
+    ] as const) {
+      stdout.isTTY = isTTY;
+      assert.match((await callCommand(['export'], { cwd })).stderr, beginning);
+    }
+  });
+
   it('waits for a slow reader', async (t) => {
     const child = await startExport(t);
     await sleep(500);
