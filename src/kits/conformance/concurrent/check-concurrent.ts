@@ -1,7 +1,7 @@
 import type { CheckClient } from '../check-client.ts';
 import { NoResponseError } from '../exchange.ts';
 import type { Exchange } from '../exchange.ts';
-import { CheckFailure, expect, expectList, NotRun } from '../expect.ts';
+import { CheckFailure, expect, expectList, namesOf, NotRun } from '../expect.ts';
 import { runCase } from '../run-cases.ts';
 import type { CheckResult } from '../run-cases.ts';
 import { describeContradiction, findContradiction } from './contradiction.ts';
@@ -18,8 +18,8 @@ const maxAtomicPlants = 500;
 /** The number of requests that each client sends in a round. */
 const operationsPerClient = 6;
 
-/** The keys of the ids that the clients of a round use; only a few, so that requests often affect the same plant. */
-const keys = [0, 1, 2];
+/** The number of ids that the clients of a round use; only a few, so that requests often affect the same plant. */
+const idsPerRound = 3;
 
 const check: CheckResult['check'] = {
   id: 'concurrent-linearizable',
@@ -52,12 +52,11 @@ async function expectLinearizable(
   const listsAll = (await expectList(client.a.list(`limit=${maxAtomicPlants + 1}`))).length <= maxAtomicPlants;
   let undecided = 0;
   for (let number = 0; number < rounds; number++) {
-    const ids = keys.map(() => client.newId());
-    const operations = await recordRound(client, clients, ids, listsAll);
+    const operations = await recordRound(client, clients, listsAll);
     const verdict = checkLinearizable(operations);
     if (verdict === 'not linearizable') {
       const expected = 'an order of the requests that explains all responses';
-      const details = describeContradiction(findContradiction(operations), ids);
+      const details = describeContradiction(findContradiction(operations));
       throw new CheckFailure({ expected, received: 'a contradiction', details });
     }
     if (verdict === 'undecided') undecided++;
@@ -67,29 +66,24 @@ async function expectLinearizable(
 }
 
 /**
- * Runs clients that concurrently create, delete and list user A's plants. All clients use the same ids, one for each
- * key. When the round begins, no plants with these ids exist. When the clients have finished, lists the plants once
- * more.
+ * Runs clients that concurrently create, delete and list user A's plants. All clients use the same new ids. When the
+ * clients have finished, lists the plants once more.
  *
  * @param listsAll whether some of the requests list all of the user's plants; `false` if the user has so many plants
  *   that such a list might not be atomic
  * @throws {CheckFailure} if a response is wrong in every possible order of the operations.
  */
-async function recordRound(
-  client: CheckClient,
-  clients: number,
-  ids: readonly bigint[],
-  listsAll: boolean,
-): Promise<Operation[]> {
+async function recordRound(client: CheckClient, clients: number, listsAll: boolean): Promise<Operation[]> {
   client.beginCase();
-  const queries = [`after=${(ids[0] ?? 0n) - 1n}&limit=${ids.length}`, ...(listsAll ? ['', 'limit=1000'] : [])];
-  const keyOfName = new Map<string, number>();
+  const first = client.newId(idsPerRound);
+  const all = Array.from({ length: idsPerRound }, (_, index) => first + BigInt(index));
+  const queries = [`after=${first - 1n}&limit=${idsPerRound}`, ...(listsAll ? ['', 'limit=1000'] : [])];
+  const idOfName = new Map<string, bigint>();
   const operations: Operation[] = [];
 
   async function perform(number: number, kind: Operation['kind']): Promise<void> {
-    const [key, name] = [pick(keys), client.newName()];
-    const id = ids[key] ?? 0n;
-    if (kind === 'create') keyOfName.set(name, key);
+    const [id, name] = [pick(all), client.newName()];
+    if (kind === 'create') idOfName.set(name, id);
     const send = {
       create: () => client.a.create({ id, name }),
       delete: () => client.a.remove(id),
@@ -98,9 +92,9 @@ async function recordRound(
     const invokedMs = performance.now();
     const exchange = await answered(send());
     const respondedMs = exchange === undefined ? Infinity : performance.now();
-    const outcome = exchange && (await outcomeOf(exchange, kind, keyOfName));
-    const operation = { kind, keys: kind === 'list' ? keys : [key], name, outcome };
-    operations.push({ ...operation, client: number, invokedMs, respondedMs });
+    const ids = kind === 'list' ? all : [id];
+    const outcome = exchange && (await outcomeOf(exchange, kind, ids, idOfName));
+    operations.push({ kind, ids, name, outcome, client: number, invokedMs, respondedMs });
   }
 
   async function runClient(_: unknown, number: number): Promise<void> {
@@ -134,22 +128,23 @@ const outcomes: Readonly<Record<'create' | 'delete', Readonly<Record<number, Out
   delete: { 204: 'deleted', 404: 'absent' },
 };
 
-/** Returns the outcome that a response reports for each key of the operation. */
+/** Returns the outcome that a response reports for each of the ids. */
 async function outcomeOf(
   exchange: Exchange,
   kind: Operation['kind'],
-  keyOfName: ReadonlyMap<string, number>,
+  ids: readonly bigint[],
+  idOfName: ReadonlyMap<string, bigint>,
 ): Promise<Outcome[]> {
   if (kind !== 'list') {
     const outcome = outcomes[kind][exchange.response.status];
     expect(outcome !== undefined, exchange, `status ${Object.keys(outcomes[kind]).join(' or ')}`);
     return [outcome];
   }
-  const names = (await expectList(exchange)).map(({ name }) => name).filter((name) => keyOfName.has(name));
-  const listed = names.map((name) => keyOfName.get(name));
-  const isSorted = listed.join() === [...new Set(listed)].toSorted().join();
+  const names = namesOf(await expectList(exchange)).filter((name) => idOfName.has(name));
+  const listed = names.map((name) => idOfName.get(name));
+  const isSorted = listed.join() === ids.filter((id) => listed.includes(id)).join();
   expect(isSorted, exchange, 'each plant once, in ascending order of id');
-  return keys.map((key) => names[listed.indexOf(key)] ?? noPlant);
+  return ids.map((id) => names[listed.indexOf(id)] ?? noPlant);
 }
 
 function pick<T>(from: readonly T[]): T {

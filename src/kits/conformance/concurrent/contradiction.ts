@@ -14,7 +14,7 @@ export interface Contradiction {
 
 /**
  * Shortens a history that is not linearizable. Omits everything after the first response that cannot be explained. If
- * the history of one key is not linearizable by itself, omits the other keys. Finally, omits reads that the
+ * the history of one id is not linearizable by itself, omits the other ids. Finally, omits reads that the
  * contradiction does not depend on.
  */
 export function findContradiction(operations: readonly Operation[]): Contradiction {
@@ -22,8 +22,8 @@ export function findContradiction(operations: readonly Operation[]): Contradicti
   const isCulprit = ({ invokedMs, client }: Operation): boolean =>
     invokedMs === first.invokedMs && client === first.client;
   const known = historyUntil(operations, first.respondedMs);
-  const keys = new Set(operations.flatMap((operation) => operation.keys));
-  let history = [...keys].map((key) => historyOf(known, key)).find(isContradictory) ?? known;
+  const allIds = new Set(operations.flatMap(({ ids }) => ids));
+  let history = [...allIds].map((id) => historyOf(known, id)).find(isContradictory) ?? known;
   for (const operation of history) {
     const shorter = history.filter((other) => other !== operation);
     if (isRead(operation) && !isCulprit(operation) && isContradictory(shorter)) history = shorter;
@@ -54,7 +54,7 @@ function firstUnexplained(operations: readonly Operation[]): Operation {
 
 /** Returns each outcome of the operation `culprit` that would make the history linearizable. */
 function possibleOutcomes(history: readonly Operation[], culprit: Operation): Outcome[] {
-  if (culprit.keys.length > 1) return [];
+  if (culprit.ids.length > 1) return [];
   const names = history.filter(({ kind }) => kind === 'create').map(({ name }) => name);
   const outcomes = { create: ['created', 'taken'], delete: ['deleted', 'absent'], list: [noPlant, ...names] };
   return outcomes[culprit.kind].filter((outcome) => {
@@ -63,27 +63,22 @@ function possibleOutcomes(history: readonly Operation[], culprit: Operation): Ou
   });
 }
 
-/**
- * Returns lines of text that describe a contradiction: the operations with their times, and the response that cannot be
- * explained. `ids` are the ids for which the keys stand.
- */
-export function describeContradiction(contradiction: Contradiction, ids: readonly bigint[]): string[] {
-  const { operations, culprit, possible } = contradiction;
+/** Describes a contradiction as lines of text: its operations with their times, and the unexplained response. */
+export function describeContradiction({ operations, culprit, possible }: Contradiction): string[] {
   const startMs = Math.min(...operations.map(({ invokedMs }) => invokedMs));
   const time = (ms: number): string =>
     ms === Infinity ? 'no response' : `${(ms - startMs).toFixed(2).padStart(8)} ms`;
   const lines = operations.map((operation) => {
     const { client, invokedMs, respondedMs } = operation;
     const mark = operation === culprit ? '→' : ' ';
-    return `${mark} ${time(invokedMs)} to ${time(respondedMs)}  client ${client}  ${describe(operation, ids)}`;
+    return `${mark} ${time(invokedMs)} to ${time(respondedMs)}  client ${client}  ${describe(operation)}`;
   });
   const alternatives = possible.length === 0 ? '' : ` Possible would be: ${possible.join(', ')}.`;
   return [...lines, `No order of these requests explains the response marked with an arrow.${alternatives}`];
 }
 
-function describe({ kind, keys, name, outcome = ['unknown'] }: Operation, ids: readonly bigint[]): string {
-  const id = (key = 0): string => `id ${ids[key] ?? ''}`;
-  if (kind === 'list') return `GET: ${keys.map((key, index) => `${id(key)} ${outcome[index] ?? ''}`).join(', ')}`;
-  const request = kind === 'create' ? `POST ${id(keys[0])} name ${name}` : `DELETE ${id(keys[0])}`;
+function describe({ kind, ids, name, outcome = ['unknown'] }: Operation): string {
+  if (kind === 'list') return `GET: ${ids.map((id, index) => `id ${id} ${outcome[index] ?? ''}`).join(', ')}`;
+  const request = kind === 'create' ? `POST id ${ids.join()} name ${name}` : `DELETE id ${ids.join()}`;
   return `${request}: ${outcome.join()}`;
 }

@@ -5,11 +5,11 @@
  */
 export interface Operation {
   readonly kind: 'create' | 'delete' | 'list';
-  /** The keys of the plants that the operation accesses: one, or several for a list. A key stands for an id. */
-  readonly keys: readonly number[];
+  /** The ids of the plants that the operation accesses: one, or several for a list. */
+  readonly ids: readonly bigint[];
   /** The name of the plant that a create operation stores. */
   readonly name: string;
-  /** What the response reports for each key; `undefined` if the outcome is unknown. */
+  /** What the response reports for each id; `undefined` if the outcome is unknown. */
   readonly outcome: readonly Outcome[] | undefined;
   readonly client: number;
   readonly invokedMs: number;
@@ -19,28 +19,28 @@ export interface Operation {
 /** `created`, `taken`, `deleted` or `absent` for a write. For a list operation, a plant's name or {@link noPlant}. */
 export type Outcome = string;
 
-/** The outcome of a list operation for a key whose plant is not in the result. */
+/** The outcome of a list operation for an id whose plant is not in the result. */
 export const noPlant = 'no plant';
 
-/** The names of the stored plants by key. */
-export type State = ReadonlyMap<number, string>;
+/** The names of the stored plants by id. */
+export type State = ReadonlyMap<bigint, string>;
 
-/** Returns the outcome of an operation for one of its keys. */
-function outcomeAt(state: State, { kind }: Operation, key: number): Outcome {
-  if (kind === 'list') return state.get(key) ?? noPlant;
-  if (kind === 'create') return state.has(key) ? 'taken' : 'created';
-  return state.has(key) ? 'deleted' : 'absent';
+/** Returns the outcome of an operation for one of its ids. */
+function outcomeAt(state: State, { kind }: Operation, id: bigint): Outcome {
+  if (kind === 'list') return state.get(id) ?? noPlant;
+  if (kind === 'create') return state.has(id) ? 'taken' : 'created';
+  return state.has(id) ? 'deleted' : 'absent';
 }
 
 /** Returns the state after an operation, or `undefined` if the outcome of the operation is impossible in `state`. */
 export function stateAfter(state: State, operation: Operation): State | undefined {
-  const { kind, keys, name, outcome } = operation;
-  const outcomes = keys.map((key) => outcomeAt(state, operation, key));
+  const { kind, ids, name, outcome } = operation;
+  const outcomes = ids.map((id) => outcomeAt(state, operation, id));
   if (outcome !== undefined && outcome.join('\n') !== outcomes.join('\n')) return undefined;
   const next = new Map(state);
-  for (const [index, key] of keys.entries()) {
-    if (outcomes[index] === 'created') next.set(key, name);
-    if (kind === 'delete') next.delete(key);
+  for (const [index, id] of ids.entries()) {
+    if (outcomes[index] === 'created') next.set(id, name);
+    if (kind === 'delete') next.delete(id);
   }
   return next;
 }
@@ -56,12 +56,12 @@ export function historyUntil(operations: readonly Operation[], timeMs: number): 
   );
 }
 
-/** Returns the history of one key. In a linearizable history, the history of each key is linearizable. */
-export function historyOf(operations: readonly Operation[], key: number): Operation[] {
-  const concerned = operations.filter(({ keys }) => keys.includes(key));
+/** Returns the history of one id. In a linearizable history, the history of each id is linearizable. */
+export function historyOf(operations: readonly Operation[], id: bigint): Operation[] {
+  const concerned = operations.filter(({ ids }) => ids.includes(id));
   return concerned.map((operation) => {
-    const { keys, outcome } = operation;
-    return { ...operation, keys: [key], outcome: outcome?.filter((_, index) => keys[index] === key) };
+    const { ids, outcome } = operation;
+    return { ...operation, ids: [id], outcome: outcome?.filter((_, index) => ids[index] === id) };
   });
 }
 

@@ -27,7 +27,8 @@ export function checkLinearizable(history: readonly Operation[], maxStates: numb
    * already visited this point or has visited too many states.
    */
   function visit(done: bigint, state: State): boolean {
-    const key = `${done.toString(36)} ${JSON.stringify([...state].toSorted(([one], [other]) => one - other))}`;
+    const plants = Array.from(state, ([id, name]) => `${id} ${name}`).toSorted();
+    const key = JSON.stringify([done.toString(36), ...plants]);
     if (visited.has(key)) return false;
     visited.add(key);
     return visited.size <= maxStates;

@@ -3,23 +3,31 @@ import type { Operation } from '../../../../src/kits/conformance/concurrent/hist
 
 type Span = readonly [invokedMs: number, respondedMs: number];
 
-/** Returns an operation that creates the plant `name` with a key; by default, 0. The outcome is unknown if omitted. */
+/** Returns an operation that creates the plant `name` with an id; by default, 0. The outcome is unknown if omitted. */
 export function create(
   [invokedMs, respondedMs]: Span,
   name: string,
   outcome?: 'created' | 'taken',
-  key = 0,
+  id = 0n,
 ): Operation {
-  return { kind: 'create', keys: [key], name, outcome: outcome && [outcome], client: 0, invokedMs, respondedMs };
+  return { kind: 'create', ids: [id], name, outcome: outcome && [outcome], client: 0, invokedMs, respondedMs };
 }
 
-/** Returns an operation that deletes a key; by default, 0. The outcome is unknown if omitted. */
-export function remove([invokedMs, respondedMs]: Span, outcome?: 'deleted' | 'absent', key = 0): Operation {
-  return { kind: 'delete', keys: [key], name: '', outcome: outcome && [outcome], client: 1, invokedMs, respondedMs };
+/** Returns an operation that deletes an id; by default, 0. The outcome is unknown if omitted. */
+export function remove([invokedMs, respondedMs]: Span, outcome?: 'deleted' | 'absent', id = 0n): Operation {
+  return { kind: 'delete', ids: [id], name: '', outcome: outcome && [outcome], client: 1, invokedMs, respondedMs };
 }
 
-/** Returns an operation that lists the keys from 0. `contents` has a name for each key; `undefined` means no plant. */
+/** Returns an operation that lists the ids from 0. `contents` has a name for each id; `undefined` means no plant. */
 export function list([invokedMs, respondedMs]: Span, ...contents: readonly (string | undefined)[]): Operation {
   const outcome = contents.map((content) => content ?? noPlant);
-  return { kind: 'list', keys: [...contents.keys()], name: '', outcome, client: 2, invokedMs, respondedMs };
+  return {
+    kind: 'list',
+    ids: Array.from(contents.keys(), BigInt),
+    name: '',
+    outcome,
+    client: 2,
+    invokedMs,
+    respondedMs,
+  };
 }

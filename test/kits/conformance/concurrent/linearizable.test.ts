@@ -34,7 +34,7 @@ const histories: Readonly<Record<string, readonly [verdict: Verdict, ...history:
   'lists that see two creates in different orders': [
     'not linearizable',
     slowlyCreated,
-    create([0, 10], 'b', 'created', 1),
+    create([0, 10], 'b', 'created', 1n),
     list([1, 9], 'a', undefined),
     list([2, 8], undefined, 'b'),
   ],
@@ -59,7 +59,7 @@ describe('checkLinearizable', () => {
   it('returns the same verdict as a search through all orders', () => {
     const name = fc.constantFrom('a', 'b', 'c', 'd');
     const content = fc.option(name, { nil: undefined });
-    const key = fc.integer({ min: 0, max: 1 });
+    const id = fc.constantFrom(0n, 1n);
     const span = fc
       .tuple(fc.integer({ min: 0, max: 12 }), fc.constantFrom(1, 2, 3, 4, 6, Infinity))
       .map(([start, length]) => [start, start + length] as const);
@@ -67,8 +67,8 @@ describe('checkLinearizable', () => {
       operation.respondedMs === Infinity ? { ...operation, outcome: undefined } : operation;
     const operation = fc
       .oneof(
-        fc.tuple(span, name, fc.constantFrom('created', 'taken'), key).map((fields) => create(...fields)),
-        fc.tuple(span, fc.constantFrom('deleted', 'absent'), key).map((fields) => remove(...fields)),
+        fc.tuple(span, name, fc.constantFrom('created', 'taken'), id).map((fields) => create(...fields)),
+        fc.tuple(span, fc.constantFrom('deleted', 'absent'), id).map((fields) => remove(...fields)),
         fc.tuple(span, content, content).map((fields) => list(...fields)),
       )
       .map(forget);
@@ -99,13 +99,13 @@ function isInTime(order: readonly Operation[]): boolean {
 }
 
 function isExplained(order: readonly Operation[]): boolean {
-  const plants = new Map<number, string>();
-  return order.every(({ kind, keys, name, outcome }) => {
-    if (kind === 'list') return !outcome || keys.every((key) => (plants.get(key) ?? 'no plant') === outcome[key]);
-    const [key = 0] = keys;
-    const was = plants.has(key);
-    if (kind === 'delete') plants.delete(key);
-    else if (!was) plants.set(key, name);
+  const plants = new Map<bigint, string>();
+  return order.every(({ kind, ids, name, outcome }) => {
+    if (kind === 'list') return !outcome || ids.every((id, n) => (plants.get(id) ?? 'no plant') === outcome[n]);
+    const [id = 0n] = ids;
+    const was = plants.has(id);
+    if (kind === 'delete') plants.delete(id);
+    else if (!was) plants.set(id, name);
     return outcome === undefined || was === ['taken', 'deleted'].includes(outcome[0] ?? '');
   });
 }
