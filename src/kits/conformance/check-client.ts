@@ -81,7 +81,7 @@ export class CheckClient {
     this.anonymous = new CheckUser(observedSend);
     this.#reader = tokens.readOnly === undefined ? undefined : new CheckUser(observedSend, tokens.readOnly);
     this.redact = redactor({ TOKEN_A: tokens.a, TOKEN_B: tokens.b, READ_ONLY_TOKEN: tokens.readOnly });
-    const random = BigInt.asUintN(64, crypto.getRandomValues(new BigUint64Array(1))[0] ?? 0n);
+    const [random = 0n] = crypto.getRandomValues(new BigUint64Array(1));
     this.#runMarker = `check-${random.toString(36)}-`;
     this.#nextId = 2n ** 44n + (random % 2n ** 51n);
     this.#nextLargeId = 2n ** 60n + (random % 2n ** 51n) * BigInt(doubleSpacing) + 1n;

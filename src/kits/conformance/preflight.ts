@@ -17,9 +17,7 @@ export async function preflight(client: CheckClient): Promise<void> {
   await checkToken(client, client.b, 'token B');
   if (client.tokens.readOnly !== undefined) await checkToken(client, client.readOnly(), 'the read-only token');
   try {
-    if (await isOneUser(client)) {
-      throw new NotRun('Both tokens are of the same user: use the tokens of two users.');
-    }
+    if (await isOneUser(client)) throw new NotRun('Both tokens are of the same user: use the tokens of two users.');
   } finally {
     await client.cleanUp();
   }
@@ -31,9 +29,7 @@ async function checkToken({ baseUrl }: CheckClient, user: CheckUser, title: stri
     throw new NotRun(`No Plant Store responds at ${baseUrl}: ${error.message}`, { cause: error });
   });
   const { status } = listed.response;
-  if (status === 401 || status === 403) {
-    throw new NotRun(`The server refuses ${title}: it responded with ${status}.`);
-  }
+  if ([401, 403].includes(status)) throw new NotRun(`The server refuses ${title}: it responded with ${status}.`);
   if (status !== 200) {
     const hint = status === 404 ? ' Is the path of the base URL right?' : '';
     throw new NotRun(`GET ${baseUrl}/plants responded with ${status} instead of 200.${hint}`);
