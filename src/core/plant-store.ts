@@ -15,8 +15,9 @@ import { WriteQueue } from './write-queue.ts';
 /** Options of a {@link PlantStore}. */
 export interface PlantStoreOptions {
   /**
-   * The storage adapter. The store owns the adapter, so other code must not create or delete plants through it. Closing
-   * the store also closes the adapter.
+   * The storage adapter. The store owns the adapter, so other code, such as a second store, must not create or delete
+   * plants through it. The page cache does not detect such writes, so lists could be outdated. Closing the store also
+   * closes the adapter.
    */
   storage: StorageAdapter;
   /**
