@@ -23,6 +23,8 @@ export class StorageProbe {
   #latest: Promise<PromiseSettledResult<void>> | undefined;
   /** Whether a failure was logged since the storage last worked. */
   #isReported = false;
+  /** Whether {@link start} is checking the storage. */
+  #isStarted = false;
   #isStopped = false;
 
   constructor(storage: StorageAdapter, log: Log) {
@@ -31,21 +33,25 @@ export class StorageProbe {
   }
 
   /**
-   * Checks the storage immediately. If the storage does not work, logs the reason and retries until the storage works.
-   * Does not detect later failures: {@link works} detects them, and the errors of failed requests are logged.
+   * Checks the storage. If the storage does not work, retries until it works, and logs the recovery. Also logs each
+   * failure, unless `isLogged` is true because a request has failed and its error was logged. Does not detect later
+   * failures: call this method again after a failed request.
    */
-  async start(): Promise<void> {
+  async start(isLogged = false): Promise<void> {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
     for (let retryMs = firstRetryMs; ; retryMs = Math.min(retryMs * 2, maxRetryMs)) {
       const result = await this.#check();
       // If the storage is closed during a check, the check fails. This failure is not logged.
       if (this.#isStopped) return;
       if (result.status === 'fulfilled') {
         this.#reportRecovery();
+        this.#isStarted = false;
         return;
       }
       this.#isReported = true;
       const reason = withAdvice(errorSummary(result.reason), result.reason);
-      this.#log.error(`The storage does not work: ${reason} (next try in ${retryMs / 1000} s)`);
+      if (!isLogged) this.#log.error(`The storage does not work: ${reason} (next try in ${retryMs / 1000} s)`);
       await sleep(retryMs, undefined, { ref: false });
     }
   }

@@ -165,6 +165,7 @@ export async function run(args: string[]): Promise<number> {
     authenticate: (token) => authenticate(token),
     onError: (error, { requestId, method, path }) => {
       log.error(`${method} ${path} failed`, error, requestId);
+      void probe.start(true);
     },
     basePath,
     corsOrigin,

@@ -61,6 +61,30 @@ describe('StorageProbe', { concurrency: true }, () => {
     assert.deepEqual(logged, [new Error('fault 1'), 'The storage works now.', new Error('fault 3')]);
   });
 
+  it('retries once for all failed requests until the storage works, and logs only the recovery', async (t) => {
+    const storage = new MemoryStorage();
+    const commit = storage.commit.bind(storage);
+    const { probe, logged } = probeOf(t, storage);
+    let failures = 0;
+    const expected: unknown[] = [];
+    for (const [isLogged, messages] of [
+      [false, [undefined, 'The storage works now.']],
+      [true, ['The storage works now.']],
+    ] as const) {
+      const before = failures;
+      storage.commit = () => Promise.reject(new Error(`fault ${++failures}`));
+      await eventually(() => {
+        for (let n = 0; n < 10; n++) void probe.start(isLogged);
+        assert.equal(failures, before + 1);
+      });
+      storage.commit = commit;
+      expected.push(...messages);
+      await eventually(() => {
+        assert.deepEqual(logged, expected);
+      });
+    }
+  });
+
   it('logs a failure that occurs after more than a second', async (t) => {
     const storage = new MemoryStorage();
     const late = Promise.withResolvers<boolean[]>();
