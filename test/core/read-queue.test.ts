@@ -137,10 +137,11 @@ describe('ReadQueue', () => {
 
   it('rejects with storage_unavailable if list or listPages throws or returns an invalid page', async () => {
     const full: JsonPage = { json: '[{"name":""}]', count: 1, last: 1n, hasMore: false };
+    const fern = { id: 1n, name: 'Fern' };
     const endless: JsonPage = { json: '[]', count: 0, last: undefined, hasMore: true };
     const results = {
       listPages: [[full], [full, full, full], [full, endless], [full, undefined], ['[]', '[]'], undefined],
-      list: [[{ id: 1n, name: 'Fern' }], undefined, null, {}, { plants: [] }, { plants: {}, hasMore: false }],
+      list: [[fern], undefined, null, {}, { plants: [] }, { plants: [fern] }, { plants: {}, hasMore: false }],
     };
     const messages = {
       listPages:
