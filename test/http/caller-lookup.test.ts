@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { PlantStoreError } from '../../src/index.ts';
 import type { Authenticate, Caller } from '../../src/http.ts';
+import { findCaller } from '../../src/http/caller-lookup.ts';
 import { outcome } from '../support/call.ts';
 import { createFetchService, startService } from '../support/service.ts';
 
@@ -39,7 +40,7 @@ describe('authenticate', () => {
     [{ user: 7 }, /an invalid user/],
     [{ user: 'ada', scopes: 'plants:read' }, /whose scopes are not an array of strings/],
     [{ user: 'ada', scopes: null }, /whose scopes are not an array of strings/],
-    [{ user: 'ada', scopes: [7] }, /whose scopes are not an array of strings/],
+    [{ user: 'ada', scopes: ['plants:read', 7] }, /whose scopes are not an array of strings/],
     [{ user: 'ada', tokenId: 7 }, /whose tokenId is not a string/],
   ];
   it('causes a 500 response and a reported TypeError if it returns something other than a Caller', async (t) => {
@@ -95,5 +96,12 @@ describe('authenticate', () => {
     t.mock.timers.tick(10_000);
     assert.deepEqual(outcome(await answered), [500, 50000]);
     assert.match(String(service.faults), /did not settle within 10000 milliseconds/);
+  });
+
+  it('leaves no timer that keeps the process running after its promise has settled', async () => {
+    const timers = (): number => process.getActiveResourcesInfo().filter((type) => type === 'Timeout').length;
+    const before = timers();
+    await findCaller(() => Promise.resolve({ user: 'ada' }), 'ada');
+    assert.equal(timers(), before);
   });
 });

@@ -6,7 +6,7 @@ const request = (header: string, value: string): { header: (name: string) => str
   header: (name) => (name === header ? value : undefined),
 });
 
-const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+const traceId = '0af7651916cd43dd8448eb211c80319c';
 const parentId = '00f067aa0ba902b7';
 
 describe('requestIdOf', () => {
