@@ -24,6 +24,8 @@ describe('authenticate', () => {
       for (const refused of ['a b', '"ada"', 'ada,', '=', 'a=b', "' OR 1=1", 'eve', 'joe']) {
         assert.deepEqual(outcome(await service.call('GET', '/plants', { token: refused })), [401, 40102], refused);
       }
+      const otherScheme = { headers: { authorization: 'Basic bearer ada' } };
+      assert.deepEqual(outcome(await service.call('GET', '/plants', otherScheme)), [401, 40101]);
       assert.equal((await service.call('GET', '/plants', { token })).status, 200);
       assert.equal((await service.call('DELETE', '/plants/1', { token })).status, 403);
       assert.deepEqual(received, ['eve', 'joe', token, token]);

@@ -102,7 +102,12 @@ describe('a list that is read while plants are created and deleted', () => {
     );
     // A page goes beyond the last plant of the list, then plants are created, and then the page is shortened.
     const shortened = [[5, 0], [[1, 2], [], [6], [], [3, 4]], 5, undefined] as const;
-    await fc.assert(property, { numRuns: 1500, examples: [structuredClone(shortened) as never] });
+    // All plants are deleted after the end of the list has been found.
+    const emptied = [[0, 1, 2, 3], [[], [], [0, 1, 2, 3]], 5, undefined] as const;
+    // The last plant of the list is deleted. A later plant takes its place in the page.
+    const lastDeleted = [[0, 1, 2, 3, 4], [[], [], [], [3]], 4, undefined] as const;
+    const examples = [shortened, emptied, lastDeleted].map((example) => structuredClone(example) as never);
+    await fc.assert(property, { numRuns: 1500, examples });
     assert.ok(complete > 500 && cut > 5, `${complete} complete, ${cut} cut off`);
   });
 });
