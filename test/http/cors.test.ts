@@ -75,7 +75,7 @@ describeOnBothFronts('corsOrigin', (startService) => {
 describe('parseCorsOrigin', () => {
   it('accepts either a single * or origins as browsers send them', () => {
     const others = ['https://[::1]:8443', 'http://192.0.2.1', 'capacitor://localhost', 'https://xn--bcher-kva.example'];
-    const origins = [app, local, ...others];
+    const origins = [app, local, ...others, 'xhttp://a'];
     for (const origin of ['*', ...origins]) assert.deepEqual(parseCorsOrigin(origin), [origin]);
     assert.deepEqual(parseCorsOrigin(origins), origins);
   });
@@ -83,8 +83,9 @@ describe('parseCorsOrigin', () => {
   it('throws a TypeError for any other value, and describes an origin in the message', () => {
     const wrong = ['app.example.com', 'HTTPS://app.example.com', 'https://App.example.com', 'https://*.example.com'];
     const more = ['https://user@app.example.com', 'http://localhost:80', 'http://a:99999', 'https://', ' ', '', 'null'];
+    const schemes = ['1capacitor://localhost', 'capacitor://localhost/', 'cApacitor://localhost', [['capacitor://a']]];
     const lists = [`${app},${local}`, ['*', app], [app, ''], [[app]], 7, null, true];
-    for (const value of [...wrong, ...more, ...['/', '/path', ':443'].map((end) => app + end), ...lists]) {
+    for (const value of [...wrong, ...more, ...['/', '/path', ':443'].map((end) => app + end), ...schemes, ...lists]) {
       assert.throws(
         () => parseCorsOrigin(value),
         {

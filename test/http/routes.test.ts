@@ -17,6 +17,7 @@ describe('splitTarget', () => {
       ['//x/plants', '//x/plants', ''],
       ['http://x?/plants', '/', '/plants'],
       ['*', '*', ''],
+      ['x?http://x/plants', 'x', 'http://x/plants'],
     ];
     for (const [target, path, query] of targets) assert.deepEqual({ ...splitTarget(target) }, { path, query }, target);
   });

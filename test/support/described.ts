@@ -40,6 +40,7 @@ export function assertDescribed(method: string, target: string, received: Receiv
   const schema = described.content?.['application/json']?.schema;
   if (schema === undefined || method === 'HEAD') {
     assert.equal(received.text, '', `${what} has a body that is not described`);
+    if (method !== 'HEAD') assert.equal(received.headers.get('content-type'), null, what);
     return;
   }
   assert.equal(received.headers.get('content-type'), 'application/json', what);
