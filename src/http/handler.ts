@@ -96,7 +96,9 @@ export function createHandler(owner: string, store: PlantStore, options: Service
         return finish(call, errorAnswer(new HttpError('method_not_allowed'), ['Allow', match.allow]));
       }
       if (operation.scope !== undefined) {
-        call.caller = await findCaller(authenticate, bearerToken(request));
+        const found = findCaller(authenticate, bearerToken(request));
+        // Most callers are found synchronously. Skipping `await` for them saves one promise per request.
+        call.caller = found instanceof Promise ? await found : found;
         checkScope(call.caller, operation.scope);
         takePermit(call, call.caller.user);
       }
