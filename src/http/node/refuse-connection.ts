@@ -12,9 +12,6 @@ const lingerMs = 1000;
 /** The connections that {@link refuseConnection} closes. */
 const refused = new WeakSet<Duplex>();
 
-/** The connections that are being closed. */
-const closing = new WeakSet<Duplex>();
-
 /**
  * Sends an error response for input that node:http rejects, and closes the connection. Responses to earlier requests
  * are sent first. If the response to the rejected request has already begun, that response is completed instead and
@@ -28,7 +25,7 @@ export function refuseConnection(socket: Duplex, code: HttpErrorCode): void {
   const refuse = (): void => {
     closeLingering(socket, rawAnswer(code));
   };
-  if (last === undefined || !socket.writable) refuse();
+  if (last === undefined) refuse();
   else if (last.req.complete) whenClosed(last, refuse);
   else if (!last.headersSent && !replaceWaiting(socket, refuse)) refuse();
 }
@@ -39,14 +36,11 @@ export function refuseConnection(socket: Duplex, code: HttpErrorCode): void {
  * client might not receive the response.
  */
 export function closeLingering(socket: Duplex, finalResponse?: string): void {
-  if (socket.destroyed || closing.has(socket)) return;
-  closing.add(socket);
-  const destroy = (): void => {
-    socket.destroy();
-  };
-  if (socket.writable) socket.end(finalResponse, socket.readableEnded ? destroy : undefined);
-  const timer = setTimeout(destroy, lingerMs);
-  socket.once('end', destroy).once('close', () => {
+  // The connection is destroyed or already being closed.
+  if (!socket.writable) return;
+  socket.end(finalResponse);
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => {
     clearTimeout(timer);
   });
   socket.resume();

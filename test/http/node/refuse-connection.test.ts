@@ -176,6 +176,46 @@ describe('a list request whose body turns out to be malformed after the response
   });
 });
 
+describe('input that is not HTTP while a request is in progress', () => {
+  it('adds one listener to the response to this request, not one for each read', async (t) => {
+    const service = await startHeldService(t);
+    const { connection, response } = await begin(t, service, createRequest(1));
+    await service.committing;
+    const before = response.listenerCount('close');
+    for (let read = 0; read < 5; read++) {
+      const refused = once(service.server, 'clientError');
+      connection.send('garbage\r\n\r\n');
+      await refused;
+    }
+    const added = response.listenerCount('close') - before;
+    service.release();
+    assert.equal(added, 1);
+    const answers = parseRawAnswers(await connection.untilClosed());
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 400],
+    );
+  });
+});
+
+describe('a request that is refused while its caller is being looked up', () => {
+  it('has no effect', async (t) => {
+    const caller = Promise.withResolvers<{ user: string }>();
+    const service = await startService(t, { authenticate: () => caller.promise });
+    await service.store.createPlant('ada', { id: 1, name: 'Fern' });
+    const connection = await RawConnection.open(
+      t,
+      service.port,
+      `DELETE /plants/1 HTTP/1.1\r\n${head}${chunked}zz\r\n`,
+    );
+    assert.equal(parseRawAnswer(await connection.untilClosed()).error, 40009);
+    caller.resolve({ user: 'ada' });
+    await sleep(20);
+    assert.deepEqual(await service.store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
+    assert.deepEqual(service.faults, []);
+  });
+});
+
 describe('a client that ends its side of the connection', () => {
   it('receives the response to a request that is in progress', async (t) => {
     const caller = Promise.withResolvers<{ user: string }>();
