@@ -6,7 +6,7 @@ import { createHandler } from '../handler.ts';
 import type { Handler } from '../handler.ts';
 import { HttpError } from '../http-error.ts';
 import type { ServiceOptions } from '../service-options.ts';
-import { inOrder } from './in-order.ts';
+import { inOrder, whenClosed } from './in-order.ts';
 import { NodeRequest } from './node-request.ts';
 import { closeLingering } from './refuse-connection.ts';
 import { isBodyIncomplete } from './request-body.ts';
@@ -75,15 +75,11 @@ export function createListenerWithPages(
     // connection then does not have to be closed.
     if (isBodyIncomplete(message)) await nextTurn();
     let error: unknown;
-    const end = (): void => {
+    whenClosed(response, () => {
       const bytes = bytesBefore === undefined ? -1 : message.socket.bytesWritten - bytesBefore;
       // Some runtimes do not count the bytes that are written to a socket.
       answer.onEnd({ isComplete: response.writableFinished, error, bytes: bytes >= 0 ? bytes : undefined });
-    };
-    // A response that is already destroyed does not emit 'close'.
-    if (response.destroyed) end();
-    // 'close' is emitted only once, so `on` has the same effect as `once` and costs less per request.
-    else response.on('close', end);
+    });
     try {
       if (refusal !== undefined || mustClose(message)) closeAfter(response);
       const sending = sendAnswer(response, answer, message.method === 'HEAD');
