@@ -37,7 +37,6 @@ async function readStream(stream: ReadableStream, signal: AbortSignal, bytes: Bo
     reader.cancel().catch(() => undefined);
   };
   signal.addEventListener('abort', cancel, { once: true });
-  if (signal.aborted) cancel();
   try {
     while (await addNext(reader, bytes));
     if (signal.aborted) throw new HttpError('malformed_request');

@@ -42,7 +42,7 @@ function streamOf(
     },
     async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
       try {
-        const { value, done } = isEnded ? { done: true } : await pages.next();
+        const { value, done } = await pages.next();
         if (done !== true) {
           controller.enqueue(encoder.encode(value));
           return;

@@ -122,7 +122,6 @@ function mustClose(message: IncomingMessage): boolean {
 }
 
 function closeAfter(response: ServerResponse): void {
-  if (response.destroyed) return;
   response.setHeader('Connection', 'close');
   // node:http calls `destroySoon` to close a connection after its last response.
   const { socket } = response.req;
