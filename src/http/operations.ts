@@ -19,17 +19,13 @@ interface OperationInput {
   readonly idText: string;
 }
 
-export interface OperationOptions {
-  readonly maxBodyBytes: number;
-  /** The prefix of the paths in `Link` headers and in the OpenAPI document. */
-  readonly basePath: string;
-}
-
 /** The functions that implement the operations. Each function is called after the caller has been authorized. */
-export type Operations = Readonly<Record<OperationId, (input: OperationInput) => Answer | Promise<Answer>>>;
+type Operations = Readonly<Record<OperationId, (input: OperationInput) => Answer | Promise<Answer>>>;
 
-export function createOperations(store: PlantStore, options: OperationOptions): Operations {
-  const { maxBodyBytes, basePath } = options;
+export function createOperations(
+  store: PlantStore,
+  { maxBodyBytes, basePath }: { readonly maxBodyBytes: number; readonly basePath: string },
+): Operations {
   const openApi = openApiAnswer(basePath);
   return {
     createPlant: async ({ request, user }) => {

@@ -83,14 +83,9 @@ export interface RouteMatch {
   readonly allow: string;
 }
 
-interface Pattern {
-  readonly match: RouteMatch;
-  /** Matches the paths of a route with `{id}`. The capturing group matches the id. */
-  readonly pattern: RegExp | undefined;
-}
-
-const patterns: readonly Pattern[] = routes.map((route) => ({
+const patterns = routes.map((route) => ({
   match: { route, idText: '', allow: allowedMethods(route) },
+  /** Matches the paths of a route with `{id}`. The capturing group matches the id. */
   pattern: route.path.includes('{id}') ? new RegExp(`^${route.path.replace('{id}', '([^/]+)')}$`) : undefined,
 }));
 

@@ -40,14 +40,11 @@ export function createRequestListener(store: PlantStore, options: ServiceOptions
 /** A node:http request listener. If it is called with `next`, it acts as a Connect middleware. */
 export type ServiceListener = (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
 
-/** Sends a web page, or a file that a web page uses, as the whole response. */
-type SendPage = (response: ServerResponse) => void;
-
 /**
- * Returns a function that sends the requested web page or file, or `undefined` if the path does not name a page or
- * file.
+ * Returns a function that sends the requested web page, or a file that a web page uses, as the whole response. Returns
+ * `undefined` if the path does not name a page or file.
  */
-export type FindPage = (request: IncomingMessage) => SendPage | undefined;
+export type FindPage = (request: IncomingMessage) => ((response: ServerResponse) => void) | undefined;
 
 /**
  * Like {@link createRequestListener}, but the listener also serves web pages. Requests for web pages are also handled
