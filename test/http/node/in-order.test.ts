@@ -83,6 +83,17 @@ describe('pipelined requests', () => {
     }
   });
 
+  it('are not handled if they arrive after the response that closes the connection', async (t) => {
+    let begun = 0;
+    const { port } = await startService(t, { authenticate: (user) => (begun++, { user }) });
+    const withoutToken = 'POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n';
+    const connection = await RawConnection.open(t, port, `${withoutToken}ab`);
+    await connection.until(/\}$/);
+    connection.send(`cde${listRequest}`);
+    assert.deepEqual(statusesIn(await connection.untilClosed()), [401]);
+    assert.equal(begun, 0);
+  });
+
   it('pause the connection while they wait, after at most one more read', async (t) => {
     const service = await startHeldService(t);
     const [connection, socket] = await openAccepted(t, service);
