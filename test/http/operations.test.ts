@@ -11,8 +11,10 @@ const nested = (levels: number): Call => ({
   body: `{"id":1.0,"name":"","x":${'['.repeat(levels)}${']'.repeat(levels)}}`,
 });
 
+type Case = readonly [what: string, refused: Call, error: number, accepted: Call, maxBodyBytes?: number];
+
 describeOnBothFronts('POST /plants', (startService) => {
-  const cases: [what: string, refused: Call, error: number, accepted: Call, maxBodyBytes?: number][] = [
+  const cases: readonly Case[] = [
     ['a byte order mark', { body: `\uFEFF${fern}` }, 40001, { body: fern }],
     ['an empty media type', withHeader('content-type', ''), 40007, withHeader('content-type', 'application/json; x=y')],
     ...[
@@ -21,10 +23,12 @@ describeOnBothFronts('POST /plants', (startService) => {
       ['application/json; charset=utf-80', 'application/json; charset=utf-8; x=y'],
       ['application/json; charset=x-utf-8', 'application/json ; charset=utf-8'],
       ['text/application/json', 'APPLICATION/JSON'],
-    ].map(
-      ([refused = '', accepted = '']) =>
-        [refused, withHeader('content-type', refused), 40007, withHeader('content-type', accepted)] as const,
-    ),
+    ].map(([refused = '', accepted = '']): Case => [
+      refused,
+      withHeader('content-type', refused),
+      40007,
+      withHeader('content-type', accepted),
+    ]),
     ['a content coding', withHeader('content-encoding', 'gzip'), 40007, withHeader('content-encoding', 'Identity')],
     ['a body over maxBodyBytes', padded(101), 40008, padded(100), 100],
     ['a body far over maxBodyBytes', padded(1_000_000), 40008, padded(100), 100],
