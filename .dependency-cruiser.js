@@ -1,17 +1,15 @@
 /**
  * The folders of `src` (rooms), arranged in layers (floors) from top to bottom. A folder imports only from folders in
- * lower layers, never from a higher layer or from another folder in the same layer. `core`, `storage`, `http` and
- * `tokens` are the product. They import nothing from `tools` or `kits`.
+ * lower layers, never from a higher layer or from another folder in the same layer.
  */
 const floors = [
   ['^src/[^/]+\\.ts$'],
-  ['^src/tools/cli/'],
-  ['^src/tools/transfer/', '^src/kits/conformance/', '^src/kits/adapter-suite/'],
+  ['^src/tools/'],
+  ['^src/transfer/', '^src/testing/storage/', '^src/testing/service/', '^src/kits/'],
   ['^src/http/node/', '^src/http/fetch/'],
   ['^src/http/[^/]+\\.ts$', '^src/tokens/'],
-  ['^src/core/[^/]+\\.ts$'],
   ['^src/storage/memory/', '^src/storage/sqlite/', '^src/storage/postgres/'],
-  ['^src/storage/[^/]+\\.ts$'],
+  ['^src/core/[^/]+\\.ts$'],
   ['^src/core/model/'],
 ];
 

@@ -9,7 +9,7 @@ export { errorTable, PlantStoreError } from './core/model/errors.ts';
 export type { ErrorCode, HttpErrorCode } from './core/model/errors.ts';
 export { PlantStore } from './core/plant-store.ts';
 export type { ListOptions, PlantStoreOptions } from './core/plant-store.ts';
-export type { NewPlant, Plant, PlantId, StoredPlant } from './core/model/plant.ts';
+export type { NewPlant, Plant, PlantId } from './core/model/plant.ts';
 export { MemoryStorage } from './storage/memory/memory-storage.ts';
 export type {
   CreateWrite,
@@ -23,6 +23,6 @@ export type {
   ScanRange,
   StorageAdapter,
   Write,
-} from './storage/storage-adapter.ts';
-export type { CopyCounts, CopyPlantsOptions, PlantConflict } from './tools/transfer/add-plants.ts';
-export { copyPlants } from './tools/transfer/copy-plants.ts';
+} from './core/storage-adapter.ts';
+export type { CopyCounts, CopyPlantsOptions, PlantConflict } from './transfer/add-plants.ts';
+export { copyPlants } from './transfer/copy-plants.ts';

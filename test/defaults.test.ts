@@ -47,7 +47,7 @@ describe('default', () => {
       const store = new PlantStore({ storage });
       const users = ['ada', 'bob'];
       for (const user of users) await createPlants(store, 1, 'x'.repeat(length), user);
-      for (const user of [...users, ...users]) await store.listPage(user);
+      for (const user of [...users, ...users]) await store.listPageJson(user);
       assert.equal(count, reads);
     }
   });

@@ -3,12 +3,12 @@ import { setImmediate } from 'node:timers/promises';
 import { checkIntegerOption, checkOptionNames } from './model/options.ts';
 import { asStorageError, PlantStoreError } from './model/errors.ts';
 import { maxLimit, parseNewPlant, toInt64, unsafeNumber } from './model/plant.ts';
-import type { NewPlant, PlantId, StoredPlant } from './model/plant.ts';
+import type { NewPlant, PlantId, Plant } from './model/plant.ts';
 import { PageCache } from './page-cache.ts';
 import { ReadQueue } from './read-queue.ts';
-import { checkAdapter } from '../storage/check-adapter.ts';
-import { checkedPage, emptyPage, maxPageLength } from '../storage/page.ts';
-import type { JsonPage, ListRange, PlantPage, StorageAdapter, Write } from '../storage/storage-adapter.ts';
+import { checkAdapter } from './check-adapter.ts';
+import { checkedPage, emptyPage, maxPageLength } from './page.ts';
+import type { JsonPage, ListRange, PlantPage, StorageAdapter, Write } from './storage-adapter.ts';
 import { isUser } from './model/user.ts';
 import { WriteQueue } from './write-queue.ts';
 
@@ -104,7 +104,7 @@ export class PlantStore {
    * @example
    * const { id } = await store.createPlant('ada', { id: 9007199254740993n, name: 'Fern', tag: 'indoor' });
    */
-  async createPlant(user: string, newPlant: NewPlant): Promise<StoredPlant> {
+  async createPlant(user: string, newPlant: NewPlant): Promise<Plant> {
     checkUser(user);
     const plant = parseNewPlant(newPlant);
     const isNew = await this.#writes.add({ kind: 'create', user, plant });
@@ -121,8 +121,8 @@ export class PlantStore {
    * const firstTen = await store.listPlants('ada', { limit: 10 });
    * const nextTen = await store.listPlants('ada', { limit: 10, after: firstTen[9]?.id }); // if there are ten
    */
-  async listPlants(user: string, options: ListOptions = {}): Promise<StoredPlant[]> {
-    const plants: StoredPlant[] = [];
+  async listPlants(user: string, options: ListOptions = {}): Promise<Plant[]> {
+    const plants: Plant[] = [];
     for await (const page of this.iteratePages(user, options)) plants.push(...page);
     return plants;
   }
@@ -138,7 +138,7 @@ export class PlantStore {
    * @example
    * for await (const page of store.iteratePages('ada')) console.log(page.length);
    */
-  async *iteratePages(user: string, options: ListOptions = {}): AsyncGenerator<StoredPlant[], void, undefined> {
+  async *iteratePages(user: string, options: ListOptions = {}): AsyncGenerator<Plant[], void, undefined> {
     let { after, left } = parseList(user, options);
     this.#refuseIfClosed();
     for (let hasMore = true; hasMore && left > 0;) {
@@ -160,9 +160,9 @@ export class PlantStore {
    *
    * @throws {PlantStoreError} `invalid_limit` if `limit` is invalid; `invalid_after` if `after` is invalid.
    * @example
-   * const { json, hasMore, last } = await store.listPage('ada', { limit: 100 });
+   * const { json, hasMore, last } = await store.listPageJson('ada', { limit: 100 });
    */
-  async listPage(user: string, options: ListOptions = {}): Promise<JsonPage> {
+  async listPageJson(user: string, options: ListOptions = {}): Promise<JsonPage> {
     const { after, left } = parseList(user, options);
     this.#refuseIfClosed();
     if (left === 0) return emptyPage;

@@ -1,6 +1,6 @@
 import { asStorageError } from './model/errors.ts';
-import { checkedPage, checkedPages, maxPageLength, toJsonPage } from '../storage/page.ts';
-import type { JsonPage, PageRequest, StorageAdapter } from '../storage/storage-adapter.ts';
+import { checkedPage, checkedPages, maxPageLength, toJsonPage } from './page.ts';
+import type { JsonPage, PageRequest, StorageAdapter } from './storage-adapter.ts';
 import type { PageCache } from './page-cache.ts';
 
 /**

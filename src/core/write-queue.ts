@@ -1,5 +1,5 @@
 import { PlantStoreError } from './model/errors.ts';
-import type { Write } from '../storage/storage-adapter.ts';
+import type { Write } from './storage-adapter.ts';
 import { callerContext, traceCommit } from './trace.ts';
 import type { CallerContext } from './trace.ts';
 

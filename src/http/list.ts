@@ -2,7 +2,7 @@ import { PlantStoreError } from '../core/model/errors.ts';
 import { int64FromText, minInt64 } from '../core/model/int64.ts';
 import { plantsJson } from '../core/model/plant.ts';
 import type { PlantId } from '../core/model/plant.ts';
-import type { JsonPage } from '../storage/storage-adapter.ts';
+import type { JsonPage } from '../core/storage-adapter.ts';
 import type { PlantStore } from '../core/plant-store.ts';
 import type { Answer, HeaderList } from './answer.ts';
 import { HttpError } from './http-error.ts';
@@ -32,7 +32,7 @@ type LongListRequest = ListRequest & { readonly limit: number };
  */
 export async function listAnswer(store: PlantStore, list: ListRequest): Promise<Answer> {
   const { user, limit, after, path } = list;
-  const first = await store.listPage(user, { limit, after });
+  const first = await store.listPageJson(user, { limit, after });
   if (!first.hasMore) return { status: 200, body: first.json };
   if (first.count === limit) return { status: 200, headers: nextLink(path, limit, first.last), body: first.json };
   if (limit === undefined) return { status: 200, body: allPages(store, user, first) };
@@ -46,7 +46,7 @@ async function* allPages(store: PlantStore, user: string, page: JsonPage): Async
   yield withoutEnd(page);
   while (page.hasMore) {
     // The parameter is overwritten so that the first page can be garbage-collected.
-    page = await store.listPage(user, { after: page.last });
+    page = await store.listPageJson(user, { after: page.last });
     if (page.count > 0) yield continued(page);
   }
   yield ']';
@@ -79,7 +79,7 @@ async function findEnd(
   let { last = minInt64, hasMore, count } = first;
   while (hasMore && count < limit) {
     if (!request.isOpen) throw new HttpError('malformed_request');
-    const page = await store.listPage(user, { after: last, limit: limit - count });
+    const page = await store.listPageJson(user, { after: last, limit: limit - count });
     last = page.last ?? last;
     hasMore = page.hasMore;
     count += page.count;
@@ -123,7 +123,7 @@ async function pageUpTo(
   range: { after: PlantId | undefined; limit: number },
   last: PlantId,
 ): Promise<JsonPage> {
-  const page = await store.listPage(user, range);
+  const page = await store.listPageJson(user, range);
   if (page.last === undefined || page.last <= last) return page;
   const plants = await store.listPlants(user, { ...range, limit: page.count });
   const wanted = plants.filter(({ id }) => id <= last);

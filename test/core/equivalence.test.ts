@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { errorTable, MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
-import type { StorageAdapter, StoredPlant } from '../../src/index.ts';
+import type { StorageAdapter, Plant } from '../../src/index.ts';
 import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
 import { PostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
@@ -42,11 +42,11 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
 );
 
 /** The outcome of an operation: an error code, whether a plant was deleted, or the created or listed plants. */
-type Outcome = string | boolean | StoredPlant[];
+type Outcome = string | boolean | Plant[];
 
 /** A reference implementation that keeps a sorted list for each user. */
 class Model {
-  readonly #plants = new Map<User, StoredPlant[]>();
+  readonly #plants = new Map<User, Plant[]>();
 
   apply(operation: Operation): Outcome {
     const plants = this.#plants.get(operation.user) ?? [];

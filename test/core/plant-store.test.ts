@@ -24,7 +24,7 @@ describe('PlantStore', () => {
     for (const user of wrong as string[]) {
       await assert.rejects(store.createPlant(user, { id: 1, name: '' }), problem);
       await assert.rejects(store.listPlants(user), problem);
-      await assert.rejects(store.listPage(user), problem);
+      await assert.rejects(store.listPageJson(user), problem);
       await assert.rejects(store.deletePlant(user, 1), problem);
     }
   });
@@ -42,7 +42,7 @@ describe('PlantStore', () => {
     }
     for (const limit of [-1, 1.5, NaN, 2_147_483_648, '1' as unknown as number]) {
       await assert.rejects(store.listPlants('ada', { limit }), { code: 'invalid_limit' });
-      await assert.rejects(store.listPage('ada', { limit }), { code: 'invalid_limit' });
+      await assert.rejects(store.listPageJson('ada', { limit }), { code: 'invalid_limit' });
     }
   });
 
@@ -54,7 +54,7 @@ describe('PlantStore', () => {
         message: errorTable.invalid_id.message,
       });
       await assert.rejects(store.listPlants('ada', { after: id }), { code: 'invalid_after' });
-      await assert.rejects(store.listPage('ada', { after: id }), { code: 'invalid_after' });
+      await assert.rejects(store.listPageJson('ada', { after: id }), { code: 'invalid_after' });
     }
     const message = 'id is a number outside the range of safe integers: pass a bigint.';
     await assert.rejects(store.deletePlant('ada', 2 ** 53), { code: 'invalid_id', message });
@@ -115,7 +115,7 @@ describe('PlantStore', () => {
   it('finishes accepted writes when it is closed, rejects later calls, and closes the storage', async () => {
     const storage = new MemoryStorage();
     const store = newStore(storage);
-    await store.listPage('ada');
+    await store.listPageJson('ada');
     const taken = store.createPlant('ada', { id: 1, name: '' });
     const closed = store[Symbol.asyncDispose]();
     await assert.rejects(store.createPlant('ada', { id: 2, name: '' }), { code: 'closed' });
@@ -123,7 +123,7 @@ describe('PlantStore', () => {
     await closed;
     for (const limit of [undefined, 0, 1]) {
       await assert.rejects(store.listPlants('ada', { limit }), { code: 'closed' });
-      await assert.rejects(store.listPage('ada', { limit }), { code: 'closed' });
+      await assert.rejects(store.listPageJson('ada', { limit }), { code: 'closed' });
     }
     await assert.rejects(store.deletePlant('ada', 1), { code: 'closed' });
     await assert.rejects(storage.commit([]), { code: 'closed' });

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
 import type { JsonPage, PageRequest, StorageAdapter } from '../../src/index.ts';
-import { emptyPage, toJsonPage } from '../../src/storage/page.ts';
+import { emptyPage, toJsonPage } from '../../src/core/page.ts';
 import { ReadQueue } from '../../src/core/read-queue.ts';
 import { hold, namesIn, openBatchStorage, openQueue, openWithCache, request } from '../support/batch-storage.ts';
 import { withCache } from '../support/batch-storage.ts';

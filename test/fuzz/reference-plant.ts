@@ -1,8 +1,8 @@
 import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
-import type { StoredPlant } from '../../src/index.ts';
+import type { Plant } from '../../src/index.ts';
 
 /** The plant in a valid body, or the error's integer for an invalid body. */
-export type BodyVerdict = StoredPlant | 40001 | 40002;
+export type BodyVerdict = Plant | 40001 | 40002;
 
 /** Parses a NewPlant in a slow but simple way. Uses JSON.parse with access to the source text of each number. */
 export function parsePlant(bytes: Uint8Array): BodyVerdict {

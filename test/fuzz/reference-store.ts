@@ -1,8 +1,8 @@
-import type { OwnedPlant, Plant, StoredPlant } from '../../src/index.ts';
+import type { OwnedPlant, Plant } from '../../src/index.ts';
 
 /** The operation that a request performs. */
 export type Operation =
-  | { readonly kind: 'create'; readonly user: string; readonly plant: StoredPlant }
+  | { readonly kind: 'create'; readonly user: string; readonly plant: Plant }
   | { readonly kind: 'delete'; readonly user: string; readonly id: bigint }
   | {
       readonly kind: 'list';
@@ -26,7 +26,7 @@ export interface Outcome {
 }
 
 /** Returns a user's plants in ascending order of id. */
-export function plantsOf(stored: Stored, user: string): StoredPlant[] {
+export function plantsOf(stored: Stored, user: string): Plant[] {
   const plants = stored.filter((owned) => owned.user === user).map(({ plant }) => plant);
   return plants.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
@@ -46,7 +46,7 @@ export function perform(operation: Operation, stored: Stored): Outcome {
 
 function list(
   { limit = Infinity, after }: Extract<Operation, { kind: 'list' }>,
-  plants: readonly StoredPlant[],
+  plants: readonly Plant[],
 ): Pick<Outcome, 'json' | 'link'> {
   const all = plants.filter(({ id }) => after === undefined || id > after);
   const page = all.slice(0, limit);
@@ -56,6 +56,6 @@ function list(
   return { json, link: `</plants?limit=${limit}&after=${last.id}>; rel="next"` };
 }
 
-function shown({ name, tag }: StoredPlant): Plant {
+function shown({ name, tag }: Plant): object {
   return tag === undefined ? { name } : { name, tag };
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { MemoryStorage } from '../../src/index.ts';
-import type { OwnedPlant, StoredPlant } from '../../src/index.ts';
+import type { OwnedPlant, Plant } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { countConnections, startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';
@@ -158,7 +158,7 @@ async function runCase({ server, store, port, faults, call }: FuzzedServer, { pl
   const { status } = await call('DELETE', `/plants/${10n ** 15n}`, { token: 'cyn', headers: { connection: 'close' } });
   assert.equal(status, 404, 'the response to a correct request');
   assert.deepEqual(faults, []);
-  const found = new Map<string, readonly StoredPlant[]>();
+  const found = new Map<string, readonly Plant[]>();
   for (const user of [...users, stranger]) found.set(user, await store.listPlants(user));
   for (const [n, result] of exchanged.entries()) {
     const script = scripts[n];
@@ -170,7 +170,7 @@ async function runCase({ server, store, port, faults, call }: FuzzedServer, { pl
 
 /** Checks the stored plants of users whose plants are written by only one client. */
 function checkStored(
-  found: ReadonlyMap<string, readonly StoredPlant[]>,
+  found: ReadonlyMap<string, readonly Plant[]>,
   { states, changes }: Verdict,
   checked: readonly string[],
 ): void {
@@ -182,7 +182,7 @@ function checkStored(
   if (changes === undefined) return;
   const { user, count } = changes;
   const [before, after] = [plantsOf(states[0] ?? [], user), found.get(user) ?? []];
-  const missingIn = (plants: readonly StoredPlant[], others: readonly StoredPlant[]): StoredPlant[] =>
+  const missingIn = (plants: readonly Plant[], others: readonly Plant[]): Plant[] =>
     plants.filter((plant) => !others.some((other) => isDeepStrictEqual(plant, other)));
   const changed = [...missingIn(before, after), ...missingIn(after, before)];
   assert.ok(changed.length <= count, `${user} has ${changed.length} plants more or less after ${count} writes`);

@@ -19,7 +19,7 @@ export const entries: readonly Entry[] = [
       ...['CommitMessage', 'CopyCounts', 'CopyPlantsOptions', 'CreateWrite', 'DeleteWrite', 'ErrorCode'],
       ...['HttpErrorCode', 'JsonPage', 'ListOptions', 'ListRange', 'NewPlant', 'OwnedPlant', 'PageRequest', 'Plant'],
       ...['PlantConflict', 'PlantId', 'PlantKey', 'PlantPage', 'PlantStoreOptions', 'RequestMessage', 'ScanRange'],
-      ...['StorageAdapter', 'StoredPlant', 'Write'],
+      ...['StorageAdapter', 'Write'],
     ],
   },
   {

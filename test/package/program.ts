@@ -29,7 +29,7 @@ async function embed(storage: StorageAdapter): Promise<string> {
   const code = await codeOf(store.createPlant('ada', fern));
   const copied = await copyPlants(storage, new MemoryStorage());
   const plants = await store.listPlants('ada', { limit: 1 });
-  const page = await store.listPage('ada', { limit: 1 });
+  const page = await store.listPageJson('ada', { limit: 1 });
   await store.close();
   const status = code === undefined ? 0 : errorTable[code].status;
   return `${String(plants[0]?.id)} ${code ?? ''} ${status} ${copied.added} ${page.json}`;

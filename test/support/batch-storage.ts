@@ -1,6 +1,6 @@
 import { MemoryStorage } from '../../src/index.ts';
 import type { JsonPage, PageRequest, StorageAdapter } from '../../src/index.ts';
-import { toJsonPage } from '../../src/storage/page.ts';
+import { toJsonPage } from '../../src/core/page.ts';
 import { PageCache } from '../../src/core/page-cache.ts';
 import { ReadQueue } from '../../src/core/read-queue.ts';
 import { create } from './writes.ts';

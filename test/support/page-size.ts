@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { plantJson } from '../../src/core/model/plant.ts';
-import type { Plant, StorageAdapter, StoredPlant } from '../../src/index.ts';
-import { maxPageBytes } from '../../src/storage/page.ts';
+import type { PlantFields } from '../../src/core/model/plant.ts';
+import type { Plant, StorageAdapter } from '../../src/index.ts';
+import { maxPageBytes } from '../../src/core/page.ts';
 
 const long = 'x'.repeat(60_000);
 /** Plants of various sizes. The JSON of the names has one, two, three or six bytes per code unit. */
@@ -27,7 +28,7 @@ export function testPageSize(open: (t: TestContext) => Promise<StorageAdapter>):
   for (const { name, nameOf, tag = 'indoor', count = 100 } of cases) {
     it(`ends at about 256 KiB of JSON: ${name}`, async (t) => {
       const storage = await open(t);
-      const plants = Array.from({ length: count }, (_, n): StoredPlant => {
+      const plants = Array.from({ length: count }, (_, n): Plant => {
         const plant = { id: BigInt(n), name: nameOf(n) };
         return n % 3 === 0 ? { ...plant, tag } : plant;
       });
@@ -41,7 +42,7 @@ export function testPageSize(open: (t: TestContext) => Promise<StorageAdapter>):
       const scanned = await storage.scan({ after: { user: 'ada', id: 2n }, limit: 997 });
       assertSize(scanned.map(({ plant }) => plant));
       for (const { json, hasMore } of (await storage.listPages?.([{ user: 'ada', ...range }])) ?? []) {
-        assertSize(JSON.parse(json) as Plant[]);
+        assertSize(JSON.parse(json) as PlantFields[]);
         assert.equal(hasMore, true);
       }
     });
@@ -52,7 +53,7 @@ export function testPageSize(open: (t: TestContext) => Promise<StorageAdapter>):
  * Asserts that the JSON of a page has at least 90% of `maxPageBytes`, and that only the last plant can make the JSON
  * exceed `maxPageBytes`.
  */
-function assertSize(plants: readonly Plant[]): void {
+function assertSize(plants: readonly PlantFields[]): void {
   const sizes = plants.map((plant) => Buffer.byteLength(plantJson(plant)));
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
   const last = sizes.at(-1) ?? 0;

@@ -1,6 +1,6 @@
 import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
-import { scanPages } from '../../src/tools/transfer/pages.ts';
-import type { OwnedPlant, StoredPlant } from '../../src/index.ts';
+import { scanPages } from '../../src/transfer/pages.ts';
+import type { OwnedPlant, Plant } from '../../src/index.ts';
 import { PlantStore } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { createEach } from './writes.ts';
@@ -49,7 +49,7 @@ export async function readAll(file: string): Promise<OwnedPlant[]> {
   return found;
 }
 
-export function owned(user: string, plant: StoredPlant): OwnedPlant {
+export function owned(user: string, plant: Plant): OwnedPlant {
   return { user, plant };
 }
 

@@ -5,19 +5,18 @@ import { isStorableString } from './storable-string.ts';
 /** The id of a plant, an int64. */
 export type PlantId = bigint;
 
-/** A plant as the service returns it. */
+/** A stored plant. */
 export interface Plant {
+  /** The id, which is unique among a user's plants. */
+  id: PlantId;
   /** The name, any Unicode string without U+0000 and without unpaired surrogates. The name can be empty. */
   name: string;
   /** The optional tag, which specifies the type of the plant. The rules for names also apply to tags. */
   tag?: string;
 }
 
-/** A plant with its id. */
-export interface StoredPlant extends Plant {
-  /** The id, which is unique among a user's plants. */
-  id: PlantId;
-}
+/** A plant as the service returns it, without the id. */
+export type PlantFields = Omit<Plant, 'id'>;
 
 /** A plant to create. If `id` is a `number`, it must be a safe integer. */
 export interface NewPlant {
@@ -30,12 +29,12 @@ export interface NewPlant {
 }
 
 /** Returns a plant as JSON, without the id. Omits `tag` if the plant does not have a tag. */
-export function plantJson({ name, tag }: Plant): string {
+export function plantJson({ name, tag }: PlantFields): string {
   return JSON.stringify({ name, tag });
 }
 
 /** Returns plants as a JSON array. This function takes half as long as calling {@link plantJson} for each plant. */
-export function plantsJson(plants: readonly Plant[]): string {
+export function plantsJson(plants: readonly PlantFields[]): string {
   return JSON.stringify(plants.map(({ name, tag }) => ({ name, tag })));
 }
 
@@ -48,12 +47,12 @@ export const maxLimit = 2_147_483_647;
  * @throws {PlantStoreError} `invalid_plant` if `input` is not an object, or if a field is missing or invalid. The error
  *   message names a missing or invalid field.
  */
-export function parseNewPlant(input: unknown): StoredPlant {
+export function parseNewPlant(input: unknown): Plant {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     throw new PlantStoreError('invalid_plant', 'A NewPlant is an object with id, name and, optionally, tag.');
   }
   const { id, name, tag } = input as Record<string, unknown>;
-  const plant: StoredPlant = { id: parseId(id), name: parseString('name', name) };
+  const plant: Plant = { id: parseId(id), name: parseString('name', name) };
   if (tag !== undefined) plant.tag = parseString('tag', tag);
   return plant;
 }

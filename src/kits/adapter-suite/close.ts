@@ -1,5 +1,5 @@
 import { maxInt64 } from '../../core/model/int64.ts';
-import type { Write } from '../../storage/storage-adapter.ts';
+import type { Write } from '../../core/storage-adapter.ts';
 import { expect, expectCode, expectEqual, fail, shown } from './expect.ts';
 import { create, createAll, plantOf, range, remove } from './plants.ts';
 import { expectStored } from './stored.ts';

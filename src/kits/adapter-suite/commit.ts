@@ -1,7 +1,7 @@
 import { maxInt64, minInt64 } from '../../core/model/int64.ts';
 import { PlantStore } from '../../core/plant-store.ts';
-import { compareOwned } from '../../storage/key-order.ts';
-import type { OwnedPlant, Write } from '../../storage/storage-adapter.ts';
+import { compareOwned } from '../../core/key-order.ts';
+import type { OwnedPlant, Write } from '../../core/storage-adapter.ts';
 import { expectCode, expectEqual } from './expect.ts';
 import { create, createAll, ids as idsOf, plantOf, range, remove, shuffled } from './plants.ts';
 import { expectStored } from './stored.ts';

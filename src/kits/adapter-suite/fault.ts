@@ -1,4 +1,4 @@
-import type { OwnedPlant, StorageAdapter, Write } from '../../storage/storage-adapter.ts';
+import type { OwnedPlant, StorageAdapter, Write } from '../../core/storage-adapter.ts';
 import { PlantStore } from '../../core/plant-store.ts';
 import { expectCode, expectEqual, rejectionOf } from './expect.ts';
 import { create, createAll, ids, plantOf, range, remove } from './plants.ts';

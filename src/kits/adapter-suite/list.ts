@@ -1,5 +1,5 @@
 import { maxInt64, minInt64 } from '../../core/model/int64.ts';
-import type { OwnedPlant, PageRequest, PlantKey, StorageAdapter } from '../../storage/storage-adapter.ts';
+import type { OwnedPlant, PageRequest, PlantKey, StorageAdapter } from '../../core/storage-adapter.ts';
 import { expect, expectEqual } from './expect.ts';
 import { create, createAll, ids, keyOf, plantOf, range, remove, shuffled } from './plants.ts';
 import { expectList, expectListPages, expectScan, expectStored } from './stored.ts';

@@ -1,5 +1,5 @@
-import type { PlantId, StoredPlant } from '../../core/model/plant.ts';
-import type { OwnedPlant, PlantKey, Write } from '../../storage/storage-adapter.ts';
+import type { PlantId, Plant } from '../../core/model/plant.ts';
+import type { OwnedPlant, PlantKey, Write } from '../../core/storage-adapter.ts';
 
 export function plantOf(user: string, id: bigint, name = 'a plant', tag?: string): OwnedPlant {
   return { user, plant: tag === undefined ? { id, name } : { id, name, tag } };
@@ -22,7 +22,7 @@ export function keyOf({ user, plant }: OwnedPlant): PlantKey {
   return { user, id: plant.id };
 }
 
-export function ids(plants: readonly StoredPlant[]): PlantId[] {
+export function ids(plants: readonly Plant[]): PlantId[] {
   return plants.map(({ id }) => id);
 }
 

@@ -1,6 +1,6 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
-import { beforeAll, compareOwned } from '../../storage/key-order.ts';
-import type { OwnedPlant, PageRequest, ScanRange, StorageAdapter } from '../../storage/storage-adapter.ts';
+import { beforeAll, compareOwned } from '../../core/key-order.ts';
+import type { OwnedPlant, PageRequest, ScanRange, StorageAdapter } from '../../core/storage-adapter.ts';
 import { expect, expectEqual, fail, shown, visible } from './expect.ts';
 import { keyOf, plantOf } from './plants.ts';
 

@@ -5,10 +5,10 @@ import {
   checkIntegerOption,
   checkOptionNames,
 } from '../../core/model/options.ts';
-import { checkAdapter } from '../../storage/check-adapter.ts';
+import { checkAdapter } from '../../core/check-adapter.ts';
 import { fail, shown } from './expect.ts';
 import { CallTimeouts, explained, watched } from './watched-adapter.ts';
-import type { StorageAdapter } from '../../storage/storage-adapter.ts';
+import type { StorageAdapter } from '../../core/storage-adapter.ts';
 
 /**
  * The place where one test stores its plants, for example a folder or a schema. For an adapter that stores plants in

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers';
-import type { JsonPage, PageRequest, PlantPage, StorageAdapter } from '../../storage/storage-adapter.ts';
+import type { JsonPage, PageRequest, PlantPage, StorageAdapter } from '../../core/storage-adapter.ts';
 import { ContractError, expect, fail, innermost, shown } from './expect.ts';
 
 /** The timeout for a method that has already timed out, in milliseconds. */

@@ -1,6 +1,6 @@
 import { PlantStoreError } from '../../core/model/errors.ts';
-import { compareUsers } from '../key-order.ts';
-import { countInPage } from '../page.ts';
+import { compareUsers } from '../../core/key-order.ts';
+import { countInPage } from '../../core/page.ts';
 import { SortedPlants } from './sorted-plants.ts';
 import type {
   CreateWrite,
@@ -11,7 +11,7 @@ import type {
   ScanRange,
   StorageAdapter,
   Write,
-} from '../storage-adapter.ts';
+} from '../../core/storage-adapter.ts';
 
 /**
  * Stores plants in memory, for tests and temporary data. Closing the adapter deletes the plants.

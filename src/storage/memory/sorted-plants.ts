@@ -1,5 +1,5 @@
-import type { PlantId, StoredPlant } from '../../core/model/plant.ts';
-import { firstId } from '../key-order.ts';
+import type { PlantId, Plant } from '../../core/model/plant.ts';
+import { firstId } from '../../core/key-order.ts';
 
 /** The maximum number of plants in a chunk. A longer chunk is split in two. */
 const maxChunkLength = 512;
@@ -10,14 +10,14 @@ const maxChunkLength = 512;
  */
 export class SortedPlants {
   /** The chunks, in ascending order of id. Without plants, there is one empty chunk; otherwise, no chunk is empty. */
-  readonly #chunks: StoredPlant[][] = [[]];
+  readonly #chunks: Plant[][] = [[]];
 
   get isEmpty(): boolean {
     return this.#chunks[0]?.length === 0;
   }
 
   /** Adds a plant, unless a plant with the same id exists. Returns whether the plant was added. */
-  add(plant: StoredPlant): boolean {
+  add(plant: Plant): boolean {
     const { chunk, chunkIndex, index } = this.#find(plant.id);
     if (chunk[index]?.id === plant.id) return false;
     chunk.splice(index, 0, plant);
@@ -37,7 +37,7 @@ export class SortedPlants {
   /**
    * Returns up to `limit` plants with an id greater than `after`. The result contains the stored objects, not copies.
    */
-  slice(after: PlantId | undefined, limit: number): StoredPlant[] {
+  slice(after: PlantId | undefined, limit: number): Plant[] {
     const { chunk, chunkIndex, index } = this.#find(firstId(after));
     const found = chunk.slice(index, index + limit);
     for (const next of this.#chunks.slice(chunkIndex + 1)) {
@@ -48,7 +48,7 @@ export class SortedPlants {
   }
 
   /** Finds the chunk to which an id belongs, and the index of the chunk's first plant with an id of at least `id`. */
-  #find(id: PlantId): { chunk: StoredPlant[]; chunkIndex: number; index: number } {
+  #find(id: PlantId): { chunk: Plant[]; chunkIndex: number; index: number } {
     const following = lowerBound(this.#chunks, (chunk) => (chunk[0]?.id ?? id) <= id);
     const chunkIndex = Math.max(following - 1, 0);
     const chunk = this.#chunks[chunkIndex] ?? [];

@@ -3,7 +3,7 @@ import type { PlantId } from '../../core/model/plant.ts';
 import { runStatement, sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 import type { PostgresStatements } from './statements.ts';
-import type { Write } from '../storage-adapter.ts';
+import type { Write } from '../../core/storage-adapter.ts';
 
 /**
  * Matches the SQLSTATEs with which PostgreSQL rejects a plant. The SQLSTATE classes are data_exception,

@@ -1,6 +1,6 @@
 import { PlantStoreError } from '../../core/model/errors.ts';
 import { checkBooleanOption, checkOptionNames } from '../../core/model/options.ts';
-import { beforeAll } from '../key-order.ts';
+import { beforeAll } from '../../core/key-order.ts';
 import { applyBatch } from './batch.ts';
 import { readJsonPages } from './pages.ts';
 import { sqlState } from './pool.ts';
@@ -19,7 +19,7 @@ import type {
   ScanRange,
   StorageAdapter,
   Write,
-} from '../storage-adapter.ts';
+} from '../../core/storage-adapter.ts';
 
 /** Options of a {@link PostgresStorage}. */
 export interface PostgresStorageOptions {

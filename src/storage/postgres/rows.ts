@@ -1,7 +1,7 @@
 import { maxInt64 } from '../../core/model/int64.ts';
-import { firstId } from '../key-order.ts';
-import { countInPage, maxPageLength } from '../page.ts';
-import type { ListRange, OwnedPlant, PlantKey, PlantPage } from '../storage-adapter.ts';
+import { firstId } from '../../core/key-order.ts';
+import { countInPage, maxPageLength } from '../../core/page.ts';
+import type { ListRange, OwnedPlant, PlantKey, PlantPage } from '../../core/storage-adapter.ts';
 import { runStatement } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 import type { PlantRow } from './statements.ts';

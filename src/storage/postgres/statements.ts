@@ -1,4 +1,4 @@
-import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../page.ts';
+import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../../core/page.ts';
 
 /**
  * The SQL statements for a table. The statements require PostgreSQL 14 or newer. All result columns have the type text,

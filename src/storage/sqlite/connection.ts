@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../page.ts';
+import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../../core/page.ts';
 
 /**
  * An SQL condition that is true for a short plant. A short plant is a plant whose name and tag are so short that 1000

@@ -1,9 +1,9 @@
 import type { StatementSync } from 'node:sqlite';
 import { plantJson } from '../../core/model/plant.ts';
-import type { StoredPlant } from '../../core/model/plant.ts';
-import { maxPageBytes, maxPageLength, toJsonPage } from '../page.ts';
+import type { Plant } from '../../core/model/plant.ts';
+import { maxPageBytes, maxPageLength, toJsonPage } from '../../core/page.ts';
 import type { SqliteConnection } from './connection.ts';
-import type { JsonPage, OwnedPlant, PlantKey, PlantPage } from '../storage-adapter.ts';
+import type { JsonPage, OwnedPlant, PlantKey, PlantPage } from '../../core/storage-adapter.ts';
 
 /** A row of the table. Only the rows of a scan contain the user. */
 type Row = readonly [id: bigint, name: string, tag: string | null, user?: string];
@@ -51,6 +51,6 @@ function readRows<Item>(
   return { items, hasMore: false };
 }
 
-function toPlant([id, name, tag]: Row): StoredPlant {
+function toPlant([id, name, tag]: Row): Plant {
   return tag === null ? { id, name } : { id, name, tag };
 }

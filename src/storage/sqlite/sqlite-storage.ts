@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { checkBooleanOption, checkIntegerOption, checkOptionNames } from '../../core/model/options.ts';
 import { PlantStoreError } from '../../core/model/errors.ts';
 import { maxInt64 } from '../../core/model/int64.ts';
-import { beforeAll, firstId } from '../key-order.ts';
-import { emptyPage } from '../page.ts';
+import { beforeAll, firstId } from '../../core/key-order.ts';
+import { emptyPage } from '../../core/page.ts';
 import { CommitThread } from './commit-thread/commit-thread.ts';
 import { maxBlockingMs, SqliteConnection } from './connection.ts';
 import { inTransaction, openDatabase, reopenDatabase } from './database.ts';
@@ -21,7 +21,7 @@ import type {
   ScanRange,
   StorageAdapter,
   Write,
-} from '../storage-adapter.ts';
+} from '../../core/storage-adapter.ts';
 
 /** Options of a {@link SqliteStorage}. */
 export interface SqliteStorageOptions {

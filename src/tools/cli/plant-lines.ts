@@ -3,7 +3,7 @@ import { errorTable, PlantStoreError } from '../../core/model/errors.ts';
 import { parseExactJson } from '../../core/model/exact-json.ts';
 import { parseNewPlant } from '../../core/model/plant.ts';
 import { isUser } from '../../core/model/user.ts';
-import type { OwnedPlant } from '../../storage/storage-adapter.ts';
+import type { OwnedPlant } from '../../core/storage-adapter.ts';
 
 export const maxLineBytes = 1_048_576;
 

@@ -2,7 +2,7 @@ import { callbackify } from 'node:util';
 import { PostgresStorage } from '../../storage/postgres/postgres-storage.ts';
 import type { PostgresPool } from '../../storage/postgres/pool.ts';
 import { prepareTable } from '../../storage/postgres/table.ts';
-import type { StorageAdapter } from '../../storage/storage-adapter.ts';
+import type { StorageAdapter } from '../../core/storage-adapter.ts';
 import { UsageError } from './command.ts';
 import type { Setting } from './command.ts';
 import { parsePostgresParameters } from './postgres-parameters.ts';

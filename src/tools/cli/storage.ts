@@ -6,7 +6,7 @@ import { openExisting } from '../../storage/sqlite/database.ts';
 import { damaged, identifyFile } from '../../storage/sqlite/file.ts';
 import { hasResultCode } from '../../storage/sqlite/result-code.ts';
 import { SqliteStorage } from '../../storage/sqlite/sqlite-storage.ts';
-import type { StorageAdapter } from '../../storage/storage-adapter.ts';
+import type { StorageAdapter } from '../../core/storage-adapter.ts';
 import { UsageError } from './command.ts';
 import type { Setting } from './command.ts';
 import { openPostgres } from './postgres.ts';

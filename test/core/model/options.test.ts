@@ -87,7 +87,7 @@ describe('options', () => {
     const options = { offset: 5 } as ListOptions;
     const message = 'a list request has no option offset. Its options are after, limit';
     await assert.rejects(store.listPlants('ada', options), { name: 'TypeError', message });
-    await assert.rejects(store.listPage('ada', options), { name: 'TypeError', message });
+    await assert.rejects(store.listPageJson('ada', options), { name: 'TypeError', message });
   });
 
   it('of createRequestListener are accepted only after a PlantStore as the first argument', () => {

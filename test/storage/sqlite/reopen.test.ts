@@ -131,12 +131,12 @@ for (const commitThread of [false, true]) {
         const path = await newPath(t);
         const [store, other] = [1, 2].map(() => new PlantStore({ storage: openSqlite(t, path, { commitThread }) }));
         assert.ok(store && other);
-        assert.equal((await store.listPage('bob')).json, '[]');
-        assert.equal((await store.listPage('bob')).json, '[]');
+        assert.equal((await store.listPageJson('bob')).json, '[]');
+        assert.equal((await store.listPageJson('bob')).json, '[]');
         await whileStuck(() => assert.rejects(store.createPlant('ada', { id: 1, name: 'Fern' }), unavailable));
         await other.createPlant('bob', { id: 1, name: 'Moss' });
         await store.createPlant('ada', { id: 1, name: 'Fern' });
-        assert.equal((await store.listPage('bob')).json, '[{"name":"Moss"}]');
+        assert.equal((await store.listPageJson('bob')).json, '[{"name":"Moss"}]');
       },
     );
 

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { PlantStoreError } from '../../../core/model/errors.ts';
-import type { Write } from '../../storage-adapter.ts';
+import type { Write } from '../../../core/storage-adapter.ts';
 import { fromErrorData, toBatch } from './messages.ts';
 import type { ThreadRequest, ThreadResponse, WorkerSettings } from './messages.ts';
 

@@ -1,6 +1,6 @@
 import { PlantStoreError } from '../../../core/model/errors.ts';
 import type { ErrorCode } from '../../../core/model/errors.ts';
-import type { Write } from '../../storage-adapter.ts';
+import type { Write } from '../../../core/storage-adapter.ts';
 
 export interface WorkerSettings {
   readonly path: string;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StorageAdapter } from '../../../storage/storage-adapter.ts';
+import type { StorageAdapter } from '../../../core/storage-adapter.ts';
 import { withAdvice } from '../advice.ts';
 import { errorSummary } from '../output/error-summary.ts';
 import type { Log } from '../output/log.ts';

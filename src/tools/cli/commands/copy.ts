@@ -1,4 +1,4 @@
-import { copyPlants } from '../../transfer/copy-plants.ts';
+import { copyPlants } from '../../../transfer/copy-plants.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
 import type { Setting } from '../command.ts';
 import { isSameStorage, withStorage } from '../storage.ts';

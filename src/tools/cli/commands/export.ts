@@ -1,9 +1,9 @@
-import type { OwnedPlant } from '../../../storage/storage-adapter.ts';
+import type { OwnedPlant } from '../../../core/storage-adapter.ts';
 import { parseCommandLine, setting } from '../command.ts';
 import { settings } from '../environment.ts';
 import { withStorage } from '../storage.ts';
 import { Progress } from '../output/progress.ts';
-import { forEachPage, scanPages } from '../../transfer/pages.ts';
+import { forEachPage, scanPages } from '../../../transfer/pages.ts';
 
 export const help = `Usage: plant-store export [--storage STORAGE] > plants.ndjson
 

@@ -1,10 +1,10 @@
-import { maxPageBytes, maxPageLength } from '../../../storage/page.ts';
-import type { OwnedPlant } from '../../../storage/storage-adapter.ts';
-import { addPlants } from '../../transfer/add-plants.ts';
+import { maxPageBytes, maxPageLength } from '../../../core/page.ts';
+import type { OwnedPlant } from '../../../core/storage-adapter.ts';
+import { addPlants } from '../../../transfer/add-plants.ts';
 import { parseCommandLine, setting } from '../command.ts';
 import { settings } from '../environment.ts';
 import { withStorage } from '../storage.ts';
-import { keyOf } from '../../transfer/find-plants.ts';
+import { keyOf } from '../../../transfer/find-plants.ts';
 import { maxLineBytes, parsePlantLine, readLines } from '../plant-lines.ts';
 import { TransferReport } from '../output/transfer-report.ts';
 

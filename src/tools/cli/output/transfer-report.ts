@@ -1,4 +1,4 @@
-import type { CopyCounts, CopyPlantsOptions, PlantConflict } from '../../transfer/add-plants.ts';
+import type { CopyCounts, CopyPlantsOptions, PlantConflict } from '../../../transfer/add-plants.ts';
 import { printable } from './printable.ts';
 import { counted, Progress } from './progress.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonPage, ListRange, PageRequest, PlantPage, StoredPlant } from '../../../../src/index.ts';
+import type { JsonPage, ListRange, PageRequest, PlantPage, Plant } from '../../../../src/index.ts';
 import { MapStorage, ShortPagesStorage } from './map-storage.ts';
 import type { AdapterClass } from './map-storage.ts';
 
@@ -21,10 +21,10 @@ function altersPage(alter: (page: PlantPage, range: ListRange) => unknown): Adap
 }
 
 /** Returns an adapter that alters the plants in lists. */
-function altersPlant(alter: (plant: StoredPlant) => object): AdapterClass {
+function altersPlant(alter: (plant: Plant) => object): AdapterClass {
   return class extends MapStorage {
-    protected override plantsOf(user: string): StoredPlant[] {
-      return super.plantsOf(user).map((plant) => alter(plant) as StoredPlant);
+    protected override plantsOf(user: string): Plant[] {
+      return super.plantsOf(user).map((plant) => alter(plant) as Plant);
     }
   };
 }
@@ -32,7 +32,7 @@ function altersPlant(alter: (plant: StoredPlant) => object): AdapterClass {
 /** Returns an adapter that lists the plants of several users as if they were those of one user. */
 function mixesUsers(isListed: (owner: string, user: string) => boolean): AdapterClass {
   return class extends MapStorage {
-    protected override plantsOf(user: string): StoredPlant[] {
+    protected override plantsOf(user: string): Plant[] {
       const owned = this.sorted().filter(({ user: owner }) => isListed(owner, user));
       return owned.map(({ plant }) => plant).sort((a, b) => (a.id < b.id ? -1 : Number(a.id > b.id)));
     }
@@ -80,8 +80,8 @@ class ThrowsAtOnce extends MapStorage {
 
 /** Looks up each user as a property of an object. The object also inherits properties. */
 class UsesPropertyPerUser extends MapStorage {
-  protected override plantsOf(user: string): StoredPlant[] {
-    const users: Record<string, StoredPlant[]> = {};
+  protected override plantsOf(user: string): Plant[] {
+    const users: Record<string, Plant[]> = {};
     for (const { user: owner, plant } of this.sorted()) (users[owner] ??= []).push(plant);
     return users[user] ?? [];
   }

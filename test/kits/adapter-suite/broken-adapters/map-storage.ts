@@ -1,9 +1,9 @@
 import { PlantStoreError } from '../../../../src/core/model/errors.ts';
 import type { JsonPage, ListRange, OwnedPlant, PageRequest, PlantPage } from '../../../../src/index.ts';
-import type { ScanRange, StorageAdapter, StoredPlant, Write } from '../../../../src/index.ts';
+import type { ScanRange, StorageAdapter, Plant, Write } from '../../../../src/index.ts';
 import type { FaultyWrite } from '../../../../src/kits/adapter-suite/suite.ts';
-import { compareUsers } from '../../../../src/storage/key-order.ts';
-import { toJsonPage } from '../../../../src/storage/page.ts';
+import { compareUsers } from '../../../../src/core/key-order.ts';
+import { toJsonPage } from '../../../../src/core/page.ts';
 
 /** The faults of one location. The adapters at this location fail when they apply the faulty writes. */
 export class Faults {
@@ -73,7 +73,7 @@ export class MapStorage implements StorageAdapter {
   }
 
   /** Returns copies of a user's plants, ordered by id. */
-  protected plantsOf(user: string): StoredPlant[] {
+  protected plantsOf(user: string): Plant[] {
     return this.sorted()
       .filter((owned) => owned.user === user)
       .map(({ plant }) => plant);
@@ -115,7 +115,7 @@ export class ShortPagesStorage extends MapStorage {
 }
 
 /** Returns a page of `plants`. These plants must be sorted by id. */
-function pageOf(plants: readonly StoredPlant[], { after, limit }: ListRange): PlantPage {
+function pageOf(plants: readonly Plant[], { after, limit }: ListRange): PlantPage {
   const rest = plants.filter(({ id }) => after === undefined || id > after);
   return { plants: rest.slice(0, limit), hasMore: rest.length > limit };
 }

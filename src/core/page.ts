@@ -1,5 +1,5 @@
-import { plantJson, plantsJson } from '../core/model/plant.ts';
-import type { Plant } from '../core/model/plant.ts';
+import { plantJson, plantsJson } from './model/plant.ts';
+import type { PlantFields } from './model/plant.ts';
 import type { JsonPage, PlantPage } from './storage-adapter.ts';
 
 /** The maximum number of plants in one page. A page is the result of one read. */
@@ -29,7 +29,7 @@ export const emptyPage: JsonPage = Object.freeze({ json: '[]', count: 0, last: u
  * `maxPageBytes`. For 1000 plants with short names, adding up the bounds takes 3 µs, whereas measuring the JSON would
  * take 93 µs.
  */
-export function countInPage(plants: readonly Plant[]): number {
+export function countInPage(plants: readonly PlantFields[]): number {
   let mostBytes = 0;
   for (const { name, tag = '' } of plants) mostBytes += taggedBytes + (name.length + tag.length) * maxCodeUnitBytes;
   if (mostBytes < maxPageBytes) return plants.length;

@@ -1,4 +1,4 @@
-import type { PlantId, StoredPlant } from '../core/model/plant.ts';
+import type { PlantId, Plant } from './model/plant.ts';
 
 /** A write that creates a plant for a user, unless the user already has a plant with the same id. */
 export interface CreateWrite {
@@ -7,7 +7,7 @@ export interface CreateWrite {
   /** The user who owns the plant. */
   readonly user: string;
   /** The plant to create. */
-  readonly plant: Readonly<StoredPlant>;
+  readonly plant: Readonly<Plant>;
 }
 
 /** A write that deletes a user's plant, if the plant exists. */
@@ -50,7 +50,7 @@ export interface OwnedPlant {
   /** The user who owns the plant. */
   readonly user: string;
   /** The plant. */
-  readonly plant: StoredPlant;
+  readonly plant: Plant;
 }
 
 /** Selects which plants to read from the plants of all users. */
@@ -67,7 +67,7 @@ export interface ScanRange {
 /** A page of a user's plants. */
 export interface PlantPage {
   /** The plants, in ascending order of id. */
-  readonly plants: StoredPlant[];
+  readonly plants: Plant[];
   /** Whether the user has plants with ids greater than the last plant's id. */
   readonly hasMore: boolean;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
-import { compareOwned, compareUsers } from '../../src/storage/key-order.ts';
+import { compareOwned, compareUsers } from '../../src/core/key-order.ts';
 import { owned } from '../support/stored-plants.ts';
 
 /** Generates texts, some with code units around the surrogates, where the UTF-16 order differs from the UTF-8 order. */

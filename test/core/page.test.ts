@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { plantJson } from '../../src/core/model/plant.ts';
-import type { Plant } from '../../src/index.ts';
-import { countInPage, maxPageBytes } from '../../src/storage/page.ts';
+import type { PlantFields } from '../../src/core/model/plant.ts';
+import { countInPage, maxPageBytes } from '../../src/core/page.ts';
 import { testStorageAdapter } from '../../src/kits/adapter-suite/test-storage-adapter.ts';
 import { BatchStorage } from '../support/batch-storage.ts';
 
@@ -12,9 +12,9 @@ const text = fc
   .map(({ unit, length }) => unit.repeat(length));
 const plant = fc
   .record({ name: text, tag: fc.option(text, { nil: undefined }) })
-  .map(({ name, tag }): Plant => (tag === undefined ? { name } : { name, tag }));
+  .map(({ name, tag }): PlantFields => (tag === undefined ? { name } : { name, tag }));
 
-const bytesOf = (plants: readonly Plant[]): number => Buffer.byteLength(plants.map(plantJson).join(''));
+const bytesOf = (plants: readonly PlantFields[]): number => Buffer.byteLength(plants.map(plantJson).join(''));
 
 describe('countInPage', () => {
   it('counts the plants up to and including the plant with which the JSON reaches maxPageBytes', () => {

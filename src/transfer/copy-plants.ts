@@ -1,6 +1,6 @@
-import { checkFunctionOption, checkOptionNames } from '../../core/model/options.ts';
-import { checkAdapter } from '../../storage/check-adapter.ts';
-import type { StorageAdapter } from '../../storage/storage-adapter.ts';
+import { checkFunctionOption, checkOptionNames } from '../core/model/options.ts';
+import { checkAdapter } from '../core/check-adapter.ts';
+import type { StorageAdapter } from '../core/storage-adapter.ts';
 import { addPlants } from './add-plants.ts';
 import type { CopyCounts, CopyPlantsOptions } from './add-plants.ts';
 import { scanPages } from './pages.ts';

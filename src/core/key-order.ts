@@ -1,5 +1,5 @@
-import { minInt64 } from '../core/model/int64.ts';
-import type { PlantId } from '../core/model/plant.ts';
+import { minInt64 } from './model/int64.ts';
+import type { PlantId } from './model/plant.ts';
 import type { OwnedPlant, PlantKey } from './storage-adapter.ts';
 
 /** A key that is less than the key of every plant, because a user is never an empty string. */

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { MemoryStorage } from '../../../src/index.ts';
-import { maxInt64, minInt64 } from '../../../src/core/model/int64.ts';
-import { compareOwned } from '../../../src/storage/key-order.ts';
-import { findPlants, keyOf } from '../../../src/tools/transfer/find-plants.ts';
-import { owned } from '../../support/stored-plants.ts';
-import { createEach } from '../../support/writes.ts';
+import { MemoryStorage } from '../../src/index.ts';
+import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
+import { compareOwned } from '../../src/core/key-order.ts';
+import { findPlants, keyOf } from '../../src/transfer/find-plants.ts';
+import { owned } from '../support/stored-plants.ts';
+import { createEach } from '../support/writes.ts';
 
 const key = fc.record({
   user: fc.constantFrom('a', 'b', '\uffff', '\u{10000}'),

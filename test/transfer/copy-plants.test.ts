@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { MapStorage } from '../../../examples/own-adapter.ts';
-import { copyPlants, MemoryStorage, PlantStore } from '../../../src/index.ts';
-import type { CopyCounts, CopyPlantsOptions, OwnedPlant, PlantConflict, StorageAdapter } from '../../../src/index.ts';
-import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
-import { scanPages } from '../../../src/tools/transfer/pages.ts';
-import { hostilePlants, owned, rowOfPlants } from '../../support/stored-plants.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { createEach } from '../../support/writes.ts';
+import { MapStorage } from '../../examples/own-adapter.ts';
+import { copyPlants, MemoryStorage, PlantStore } from '../../src/index.ts';
+import type { CopyCounts, CopyPlantsOptions, OwnedPlant, PlantConflict, StorageAdapter } from '../../src/index.ts';
+import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import { scanPages } from '../../src/transfer/pages.ts';
+import { hostilePlants, owned, rowOfPlants } from '../support/stored-plants.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { createEach } from '../support/writes.ts';
 
 async function memoryWith(plants: readonly OwnedPlant[]): Promise<MemoryStorage> {
   const storage = new MemoryStorage();

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { maxPageLength } from '../../storage/page.ts';
-import type { OwnedPlant, PlantKey, StorageAdapter } from '../../storage/storage-adapter.ts';
+import { maxPageLength } from '../core/page.ts';
+import type { OwnedPlant, PlantKey, StorageAdapter } from '../core/storage-adapter.ts';
 
 /** Yields all plants in a storage adapter, page by page, ordered by user and then by id. */
 export async function* scanPages(storage: StorageAdapter): AsyncGenerator<OwnedPlant[], void, undefined> {

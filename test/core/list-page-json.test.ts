@@ -14,7 +14,7 @@ class CountingStorage extends MemoryStorage {
   }
 }
 
-describe('PlantStore.listPage', () => {
+describe('PlantStore.listPageJson', () => {
   it('returns a page as JSON, with its last id and whether more plants follow', async () => {
     const store = new PlantStore({ storage: new MemoryStorage() });
     await createPlants(store, 1001);
@@ -23,10 +23,10 @@ describe('PlantStore.listPage', () => {
       [{ after: 999 }, '[{"name":"1000"}]', 1, 1000n, false],
       [{ limit: 0 }, '[]', 0, undefined, false],
     ] as const) {
-      assert.deepEqual(await store.listPage('ada', options), { json, count, last, hasMore });
+      assert.deepEqual(await store.listPageJson('ada', options), { json, count, last, hasMore });
     }
     for (const limit of [undefined, 1000, 5000]) {
-      const { count, last, hasMore } = await store.listPage('ada', { limit });
+      const { count, last, hasMore } = await store.listPageJson('ada', { limit });
       assert.deepEqual([count, last, hasMore], [1000, 999n, true]);
     }
   });
@@ -36,7 +36,7 @@ describe('PlantStore.listPage', () => {
     const store = new PlantStore({ storage });
     const change = async (write: () => Promise<unknown>, count: number, reads: number): Promise<void> => {
       await write();
-      for (let n = 0; n < 3; n++) assert.equal((await store.listPage('ada', { limit: 10 })).count, count);
+      for (let n = 0; n < 3; n++) assert.equal((await store.listPageJson('ada', { limit: 10 })).count, count);
       assert.equal(storage.reads, reads);
     };
     await change(() => createPlants(store, 3), 3, 1);
@@ -47,7 +47,7 @@ describe('PlantStore.listPage', () => {
 
   it('returns pages that callers cannot change', async () => {
     const store = new PlantStore({ storage: new MemoryStorage() });
-    for (const limit of [0, 10]) assert.ok(Object.isFrozen(await store.listPage('ada', { limit })));
+    for (const limit of [0, 10]) assert.ok(Object.isFrozen(await store.listPageJson('ada', { limit })));
   });
 
   it('caches nothing if maxCacheBytes is 0 or the storage has no dataVersion', async () => {
@@ -56,7 +56,7 @@ describe('PlantStore.listPage', () => {
       [uncached, new PlantStore({ storage: uncached, maxCacheBytes: 0 })],
       [unversioned, new PlantStore({ storage: Object.assign(unversioned, { dataVersion: undefined }) })],
     ] as const) {
-      for (let n = 0; n < 3; n++) await store.listPage('ada');
+      for (let n = 0; n < 3; n++) await store.listPageJson('ada');
       assert.equal(storage.reads, 3);
     }
   });
@@ -65,12 +65,12 @@ describe('PlantStore.listPage', () => {
     const storage = new MemoryStorage();
     const commit = storage.commit.bind(storage);
     const store = new PlantStore({ storage });
-    assert.equal((await store.listPage('ada')).count, 0);
+    assert.equal((await store.listPageJson('ada')).count, 0);
     storage.commit = async (writes: readonly Write[]) => {
       await commit(writes);
       throw new Error('the response was lost');
     };
     await assert.rejects(store.createPlant('ada', { id: 7, name: '' }), { code: 'storage_unavailable' });
-    assert.equal((await store.listPage('ada')).count, 1);
+    assert.equal((await store.listPageJson('ada')).count, 1);
   });
 });

@@ -1,6 +1,6 @@
-import type { StoredPlant } from '../../core/model/plant.ts';
-import { compareOwned } from '../../storage/key-order.ts';
-import type { OwnedPlant, StorageAdapter } from '../../storage/storage-adapter.ts';
+import type { Plant } from '../core/model/plant.ts';
+import { compareOwned } from '../core/key-order.ts';
+import type { OwnedPlant, StorageAdapter } from '../core/storage-adapter.ts';
 import { findPlants, keyOf } from './find-plants.ts';
 import { forEachPage } from './pages.ts';
 
@@ -9,9 +9,9 @@ export interface PlantConflict {
   /** The user of both plants. */
   readonly user: string;
   /** The plant that was not added. */
-  readonly plant: StoredPlant;
+  readonly plant: Plant;
   /** The stored plant with the same id, which stays unchanged. */
-  readonly existing: StoredPlant;
+  readonly existing: Plant;
 }
 
 /** The result of `copyPlants`. */

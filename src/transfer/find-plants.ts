@@ -1,7 +1,7 @@
-import { minInt64 } from '../../core/model/int64.ts';
-import type { StoredPlant } from '../../core/model/plant.ts';
-import { compareOwned } from '../../storage/key-order.ts';
-import type { OwnedPlant, StorageAdapter } from '../../storage/storage-adapter.ts';
+import { minInt64 } from '../core/model/int64.ts';
+import type { Plant } from '../core/model/plant.ts';
+import { compareOwned } from '../core/key-order.ts';
+import type { OwnedPlant, StorageAdapter } from '../core/storage-adapter.ts';
 
 /** The minimum number of plants that a read requests. */
 const minReadPlants = 16;
@@ -23,8 +23,8 @@ export function keyOf({ user, plant }: OwnedPlant): string {
 export async function findPlants(
   storage: StorageAdapter,
   wanted: readonly OwnedPlant[],
-): Promise<ReadonlyMap<string, StoredPlant>> {
-  const found = new Map<string, StoredPlant>();
+): Promise<ReadonlyMap<string, Plant>> {
+  const found = new Map<string, Plant>();
   let remaining = wanted;
   let limit = wanted.length;
   for (let first; (first = remaining[0]) !== undefined;) {
