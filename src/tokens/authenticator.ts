@@ -20,9 +20,8 @@ export interface TokenFileOptions {
  * - If the file becomes invalid, the function reports the problem and continues to accept the last valid tokens, so that
  *   a typing error does not lock out all users.
  * - If the file is removed, the function accepts no token until a valid file exists again.
- * - If a changed file cannot be read for 5 seconds (for example, because too many files are open or the disk fails),
- *   the function rejects every token with `storage_unavailable` until the file can be read, because the change might
- *   revoke a token.
+ * - If a changed file cannot be read, the function rejects every token with `storage_unavailable` until the file can be
+ *   read, because the change might revoke a token.
  *
  * @throws {Error} if the file does not exist or is invalid when `createTokenFileAuthenticator` is called.
  * @example
@@ -36,7 +35,10 @@ export function createTokenFileAuthenticator(path: string, options: TokenFileOpt
   const { onWarning = printWarning } = options;
   checkFunctionOption('onWarning', onWarning);
   const grants = new TokenGrants(path, guardHook('onWarning', onWarning, printWarning));
-  return (token) => grants.callerOf(token);
+  return (token) => {
+    const found = grants.find(token);
+    return 'caller' in found ? found.caller : null;
+  };
 }
 
 function printWarning(message: string): void {

@@ -1,190 +1,113 @@
 import { statSync } from 'node:fs';
 import { PlantStoreError } from '../core/model/errors.ts';
 import type { Caller } from '../core/model/caller.ts';
-import { isReadFailure, readTokenFile, visitTokenFile } from './token-file.ts';
+import { isReadFailure, readTokenFile } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
 import { tokenDigest } from './token.ts';
 
 /** The minimum time between two checks for changes to the file, in milliseconds. */
 const checkIntervalMs = 500;
-/**
- * The maximum age of the last completed check for changes, in milliseconds. If the last check is older and a changed
- * file is being read, lookups wait until the file has been read.
- */
-const maxAgeMs = 1000;
-/** How long the last valid tokens are still accepted while a changed file cannot be read, in milliseconds. */
-const unreadableGraceMs = 5000;
+/** The signature of a file that does not exist. */
+const absent = 'absent';
 
-interface Grant {
+export interface Grant {
   readonly caller: Caller;
   readonly expiresAtMs: number;
 }
 
-/** The state of a tokens file, not including its content. */
-type FileState =
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'failed'; readonly message: string }
-  | { readonly kind: 'file'; readonly signature: string; readonly isAccessibleToOthers: boolean };
+/** Why a token is rejected. A token counts as revoked if it was removed from the file since this process started. */
+export interface Refusal {
+  readonly reason: 'unknown' | 'expired' | 'revoked';
+  readonly tokenId: string | undefined;
+}
 
 /**
- * Maps the tokens in a tokens file to callers. The file is checked for changes during lookups, not at regular
- * intervals, so an instance that is not used does no work.
+ * The tokens in a tokens file. The file is checked for changes during lookups, not at regular intervals, so an instance
+ * that is not used does no work.
  */
 export class TokenGrants {
   readonly #path: string;
   readonly #onWarning: (message: string) => void;
-  #grants: ReadonlyMap<string, Grant>;
-  /**
-   * Caches the grants of tokens that have been looked up, so that each valid token is hashed only once. Contains at
-   * most one entry per grant.
-   */
+  /** By SHA-256, like `#revoked`, which contains token ids. */
+  #grants: ReadonlyMap<string, Grant> = new Map();
+  /** The grants of tokens that have been looked up, so that each valid token is hashed only once. */
   readonly #verified = new Map<string, Grant>();
-  /** The signature of the file version from which the grants were read; `absent` if the file was removed. */
-  #signature: string;
+  readonly #revoked = new Map<string, string | undefined>();
+  #signature = '';
   #isFresh = false;
-  /** The start time of the last completed check, from `performance.now()`. */
-  #checkedAtMs = performance.now();
-  #loading: Promise<void> | undefined;
-  #unreadableSinceMs: number | undefined;
-  #isRefusing = false;
-  /** The last reported problem with the content of the file. The same problem is not reported twice in a row. */
-  #reported = '';
+  #isUnreadable = false;
+  /** The last reported problem, which is not reported twice in a row. */
+  #problem = '';
 
-  /** @throws {Error} if the file does not exist or is invalid. */
   constructor(path: string, onWarning: (message: string) => void) {
     this.#path = path;
     this.#onWarning = onWarning;
-    const state = stateOf(path);
-    this.#grants = new Map(readTokenFile(path).map((record) => [record.sha256, grantOf(record)]));
-    this.#signature = state.kind === 'file' ? state.signature : '';
-    this.#warnIfOpen(state);
-    this.#stayFresh();
+    const { signature, isOpen } = inspect(path);
+    this.#use(signature, readTokenFile(path), isOpen);
   }
 
   /**
-   * Returns the caller that a token identifies, or `null` if the token is unknown or expired.
+   * Returns the grant of a token, or why the token is rejected.
    *
-   * @throws {PlantStoreError} `storage_unavailable` if a changed file could not be read for 5 seconds, because the
-   *   change might revoke a token.
+   * @throws {PlantStoreError} `storage_unavailable` while a changed file cannot be read, because the change might
+   *   revoke the token.
    */
-  callerOf(token: string): Caller | null | Promise<Caller | null> {
-    if (!this.#isFresh) {
-      this.#check();
-      this.#stayFresh();
-    }
-    if (this.#loading !== undefined && performance.now() - this.#checkedAtMs > maxAgeMs) {
-      return this.#loading.then(() => this.#lookUp(token));
-    }
-    return this.#lookUp(token);
+  find(token: string): Grant | Refusal {
+    if (!this.#isFresh) this.#check();
+    if (this.#isUnreadable) throw new PlantStoreError('storage_unavailable');
+    const grant = this.#verified.get(token) ?? this.#verify(token);
+    if ('reason' in grant || grant.expiresAtMs > Date.now()) return grant;
+    return { reason: 'expired', tokenId: grant.caller.tokenId };
   }
 
-  #lookUp(token: string): Caller | null {
-    if (this.#isRefusing) throw new PlantStoreError('storage_unavailable');
-    let grant = this.#verified.get(token);
+  #verify(token: string): Grant | Refusal {
+    const digest = tokenDigest(token);
+    const grant = this.#grants.get(digest);
     if (grant === undefined) {
-      grant = this.#grants.get(tokenDigest(token));
-      if (grant === undefined) return null;
-      this.#verified.set(token, grant);
+      return { reason: this.#revoked.has(digest) ? 'revoked' : 'unknown', tokenId: this.#revoked.get(digest) };
     }
-    return grant.expiresAtMs > Date.now() ? grant.caller : null;
+    this.#verified.set(token, grant);
+    return grant;
   }
 
-  /**
-   * Prevents further checks for `checkIntervalMs`. Uses a timer, because reading the clock for each request would be
-   * slower.
-   */
-  #stayFresh(): void {
+  #check(): void {
+    // A timer is used, because reading the clock for each request would be slower.
     this.#isFresh = true;
     setTimeout(() => {
       this.#isFresh = false;
     }, checkIntervalMs).unref();
-  }
-
-  #check(): void {
-    if (this.#loading !== undefined) return;
-    const startMs = performance.now();
-    const state = stateOf(this.#path);
-    if (state.kind === 'failed') {
-      this.#failToRead(state.message);
-    } else if (state.kind === 'absent') {
-      if (this.#signature !== 'absent' || this.#isRefusing) {
-        this.#onWarning(`${this.#path} was removed: no token is accepted.`);
-      }
-      this.#isRefusing = false;
-      this.#use('absent', new Map());
-    } else if (state.signature === this.#signature) {
-      this.#noteReadable();
-    } else {
-      this.#loading = this.#load(state).finally(() => {
-        this.#loading = undefined;
-        this.#checkedAtMs = startMs;
-      });
-      return;
-    }
-    this.#checkedAtMs = startMs;
-  }
-
-  /** Reads the changed file. The old grants stay in force until all new grants have been read. Never rejects. */
-  async #load(state: FileState & { readonly kind: 'file' }): Promise<void> {
-    const grants = new Map<string, Grant>();
     try {
-      await visitTokenFile(this.#path, (record) => grants.set(record.sha256, grantOf(record)));
-      this.#warnIfOpen(state);
-      this.#use(state.signature, grants);
+      const { signature, isOpen } = inspect(this.#path);
+      const isAbsent = signature === absent;
+      if (signature !== this.#signature) this.#use(signature, isAbsent ? [] : readTokenFile(this.#path), isOpen);
+      this.#isUnreadable = false;
+      this.#report(isAbsent ? `${this.#path} was removed: no token is accepted.` : '');
     } catch (error) {
       const { message } = error as Error;
-      if (isReadFailure(error as Error)) this.#failToRead(message);
-      else this.#failToUse(message);
+      this.#isUnreadable = isReadFailure(error as Error);
+      const accepted = this.#signature === absent ? 'No token is accepted' : 'The last valid tokens stay in force';
+      this.#report(
+        this.#isUnreadable
+          ? `${message} Requests with a token are rejected with 503 until the file can be read.`
+          : `${message} ${accepted}.`,
+      );
     }
   }
 
-  #use(signature: string, grants: ReadonlyMap<string, Grant>): void {
-    this.#noteReadable();
-    this.#reported = '';
-    if (this.#signature === signature) return;
-    this.#signature = signature;
+  #use(signature: string, records: readonly TokenRecord[], isOpen: boolean): void {
+    const grants = new Map(records.map((record) => [record.sha256, grantOf(record)]));
+    for (const [digest, { caller }] of this.#grants) if (!grants.has(digest)) this.#revoked.set(digest, caller.tokenId);
     this.#grants = grants;
     this.#verified.clear();
+    this.#signature = signature;
+    if (!isOpen) return;
+    const remedy = 'change its permissions (chmod 600)';
+    this.#onWarning(`${this.#path} can be accessed by other users of this machine: ${remedy}.`);
   }
 
-  /**
-   * Reports that the content of the file is invalid. Does not store the signature, so that the next check reads the
-   * file again. The problem can disappear without a change to the signature.
-   */
-  #failToUse(message: string): void {
-    this.#noteReadable();
-    const problem = `${message} ${this.#accepted()}.`;
-    if (problem !== this.#reported) this.#onWarning(problem);
-    this.#reported = problem;
-  }
-
-  #failToRead(message: string): void {
-    const now = performance.now();
-    if (this.#unreadableSinceMs === undefined) {
-      this.#unreadableSinceMs = now;
-      this.#onWarning(`${message} ${this.#accepted(` for ${unreadableGraceMs / 1000} seconds`)}.`);
-    } else if (!this.#isRefusing && now - this.#unreadableSinceMs >= unreadableGraceMs) {
-      this.#isRefusing = true;
-      this.#onWarning(`${message} Requests with a token are rejected with 503 until the file can be read.`);
-    }
-  }
-
-  /** Returns the part of a warning that says which tokens are accepted while the file cannot be used. */
-  #accepted(duration = ''): string {
-    return this.#signature === 'absent' ? 'No token is accepted' : `The last valid tokens stay in force${duration}`;
-  }
-
-  #noteReadable(): void {
-    if (this.#isRefusing) this.#onWarning(`${this.#path} can be read again.`);
-    this.#unreadableSinceMs = undefined;
-    this.#isRefusing = false;
-  }
-
-  #warnIfOpen(state: FileState): void {
-    if (state.kind !== 'file' || !state.isAccessibleToOthers) return;
-    this.#onWarning(
-      `${this.#path} can be accessed by other users of this machine: change its permissions (chmod 600).`,
-    );
+  #report(problem: string): void {
+    if (problem !== '' && problem !== this.#problem) this.#onWarning(problem);
+    this.#problem = problem;
   }
 }
 
@@ -193,17 +116,14 @@ function grantOf({ id, user, scopes, expiresAt }: TokenRecord): Grant {
   return { caller, expiresAtMs: expiresAt === undefined ? Infinity : Date.parse(expiresAt) };
 }
 
-/** Returns the state of a file. The signature changes whenever the file is replaced or written to. */
-function stateOf(path: string): FileState {
+/** Returns a signature, which changes with the file and its permissions, and whether other users can access it. */
+function inspect(path: string): { signature: string; isOpen: boolean } {
   try {
-    const { ino, size, mtimeNs, ctimeNs, mode } = statSync(path, { bigint: true });
-    return {
-      kind: 'file',
-      signature: `${ino} ${size} ${mtimeNs} ${ctimeNs}`,
-      isAccessibleToOthers: (mode & 0o077n) !== 0n,
-    };
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    return code === 'ENOENT' ? { kind: 'absent' } : { kind: 'failed', message: `${path} cannot be used: ${message}.` };
+    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+    if (stats === undefined) return { signature: absent, isOpen: false };
+    const { ino, size, mtimeNs, ctimeNs, mode } = stats;
+    return { signature: `${ino} ${size} ${mtimeNs} ${ctimeNs}`, isOpen: (mode & 0o077n) !== 0n };
+  } catch (cause) {
+    throw new Error(`${path} cannot be used: ${(cause as Error).message}.`, { cause });
   }
 }

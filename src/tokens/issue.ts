@@ -1,4 +1,5 @@
-import { chownSync, existsSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fchownSync, fstatSync, fsyncSync, lstatSync, openSync } from 'node:fs';
+import { realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createPrivateFile, requireFolderOf, syncFolder } from '../storage/sqlite/file.ts';
@@ -9,19 +10,9 @@ import { mintToken, randomBase62, tokenDigest } from './token.ts';
 
 export type TokenGrant = Pick<TokenRecord, 'user' | 'scopes' | 'expiresAt'>;
 
-/**
- * The maximum time to wait for the lock while another process holds it, in milliseconds. A process holds the lock only
- * for the few milliseconds in which it changes the file.
- */
 const lockTimeoutMs = 5000;
 
-/**
- * Creates a token, adds it to the tokens file, and returns the token and its record. If the file does not exist,
- * creates a file that only its owner can access. The file contains the SHA-256 of the token, not the token itself.
- *
- * @throws {Error} if the file's folder does not exist.
- * @throws {TypeError} if the user, the scopes or the expiry time is invalid.
- */
+/** Creates a token and adds it to the tokens file. Creates the file if it does not exist. */
 export function issueToken(
   path: string,
   { user, scopes, expiresAt }: TokenGrant,
@@ -40,12 +31,7 @@ export function issueToken(
   return { token, record };
 }
 
-/**
- * Removes a token from the tokens file. `token` is the id of the token, or the token itself. Returns the id, or
- * `undefined` if the file does not contain the token.
- *
- * @throws {Error} if the file does not exist.
- */
+/** Removes a token, given by its id or its value. Returns the id, or `undefined` if the file lacks the token. */
 export function revokeToken(path: string, token: string): string | undefined {
   requireTokenFile(path);
   const digest = tokenDigest(token);
@@ -57,11 +43,6 @@ export function revokeToken(path: string, token: string): string | undefined {
   return revokedId;
 }
 
-/**
- * Checks that a tokens file exists.
- *
- * @throws {Error} if the file does not exist.
- */
 export function requireTokenFile(path: string): void {
   requireFolderOf(path, 'tokens file');
   if (!existsSync(path)) {
@@ -69,44 +50,26 @@ export function requireTokenFile(path: string): void {
   }
 }
 
-/**
- * Changes the tokens file while holding the lock, so that no concurrent change is lost. If `change` returns
- * `undefined`, the file stays unchanged.
- */
+/** Changes the tokens file under a lock. If `change` returns `undefined`, the file stays unchanged. */
 function changeTokenFile(given: string, change: (records: TokenRecord[]) => TokenRecord[] | undefined): void {
   requireFolderOf(given, 'tokens file');
   // The lock file is named after the real path, so that all symbolic links to a tokens file share one lock.
   const path = existsSync(given) ? realpathSync(given) : given;
-  underLock(`${path}.lock`, () => {
+  const lock = takeLock(`${path}.lock`);
+  try {
     const changed = change(existsSync(path) ? readTokenFile(path) : []);
     if (changed !== undefined) replaceFile(path, tokenFileText(changed));
-  });
-}
-
-/**
- * Runs `work` while holding an exclusive SQLite lock on an empty file, because Node.js has no function that locks a
- * file. The operating system releases this lock when the process ends. If the existence of a file served as the lock,
- * the lock would remain after a crash.
- *
- * `work` is synchronous, so no other code of this process runs while the lock is held.
- */
-function underLock(path: string, work: () => void): void {
-  const lock = takeLock(path);
-  try {
-    work();
   } finally {
     lock.close();
   }
 }
 
 /**
- * Acquires the lock. Closing the returned database releases the lock.
- *
- * @throws {Error} if another process holds the lock, or if the file cannot be used as a lock. The message names the
- *   file.
+ * Acquires an exclusive SQLite lock on an empty file, because Node.js has no function that locks a file. Closing the
+ * database or ending the process releases the lock.
  */
 function takeLock(path: string): DatabaseSync {
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw brokenLock(path);
+  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) throw brokenLock(path);
   createPrivateFile(path);
   let lock: DatabaseSync | undefined;
   try {
@@ -128,22 +91,25 @@ function brokenLock(path: string, cause?: unknown): Error {
   return new Error(`${path} ${what}: move it away.`, { cause });
 }
 
-/** Replaces a file atomically and durably: writes and syncs a new file, renames it to `path`, and syncs the folder. */
+/**
+ * Replaces a file atomically and durably, and keeps its owner. Changes the owner of the new file by its descriptor:
+ * another account that may write to the folder could replace the path by a link, and root would give that file away.
+ */
 function replaceFile(path: string, text: string): void {
   const newPath = `${path}.new`;
-  // A process that crashed might have left an unfinished file, possibly with different permissions.
+  // A process that was killed might have left an unfinished file.
   rmSync(newPath, { force: true });
-  writeFileSync(newPath, text, { mode: 0o600, flag: 'wx', flush: true });
-  copyOwner(path, newPath);
+  const old = lstatSync(path, { throwIfNoEntry: false });
+  // The flag `x` also refuses a symbolic link.
+  const file = openSync(newPath, 'wx', 0o600);
+  try {
+    writeFileSync(file, text);
+    const { uid, gid } = fstatSync(file);
+    if (old !== undefined && (old.uid !== uid || old.gid !== gid)) fchownSync(file, old.uid, old.gid);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
   renameSync(newPath, path);
   syncFolder(dirname(path));
-}
-
-/**
- * Copies the owner and the group of the file `from` to the file `to`, so that root can create a token for a service
- * that runs as another user.
- */
-function copyOwner(from: string, to: string): void {
-  const [old, fresh] = [statSync(from, { throwIfNoEntry: false }), statSync(to)];
-  if (old !== undefined && (old.uid !== fresh.uid || old.gid !== fresh.gid)) chownSync(to, old.uid, old.gid);
 }

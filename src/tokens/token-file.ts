@@ -1,7 +1,4 @@
 import { readFileSync, statSync } from 'node:fs';
-import type { Stats } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
-import { setImmediate as nextIteration } from 'node:timers/promises';
 import { isUser } from '../core/model/user.ts';
 import { scopes as allScopes } from '../core/model/caller.ts';
 import type { Scope } from '../core/model/caller.ts';
@@ -21,79 +18,27 @@ export interface TokenRecord {
   readonly expiresAt?: string;
 }
 
-/** The number of records to visit before yielding to the event loop. Visiting this many records takes about 5 ms. */
-const sliceLength = 2000;
-
-/**
- * Reads a tokens file.
- *
- * @throws {Error} if the file cannot be read or is invalid. The message does not quote the file's content.
- */
+/** @throws {Error} if the file cannot be read or is invalid. The message does not quote the file's content. */
 export function readTokenFile(path: string): TokenRecord[] {
   try {
     // If the path names a pipe, opening it would block until another process writes to the pipe.
-    requireRegularFile(statSync(path));
-    return [...recordsOf(readFileSync(path, 'utf8'))];
+    if (!statSync(path).isFile()) throw new Error('it is not a file');
+    return parseRecords(readFileSync(path, 'utf8'));
   } catch (cause) {
-    throw unusable(path, cause);
+    throw new Error(`${path} cannot be used: ${(cause as Error).message}.`, { cause });
   }
 }
 
-/**
- * Reads a tokens file asynchronously. Calls `visit` with each record, in order. The event loop is blocked only while
- * the JSON is parsed. If a record is invalid, `visit` is called with the preceding records before the promise rejects.
- *
- * @throws {Error} in the same cases as {@link readTokenFile}.
- */
-export async function visitTokenFile(path: string, visit: (record: TokenRecord) => void): Promise<void> {
-  try {
-    requireRegularFile(await stat(path));
-    let count = 0;
-    for (const record of recordsOf(await readFile(path, 'utf8'))) {
-      visit(record);
-      if (++count % sliceLength === 0) await nextIteration();
-    }
-  } catch (cause) {
-    throw unusable(path, cause);
-  }
-}
-
-/**
- * Returns `true` if an error from this module means that the file could not be read, and `false` if the file was read
- * but its content is invalid.
- */
+/** Returns whether an error of {@link readTokenFile} means that the file could not be read. */
 export function isReadFailure({ cause }: Error): boolean {
   return cause instanceof Error && 'errno' in cause;
 }
 
-function requireRegularFile(stats: Stats): void {
-  if (!stats.isFile()) throw new Error('it is not a file');
-}
-
-function unusable(path: string, cause: unknown): Error {
-  return new Error(`${path} cannot be used: ${(cause as Error).message}.`, { cause });
-}
-
-/** Returns the content of a tokens file that contains these records. */
 export function tokenFileText(tokens: readonly TokenRecord[]): string {
   return `${JSON.stringify({ version: 1, tokens }, null, 2)}\n`;
 }
 
-function* recordsOf(text: string): Generator<TokenRecord, void, undefined> {
-  const tokens = parseTokens(text);
-  const indexes = new Map<string, number>();
-  for (const [index, record] of tokens.entries()) {
-    if (!isTokenRecord(record)) throw new Error(`entry ${index} of its tokens is not a token record`);
-    const other = indexes.get(record.sha256);
-    if (other !== undefined) {
-      throw new Error(`${nameOf(tokens, other)} and ${nameOf(tokens, index)} have the same sha256`);
-    }
-    indexes.set(record.sha256, index);
-    yield record;
-  }
-}
-
-function parseTokens(text: string): unknown[] {
+function parseRecords(text: string): TokenRecord[] {
   let content: unknown;
   try {
     content = JSON.parse(text);
@@ -103,16 +48,14 @@ function parseTokens(text: string): unknown[] {
   }
   const { version, tokens } = (content ?? {}) as Record<string, unknown>;
   if (version !== 1 || !Array.isArray(tokens)) throw new Error('it is not {"version":1,"tokens":[…]}');
-  return tokens;
-}
-
-/**
- * Returns the name of a record for a message. The name is the record's id, or the record's index if the id has an
- * unusual length or contains characters that could make the message misleading.
- */
-function nameOf(tokens: readonly unknown[], index: number): string {
-  const { id } = tokens[index] as TokenRecord;
-  return /^[\w-]{1,64}$/.test(id) ? id : `entry ${index}`;
+  const indexes = new Map<string, number>();
+  for (const [index, record] of tokens.entries()) {
+    if (!isTokenRecord(record)) throw new Error(`entry ${index} of its tokens is not a token record`);
+    const other = indexes.get(record.sha256);
+    if (other !== undefined) throw new Error(`entries ${other} and ${index} of its tokens have the same sha256`);
+    indexes.set(record.sha256, index);
+  }
+  return tokens as TokenRecord[];
 }
 
 export function isTokenRecord(value: unknown): value is TokenRecord {

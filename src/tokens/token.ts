@@ -8,10 +8,7 @@ const secretLength = 30;
 /** The number of base62 digits for the CRC-32. Six digits are sufficient, because 62^6 > 2^32. */
 const checksumLength = 6;
 
-/**
- * Returns a new bearer token: `pst_`, 30 random base62 digits (178 bits), and the CRC-32 of these digits as 6 base62
- * digits. With the CRC-32, a secret scanner can distinguish tokens from similar text.
- */
+/** Returns a new bearer token. With its CRC-32, a secret scanner can distinguish tokens from similar text. */
 export function mintToken(): string {
   const secret = randomBase62(secretLength);
   return `pst_${secret}${base62(crc32(secret)).padStart(checksumLength, '0')}`;
@@ -21,7 +18,6 @@ export function randomBase62(length: number): string {
   return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
 }
 
-/** Returns the SHA-256 of a token as hexadecimal digits. Only this digest is stored, not the token itself. */
 export function tokenDigest(token: string): string {
   return hash('sha256', token, 'hex');
 }

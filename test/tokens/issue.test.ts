@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, chown, lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -21,6 +23,23 @@ async function permissions(path: string): Promise<string> {
   return ((await stat(path)).mode & 0o777).toString(8);
 }
 
+/** Runs in another account. Replaces every unfinished tokens file in a folder by a link to a file of root. */
+const attack = `
+const { readdirSync, renameSync, symlinkSync } = require('node:fs');
+const [folder, victim] = process.argv.slice(1);
+process.chdir(folder);
+process.setgid(65534);
+process.setuid(65534);
+console.log('ready');
+for (;;) {
+  for (const name of readdirSync('.').filter((name) => name.endsWith('.new'))) {
+    try {
+      symlinkSync(victim, 'link');
+      renameSync('link', name);
+    } catch {}
+  }
+}`;
+
 describe('issueToken', () => {
   it('stores the SHA-256, scopes and expiry of each token in a file that only its owner can access', async (t) => {
     const path = await newPath(t);
@@ -41,8 +60,7 @@ describe('issueToken', () => {
 
   it('fails with the name of the folder if it does not exist, and does not create it', async (t) => {
     const folder = join(await temporaryFolder(t), 'deep');
-    const message = `There is no folder ${folder} for the tokens file. Create the folder, or choose another file.`;
-    assert.throws(() => issueToken(join(folder, 'tokens.json'), { user: 'ada' }), { message });
+    assert.throws(() => issueToken(join(folder, 'tokens.json'), { user: 'ada' }), /There is no folder .*deep/);
     assert.ok(!existsSync(folder));
   });
 
@@ -74,22 +92,23 @@ describe('issueToken', () => {
       this.exec('PRAGMA busy_timeout = 1');
       this.exec(sql);
     });
-    const message = `${path}.lock was locked by another process for 5 seconds: try again.`;
-    assert.throws(() => issueToken(path, { user: 'ada' }), { message });
+    assert.throws(() => issueToken(path, { user: 'ada' }), /tokens\.json\.lock was locked/);
     assert.ok(!existsSync(path));
   });
 
-  for (const what of ['a text file', 'a folder']) {
+  for (const what of ['a text file', 'a folder', 'a link']) {
     it(`fails with the name of the lock file and a remedy if it is ${what}, and changes nothing`, async (t) => {
       const path = await newPath(t);
       const { record } = issueToken(path, { user: 'ada' });
       await rm(`${path}.lock`);
-      await (what === 'a folder' ? mkdir(`${path}.lock`) : writeFile(`${path}.lock`, 'mine'));
-      const message = `${path}.lock is not the empty file that serves as the lock of the tokens file: move it away.`;
-      assert.throws(() => issueToken(path, { user: 'eve' }), { message });
-      assert.throws(() => revokeToken(path, record.id), { message });
+      if (what === 'a text file') await writeFile(`${path}.lock`, 'mine');
+      else await (what === 'a folder' ? mkdir(`${path}.lock`) : symlink('other', `${path}.lock`));
+      const message = /tokens\.json\.lock .*move it away/;
+      assert.throws(() => issueToken(path, { user: 'eve' }), message);
+      assert.throws(() => revokeToken(path, record.id), message);
       assert.deepEqual(readTokenFile(path), [record]);
       if (what === 'a text file') assert.equal(await readFile(`${path}.lock`, 'utf8'), 'mine');
+      assert.ok(!existsSync(join(dirname(path), 'other')));
     });
   }
 
@@ -113,11 +132,39 @@ describe('issueToken', () => {
     assert.deepEqual([uid, gid, await permissions(path)], [65_534, 65_534, '600']);
   });
 
+  it(
+    'gives no other file away if the owner of the folder replaces the unfinished file by a link',
+    { skip },
+    async (t) => {
+      const path = await newPath(t);
+      const folder = dirname(path);
+      const victim = join(await temporaryFolder(t), 'secret');
+      await writeFile(victim, 'secret');
+      issueToken(path, { user: 'ada' });
+      for (const name of [folder, path, `${path}.lock`]) await chown(name, 65_534, 65_534);
+      const attacker = spawn(process.execPath, ['--eval', attack, folder, victim], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const exited = once(attacker, 'exit');
+      await once(attacker.stdout, 'data');
+      for (const end = Date.now() + 1000; Date.now() < end;) {
+        try {
+          issueToken(path, { user: 'ada' });
+        } catch {
+          // The owner of the folder can always make the tokens file unusable.
+        }
+      }
+      attacker.kill();
+      await exited;
+      const { uid, gid } = await stat(victim);
+      assert.deepEqual([uid, gid], [0, 0]);
+    },
+  );
+
   it('rejects a grant that a reader of the file would reject', async (t) => {
     const path = await newPath(t);
-    const message = 'a token needs a user, known scopes and an ISO 8601 expiresAt';
     for (const grant of [{ user: '' }, { user: 'x'.repeat(256) }, { user: 'ada', expiresAt: 'soon' }]) {
-      assert.throws(() => issueToken(path, grant), { name: 'TypeError', message });
+      assert.throws(() => issueToken(path, grant), TypeError);
     }
     assert.ok(!existsSync(path));
   });
@@ -153,8 +200,7 @@ describe('revokeToken', () => {
 
   it('fails if there is no tokens file, and does not create one', async (t) => {
     const path = await newPath(t);
-    const message = `There is no tokens file ${path}. Check the path, or create a token.`;
-    assert.throws(() => revokeToken(path, 'tk_0000000000'), { message });
+    assert.throws(() => revokeToken(path, 'tk_0000000000'), /There is no tokens file/);
     assert.deepEqual(await readdir(dirname(path)), []);
   });
 });

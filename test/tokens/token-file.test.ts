@@ -23,20 +23,11 @@ const invalidRecords = Object.entries(invalidFields).flatMap(([name, values]) =>
   values.map((value) => ({ ...record, [name]: value })),
 );
 
-/** Invalid contents. The error messages do not quote the contents, because the contents might include a token. */
 const invalidTexts: Readonly<Record<string, string[]>> = {
-  'it is not JSON. Correct it, or restore a backup': ['', '{', 'pst_secret', '{"version":1,"tokens":[]}}'],
-  'it is not {"version":1,"tokens":[…]}': [
-    ...['null', '1', '[]', '{}'],
-    ...['{"version":2,"tokens":[]}', '{"version":1,"tokens":{}}', '{"version":1}'],
-  ],
-  'entry 1 of its tokens is not a token record': [null, 'pst_secret', ...invalidRecords].map((invalid) =>
-    fileOf(record, invalid),
-  ),
-  'tk_1 and tk_3 have the same sha256': [fileOf(record, between, { ...record, id: 'tk_3', user: 'eve' })],
-  'tk_1 and entry 1 have the same sha256': ['\u001b[2J', 'x'.repeat(65), ''].map((id) =>
-    fileOf(record, { ...record, id }),
-  ),
+  'not JSON': ['', '{', 'pst_secret', '{"version":1,"tokens":[]}}'],
+  '{"version":1,"tokens":[…]}': ['null', '1', '[]', '{}', '{"version":2,"tokens":[]}', '{"version":1,"tokens":{}}'],
+  'entry 1': [null, 'pst_secret', ...invalidRecords].map((invalid) => fileOf(record, invalid)),
+  'entries 0 and 2': [fileOf(record, between, { ...record, id: 'tk_3', user: 'eve' })],
 };
 
 describe('readTokenFile', () => {
@@ -59,7 +50,11 @@ describe('readTokenFile', () => {
     for (const [problem, texts] of Object.entries(invalidTexts)) {
       for (const text of texts) {
         await writeFile(path, text);
-        assert.throws(() => readTokenFile(path), { message: `${path} cannot be used: ${problem}.` }, text);
+        assert.throws(
+          () => readTokenFile(path),
+          ({ message }: Error) => message.includes(problem) && !/pst_|eve/.test(message),
+          text,
+        );
       }
     }
   });
@@ -69,8 +64,8 @@ describe('readTokenFile', () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     for (const path of [pipe, folder]) {
-      assert.throws(() => readTokenFile(path), { message: `${path} cannot be used: it is not a file.` });
+      assert.throws(() => readTokenFile(path), /not a file/);
     }
-    assert.throws(() => readTokenFile(join(folder, 'none')), { message: /none cannot be used: ENOENT/ });
+    assert.throws(() => readTokenFile(join(folder, 'none')), /none cannot be used: ENOENT/);
   });
 });
