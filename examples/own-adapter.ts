@@ -1,10 +1,6 @@
 // A custom storage adapter. The file own-adapter.test.ts tests it.
 import { PlantStoreError } from 'plant-store';
-import type { ListRange, OwnedPlant, PlantKey, PlantPage, ScanRange, StorageAdapter, Write } from 'plant-store';
-
-const keyOf = ({ user, plant }: OwnedPlant): PlantKey => ({ user, id: plant.id });
-const compare = (a: PlantKey, b: PlantKey): number =>
-  Buffer.compare(Buffer.from(a.user), Buffer.from(b.user)) || (a.id < b.id ? -1 : Number(a.id > b.id));
+import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from 'plant-store';
 
 /** Stores plants in a Map. A commit changes a copy of the Map, so that no batch is applied only in part. */
 export class MapStorage implements StorageAdapter {
@@ -23,16 +19,19 @@ export class MapStorage implements StorageAdapter {
     return outcomes;
   }
 
-  async list(user: string, { after = -(2n ** 63n) - 1n, limit }: ListRange): Promise<PlantPage> {
-    const page = await this.scan({ after: { user, id: after }, limit: limit + 1 });
-    const plants = page.filter((owned) => owned.user === user).map(({ plant }) => plant);
+  async list(user: string, { after, limit }: ListRange): Promise<PlantPage> {
+    const plants = [...this.#open().values()]
+      .filter((owned) => owned.user === user && (after === undefined || owned.plant.id > after))
+      .map(({ plant }) => ({ ...plant }))
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
     return { plants: plants.slice(0, limit), hasMore: plants.length > limit };
   }
 
-  async scan({ after, limit }: ScanRange): Promise<OwnedPlant[]> {
-    const isAfter = (owned: OwnedPlant): boolean => after === undefined || compare(keyOf(owned), after) > 0;
-    const rest = [...this.#open().values()].filter(isAfter).sort((a, b) => compare(keyOf(a), keyOf(b)));
-    return rest.slice(0, limit).map(({ user, plant }) => ({ user, plant: { ...plant } }));
+  async *scan(): AsyncIterable<OwnedPlant[]> {
+    const all = [...this.#open().values()];
+    for (let at = 0; at < all.length; at += 1000) {
+      yield all.slice(at, at + 1000).map(({ user, plant }) => ({ user, plant: { ...plant } }));
+    }
   }
 
   async close(): Promise<void> {

@@ -11,16 +11,13 @@ export { PlantStore } from './core/plant-store.ts';
 export type { ListOptions, PlantStoreOptions } from './core/plant-store.ts';
 export type { NewPlant, Plant, PlantId } from './core/model/plant.ts';
 export { MemoryStorage } from './storage/memory/memory-storage.ts';
+export type { JsonPage } from './core/page.ts';
 export type {
   CreateWrite,
   DeleteWrite,
-  JsonPage,
   ListRange,
   OwnedPlant,
-  PageRequest,
-  PlantKey,
   PlantPage,
-  ScanRange,
   StorageAdapter,
   Write,
 } from './core/storage-adapter.ts';

@@ -1,4 +1,4 @@
-import type { JsonPage, PageRequest } from './storage-adapter.ts';
+import type { JsonPage, PageRequest } from './page.ts';
 
 /**
  * The number of UTF-16 code units that are added to the size of each page and of each user. Without this overhead, the

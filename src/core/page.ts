@@ -1,6 +1,41 @@
+import { minInt64 } from './model/int64.ts';
 import { plantJson, plantsJson } from './model/plant.ts';
-import type { PlantFields } from './model/plant.ts';
-import type { JsonPage, PlantPage } from './storage-adapter.ts';
+import type { PlantFields, PlantId } from './model/plant.ts';
+import type { ListRange, PlantPage, StorageAdapter } from './storage-adapter.ts';
+
+/** A page of a user's plants as JSON. */
+export interface JsonPage {
+  /**
+   * A JSON array of the plants in ascending order of id, without white space between tokens. Each element is
+   * `{"name":…,"tag":…}`, without the id.
+   */
+  readonly json: string;
+  /** The number of plants in the page. */
+  readonly count: number;
+  /** The id of the last plant; `undefined` if the page is empty. */
+  readonly last: PlantId | undefined;
+  /** Whether the user has plants with ids greater than `last`. */
+  readonly hasMore: boolean;
+}
+
+/** A request for a page of a user's plants. */
+export interface PageRequest extends ListRange {
+  readonly user: string;
+}
+
+/**
+ * The method that this package's SQLite and PostgreSQL adapters have in addition to those of `StorageAdapter`. It is not
+ * part of the public contract. It returns one page for each request, with the same plants as `list`. The sum of the
+ * requests' limits is at most {@link maxPageLength}.
+ */
+export interface JsonPageReader {
+  listPages(requests: readonly PageRequest[]): Promise<JsonPage[]>;
+}
+
+/** Returns the adapter if it can build JSON pages itself. */
+export function jsonPageReader(storage: StorageAdapter & Partial<JsonPageReader>): JsonPageReader | undefined {
+  return storage.listPages === undefined ? undefined : (storage as JsonPageReader);
+}
 
 /** The maximum number of plants in one page. A page is the result of one read. */
 export const maxPageLength = 1000;
@@ -22,7 +57,7 @@ const maxCodeUnitBytes = 6;
 export const emptyPage: JsonPage = Object.freeze({ json: '[]', count: 0, last: undefined, hasMore: false });
 
 /**
- * Returns how many plants from the start of the array belong to a page. The page ends with the plant with which the
+ * Returns how many plants from the start of the array belong to a page, at most 1000. The page ends with the plant with which the
  * page's JSON reaches `maxPageBytes`.
  *
  * First, upper bounds for the plants' sizes are added up. The JSON is measured only if the sum of the bounds reaches
@@ -30,6 +65,7 @@ export const emptyPage: JsonPage = Object.freeze({ json: '[]', count: 0, last: u
  * take 93 µs.
  */
 export function countInPage(plants: readonly PlantFields[]): number {
+  plants = plants.slice(0, maxPageLength);
   let mostBytes = 0;
   for (const { name, tag = '' } of plants) mostBytes += taggedBytes + (name.length + tag.length) * maxCodeUnitBytes;
   if (mostBytes < maxPageBytes) return plants.length;
@@ -54,26 +90,17 @@ export function checkedPage(page: Partial<PlantPage> | null | undefined): PlantP
 }
 
 /**
- * Checks the pages that an adapter's `listPages` method returned.
- *
- * @throws {TypeError} if a page is invalid, or if the number of pages differs from the number of requests.
- */
-export function checkedPages(pages: readonly JsonPage[] | undefined, requests: number): readonly JsonPage[] {
-  if (pages?.length === requests && pages.every(isJsonPage)) return pages;
-  throw new TypeError(
-    'listPages of the storage adapter must return { json, count, last, hasMore } for each request, ' +
-      'with a plant if hasMore is true',
-  );
-}
-
-function isJsonPage(page: Partial<JsonPage> | undefined): boolean {
-  return typeof page?.json === 'string' && isEnd(page.count, page.hasMore);
-}
-
-/**
  * Returns whether `hasMore` is valid for a page with `count` plants. `hasMore` must not be `true` for an empty page,
  * because the caller would then request the same page forever.
  */
 function isEnd(count: number | undefined, hasMore: boolean | undefined): boolean {
   return hasMore === false || (hasMore === true && count !== undefined && count > 0);
+}
+
+/**
+ * Returns the smallest id greater than `after`, or the smallest int64 if `after` is `undefined`. If `after` is the
+ * largest int64, the result is greater than every int64.
+ */
+export function firstId(after: PlantId | undefined): PlantId {
+  return after === undefined ? minInt64 : after + 1n;
 }

@@ -6,9 +6,10 @@ import { maxLimit, parseNewPlant, toInt64, unsafeNumber } from './model/plant.ts
 import type { NewPlant, PlantId, Plant } from './model/plant.ts';
 import { PageCache } from './page-cache.ts';
 import { ReadQueue } from './read-queue.ts';
-import { checkAdapter } from './check-adapter.ts';
 import { checkedPage, emptyPage, maxPageLength } from './page.ts';
-import type { JsonPage, ListRange, PlantPage, StorageAdapter, Write } from './storage-adapter.ts';
+import type { JsonPage } from './page.ts';
+import { checkAdapter } from './storage-adapter.ts';
+import type { ListRange, PlantPage, StorageAdapter, Write } from './storage-adapter.ts';
 import { isUser } from './model/user.ts';
 import { WriteQueue } from './write-queue.ts';
 

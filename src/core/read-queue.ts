@@ -1,6 +1,7 @@
 import { asStorageError } from './model/errors.ts';
-import { checkedPage, checkedPages, maxPageLength, toJsonPage } from './page.ts';
-import type { JsonPage, PageRequest, StorageAdapter } from './storage-adapter.ts';
+import { checkedPage, jsonPageReader, maxPageLength, toJsonPage } from './page.ts';
+import type { JsonPage, PageRequest } from './page.ts';
+import type { StorageAdapter } from './storage-adapter.ts';
 import type { PageCache } from './page-cache.ts';
 
 /**
@@ -132,7 +133,7 @@ export class ReadQueue {
   async #readBatch(batch: readonly Entry[]): Promise<void> {
     if (batch.length === 0) return;
     this.#batches++;
-    const groups = this.#storage.listPages === undefined ? batch.map((entry) => [entry]) : [batch];
+    const groups = jsonPageReader(this.#storage) === undefined ? batch.map((entry) => [entry]) : [batch];
     await Promise.all(groups.map((group) => this.#settle(group)));
     this.#batches--;
     this.#schedule();
@@ -159,7 +160,8 @@ export class ReadQueue {
 }
 
 async function readPages(storage: StorageAdapter, requests: readonly PageRequest[]): Promise<readonly JsonPage[]> {
-  if (storage.listPages !== undefined) return checkedPages(await storage.listPages(requests), requests.length);
+  const reader = jsonPageReader(storage);
+  if (reader !== undefined) return reader.listPages(requests);
   return Promise.all(
     requests.map(async ({ user, after, limit }) => toJsonPage(checkedPage(await storage.list(user, { after, limit })))),
   );

@@ -2,7 +2,7 @@ import { PlantStoreError } from '../core/model/errors.ts';
 import { int64FromText, minInt64 } from '../core/model/int64.ts';
 import { plantsJson } from '../core/model/plant.ts';
 import type { PlantId } from '../core/model/plant.ts';
-import type { JsonPage } from '../core/storage-adapter.ts';
+import type { JsonPage } from '../core/page.ts';
 import type { PlantStore } from '../core/plant-store.ts';
 import type { Answer, HeaderList } from './answer.ts';
 import { HttpError } from './http-error.ts';

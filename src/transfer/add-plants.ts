@@ -1,8 +1,7 @@
 import type { Plant } from '../core/model/plant.ts';
-import { compareOwned } from '../core/key-order.ts';
+import { maxPageLength } from '../core/page.ts';
 import type { OwnedPlant, StorageAdapter } from '../core/storage-adapter.ts';
 import { findPlants, keyOf } from './find-plants.ts';
-import { forEachPage } from './pages.ts';
 
 /** A plant that was not added, because the user already has a different plant with the same id. */
 export interface PlantConflict {
@@ -33,8 +32,8 @@ export interface CopyPlantsOptions {
 }
 
 /**
- * The maximum number of attempts to add the plants of a page. This number is reached only if other clients repeatedly
- * delete and create the same plants.
+ * The maximum number of attempts to add a plant. This number is reached only if other clients repeatedly delete and
+ * create the same plants.
  */
 const maxRounds = 10;
 
@@ -50,45 +49,34 @@ export async function addPlants(
 ): Promise<CopyCounts> {
   const counts = { added: 0, present: 0, conflicts: 0 };
 
-  /** Adds the plants whose ids are free. Returns the other plants. */
-  async function tryToAdd(plants: readonly OwnedPlant[]): Promise<OwnedPlant[]> {
-    const outcomes = await to.commit(plants.map(({ user, plant }) => ({ kind: 'create', user, plant })));
-    const notAdded = plants.filter((_, index) => outcomes[index] !== true);
-    counts.added += plants.length - notAdded.length;
-    return notAdded;
+  /** Counts a plant whose id is taken. Returns whether the stored plant with this id still exists. */
+  function countTaken({ user, plant }: OwnedPlant, existing: Plant | undefined): boolean {
+    if (existing === undefined) return false;
+    if (existing.name === plant.name && existing.tag === plant.tag) {
+      counts.present++;
+    } else {
+      counts.conflicts++;
+      onConflict?.({ user, plant, existing });
+    }
+    return true;
   }
 
-  /** Counts the plants whose ids are taken. Returns the other plants. */
-  async function withoutTaken(plants: readonly OwnedPlant[]): Promise<OwnedPlant[]> {
-    const sorted = plants.toSorted(compareOwned);
-    const stored = await findPlants(to, sorted);
-    return sorted.filter(({ user, plant }) => {
-      const existing = stored.get(keyOf({ user, plant }));
-      if (existing === undefined) return true;
-      if (existing.name === plant.name && existing.tag === plant.tag) {
-        counts.present++;
-      } else {
-        counts.conflicts++;
-        onConflict?.({ user, plant, existing });
-      }
-      return false;
-    });
-  }
-
-  let areTaken = false;
-  await forEachPage(pages, async (page) => {
-    const addedBefore = counts.added;
-    // If all ids of one page were taken, the ids of the next page are probably taken, too, so a read is faster than a
-    // commit.
-    let pending = areTaken ? await withoutTaken(page) : page;
+  async function addBatch(plants: readonly OwnedPlant[]): Promise<void> {
+    let pending = plants;
     for (let round = 0; pending.length > 0; round++) {
       if (round === maxRounds) throw new Error('The storage reports that plants exist, but does not return them.');
-      // A plant remains pending if its id was taken during the commit, but the plant that had this id was deleted
-      // before the read.
-      pending = await withoutTaken(await tryToAdd(pending));
+      const outcomes = await to.commit(pending.map((owned) => ({ kind: 'create', ...owned })));
+      const taken = pending.filter((_, index) => outcomes[index] !== true);
+      counts.added += pending.length - taken.length;
+      const stored = await findPlants(to, taken);
+      // A plant remains pending if the plant that had its id was deleted after the commit.
+      pending = taken.filter((owned) => !countTaken(owned, stored.get(keyOf(owned))));
     }
-    areTaken = counts.added === addedBefore;
+  }
+
+  for await (const page of pages) {
+    for (let at = 0; at < page.length; at += maxPageLength) await addBatch(page.slice(at, at + maxPageLength));
     onProgress?.({ ...counts });
-  });
+  }
   return counts;
 }

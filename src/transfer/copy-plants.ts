@@ -1,9 +1,8 @@
 import { checkFunctionOption, checkOptionNames } from '../core/model/options.ts';
-import { checkAdapter } from '../core/check-adapter.ts';
+import { checkAdapter } from '../core/storage-adapter.ts';
 import type { StorageAdapter } from '../core/storage-adapter.ts';
 import { addPlants } from './add-plants.ts';
 import type { CopyCounts, CopyPlantsOptions } from './add-plants.ts';
-import { scanPages } from './pages.ts';
 
 const optionNames = { onProgress: true, onConflict: true } as const satisfies Record<keyof CopyPlantsOptions, true>;
 
@@ -31,5 +30,5 @@ export async function copyPlants(
   if (from === to) throw new TypeError('from and to must not be the same storage');
   checkOptionNames('copyPlants', options, optionNames);
   for (const [name, value] of Object.entries(options)) if (value !== undefined) checkFunctionOption(name, value);
-  return addPlants(scanPages(from), to, options);
+  return addPlants(from.scan(), to, options);
 }

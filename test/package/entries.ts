@@ -17,8 +17,8 @@ export const entries: readonly Entry[] = [
     values: ['MemoryStorage', 'PlantStore', 'PlantStoreError', 'copyPlants', 'errorTable'],
     types: [
       ...['CommitMessage', 'CopyCounts', 'CopyPlantsOptions', 'CreateWrite', 'DeleteWrite', 'ErrorCode'],
-      ...['HttpErrorCode', 'JsonPage', 'ListOptions', 'ListRange', 'NewPlant', 'OwnedPlant', 'PageRequest', 'Plant'],
-      ...['PlantConflict', 'PlantId', 'PlantKey', 'PlantPage', 'PlantStoreOptions', 'RequestMessage', 'ScanRange'],
+      ...['HttpErrorCode', 'JsonPage', 'ListOptions', 'ListRange', 'NewPlant', 'OwnedPlant', 'Plant'],
+      ...['PlantConflict', 'PlantId', 'PlantPage', 'PlantStoreOptions', 'RequestMessage'],
       ...['StorageAdapter', 'Write'],
     ],
   },

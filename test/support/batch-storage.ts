@@ -1,5 +1,6 @@
 import { MemoryStorage } from '../../src/index.ts';
-import type { JsonPage, PageRequest, StorageAdapter } from '../../src/index.ts';
+import type { StorageAdapter } from '../../src/index.ts';
+import type { JsonPage, PageRequest } from '../../src/core/page.ts';
 import { toJsonPage } from '../../src/core/page.ts';
 import { PageCache } from '../../src/core/page-cache.ts';
 import { ReadQueue } from '../../src/core/read-queue.ts';

@@ -1,6 +1,5 @@
 import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
-import { scanPages } from '../../src/transfer/pages.ts';
-import type { OwnedPlant, Plant } from '../../src/index.ts';
+import type { OwnedPlant, Plant, StorageAdapter } from '../../src/index.ts';
 import { PlantStore } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { createEach } from './writes.ts';
@@ -44,8 +43,12 @@ export async function createAll(file: string, plants: readonly OwnedPlant[]): Pr
 /** Returns all plants in an SQLite file, in the order of a scan. */
 export async function readAll(file: string): Promise<OwnedPlant[]> {
   await using opened = open(file);
+  return await scanAll(opened.storage);
+}
+
+export async function scanAll(storage: StorageAdapter): Promise<OwnedPlant[]> {
   const found: OwnedPlant[] = [];
-  for await (const page of scanPages(opened.storage)) found.push(...page);
+  for await (const page of storage.scan()) found.push(...page);
   return found;
 }
 

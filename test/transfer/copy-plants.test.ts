@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import fc from 'fast-check';
 import { MapStorage } from '../../examples/own-adapter.ts';
 import { copyPlants, MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { CopyCounts, CopyPlantsOptions, OwnedPlant, PlantConflict, StorageAdapter } from '../../src/index.ts';
+import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
-import { scanPages } from '../../src/transfer/pages.ts';
-import { hostilePlants, owned, rowOfPlants } from '../support/stored-plants.ts';
+import { hostilePlants, owned, rowOfPlants, scanAll } from '../support/stored-plants.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { createEach } from '../support/writes.ts';
 
@@ -14,12 +15,6 @@ async function memoryWith(plants: readonly OwnedPlant[]): Promise<MemoryStorage>
   const storage = new MemoryStorage();
   await storage.commit(createEach(plants));
   return storage;
-}
-
-async function plantsOf(storage: StorageAdapter): Promise<OwnedPlant[]> {
-  const plants: OwnedPlant[] = [];
-  for await (const page of scanPages(storage)) plants.push(...page);
-  return plants;
 }
 
 describe('copyPlants', () => {
@@ -31,7 +26,7 @@ describe('copyPlants', () => {
     const reported: CopyCounts[] = [];
     const counts = await copyPlants(from, to, { onProgress: (progress) => reported.push(progress) });
     assert.deepEqual(counts, { added: plants.length, present: 0, conflicts: 0 });
-    assert.deepEqual(await plantsOf(to), await plantsOf(from));
+    assert.deepEqual(new Set(await scanAll(to)), new Set(plants));
     assert.ok(reported.length >= 3);
     assert.deepEqual(reported.at(-1), counts);
     const added = reported.map((progress) => progress.added);
@@ -43,7 +38,7 @@ describe('copyPlants', () => {
     const counts = { added: hostilePlants.length, present: 0, conflicts: 0 };
     assert.deepEqual(await copyPlants(from, own), counts);
     assert.deepEqual(await copyPlants(own, to), counts);
-    assert.deepEqual(await plantsOf(to), await plantsOf(from));
+    assert.deepEqual(new Set(await scanAll(to)), new Set(hostilePlants));
   });
 
   it('counts the plants that the target already stores', async () => {
@@ -68,7 +63,25 @@ describe('copyPlants', () => {
       { user: 'ada', plant: { id: 1n, name: 'Fern' }, existing: { id: 1n, name: 'Fern', tag: '' } },
       { user: 'bob', plant: { id: 1n, name: 'Ivy' }, existing: { id: 1n, name: 'Oak' } },
     ]);
-    assert.deepEqual(await plantsOf(to), [existing[0], wanted[1], existing[1]]);
+    assert.deepEqual(new Set(await scanAll(to)), new Set([...existing, wanted[1]]));
+  });
+
+  it('finds taken ids anywhere among the plants of any user', async () => {
+    const id = fc.oneof(fc.bigInt({ min: 0n, max: 60n }), fc.constantFrom(minInt64, minInt64 + 1n, maxInt64));
+    const key = fc.record({ user: fc.constantFrom('a', 'b', 'c'), id });
+    const keys = fc.uniqueArray(key, { maxLength: 150, selector: (each) => `${each.id} ${each.user}` });
+    const plantsOf = (all: readonly { user: string; id: bigint }[]): OwnedPlant[] =>
+      all.map((each) => owned(each.user, { id: each.id, name: `${each.id}` }));
+    await fc.assert(
+      fc.asyncProperty(keys.map(plantsOf), keys.map(plantsOf), async (stored, wanted) => {
+        const to = await memoryWith(stored);
+        const isStored = ({ user, plant }: OwnedPlant): boolean =>
+          stored.some((each) => each.user === user && each.plant.id === plant.id);
+        const present = wanted.filter(isStored).length;
+        const counts = { added: wanted.length - present, present, conflicts: 0 };
+        assert.deepEqual(await copyPlants(await memoryWith(wanted), to), counts);
+      }),
+    );
   });
 
   it('rejects with the error of a callback or of a storage', async () => {

@@ -1,5 +1,5 @@
 import type { PlantId, Plant } from '../../core/model/plant.ts';
-import type { OwnedPlant, PlantKey, Write } from '../../core/storage-adapter.ts';
+import type { OwnedPlant, Write } from '../../core/storage-adapter.ts';
 
 export function plantOf(user: string, id: bigint, name = 'a plant', tag?: string): OwnedPlant {
   return { user, plant: tag === undefined ? { id, name } : { id, name, tag } };
@@ -18,8 +18,10 @@ export function remove(user: string, id: bigint): Write {
   return { kind: 'delete', user, id };
 }
 
-export function keyOf({ user, plant }: OwnedPlant): PlantKey {
-  return { user, id: plant.id };
+/** Compares plants by user and then by id. */
+export function compareOwned(a: OwnedPlant, b: OwnedPlant): number {
+  if (a.user !== b.user) return a.user < b.user ? -1 : 1;
+  return a.plant.id < b.plant.id ? -1 : Number(a.plant.id > b.plant.id);
 }
 
 export function ids(plants: readonly Plant[]): PlantId[] {

@@ -5,7 +5,7 @@ import {
   checkIntegerOption,
   checkOptionNames,
 } from '../../core/model/options.ts';
-import { checkAdapter } from '../../core/check-adapter.ts';
+import { checkAdapter } from '../../core/storage-adapter.ts';
 import { fail, shown } from './expect.ts';
 import { CallTimeouts, explained, watched } from './watched-adapter.ts';
 import type { StorageAdapter } from '../../core/storage-adapter.ts';
@@ -251,7 +251,7 @@ async function runTest(
       try {
         const storage = add(location, 'reopen', await timeouts.settle('reopen', call));
         // Some adapters do not read their storage before one of their methods is called.
-        await storage.scan({ after: undefined, limit: 1 });
+        await storage.list('ada', { after: undefined, limit: 1 });
         return storage;
       } catch (error) {
         return fail(`The storage could not be opened again: ${shown(error)}.`, error);

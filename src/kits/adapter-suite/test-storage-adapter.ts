@@ -1,7 +1,7 @@
 import { testClose, testDataVersion, testSecondAdapter } from './close.ts';
 import { testCommit, testUnderPlantStore } from './commit.ts';
 import { testFault } from './fault.ts';
-import { testListPages, testLists } from './list.ts';
+import { testLists } from './list.ts';
 import { makeSuite } from './suite.ts';
 import type { StorageAdapterTestOptions, StorageLocation, Suite } from './suite.ts';
 
@@ -31,7 +31,6 @@ export function testStorageAdapter<Location extends StorageLocation>(
     commit: testCommit,
     'a failing commit': testFault,
     'list and scan': testLists,
-    'listPages, if implemented': testListPages,
     'a PlantStore that uses the adapter': testUnderPlantStore,
     'dataVersion, if implemented': testDataVersion,
     close: testClose,

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers';
-import type { JsonPage, PageRequest, PlantPage, StorageAdapter } from '../../core/storage-adapter.ts';
+import type { PlantPage, StorageAdapter } from '../../core/storage-adapter.ts';
 import { ContractError, expect, fail, innermost, shown } from './expect.ts';
 
 /** The timeout for a method that has already timed out, in milliseconds. */
@@ -65,22 +65,12 @@ export function watched(storage: StorageAdapter, timeouts: CallTimeouts): Storag
       expect(isPage, `list resolved with ${shown(page)}. It must resolve with ${type}.`);
       return page as PlantPage;
     },
-    scan: async (range) => {
-      const found = await called('scan', () => storage.scan(range));
-      expect(isArray(found), `scan resolved with ${shown(found)}. It must resolve with an array.`);
-      return found;
+    async *scan() {
+      for await (const page of storage.scan()) {
+        expect(isArray(page), `scan yielded ${shown(page)}. It must yield arrays.`);
+        yield page;
+      }
     },
-    ...(storage.listPages !== undefined && {
-      listPages: async (requests: readonly PageRequest[]) => {
-        const pages = await called('listPages', async () => storage.listPages?.(requests));
-        expect(
-          isArray(pages, requests.length) && pages.every(isJsonPage),
-          `listPages must resolve with { json, count, last, hasMore } for each of ${requests.length} requests, ` +
-            `in the order of the requests. It resolved with ${shown(pages)}.`,
-        );
-        return pages;
-      },
-    }),
     ...(storage.dataVersion !== undefined && {
       dataVersion: () => {
         const version = storage.dataVersion?.();
@@ -122,10 +112,6 @@ function promiseOf<T>(name: string, call: () => Promise<T>): Promise<T> {
 
 function isArray<T>(value: readonly T[] | undefined, length = value?.length): value is T[] {
   return Array.isArray(value) && value.length === length;
-}
-
-function isJsonPage(page: Partial<JsonPage> | null | undefined): boolean {
-  return typeof page?.json === 'string' && typeof page.count === 'number' && typeof page.hasMore === 'boolean';
 }
 
 function seconds(milliseconds: number): string {

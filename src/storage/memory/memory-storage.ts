@@ -1,6 +1,5 @@
 import { PlantStoreError } from '../../core/model/errors.ts';
-import { compareUsers } from '../../core/key-order.ts';
-import { countInPage } from '../../core/page.ts';
+import { countInPage, maxPageLength } from '../../core/page.ts';
 import { SortedPlants } from './sorted-plants.ts';
 import type {
   CreateWrite,
@@ -8,7 +7,6 @@ import type {
   ListRange,
   OwnedPlant,
   PlantPage,
-  ScanRange,
   StorageAdapter,
   Write,
 } from '../../core/storage-adapter.ts';
@@ -21,11 +19,6 @@ import type {
  */
 export class MemoryStorage implements StorageAdapter {
   readonly #plantsByUser = new Map<string, SortedPlants>();
-  /**
-   * The users in the order of `scan`. Adding or removing a user sets this field to `undefined`, so the next scan sorts
-   * the users again.
-   */
-  #sortedUsers: string[] | undefined;
   #isClosed = false;
 
   /** See {@link StorageAdapter}. */
@@ -45,19 +38,21 @@ export class MemoryStorage implements StorageAdapter {
   }
 
   /** See {@link StorageAdapter}. */
-  async scan({ after, limit }: ScanRange): Promise<OwnedPlant[]> {
+  async *scan(): AsyncIterable<OwnedPlant[]> {
     this.#refuseIfClosed();
-    const page: OwnedPlant[] = [];
-    this.#sortedUsers ??= [...this.#plantsByUser.keys()].sort(compareUsers);
-    for (const user of this.#sortedUsers) {
-      if (after !== undefined && compareUsers(user, after.user) < 0) continue;
-      const afterId = user === after?.user ? after.id : undefined;
-      for (const plant of this.#plantsByUser.get(user)?.slice(afterId, limit - page.length) ?? []) {
-        page.push({ user, plant: { ...plant } });
+    const found: OwnedPlant[] = [];
+    const nextPage = (): OwnedPlant[] => found.splice(0, countInPage(found.map(({ plant }) => plant)));
+    // The users are copied, because a user who is removed and added again would be visited twice.
+    for (const user of [...this.#plantsByUser.keys()]) {
+      let range: ListRange | undefined = { after: undefined, limit: maxPageLength };
+      while (range !== undefined) {
+        const { plants, hasMore }: PlantPage = await this.list(user, range);
+        for (const plant of plants) found.push({ user, plant });
+        while (found.length >= maxPageLength) yield nextPage();
+        range = hasMore ? { ...range, after: plants.at(-1)?.id } : undefined;
       }
-      if (page.length === limit) break;
     }
-    return page.slice(0, countInPage(page.map(({ plant }) => plant)));
+    while (found.length > 0) yield nextPage();
   }
 
   /**
@@ -71,7 +66,6 @@ export class MemoryStorage implements StorageAdapter {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#plantsByUser.clear();
-    this.#sortedUsers = undefined;
   }
 
   #create({ user, plant }: CreateWrite): boolean {
@@ -79,7 +73,6 @@ export class MemoryStorage implements StorageAdapter {
     if (plants === undefined) {
       plants = new SortedPlants();
       this.#plantsByUser.set(user, plants);
-      this.#sortedUsers = undefined;
     }
     return plants.add(plant);
   }
@@ -89,7 +82,6 @@ export class MemoryStorage implements StorageAdapter {
     const existed = plants?.remove(id) ?? false;
     if (plants?.isEmpty) {
       this.#plantsByUser.delete(user);
-      this.#sortedUsers = undefined;
     }
     return existed;
   }

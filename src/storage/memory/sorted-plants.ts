@@ -1,5 +1,5 @@
 import type { PlantId, Plant } from '../../core/model/plant.ts';
-import { firstId } from '../../core/key-order.ts';
+import { firstId } from '../../core/page.ts';
 
 /** The maximum number of plants in a chunk. A longer chunk is split in two. */
 const maxChunkLength = 512;

@@ -1,7 +1,6 @@
 import { maxInt64 } from '../../core/model/int64.ts';
-import { firstId } from '../../core/key-order.ts';
-import { emptyPage, maxPageBytes, toJsonPage } from '../../core/page.ts';
-import type { JsonPage, PageRequest } from '../../core/storage-adapter.ts';
+import { emptyPage, firstId, maxPageBytes, toJsonPage } from '../../core/page.ts';
+import type { JsonPage, PageRequest } from '../../core/page.ts';
 import { runStatement } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 import { listPlants } from './rows.ts';

@@ -1,6 +1,8 @@
 import { PlantStoreError } from '../../core/model/errors.ts';
 import { checkBooleanOption, checkOptionNames } from '../../core/model/options.ts';
-import { beforeAll } from '../../core/key-order.ts';
+import { minInt64 } from '../../core/model/int64.ts';
+import { maxPageLength } from '../../core/page.ts';
+import type { JsonPage, PageRequest } from '../../core/page.ts';
 import { applyBatch } from './batch.ts';
 import { readJsonPages } from './pages.ts';
 import { sqlState } from './pool.ts';
@@ -10,16 +12,7 @@ import { listPlants, readPlants } from './rows.ts';
 import { statementsFor } from './statements.ts';
 import type { PostgresStatements } from './statements.ts';
 import { checkTableOptions, prepareTable, quotedTable } from './table.ts';
-import type {
-  JsonPage,
-  ListRange,
-  OwnedPlant,
-  PageRequest,
-  PlantPage,
-  ScanRange,
-  StorageAdapter,
-  Write,
-} from '../../core/storage-adapter.ts';
+import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
 
 /** Options of a {@link PostgresStorage}. */
 export interface PostgresStorageOptions {
@@ -101,14 +94,22 @@ export class PostgresStorage implements StorageAdapter {
     return this.#run(({ list }) => listPlants(this.#pool, list, user, range));
   }
 
-  /** See {@link StorageAdapter}. One SQL statement reads all pages, except pages with very long names. */
+  /** @internal See `JsonPageReader`. One SQL statement reads all pages, except pages with very long names. */
   listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
     return this.#run((statements) => readJsonPages(this.#pool, statements, requests));
   }
 
   /** See {@link StorageAdapter}. */
-  scan({ after = beforeAll, limit }: ScanRange): Promise<OwnedPlant[]> {
-    return this.#run(async ({ scan }) => (await readPlants(this.#pool, scan, after, limit)).owned);
+  async *scan(): AsyncIterable<OwnedPlant[]> {
+    // Every user is greater than ''.
+    let after = { user: '', id: minInt64 };
+    for (;;) {
+      const { owned } = await this.#run(({ scan }) => readPlants(this.#pool, scan, after, maxPageLength));
+      const last = owned.at(-1);
+      if (last === undefined) return;
+      yield owned;
+      after = { user: last.user, id: last.plant.id };
+    }
   }
 
   /**

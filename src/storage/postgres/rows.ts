@@ -1,7 +1,6 @@
 import { maxInt64 } from '../../core/model/int64.ts';
-import { firstId } from '../../core/key-order.ts';
-import { countInPage, maxPageLength } from '../../core/page.ts';
-import type { ListRange, OwnedPlant, PlantKey, PlantPage } from '../../core/storage-adapter.ts';
+import { countInPage, firstId, maxPageLength } from '../../core/page.ts';
+import type { ListRange, OwnedPlant, PlantPage } from '../../core/storage-adapter.ts';
 import { runStatement } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 import type { PlantRow } from './statements.ts';
@@ -21,7 +20,7 @@ export async function listPlants(
 export async function readPlants(
   pool: PostgresPool,
   statement: string,
-  { user, id }: PlantKey,
+  { user, id }: { user: string; id: bigint },
   limit: number,
 ): Promise<{ owned: OwnedPlant[]; hasMore: boolean }> {
   if (id > maxInt64) return { owned: [], hasMore: false };

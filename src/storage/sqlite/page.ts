@@ -3,7 +3,8 @@ import { plantJson } from '../../core/model/plant.ts';
 import type { Plant } from '../../core/model/plant.ts';
 import { maxPageBytes, maxPageLength, toJsonPage } from '../../core/page.ts';
 import type { SqliteConnection } from './connection.ts';
-import type { JsonPage, OwnedPlant, PlantKey, PlantPage } from '../../core/storage-adapter.ts';
+import type { JsonPage } from '../../core/page.ts';
+import type { OwnedPlant, PlantPage } from '../../core/storage-adapter.ts';
 
 /** A row of the table. Only the rows of a scan contain the user. */
 type Row = readonly [id: bigint, name: string, tag: string | null, user?: string];
@@ -17,7 +18,7 @@ export function readList({ selectPlants }: SqliteConnection, user: string, from:
 }
 
 /** Reads a page of the plants of all users, starting after a key. */
-export function readScan({ selectOwned }: SqliteConnection, { user, id }: PlantKey, limit: number): OwnedPlant[] {
+export function readScan({ selectOwned }: SqliteConnection, user: string, id: bigint, limit: number): OwnedPlant[] {
   const toOwned = (row: Row): OwnedPlant => ({ user: row[3] ?? '', plant: toPlant(row) });
   return readRows(selectOwned, [user, id], limit, toOwned).items;
 }

@@ -2,9 +2,9 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkBooleanOption, checkIntegerOption, checkOptionNames } from '../../core/model/options.ts';
 import { PlantStoreError } from '../../core/model/errors.ts';
-import { maxInt64 } from '../../core/model/int64.ts';
-import { beforeAll, firstId } from '../../core/key-order.ts';
-import { emptyPage } from '../../core/page.ts';
+import { maxInt64, minInt64 } from '../../core/model/int64.ts';
+import { emptyPage, firstId, maxPageLength } from '../../core/page.ts';
+import type { JsonPage, PageRequest } from '../../core/page.ts';
 import { CommitThread } from './commit-thread/commit-thread.ts';
 import { maxBlockingMs, SqliteConnection } from './connection.ts';
 import { inTransaction, openDatabase, reopenDatabase } from './database.ts';
@@ -12,16 +12,7 @@ import { isSameFile, lostFile } from './file.ts';
 import { checkpointLog } from './checkpoint.ts';
 import { readJson, readList, readScan } from './page.ts';
 import { hasResultCode, isFault } from './result-code.ts';
-import type {
-  JsonPage,
-  ListRange,
-  OwnedPlant,
-  PageRequest,
-  PlantPage,
-  ScanRange,
-  StorageAdapter,
-  Write,
-} from '../../core/storage-adapter.ts';
+import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
 
 /** Options of a {@link SqliteStorage}. */
 export interface SqliteStorageOptions {
@@ -97,7 +88,7 @@ export class SqliteStorage implements StorageAdapter {
     if (commitThread) {
       // This read opens the WAL, so SQLite keeps the WAL index while this connection is open, even if the worker thread
       // ends.
-      readScan(this.#connection, beforeAll, 1);
+      readScan(this.#connection, '', minInt64, 1);
       this.#thread = new CommitThread({ path: this.#path, identity: this.#identity, busyTimeoutMs });
     }
   }
@@ -166,12 +157,19 @@ export class SqliteStorage implements StorageAdapter {
   }
 
   /** See {@link StorageAdapter}. */
-  async scan({ after = beforeAll, limit }: ScanRange): Promise<OwnedPlant[]> {
-    this.#refuseIfClosed();
-    return readScan(this.#connection, after, limit);
+  async *scan(): AsyncIterable<OwnedPlant[]> {
+    // Every user is greater than ''.
+    for (let [user, id] = ['', minInt64]; ;) {
+      this.#refuseIfClosed();
+      const page = readScan(this.#connection, user, id, maxPageLength);
+      const last = page.at(-1);
+      if (last === undefined) return;
+      yield page;
+      [user, id] = [last.user, last.plant.id];
+    }
   }
 
-  /** See {@link StorageAdapter}. */
+  /** @internal See `JsonPageReader`. */
   async listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
     this.#refuseIfClosed();
     return requests.map(({ user, after, limit }) => {

@@ -106,7 +106,7 @@ export async function withStorage<T>(
   try {
     // Opening a connection pool does not check the table. This read checks the table before anything else is opened or
     // created.
-    await storage.scan({ after: undefined, limit: 1 });
+    await storage.list('', { after: undefined, limit: 1 });
     return await work(storage);
   } finally {
     await storage.close();
@@ -159,7 +159,13 @@ function namingFile(file: string, storage: StorageAdapter): StorageAdapter {
   return {
     commit: (writes) => storage.commit(writes).catch(failed('written')),
     list: (user, range) => storage.list(user, range).catch(failed('read')),
-    scan: (range) => storage.scan(range).catch(failed('read')),
+    async *scan() {
+      try {
+        yield* storage.scan();
+      } catch (error) {
+        throw withFileName(file, 'read', error);
+      }
+    },
     close: () => storage.close(),
   };
 }

@@ -71,15 +71,13 @@ async function runSuite(name: string, options: StorageAdapterTestOptions, canSki
 /** The tests that must fail on the broken adapters. */
 const tests = {
   create: 'a create returns true for a new id; for a taken id, it returns false and changes nothing',
-  order: 'plants are sorted by the UTF-8 bytes of the user, then by id as a number',
+  order: 'plants of every user are sorted by id as a number',
   users: 'users of up to 255 UTF-8 bytes are distinguished by every byte',
   texts: 'names and tags are stored unchanged, including empty ones, and a missing tag stays missing',
   list: 'list returns the plants after an id, up to the limit, and whether more plants follow',
-  pages: 'listPages returns the pages of several users, in the order of the requests',
   unreadable: 'a batch is all or nothing if its write 4 of 7 throws when it is read',
   createFails: 'a batch is all or nothing if the storage fails at a create in the middle',
   deleteFails: 'a batch is all or nothing if the storage fails at a delete in the middle',
-  samePages: 'listPages returns a page for each of several identical requests',
   neighbours: 'a plant that the storage cannot hold does not make the other 63 creates fail',
   isolated: 'a commit of one adapter is never visible to another adapter',
   reopen: 'a batch is all or nothing after reopen if',
@@ -114,14 +112,6 @@ const broken: readonly [adapter: string, test: string, said: string][] = [
   ['GuessesHasMore', tests.list, 'returned true as hasMore, although the user has no plants after this page.'],
   ['HidesMore', tests.list, plantsFollow],
   ['PausesList', tests.list, `${unchanged} list('ada', after: 10, limit: 1) returned other plants.`],
-  ['IgnoresPageLimit', tests.pages, 'plants, which is more than its limit.'],
-  ['SortsPages', tests.pages, "request 3 of 120 ('bob', after: -5, limit: 6), returned other plants"],
-  ['MergesRequests', tests.samePages, 'last, hasMore } for each of 96 requests, in the order of the requests.'],
-  ['ForgetsEscapes', tests.texts, 'which is not JSON: SyntaxError'],
-  ['SpacesJson', tests.create, `returned JSON with white space between tokens: '[{"name":"Fern", "tag":"indoor"}]'.`],
-  ['CountsBatch', tests.pages, 'returned 92 plants, which is more than its limit.'],
-  ['RepeatsLast', tests.pages, 'must return the id of the last plant of the page as last.'],
-  ['SharesHasMore', tests.pages, plantsFollow],
   ['CommitsEachWrite', tests.unreadable, allOrNothing],
   ['CommitsEachStatement', tests.createFails, allOrNothing],
   ['CommitsCreatesFirst', tests.deleteFails, allOrNothing],
@@ -130,7 +120,6 @@ const broken: readonly [adapter: string, test: string, said: string][] = [
   ['LosesEmptyTag', tests.texts, unchanged],
   ['AcknowledgesEarly', 'list returns the plants of every resolved commit, even during another commit', 'every later'],
   ['ClosesOnce', 'a second call to close does nothing', 'It rejected with Error "The database is not open.".'],
-  ['SortsUsersByUtf16', tests.order, 'scan(after: undefined, limit: 1000) returned the plants in the wrong order.'],
   ['ReversesPlants', tests.list, 'returned the plants in the wrong order.'],
   ['ReturnsNumber', tests.create, 'hasMore: 0 }. It must resolve with { plants, hasMore }, an array and a boolean.'],
   ['ForgetsOutcomes', tests.create, 'commit of 1 write resolved with []. It must resolve with 1 boolean.'],
@@ -153,11 +142,10 @@ const broken: readonly [adapter: string, test: string, said: string][] = [
   ['ReturnsPromise', tests.version, 'dataVersion returned Promise { 2'],
 ];
 
-const noListPages = 'The adapter does not have the optional method listPages.';
 const noDataVersion = 'The adapter does not have the optional method dataVersion.';
 const noReopen = 'The location does not have the optional method reopen.';
 
-const withoutMethods = { [noListPages]: 4, [noDataVersion]: 1 };
+const withoutMethods = { [noDataVersion]: 1 };
 const withoutFaults = {
   'not tested, because the option makeWriteFail is missing': 2,
   'not tested, because the option makePlantUnstorable is missing': 2,
@@ -197,7 +185,7 @@ describe('testStorageAdapter', () => {
     assert.deepEqual(run, { failures: new Map(), skipped: {} });
     assert.deepEqual(
       info.mock.calls.map(({ arguments: [text] }) => text as string),
-      [noListPages, noDataVersion].map((reason) => `MyStorage has tests that pass without testing anything: ${reason}`),
+      [noDataVersion].map((reason) => `MyStorage has tests that pass without testing anything: ${reason}`),
     );
   });
 });

@@ -5,6 +5,7 @@ import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.
 import { observed } from '../../support/observed-pool.ts';
 import { PostgresCluster } from '../../support/postgres.ts';
 import { create, everything, remove } from '../../support/writes.ts';
+import { scanAll } from '../../support/stored-plants.ts';
 
 let cluster: PostgresCluster;
 before(async () => {
@@ -70,7 +71,7 @@ describe('existing table of a PostgresStorage', () => {
     await storage.commit(users.map((user) => create(1n, user)));
     assert.deepEqual(await storage.commit([create(1n, 'ada'), remove(1n, 'bob')]), [false, true]);
     assert.deepEqual(
-      (await storage.scan(everything)).map(({ user }) => user),
+      (await scanAll(storage)).map(({ user }) => user),
       ['ada', 'eve', 'zoe'],
     );
   });

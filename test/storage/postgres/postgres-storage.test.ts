@@ -14,6 +14,7 @@ import { testPageSize } from '../../support/page-size.ts';
 import { PostgresCluster } from '../../support/postgres.ts';
 import { postgresLocation, testTwoServers } from '../../support/two-servers.ts';
 import { create, everything, remove } from '../../support/writes.ts';
+import { scanAll } from '../../support/stored-plants.ts';
 
 let cluster: PostgresCluster;
 before(async () => {
@@ -65,7 +66,7 @@ describe('PostgresStorage', () => {
       sorted,
     );
     assert.deepEqual(
-      (await storage.scan(everything)).map(({ plant }) => plant.id),
+      (await scanAll(storage)).map(({ plant }) => plant.id),
       sorted,
     );
     const [page] = await storage.listPages([{ user: 'ada', ...everything }]);

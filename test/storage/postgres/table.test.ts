@@ -7,6 +7,7 @@ import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';
 import { failure, observed } from '../../support/observed-pool.ts';
 import { PostgresCluster, poolOf } from '../../support/postgres.ts';
 import { create, everything, remove } from '../../support/writes.ts';
+import { scanAll } from '../../support/stored-plants.ts';
 
 let cluster: PostgresCluster;
 before(async () => {
@@ -103,7 +104,7 @@ describe('table of a PostgresStorage', () => {
     assert.deepEqual(page, { json: '[{"name":""}]', count: 1, last: 1n, hasMore: true });
     assert.deepEqual([lastPage?.count, lastPage?.last, lastPage?.hasMore], [3, 3n, false]);
     assert.deepEqual(await storage.commit([create(4n), remove(1n)]), [true, true]);
-    assert.equal((await storage.scan(everything)).length, 3);
+    assert.equal((await scanAll(storage)).length, 3);
   });
 
   it('is checked again after a failed check', async (t) => {
@@ -168,7 +169,7 @@ describe('table of a PostgresStorage', () => {
         const storage = new PostgresStorage({ pool });
         await storage.commit(order.toReversed().map((user) => create(1n, user)));
         assert.deepEqual(
-          (await storage.scan(everything)).map(({ user }) => user),
+          (await scanAll(storage)).map(({ user }) => user),
           order,
         );
         const [scan] = await pool

@@ -101,6 +101,6 @@ export class StorageProbe {
  * standby server, and without write permission.
  */
 async function readAndWrite(storage: StorageAdapter): Promise<void> {
-  await storage.scan({ after: undefined, limit: 1 });
+  await storage.list('', { after: undefined, limit: 1 });
   await storage.commit([{ kind: 'delete', user: '', id: 0n }]);
 }

@@ -3,13 +3,12 @@ import { parseCommandLine, setting } from '../command.ts';
 import { settings } from '../environment.ts';
 import { withStorage } from '../storage.ts';
 import { Progress } from '../output/progress.ts';
-import { forEachPage, scanPages } from '../../../transfer/pages.ts';
 
 export const help = `Usage: plant-store export [--storage STORAGE] > plants.ndjson
 
-Writes all plants of all users to standard output, ordered by user and id. Each
-line is a JSON object: {"user":"ada","id":1,"name":"Fern","tag":"indoor"}. The
-tag is omitted if the plant has none. Ids are exact integers, even beyond 2^53.
+Writes all plants of all users to standard output. Each line is a JSON
+object: {"user":"ada","id":1,"name":"Fern","tag":"indoor"}. The tag is omitted
+if the plant has none. Ids are exact integers, even beyond 2^53.
 
 Options:
   --storage STORAGE   the storage to read: sqlite:FILE or postgres://…
@@ -25,12 +24,12 @@ export async function run(args: string[]): Promise<number> {
   return withStorage(setting('storage', values.storage), false, async (source) => {
     const progress = new Progress('plant');
     let count = 0;
-    await forEachPage(scanPages(source), async (page) => {
+    for await (const page of source.scan()) {
       await print(page.map(toLine).join(''));
       count += page.length;
       // On a terminal, the progress would appear between the plants.
       if (!process.stdout.isTTY) progress.update(count);
-    });
+    }
     progress.finish('Exported', count);
     return 0;
   });

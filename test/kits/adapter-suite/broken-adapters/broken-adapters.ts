@@ -67,13 +67,6 @@ export class ClosesOnce extends MapStorage {
   }
 }
 
-/** Sorts users by UTF-16 code units, as JavaScript sorts strings. */
-export class SortsUsersByUtf16 extends MapStorage {
-  protected override compareUsers(a: string, b: string): number {
-    return a < b ? -1 : Number(a > b);
-  }
-}
-
 /** Returns no outcomes. */
 export class ForgetsOutcomes extends MapStorage {
   override async commit(writes: readonly Write[]): Promise<boolean[]> {

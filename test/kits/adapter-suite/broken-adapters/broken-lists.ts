@@ -1,5 +1,5 @@
-import type { JsonPage, ListRange, PageRequest, PlantPage, Plant } from '../../../../src/index.ts';
-import { MapStorage, ShortPagesStorage } from './map-storage.ts';
+import type { ListRange, PlantPage, Plant } from '../../../../src/index.ts';
+import { MapStorage } from './map-storage.ts';
 import type { AdapterClass } from './map-storage.ts';
 
 /** Returns an adapter that lists a different range than requested. */
@@ -39,27 +39,6 @@ function mixesUsers(isListed: (owner: string, user: string) => boolean): Adapter
   };
 }
 
-/** Returns an adapter that alters the requests that `listPages` receives. */
-function altersRequests(alter: (requests: readonly PageRequest[]) => PageRequest[]): AdapterClass {
-  return class extends ShortPagesStorage {
-    override listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
-      return super.listPages(alter(requests));
-    }
-  };
-}
-
-/** Returns an adapter that alters the pages that `listPages` returns. */
-function altersJson(
-  alter: (page: JsonPage, pages: readonly JsonPage[], request: PageRequest | undefined) => Partial<JsonPage>,
-): AdapterClass {
-  return class extends ShortPagesStorage {
-    override async listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
-      const pages = await super.listPages(requests);
-      return pages.map((page, index) => ({ ...page, ...alter(page, pages, requests[index]) }));
-    }
-  };
-}
-
 /** Sorts ids as text. */
 class SortsIdsAsText extends MapStorage {
   override async list(user: string, { after, limit }: ListRange): Promise<PlantPage> {
@@ -87,8 +66,6 @@ class UsesPropertyPerUser extends MapStorage {
   }
 }
 
-const keyOf = ({ user, after, limit }: PageRequest): string => `${user} ${after ?? ''} ${limit}`;
-
 /** The adapters whose lists are wrong, by name. */
 export const brokenLists: Readonly<Record<string, AdapterClass>> = {
   RepeatsAfter: altersRange(({ after, limit }) => ({ after: after === undefined ? undefined : after - 1n, limit })),
@@ -110,12 +87,4 @@ export const brokenLists: Readonly<Record<string, AdapterClass>> = {
   GuessesHasMore: altersPage(({ plants }, { limit }) => ({ plants, hasMore: plants.length === limit })),
   HidesMore: altersPage(({ plants }) => ({ plants: plants.slice(0, 100), hasMore: false })),
   PausesList: altersPage((page, { after }) => (after === 10n ? { plants: [], hasMore: true } : page)),
-  IgnoresPageLimit: altersRequests((requests) => requests.map((each) => ({ ...each, limit: 2 * each.limit + 2 }))),
-  SortsPages: altersRequests((requests) => requests.toSorted((a, b) => (a.user < b.user ? -1 : 1))),
-  MergesRequests: altersRequests((requests) => [...new Map(requests.map((each) => [keyOf(each), each])).values()]),
-  ForgetsEscapes: altersJson(({ json }) => ({ json: json.replaceAll('\\', '') })),
-  SpacesJson: altersJson(({ json }) => ({ json: json.replaceAll(',', ', ') })),
-  CountsBatch: altersJson((_, pages) => ({ count: pages.reduce((sum, { count }) => sum + count, 0) })),
-  RepeatsLast: altersJson((_, __, request) => ({ last: request?.after })),
-  SharesHasMore: altersJson(({ count }, pages) => ({ hasMore: pages.at(-1)?.hasMore === true && count > 0 })),
 };

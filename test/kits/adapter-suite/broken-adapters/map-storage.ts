@@ -1,9 +1,7 @@
 import { PlantStoreError } from '../../../../src/core/model/errors.ts';
-import type { JsonPage, ListRange, OwnedPlant, PageRequest, PlantPage } from '../../../../src/index.ts';
-import type { ScanRange, StorageAdapter, Plant, Write } from '../../../../src/index.ts';
+import type { ListRange, OwnedPlant, PlantPage } from '../../../../src/index.ts';
+import type { StorageAdapter, Plant, Write } from '../../../../src/index.ts';
 import type { FaultyWrite } from '../../../../src/kits/adapter-suite/suite.ts';
-import { compareUsers } from '../../../../src/core/key-order.ts';
-import { toJsonPage } from '../../../../src/core/page.ts';
 
 /** The faults of one location. The adapters at this location fail when they apply the faulty writes. */
 export class Faults {
@@ -51,11 +49,10 @@ export class MapStorage implements StorageAdapter {
     return pageOf(this.plantsOf(user), range);
   }
 
-  async scan({ after, limit }: ScanRange): Promise<OwnedPlant[]> {
+  async *scan(): AsyncIterable<OwnedPlant[]> {
     this.refuseIfClosed();
-    const isAfter = ({ user, plant }: OwnedPlant): boolean =>
-      after === undefined || (this.compareUsers(user, after.user) || (plant.id > after.id ? 1 : -1)) > 0;
-    return this.sorted().filter(isAfter).slice(0, limit);
+    const sorted = this.sorted();
+    for (let at = 0; at < sorted.length; at += 1000) yield sorted.slice(at, at + 1000);
   }
 
   async close(): Promise<void> {
@@ -79,19 +76,15 @@ export class MapStorage implements StorageAdapter {
       .map(({ plant }) => plant);
   }
 
-  /** Returns copies of all plants, ordered by user and then by id. */
+  /** Returns copies of all plants, ordered by id. */
   protected sorted(): OwnedPlant[] {
     return [...this.plants.values()]
       .map(({ user, plant }) => ({ user, plant: { ...plant } }))
-      .sort((a, b) => this.compareUsers(a.user, b.user) || (a.plant.id < b.plant.id ? -1 : 1));
+      .sort((a, b) => (a.plant.id < b.plant.id ? -1 : 1));
   }
 
   protected unstorableError(): Error {
     return new PlantStoreError('invalid_plant');
-  }
-
-  protected compareUsers(a: string, b: string): number {
-    return compareUsers(a, b);
   }
 
   protected refuseIfClosed(): void {
@@ -103,10 +96,6 @@ export class MapStorage implements StorageAdapter {
 export class ShortPagesStorage extends MapStorage {
   override list(user: string, { after, limit }: ListRange): Promise<PlantPage> {
     return super.list(user, { after, limit: Math.ceil(limit / 2) });
-  }
-
-  async listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
-    return Promise.all(requests.map(async ({ user, ...range }) => toJsonPage(await this.list(user, range))));
   }
 
   dataVersion(): number {
