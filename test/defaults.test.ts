@@ -12,7 +12,7 @@ import { createPlants } from './support/stored-plants.ts';
 import { temporaryFolder } from './support/temporary-folder.ts';
 import { create } from './support/writes.ts';
 
-/** The values are those in docs/limits.md. */
+/** The values are those in docs/http-api.md. */
 describe('default', () => {
   it('maxPendingWrites is 10,000', async () => {
     const { storage, release } = heldStorage();

@@ -48,8 +48,8 @@ describe('deploy/prometheus', () => {
     runPromtool('test', 'rules', tests);
   });
 
-  it('contains only rules that have a severity and an explanation in docs/deploy.md', async () => {
-    const guide = await readFile(join(root, 'docs/deploy.md'), 'utf8');
+  it('contains only rules that have a severity and an explanation in docs/operations.md', async () => {
+    const guide = await readFile(join(root, 'docs/operations.md'), 'utf8');
     const rules = (await readFile(file, 'utf8')).split('- alert: ').slice(1);
     assert.ok(rules.length > 5);
     for (const rule of rules) {

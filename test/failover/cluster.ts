@@ -31,7 +31,7 @@ const reloadMs = 30_000;
 const pollMs = 300;
 const proxyCount = 2;
 
-/** The cluster in `docs/high-availability.md`, on the loopback interface. It has three machines and two proxies. */
+/** The cluster in `docs/postgresql.md`, on the loopback interface. It has three machines and two proxies. */
 export class Cluster {
   readonly machines: readonly DatabaseMachine[];
   readonly proxies: readonly Proxy[];

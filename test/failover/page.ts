@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readDocument } from '../support/documents.ts';
 
-/** The files in `deploy/high-availability`, and the statements that `docs/high-availability.md` shows. */
+/** The files in `deploy/high-availability`, and the statements that `docs/postgresql.md` shows. */
 export interface PageConfiguration {
   /** Lines such as `ETCD_NAME=MACHINE`. */
   readonly etcd: string;
@@ -35,7 +35,7 @@ export const machines: readonly { readonly name: string; readonly address: strin
 
 /** Reads the files and the page. Throws if a statement or the connection string is not on the page. */
 export async function readPageConfiguration(): Promise<PageConfiguration> {
-  const page = await readDocument('docs/high-availability.md');
+  const page = await readDocument('docs/postgresql.md');
   const storage = /DATABASE_URL='(.+)'/.exec(page)?.[1];
   const statements = Array.from(page.matchAll(/^ +(CREATE .+;)$/gm), ([, statement = '']) => statement);
   if (storage === undefined || statements.length !== 2) {

@@ -54,12 +54,6 @@ const serveRoute = `
   console.log(server.url);
 `;
 
-/** Returns the Express program from the README. The program serves until it is stopped. */
-async function readmeProgram(): Promise<string> {
-  const [, program = ''] = /```ts\n([^`]*\napp\.use\(.*?)const headers = /s.exec(await readDocument('README.md')) ?? [];
-  return `${program}console.log(\`http://127.0.0.1:\${port}\`);\n`;
-}
-
 /** The users of the checks, and a user with a long list. */
 const callers = `({
   ada: { user: 'ada' },
@@ -139,8 +133,4 @@ describe('conformance', { concurrency: 2 }, () => {
       await checkProgram(t, await readDocument(`examples/${file}`), mount);
     });
   }
-
-  it('the Express program in the README passes every check', async (t) => {
-    await checkProgram(t, await readmeProgram(), {});
-  });
 });

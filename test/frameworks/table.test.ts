@@ -22,8 +22,8 @@ function parseRows(page: string): Row[] {
   }));
 }
 
-describe('the table Where it plugs in', async () => {
-  const rows = parseRows(await readDocument('docs/embedding.md'));
+describe('the table of integrations', async () => {
+  const rows = parseRows(await readDocument('docs/integrations.md'));
   const locks = await Promise.all(
     ['examples/frameworks', 'test/runtimes'].map(
       async (folder) => JSON.parse(await readDocument(`${folder}/package-lock.json`)) as Lockfile,

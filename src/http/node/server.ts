@@ -14,8 +14,8 @@ import { deferContinue } from './request-body.ts';
 import { maxHeaderFields } from './validation.ts';
 
 /**
- * The node:http options of the server. The other settings are in `serverProperties`. All settings are documented in
- * docs/limits.md.
+ * The node:http options of the server. The other settings are in `serverProperties`. The Limits section of
+ * docs/http-api.md documents those that users may change.
  */
 const serverOptions: ServerOptions & { readonly optimizeEmptyRequests: boolean } = {
   headersTimeout: 10_000,
