@@ -1,5 +1,7 @@
+import middie from '@fastify/middie';
 import fastify from 'fastify';
-import { createServer } from 'node:http';
+import type { FastifyReply } from 'fastify';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PlantStore } from 'plant-store';
 import { createRequestListener } from 'plant-store/http';
 import { SqliteStorage } from 'plant-store/sqlite';
@@ -11,13 +13,15 @@ const plants = createRequestListener(store, {
 });
 
 const app = fastify({
-  // Do not call `plants` in a hook, because Fastify itself responds to malformed paths such as /garden/plants/%zz.
-  serverFactory: (respond) =>
-    createServer((request, response) => {
-      if (request.url?.startsWith('/garden/')) plants(request, response);
-      else respond(request, response);
-    }),
+  logger: true,
+  // Fastify itself refuses malformed paths such as /garden/plants/%zz. Let the service respond to them.
+  frameworkErrors: (error, { raw }, reply: FastifyReply) => {
+    if (!raw.url?.startsWith('/garden/')) return reply.send(error);
+    plants(raw, reply.hijack().raw);
+  },
 });
+await app.register(middie);
+app.use('/garden', (request: IncomingMessage, response: ServerResponse) => plants(request, response));
 app.get('/', () => 'the app itself');
 
 console.log('listening on', await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT ?? 3000) }));

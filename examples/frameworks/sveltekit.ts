@@ -3,12 +3,17 @@ import { PlantStore } from 'plant-store';
 import { createFetchHandler } from 'plant-store/fetch';
 import { SqliteStorage } from 'plant-store/sqlite';
 
-const store = new PlantStore({ storage: new SqliteStorage('plants.db') });
-const handler = createFetchHandler(store, {
-  authenticate: (token) => (token === process.env.ADAS_TOKEN ? { user: 'ada' } : null),
-  basePath: '/garden',
-});
+/** Opens the store at the first request, because `vite build` also imports this file. */
+function open(): ReturnType<typeof createFetchHandler> {
+  const store = new PlantStore({ storage: new SqliteStorage('plants.db') });
+  return createFetchHandler(store, {
+    authenticate: (token) => (token === process.env.ADAS_TOKEN ? { user: 'ada' } : null),
+    basePath: '/garden',
+  });
+}
+
+let plants: ReturnType<typeof open> | undefined;
 
 /** Called for every method. */
-export const fallback = ({ request }: { request: Request }): Promise<Response> => handler(request);
+export const fallback = ({ request }: { request: Request }): Promise<Response> => (plants ??= open())(request);
 export const trailingSlash = 'ignore';

@@ -3,12 +3,10 @@ import { spawn } from 'node:child_process';
 import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { SqliteStorage } from '../../src/sqlite.ts';
 import { plainEnvironment } from '../support/run-program.ts';
 import { untilListening } from '../support/server-process.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { root } from '../support/sources.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** The folder of the examples. */
 export const examples: string = join(root, 'examples/frameworks');
@@ -29,25 +27,12 @@ export function arePackagesInstalled(t: TestContext): boolean {
   return true;
 }
 
-/** The names of 3000 plants. Their list has three pages and 3 MB. */
-export const namesOfGarden: readonly string[] = Array.from({ length: 3000 }, (_, n) => `${n} ${'x'.repeat(1000)}`);
-
-/** Creates a folder with a `plants.db` that contains 3000 plants of a user, with ids from 1000. */
-export async function createGarden(t: TestContext, user: string): Promise<string> {
-  const folder = await temporaryFolder(t);
-  const file = new SqliteStorage(join(folder, 'plants.db'));
-  const plants = namesOfGarden.map((name, n) => ({ id: 1000n + BigInt(n), name }));
-  await file.commit(plants.map((plant) => ({ kind: 'create', user, plant })));
-  await file.close();
-  return folder;
-}
-
 /** Starts a program, and waits until it prints its URL or port. The program is stopped after the test. */
 export function startProgram(
   t: TestContext,
-  command: string,
-  args: string[],
-  { cwd, env = {} }: { cwd: string; env?: Record<string, string> },
+  [command = '', ...args]: readonly string[],
+  cwd: string,
+  env: Record<string, string> = {},
 ): Promise<ServerProcess> {
   const child = spawn(command, args, {
     cwd,

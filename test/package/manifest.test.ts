@@ -16,7 +16,7 @@ interface Lockfile {
 }
 
 /** The folders that have their own package.json, so that their dependencies are installed separately. */
-const otherPackages = ['test/bench', 'test/package', 'test/runners', 'test/runtimes', 'examples/frameworks'];
+const otherPackages = ['test/bench', 'test/package', 'test/runtimes', 'examples/frameworks'];
 
 describe('package.json', () => {
   it('has no dependencies except exact devDependencies and two optional peerDependencies', () => {

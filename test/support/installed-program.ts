@@ -8,7 +8,7 @@ import type { TestContext } from 'node:test';
  */
 export function findProgram(
   t: TestContext,
-  folder: 'package' | 'runners' | 'runtimes',
+  folder: 'package' | 'runtimes',
   path: string,
 ): string | undefined {
   const program = fileURLToPath(new URL(`../${folder}/node_modules/${path}`, import.meta.url));

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { symlink, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, it } from 'node:test';
+import type { TestContext } from 'node:test';
+import { SqliteStorage } from '../../src/sqlite.ts';
+import { readDocument } from '../support/documents.ts';
+import { findProgram } from '../support/installed-program.ts';
+import { commandEnvironment, runSuccessfully } from '../support/run-program.ts';
+import { plantStore } from '../support/sources.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { arePackagesInstalled, examples, startProgram } from './program.ts';
+
+/** How an example mounts the service. */
+interface Mount {
+  /** The path under which the service is mounted; default `/garden`. */
+  readonly prefix?: string;
+  /** A runtime from `test/runtimes`, with its arguments; default Node.js. */
+  readonly runtime?: readonly [name: string, ...args: string[]];
+  /** Whether the example exports route handlers instead of starting a server; default `false`. */
+  readonly isRoute?: boolean;
+}
+
+const deno = [
+  'deno',
+  'serve',
+  '--allow-all',
+  '--node-modules-dir=manual',
+  '--host',
+  '127.0.0.1',
+  '--port',
+  '0',
+] as const;
+const mounts: readonly (readonly [file: string, mount: Mount])[] = [
+  ['express.ts', {}],
+  ['fastify.ts', {}],
+  ['koa.ts', {}],
+  ['hono.ts', {}],
+  ['nextjs.ts', { isRoute: true }],
+  ['sveltekit.ts', { isRoute: true }],
+  ['srvx.ts', { prefix: '' }],
+  ['bun-and-deno.ts', { prefix: '', runtime: ['bun'] }],
+  ['bun-and-deno.ts', { prefix: '', runtime: deno }],
+];
+
+/** Serves route handlers as a framework does. Responds to methods without a handler, as Next.js does. */
+const serveRoute = `
+  import { serve } from 'srvx';
+  import { existsSync } from 'node:fs';
+  import * as route from './program.ts';
+  if (existsSync('plants.db')) throw new Error('importing the route opened the database');
+  const fetch = (request) =>
+    route.fallback?.({ request }) ?? route[request.method]?.(request) ?? new Response(null, { status: 405 });
+  const server = serve({ fetch, hostname: '127.0.0.1', port: 0, silent: true });
+  await server.ready();
+  console.log(server.url);
+`;
+
+const callers = `({
+  a: { user: 'ada' },
+  b: { user: 'adam' },
+  reader: { user: 'ada', scopes: ['plants:read'] },
+  collector: { user: 'collector' },
+}[token] ?? null)`;
+
+/** 3000 plants, whose list has 3 MB. */
+const garden = Array.from({ length: 3000 }, (_, n) => ({ id: BigInt(n), name: `${n} ${'x'.repeat(1000)}` }));
+
+async function storeGarden(folder: string): Promise<void> {
+  const storage = new SqliteStorage(join(folder, 'plants.db'));
+  await storage.commit(garden.map((plant) => ({ kind: 'create', user: 'collector', plant })));
+  await storage.close();
+}
+
+/** Sends a request, waits for `afterBytes` bytes of the response, and disconnects. */
+async function disconnect({ port, hostname }: URL, request: string, afterBytes: number): Promise<void> {
+  const socket = connect(Number(port), hostname).on('error', () => undefined);
+  socket.write(request);
+  if (afterBytes === 0) await sleep(50);
+  while (socket.bytesRead < afterBytes) await once(socket, 'data', { signal: AbortSignal.timeout(10_000) });
+  socket.resetAndDestroy();
+  await once(socket, 'close');
+}
+
+async function checkMount(t: TestContext, file: string, mount: Mount): Promise<void> {
+  const { prefix = '/garden', runtime, isRoute = false } = mount;
+  if (!arePackagesInstalled(t)) return;
+  const command = runtime === undefined ? process.execPath : findProgram(t, 'runtimes', `.bin/${runtime[0]}`);
+  if (command === undefined) return;
+  const text = await readDocument(`examples/frameworks/${file}`);
+  const program = text.replace(/\(token === \S+ \? \{ user: 'ada' \} : null\)/, callers);
+  assert.notEqual(program, text);
+  const cwd = await temporaryFolder(t);
+  await symlink(join(examples, 'node_modules'), join(cwd, 'node_modules'), 'dir');
+  await writeFile(join(cwd, 'package.json'), '{"type":"module"}');
+  await writeFile(join(cwd, 'program.ts'), program);
+  await writeFile(join(cwd, 'route.js'), serveRoute);
+  const args = [...(runtime?.slice(1) ?? []), isRoute ? './route.js' : './program.ts'];
+  const { url, stdout, stderr, isRunning } = await startProgram(t, [command, ...args], cwd);
+
+  const env = commandEnvironment({ PLANT_STORE_CHECK_TOKENS: 'a b', PLANT_STORE_CHECK_READ_ONLY_TOKEN: 'reader' });
+  await runSuccessfully(process.execPath, [...plantStore, 'check', url + prefix], { env });
+  if (text.includes('the app itself')) assert.equal(await (await fetch(url)).text(), 'the app itself');
+
+  await storeGarden(cwd);
+  const path = `${prefix}/plants`;
+  const head = `Host: localhost\r\nAuthorization: Bearer collector\r\nContent-Type: application/json\r\n`;
+  const post = `POST ${path} HTTP/1.1\r\n${head}`;
+  await disconnect(new URL(url), `${post}Content-Length: 100\r\n\r\n{"id":5,`, 0);
+  await disconnect(new URL(url), `${post}Transfer-Encoding: chunked\r\n\r\n5\r\n{"id"\r\n`, 0);
+  await disconnect(new URL(url), `GET ${path} HTTP/1.1\r\n${head}\r\n`, 300_000);
+  const list = await fetch(url + path, { headers: { authorization: 'Bearer collector' } });
+  assert.equal(((await list.json()) as unknown[]).length, garden.length);
+  assert.ok(isRunning());
+  assert.doesNotMatch(stdout() + stderr(), /unhandled|uncaught|failed:|[a-z]Error\b/i);
+}
+
+describe('examples of web frameworks', { concurrency: 2 }, () => {
+  for (const [file, mount] of mounts) {
+    it(`${file} under ${mount.runtime?.[0] ?? 'Node.js'} passes every check and survives disconnects`, async (t) => {
+      await checkMount(t, file, mount);
+    });
+  }
+});
