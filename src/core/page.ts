@@ -40,10 +40,7 @@ export function jsonPageReader(storage: StorageAdapter & Partial<JsonPageReader>
 /** The maximum number of plants in one page. A page is the result of one read. */
 export const maxPageLength = 1000;
 
-/**
- * The size of a page's JSON, in bytes, at which this package's adapters end the page, so that pages need little memory
- * even if names are very long.
- */
+/** The maximum size of a page's JSON, in bytes. A plant whose JSON alone is larger has a page of its own. */
 export const maxPageBytes = 262_144;
 
 /** The size in bytes of `{"name":""}`, the JSON of a plant with an empty name and without a tag. */
@@ -57,21 +54,22 @@ const maxCodeUnitBytes = 6;
 export const emptyPage: JsonPage = Object.freeze({ json: '[]', count: 0, last: undefined, hasMore: false });
 
 /**
- * Returns how many plants from the start of the array belong to a page, at most 1000. The page ends with the plant with which the
- * page's JSON reaches `maxPageBytes`.
+ * Returns how many plants from the start of the array belong to a page: at most 1000, and at least one. The page ends
+ * before the plant with which its JSON would exceed `maxPageBytes`.
  *
- * First, upper bounds for the plants' sizes are added up. The JSON is measured only if the sum of the bounds reaches
+ * First, upper bounds for the plants' sizes are added up. The JSON is measured only if the sum of the bounds exceeds
  * `maxPageBytes`. For 1000 plants with short names, adding up the bounds takes 3 µs, whereas measuring the JSON would
  * take 93 µs.
  */
 export function countInPage(plants: readonly PlantFields[]): number {
   plants = plants.slice(0, maxPageLength);
-  let mostBytes = 0;
-  for (const { name, tag = '' } of plants) mostBytes += taggedBytes + (name.length + tag.length) * maxCodeUnitBytes;
-  if (mostBytes < maxPageBytes) return plants.length;
-  let bytes = 0;
-  const full = plants.findIndex((plant) => (bytes += Buffer.byteLength(plantJson(plant))) >= maxPageBytes);
-  return full === -1 ? plants.length : full + 1;
+  let mostBytes = 2;
+  for (const { name, tag = '' } of plants) mostBytes += taggedBytes + 1 + (name.length + tag.length) * maxCodeUnitBytes;
+  if (mostBytes <= maxPageBytes) return plants.length;
+  // An array has one bracket more than commas.
+  let bytes = 1;
+  const full = plants.findIndex((plant) => (bytes += Buffer.byteLength(plantJson(plant)) + 1) > maxPageBytes);
+  return full === -1 ? plants.length : Math.max(1, full);
 }
 
 export function toJsonPage({ plants, hasMore }: PlantPage): JsonPage {
