@@ -125,7 +125,7 @@ describe('any sequence of operations', () => {
     const newStorages = (): StorageAdapter[] => [
       new MemoryStorage(),
       new SqliteStorage(join(folder, `${files++}.db`)),
-      new PostgresStorage({ pool, schema: cluster.newSchemaName() }),
+      new PostgresStorage({ pool, table: cluster.newTable() }),
     ];
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { maxLength: 40 }), async (operations) => {

@@ -11,7 +11,7 @@ import { processTree, signalTree } from './process-tree.ts';
 import { runSuccessfully } from './run-program.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
-/** Counts the databases and schemas of this process, so that each has a unique name. */
+/** Counts the databases and tables of this process, so that each has a unique name. */
 let nameCount = 0;
 
 /** A PostgreSQL server, with its data in a temporary folder. */
@@ -151,8 +151,9 @@ export class PostgresCluster {
     return (await this.query('SELECT FROM pg_stat_activity WHERE datname = $1', [database])).length;
   }
 
-  newSchemaName(): string {
-    return `garden ${++nameCount}`;
+  /** Returns the name of a table that does not exist yet. */
+  newTable(): string {
+    return `plants ${++nameCount}`;
   }
 
   /** Creates a standby. After this call, the server acknowledges a commit only when the standby also has the commit. */

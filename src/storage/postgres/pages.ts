@@ -13,15 +13,12 @@ const maxStatementBytes = 8 * maxPageBytes;
 /** The first character of every separator. */
 const separator = '\x7f';
 
-/** The maximum number of UTF-8 bytes per UTF-16 code unit. */
-const maxCodeUnitBytes = 3;
-
 /**
  * Reads pages as JSON with one statement. PostgreSQL returns the names and tags of each page as a single string.
  * Compared with one row for each plant, a single string takes the same CPU time in PostgreSQL and much less in Node.js.
  * Building the JSON in PostgreSQL would triple PostgreSQL's CPU time.
  *
- * A page is read again row by row if it might exceed the maximum page size, or if a name or tag contains a separator.
+ * A page is read again row by row if it exceeds the maximum page size, or if a name or tag contains a separator.
  */
 export async function readJsonPages(
   pool: PostgresPool,
@@ -30,7 +27,7 @@ export async function readJsonPages(
 ): Promise<JsonPage[]> {
   const wanted = requests.filter(({ after }) => firstId(after) <= maxInt64);
   const found = await readTexts(pool, statements, wanted);
-  const rows = new Map(found.map((row) => [wanted[Number(row.nth ?? 1) - 1], row]));
+  const rows = new Map(found.map((row) => [wanted[Number(row.nth) - 1], row]));
   return Promise.all(
     requests.map(async (request) => {
       const row = rows.get(request);
@@ -45,8 +42,7 @@ async function readTexts(
   { page, pages }: PostgresStatements,
   requests: readonly PageRequest[],
 ): Promise<PageRow[]> {
-  const [first] = requests;
-  if (first === undefined) return [];
+  if (requests.length === 0) return [];
   const columns = [
     requests.map(({ user }) => user),
     requests.map(({ after }) => String(firstId(after))),
@@ -65,9 +61,8 @@ function pageOf({ count, last, text }: PageRow, limit: number): JsonPage | undef
   const hasMore = Number(count) > limit;
   const length = hasMore ? limit : Number(count);
   const json = toJson(hasMore ? text.slice(0, text.lastIndexOf(separators.plant)) : text, length);
-  if (json === undefined) return undefined;
-  const mayBeFull = json.length * maxCodeUnitBytes >= maxPageBytes && Buffer.byteLength(json) >= maxPageBytes;
-  return mayBeFull ? undefined : { json, count: length, last: BigInt(last), hasMore };
+  if (json === undefined || Buffer.byteLength(json) > maxPageBytes) return undefined;
+  return { json, count: length, last: BigInt(last), hasMore };
 }
 
 /**

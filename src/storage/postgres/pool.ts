@@ -16,10 +16,6 @@ export interface PostgresPool {
   }>;
 }
 
-/**
- * The maximum number of times that a statement is retried if PostgreSQL rolls it back because of a concurrent
- * statement.
- */
 const maxRetries = 5;
 /** The maximum delay before the first retry, in milliseconds. The maximum doubles with each retry. */
 const firstBackOffMs = 10;
@@ -30,7 +26,7 @@ const firstBackOffMs = 10;
  */
 const rolledBackStates: ReadonlySet<string | undefined> = new Set(['40001', '40P01']);
 
-/** Runs a statement. Retries the statement if PostgreSQL rolled it back. */
+/** Runs a statement. Retries the statement if PostgreSQL rolled it back because of a concurrent statement. */
 export async function runStatement(
   pool: PostgresPool,
   text: string,

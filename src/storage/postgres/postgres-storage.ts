@@ -1,31 +1,27 @@
 import { PlantStoreError } from '../../core/model/errors.ts';
-import { checkBooleanOption, checkOptionNames } from '../../core/model/options.ts';
 import { minInt64 } from '../../core/model/int64.ts';
+import { checkBooleanOption, checkOptionNames } from '../../core/model/options.ts';
 import { maxPageLength } from '../../core/page.ts';
-import type { JsonPage, PageRequest } from '../../core/page.ts';
-import { applyBatch } from './batch.ts';
+import type { JsonPage, JsonPageReader, PageRequest } from '../../core/page.ts';
+import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
 import { readJsonPages } from './pages.ts';
-import { sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 import { withPreparedStatements } from './prepared.ts';
-import { listPlants, readPlants } from './rows.ts';
+import { listPlants, readPage } from './rows.ts';
 import { statementsFor } from './statements.ts';
 import type { PostgresStatements } from './statements.ts';
 import { checkTableOptions, prepareTable, quotedTable } from './table.ts';
-import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
+import { applyWrites } from './writes.ts';
 
 /** Options of a {@link PostgresStorage}. */
 export interface PostgresStorageOptions {
   /** The connection pool: a `Pool` from the `pg` package. The application owns the pool and closes it. */
   pool: PostgresPool;
-  /**
-   * The table's schema. If the schema does not exist, it is created together with the table. By default, the
-   * connection's `search_path` determines the schema.
-   */
+  /** The table's schema, which must exist. By default, the connection's `search_path` determines the schema. */
   schema?: string | undefined;
   /** The name of the table; default `plants`. */
   table?: string | undefined;
-  /** Whether the first operation creates a missing table; default `true`. */
+  /** Whether the first operation creates the table if it does not exist; default `true`. */
   createTable?: boolean | undefined;
 }
 
@@ -48,11 +44,12 @@ const optionNames = {
  * const pool = new Pool({ connectionString: process.env.DATABASE_URL });
  * const store = new PlantStore({ storage: new PostgresStorage({ pool }) });
  */
-export class PostgresStorage implements StorageAdapter {
+export class PostgresStorage implements StorageAdapter, JsonPageReader {
   readonly #pool: PostgresPool;
-  readonly #openTable: () => Promise<PostgresStatements>;
-  /** The statements for the table; `undefined` if the table must be checked first. */
-  #statements: Promise<PostgresStatements> | undefined;
+  readonly #statements: PostgresStatements;
+  readonly #prepareTable: () => Promise<void>;
+  /** Resolves when the table has been checked; `undefined` if the next operation must check it. */
+  #prepared: Promise<void> | undefined;
   #running = 0;
   #closing: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
@@ -68,46 +65,45 @@ export class PostgresStorage implements StorageAdapter {
     const place = { schema, table };
     checkTableOptions(place);
     this.#pool = withPreparedStatements(pool, quotedTable(place));
-    let creation = { table: createTable, schema: createTable };
-    this.#openTable = async () => {
-      const userOrder = await prepareTable(pool, place, creation);
-      // A table that is dropped or renamed later is not created again, because a new table would hide the fact that the
-      // plants are missing.
-      creation = { table: false, schema: false };
-      return statementsFor(quotedTable(place), userOrder);
+    this.#statements = statementsFor(quotedTable(place));
+    let creation = { createTable };
+    this.#prepareTable = async () => {
+      await prepareTable(pool, place, creation);
+      // A table that is dropped later is not created again, because a new table would hide the loss of the plants.
+      creation = { createTable: false };
     };
   }
 
   /**
    * See {@link StorageAdapter}. In PostgreSQL, a commit is one statement and requires one round trip.
    *
-   * @throws {PlantStoreError} `storage_unsupported` if the table does not exist or cannot store plants, or if the
-   *   database's encoding is not UTF8; `invalid_plant` if PostgreSQL rejects a plant in the batch (SQLSTATE class 22,
-   *   23 or 54), in which case nothing was written.
+   * @throws {PlantStoreError} `storage_unsupported` if the table does not exist or was not created by this package, or
+   *   if the database's encoding is not UTF8.
    */
   commit(writes: readonly Write[]): Promise<boolean[]> {
-    return this.#run((statements) => applyBatch(this.#pool, statements, writes));
+    return this.#run(() => applyWrites(this.#pool, this.#statements, writes));
   }
 
-  /** See {@link StorageAdapter}. */
+  /** See {@link StorageAdapter}. Rejects if the database is a standby, because its plants can be outdated. */
   list(user: string, range: ListRange): Promise<PlantPage> {
-    return this.#run(({ list }) => listPlants(this.#pool, list, user, range));
+    return this.#run(() => listPlants(this.#pool, this.#statements.list, user, range));
   }
 
-  /** @internal See `JsonPageReader`. One SQL statement reads all pages, except pages with very long names. */
+  /** @internal Reads pages as JSON with one statement, except pages with very long names. */
   listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
-    return this.#run((statements) => readJsonPages(this.#pool, statements, requests));
+    return this.#run(() => readJsonPages(this.#pool, this.#statements, requests));
   }
 
-  /** See {@link StorageAdapter}. */
-  async *scan(): AsyncIterable<OwnedPlant[]> {
-    // Every user is greater than ''.
+  /** See {@link StorageAdapter}. Each page is read by a statement of its own. */
+  async *scan(): AsyncGenerator<OwnedPlant[], void, undefined> {
+    // A user is never an empty string.
     let after = { user: '', id: minInt64 };
     for (;;) {
-      const { owned } = await this.#run(({ scan }) => readPlants(this.#pool, scan, after, maxPageLength));
-      const last = owned.at(-1);
+      const values = [after.user, String(after.id)];
+      const { page } = await this.#run(() => readPage(this.#pool, this.#statements.scan, values, maxPageLength));
+      const last = page.at(-1);
       if (last === undefined) return;
-      yield owned;
+      yield page;
       after = { user: last.user, id: last.plant.id };
     }
   }
@@ -124,22 +120,16 @@ export class PostgresStorage implements StorageAdapter {
     return this.#closing;
   }
 
-  /**
-   * Runs an operation. The first operation checks the table. If this check fails, or if a statement fails because the
-   * table has changed, the next operation repeats the check.
-   */
-  async #run<T>(operation: (statements: PostgresStatements) => Promise<T>): Promise<T> {
+  /** Runs an operation, after the table has been checked. */
+  async #run<T>(operation: () => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) throw new PlantStoreError('closed');
     this.#running++;
     try {
-      this.#statements ??= this.#openTable().catch((error: unknown) => {
-        this.#statements = undefined;
-        throw error;
-      });
-      return await operation(await this.#statements);
+      await (this.#prepared ??= this.#prepareTable());
+      return await operation();
     } catch (error) {
-      // Class 42: syntax error or access rule violation, for example because the table was dropped or renamed.
-      if (sqlState(error)?.startsWith('42') === true) this.#statements = undefined;
+      // The table may have been dropped or renamed, or the pool may have connected to another database.
+      this.#prepared = undefined;
       throw error;
     } finally {
       if (--this.#running === 0) this.#onIdle?.();

@@ -12,24 +12,25 @@ export async function listPlants(
   user: string,
   { after, limit }: ListRange,
 ): Promise<PlantPage> {
-  const { owned, hasMore } = await readPlants(pool, statement, { user, id: firstId(after) }, limit);
-  return { plants: owned.map(({ plant }) => plant), hasMore };
+  const first = firstId(after);
+  if (first > maxInt64) return { plants: [], hasMore: false };
+  const most = Math.min(limit, maxPageLength);
+  const { page, hasMore } = await readPage(pool, statement, [user, String(first), most], most);
+  return { plants: page.map(({ plant }) => plant), hasMore };
 }
 
-/** Reads plants with the `list` or `scan` statement. The key contains the values of $1 and $2. */
-export async function readPlants(
+/** Reads a page with the `list` or `scan` statement. */
+export async function readPage(
   pool: PostgresPool,
   statement: string,
-  { user, id }: { user: string; id: bigint },
+  values: unknown[],
   limit: number,
-): Promise<{ owned: OwnedPlant[]; hasMore: boolean }> {
-  if (id > maxInt64) return { owned: [], hasMore: false };
-  const result = await runStatement(pool, statement, [user, String(id), Math.min(maxPageLength, limit)]);
-  const rows = result.rows as PlantRow[];
-  const owned = rows.map(({ user: owner = user, id, name, tag }) => ({
-    user: owner,
+): Promise<{ page: OwnedPlant[]; hasMore: boolean }> {
+  const { rows } = await runStatement(pool, statement, values);
+  const found = (rows as PlantRow[]).map(({ user, id, name, tag }) => ({
+    user,
     plant: tag === null ? { id: BigInt(id), name } : { id: BigInt(id), name, tag },
   }));
-  const fitting = owned.slice(0, countInPage(owned.map(({ plant }) => plant)));
-  return { owned: fitting, hasMore: Number(rows[0]?.found ?? 0) > fitting.length };
+  const page = found.slice(0, Math.min(limit, countInPage(found.map(({ plant }) => plant))));
+  return { page, hasMore: page.length < found.length };
 }

@@ -33,6 +33,10 @@ const adviceByCode = new Map<unknown, string>([
     '42501',
     'Give the user of the connection string the right to connect to the database, and to create, read and write the table.',
   ],
+  [
+    '08P01',
+    'Behind a connection pooler, remove options and all timeouts but query_timeout from the connection string.',
+  ],
   ['25006', 'Connect to the primary, with a role that may write: this database accepts only reads.'],
   ['55P03', 'End the transaction that locks the table: see pg_locks and pg_stat_activity.'],
   ['57014', 'Check statement_timeout of the role and the database: the statement was canceled.'],

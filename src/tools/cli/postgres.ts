@@ -94,7 +94,7 @@ export async function openPostgres(
   // Without a listener, an error on an idle connection would end the process. The pool has already removed that
   // connection, and opens a new connection when needed.
   pool.on('error', () => undefined);
-  const creation = { table: createIfMissing, schema: false, onNewTable };
+  const creation = { createTable: createIfMissing, onNewTable };
   const checkedPool = checkFirst(pool, () => prepareTable(pool, { schema, table }, creation));
   const storage = new PostgresStorage({ pool: checkedPool, schema, table, createTable: false });
   const closeStorage = storage.close.bind(storage);
