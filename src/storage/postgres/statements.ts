@@ -58,6 +58,10 @@ const item = `name || coalesce('${separators.tag}' || tag, '${separators.noTag}'
 /** The minimum size of a plant's JSON, in bytes. PostgreSQL computes it without reading long names and tags. */
 const size = `octet_length(name) + coalesce(octet_length(tag) + ${taggedBytes}, ${untaggedBytes})`;
 
+/** An SQL condition that fails on a standby, because a standby can lack writes that the primary has acknowledged. */
+const isPrimary = `(CASE WHEN pg_is_in_recovery()
+  THEN 'The database is a standby, whose plants can be outdated.' ELSE 'true' END)::boolean`;
+
 /**
  * An SQL condition that is always true. Without this condition, PostgreSQL expects 10 requests in a generic plan, and
  * therefore plans each execution for fewer requests again.
@@ -78,12 +82,12 @@ function limited(query: string, limit: string): string {
  * Ends the rows with the plant after the one with which the JSON exceeds `maxPageBytes`: even if the first plant exceeds
  * this size, the next row shows that the page is not the last. `previous` is the size of the plants before the last two.
  */
-function rowsOf(plants: string): string {
+function rowsOf(plants: string, condition = 'true'): string {
   return `SELECT "user", id::text AS id, name, tag FROM (
       SELECT *, sum(${size}) OVER (ORDER BY "user", id ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS previous
       FROM (${plants}) AS plants
     ) AS plants
-    WHERE coalesce(previous, 0) <= ${maxPageBytes} ORDER BY plants."user", plants.id`;
+    WHERE coalesce(previous, 0) <= ${maxPageBytes} AND ${condition} ORDER BY plants."user", plants.id`;
 }
 
 /** Returns the statements for a table. `table` is the quoted name of the table. */
@@ -112,12 +116,12 @@ export function statementsFor(table: string): PostgresStatements {
     // A single statement is atomic without an explicit transaction, so it can use any connection of the pool.
     insertAndRemove: `WITH created AS (${insert}), removed AS (${remove('$5', '$6')})
       SELECT "user", id FROM created UNION ALL SELECT "user", id FROM removed`,
-    page: `SELECT '1' AS nth, page.* FROM (${pageOf('$1', '$2::bigint', '$3::integer')}) AS page`,
+    page: `SELECT '1' AS nth, page.* FROM (${pageOf('$1', '$2::bigint', '$3::integer')}) AS page WHERE ${isPrimary}`,
     pages: `SELECT request.nth::text AS nth, page.*
       FROM unnest($1::text[], $2::bigint[], $3::integer[]) WITH ORDINALITY AS request("user", first, most, nth)
       CROSS JOIN LATERAL (${pageOf('request."user"', 'request.first', 'request.most')}) AS page
-      WHERE ${oneRequest}`,
-    list: rowsOf(limited(plantsOf('$1', '$2::bigint'), '$3::integer')),
+      WHERE ${oneRequest} AND ${isPrimary}`,
+    list: rowsOf(limited(plantsOf('$1', '$2::bigint'), '$3::integer'), `(SELECT ${isPrimary})`),
     scan: rowsOf(
       `SELECT * FROM ${table} WHERE ("user", id) > ($1, $2::bigint) ORDER BY "user", id LIMIT ${maxPageLength}`,
     ),

@@ -11,7 +11,9 @@ import { startPlantLoad } from '../../support/plant-load.ts';
 import { PostgresCluster, poolOf } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
 import type { Service } from '../../support/service.ts';
+import { scanAll } from '../../support/stored-plants.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
+import { everything } from '../../support/writes.ts';
 
 let cluster: PostgresCluster;
 before(async () => {
@@ -90,6 +92,33 @@ describe('two services over one PostgreSQL database', () => {
 });
 
 describe('service over PostgreSQL', () => {
+  it('responds with 503 to list requests if the database is a standby, because its plants can be outdated', async (t) => {
+    const primary = await PostgresCluster.start();
+    t.after(() => primary.remove());
+    const standby = await primary.startSynchronousStandby();
+    t.after(() => standby.remove());
+    const [first, second] = await Promise.all(
+      [primary, standby].map(async (each) => {
+        const storage = new PostgresStorage({ pool: each.pool(t), createTable: each === primary });
+        return { storage, service: await startService(t, { storage }) };
+      }),
+    );
+    assert.equal((await first?.service.call('POST', '/plants', { body: '{"id":1,"name":"Fern"}' }))?.status, 200);
+    await eventually(async () => {
+      assert.equal((await standby.query('SELECT FROM plants')).length, 1);
+    });
+    await standby.query('SELECT pg_wal_replay_pause()');
+    assert.equal((await first?.service.call('POST', '/plants', { body: '{"id":2,"name":"Moss"}' }))?.status, 200);
+    for (const target of ['/plants', '/plants?limit=5', '/plants?after=2']) {
+      assert.equal((await second?.service.call('GET', target))?.status, 503);
+    }
+    await assert.rejects(second?.storage.list('ada', everything) ?? assert.fail(), /The database is a standby/);
+    await assert.rejects(second?.storage.list('nobody', everything) ?? assert.fail(), /The database is a standby/);
+    // An export does not need the latest plants.
+    assert.equal((await scanAll(second?.storage ?? assert.fail())).length, 1);
+    await standby.query('SELECT pg_wal_replay_resume()');
+  });
+
   it('responds with 503 while the database is unreachable, and recovers afterward', async (t) => {
     const proxy = await startTcpProxy(t, cluster.port);
     const connectionString = (await cluster.makeDatabase()).replace(`:${cluster.port}`, `:${proxy.port}`);
