@@ -3,11 +3,6 @@ import { writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 
-export interface PlantFields {
-  readonly name: string;
-  readonly tag: string;
-}
-
 /** The user with the plants 1 to 1000, for list requests with a limit. */
 export const listedUser = 'ada';
 /** The user with the plants 1 to 400,000, for delete requests: more plants than all rounds delete. */
@@ -25,9 +20,12 @@ export const numberedUsers = { [listedUser]: 1000, [deletedUser]: 400_000, [whol
 /** All users. Together, these users have a million plants. */
 export const users: readonly string[] = [...Object.keys(numberedUsers), creatingUser, ...otherUsers];
 
-/** Returns the fields of a user's plant number `n`. */
-export function plantNumber(n: number): PlantFields {
-  return { name: `Fern number ${n}`, tag: 'indoor' };
+/** The tag of all plants. */
+const tag = 'indoor';
+
+/** Returns a user's plant number `n`. */
+export function plantNumber(n: number): { name: string; tag: string } {
+  return { name: `Fern number ${n}`, tag };
 }
 
 /** Returns a safe integer that is almost certainly an unused id. */
@@ -45,8 +43,8 @@ export function tokenMap(): string {
 }
 
 /** Writes a tokens file for Plant Store. */
-export async function writeTokenFile(path: string): Promise<void> {
-  const tokens = users.map((user, n) => ({
+export async function writeTokenFile(path: string, more: readonly string[] = []): Promise<void> {
+  const tokens = [...users, ...more].map((user, n) => ({
     id: n.toString(16).padStart(16, '0'),
     user,
     sha256: createHash('sha256').update(tokenOf(user)).digest('hex'),
@@ -55,27 +53,25 @@ export async function writeTokenFile(path: string): Promise<void> {
   await writeFile(path, JSON.stringify({ version: 1, tokens }), { mode: 0o600 });
 }
 
-/** Returns rows, each with a user, an id and the plant's number. */
-export type Rows = () => Iterable<readonly [user: string, id: number, n: number]>;
+type Row = readonly [user: string, id: number, name: string];
 
 /** Creates a Plant Store SQLite file with these plants, in one transaction and without calling fsync. */
-export async function createDatabase(path: string, rows: Rows): Promise<void> {
+export async function createDatabase(path: string, rows: () => Iterable<Row>): Promise<void> {
   await new SqliteStorage(path).close();
   const database = new DatabaseSync(path);
   database.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -200000; BEGIN');
   const insert = database.prepare(
     'INSERT INTO plants (user, id, name, tag) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
   );
-  for (const [user, id, n] of rows()) {
-    const { name, tag } = plantNumber(n);
-    insert.run(user, id, name, tag);
-  }
+  for (const [user, id, name] of rows()) insert.run(user, id, name, tag);
   database.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)');
   database.close();
 }
 
 /** Yields the rows of all users. */
-export function* allPlants(): Generator<readonly [string, number, number]> {
-  for (const [user, count] of Object.entries(numberedUsers)) for (let n = 1; n <= count; n++) yield [user, n, n];
-  for (const user of otherUsers) for (let n = 0; n < 1000; n++) yield [user, randomId(), n];
+export function* allPlants(): Generator<Row> {
+  for (const [user, count] of Object.entries(numberedUsers)) {
+    for (let n = 1; n <= count; n++) yield [user, n, plantNumber(n).name];
+  }
+  for (const user of otherUsers) for (let n = 0; n < 1000; n++) yield [user, randomId(), plantNumber(n).name];
 }

@@ -1,5 +1,5 @@
 import { tokenOf } from './data-set.ts';
-import type { PlantFields } from './data-set.ts';
+
 import type { Exchange } from './load.ts';
 
 /** Returns the header of a request, without the empty line at its end. */
@@ -13,13 +13,13 @@ export function requestText(method: string, target: string, user: string): strin
 }
 
 /** Returns a request that creates a plant. */
-export function createText(user: string, id: number, plant: PlantFields): string {
+export function createText(user: string, id: number, plant: object): string {
   const body = JSON.stringify({ id, ...plant });
   const head = `${requestHead('POST', '/plants', user)}Content-Type: application/json\r\n`;
   return `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
 }
 
 /** Returns a request that creates a plant, with its expected response. */
-export function createExchange(user: string, id: number, plant: PlantFields): Exchange {
+export function createExchange(user: string, id: number, plant: object): Exchange {
   return { request: createText(user, id, plant), status: 200, body: Buffer.from(JSON.stringify(plant)) };
 }

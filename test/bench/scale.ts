@@ -22,7 +22,9 @@ const user = 'ada';
 export async function createSizedDatabase(path: string, size: number): Promise<void> {
   await createDatabase(path, function* () {
     for (const count of [Math.round((size * 2) / 3), Math.round(size / 3)]) {
-      for (let n = 0; n < count; n++) yield [user, Math.floor((n + Math.random()) * (2 ** 52 / count)), n];
+      for (let n = 0; n < count; n++) {
+        yield [user, Math.floor((n + Math.random()) * (2 ** 52 / count)), `Fern number ${n}`];
+      }
     }
   });
 }

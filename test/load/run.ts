@@ -1,12 +1,18 @@
-import { loadavg } from 'node:os';
-import { resolve } from 'node:path';
+import { fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { describeMachine } from '../bench/report.ts';
-import { runScenario } from './run-scenario.ts';
-import type { Row } from './run-scenario.ts';
-import { scenarios } from './scenarios.ts';
-import { tableOf } from './table.ts';
+import { request } from 'undici';
+import { createDatabase, otherUsers, randomId, tokenOf, writeTokenFile } from '../bench/data-set.ts';
+import { describeMachine, table } from '../bench/report.ts';
+import { untilListening } from '../support/server-process.ts';
+import { CleanUp, temporaryFolder } from '../support/temporary-folder.ts';
+import { greedyUser, longUsers, scenarios } from './scenarios.ts';
+import type { Scenario } from './scenarios.ts';
 
 const { values } = parseArgs({
   options: {
@@ -17,24 +23,112 @@ const { values } = parseArgs({
   },
 });
 
-const start = performance.now();
-const [loadBefore = NaN] = loadavg();
-const only = new RegExp(values.only, 'i');
-const selected = scenarios.filter(({ name }) => only.test(name));
-if (selected.length === 0) throw new Error(`No scenario matches ${values.only}.`);
-const rows: Row[] = [];
-for (const scenario of selected) {
-  process.stderr.write(`${scenario.name} …\n`);
+/** What docs/limits.md says about memory. */
+const heapMiB = 512;
+const [bodyKiB, pageKiB] = [64, 256];
+const [maxConnections, connectionKiB] = [10_000, 32];
+const garbageMiB = 128;
+
+const attackMs = 10_000;
+const probePauseMs = 100;
+const [politeUser = ''] = otherUsers;
+
+/** Returns a process's resident memory in MiB, or its peak; NaN if it has ended. */
+function memory(pid: number, field: 'VmRSS' | 'VmHWM'): number {
   try {
-    const row = await runScenario(scenario, resolve(values.dist));
-    if (!row.verdict.holds) process.exitCode = 1;
-    rows.push(row);
-  } catch (error) {
-    // For example, the system's limit on open files may be too low.
-    process.exitCode = 1;
-    console.error('failed:', error);
+    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+    return Number(new RegExp(`^${field}:\\s*(\\d+)`, 'm').exec(status)?.[1]) / 1024;
+  } catch {
+    return NaN;
   }
 }
-const minutes = ((performance.now() - start) / 60_000).toFixed(1);
-const load = `load average ${loadBefore.toFixed(1)} at the start`;
-console.log(`\n${describeMachine()}; ${load}; ${minutes} minutes\n\n${tableOf(rows)}`);
+
+/** Sends a request of the polite user on a new connection. Returns the status, and how long the response took. */
+async function probe(url: string, isCreate: boolean): Promise<{ status: number | string; ms: number }> {
+  const start = performance.now();
+  const sent = request(`${url}/plants${isCreate ? '' : '?limit=20'}`, {
+    method: isCreate ? 'POST' : 'GET',
+    headers: { authorization: `Bearer ${tokenOf(politeUser)}`, 'content-type': 'application/json' },
+    body: isCreate ? JSON.stringify({ id: randomId(), name: 'Fern' }) : null,
+    reset: true,
+    signal: AbortSignal.timeout(20_000),
+  });
+  const status = await sent.then(
+    async ({ statusCode, body }) => (await body.text(), statusCode),
+    (error: unknown) => (error as NodeJS.ErrnoException).code ?? String(error),
+  );
+  return { status, ms: performance.now() - start };
+}
+
+async function runScenario(
+  { name, attack, permits = 0, maxWaitMs = 3000 }: Scenario,
+  database: string,
+): Promise<string[]> {
+  const connections = Math.min(attack.connections, maxConnections);
+  const boundMiB = garbageMiB + (connections * connectionKiB + permits * (bodyKiB + pageKiB)) / 1024;
+  await using cleanUp = new CleanUp();
+  const folder = await temporaryFolder(cleanUp);
+  await writeTokenFile(join(folder, 'tokens.json'), longUsers);
+  await copyFile(database, join(folder, 'plants.db'));
+  const log = openSync(join(folder, 'log'), 'a');
+  const serve = [join(resolve(values.dist), 'tools/cli/main.js'), 'serve', '--port', '0', '--log', 'json', '--docs'];
+  const child = spawn(process.execPath, [`--max-old-space-size=${heapMiB}`, ...serve], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', log],
+    env: { ...process.env, NODE_ENV: 'production' },
+  });
+  closeSync(log);
+  const server = await untilListening(cleanUp, child, /^Plant Store listening on (\S+)\n/m);
+  for (let n = 0; n < 100; n++) await probe(server.url, n % 2 === 0);
+  const idleMiB = memory(server.pid, 'VmRSS');
+  // The value 5 resets VmHWM: https://docs.kernel.org/filesystems/proc.html
+  writeFileSync(`/proc/${server.pid}/clear_refs`, '5');
+  const attacker = fork(new URL('attack.ts', import.meta.url), [String(server.port), JSON.stringify(attack)]);
+  await Promise.race([once(attacker, 'message'), once(child, 'exit'), sleep(60_000)]);
+  const probes = [];
+  let peakMiB = NaN;
+  for (const end = performance.now() + attackMs; performance.now() < end && server.isRunning();) {
+    probes.push(await probe(server.url, probes.length % 2 === 0));
+    peakMiB = memory(server.pid, 'VmHWM') || peakMiB;
+    await sleep(probePauseMs);
+  }
+  attacker.kill('SIGKILL');
+  await sleep(1000);
+  const { status, ms } = await probe(server.url, true);
+  const isHealthy = status === 200 && ms < 1000;
+  const code = server.isRunning() ? await server.stop() : (child.exitCode ?? child.signalCode);
+  const failed = probes.filter((each) => each.status !== 200).map((each) => each.status);
+  const longestMs = Math.max(...probes.map((each) => each.ms));
+  const problems = [
+    ...(code === 0 ? [] : [`the server ended with ${code}`]),
+    ...(peakMiB - idleMiB <= boundMiB ? [] : ['too much memory']),
+    ...(failed.length === 0 ? [] : [`not served: ${[...new Set(failed)].join()}`]),
+    ...(longestMs <= maxWaitMs ? [] : ['slow']),
+    ...(isHealthy ? [] : [`afterwards ${status} in ${ms.toFixed(0)} ms`]),
+  ];
+  if (problems.length > 0) process.exitCode = 1;
+  return [
+    name,
+    problems.length === 0 ? 'holds' : `fails: ${problems.join('; ')}`,
+    `${(peakMiB - idleMiB).toFixed(0)} of ${boundMiB.toFixed(0)}`,
+    `${probes.length - failed.length} of ${probes.length}`,
+    longestMs.toFixed(0),
+  ];
+}
+
+await using cleanUp = new CleanUp();
+const database = join(await temporaryFolder(cleanUp), 'plants.db');
+await createDatabase(database, function* () {
+  for (let n = 1; n <= 40_000; n++) yield [greedyUser, n, n > 1000 ? 'x'.repeat(230) : `Fern number ${n}`];
+  for (const user of longUsers) for (let n = 1; n <= 40; n++) yield [user, n, `\u{1F33F}${'x'.repeat(65_000)}`];
+  for (let n = 1; n <= 1000; n++) yield [politeUser, n, `Fern number ${n}`];
+});
+const rows = [];
+for (const scenario of scenarios.filter(({ name }) => new RegExp(values.only, 'i').test(name))) {
+  process.stderr.write(`${scenario.name} …\n`);
+  rows.push(await runScenario(scenario, database));
+}
+if (rows.length === 0) throw new Error(`No scenario matches ${values.only}.`);
+const titles = ['Clients', 'Verdict', 'MiB above idle', 'Requests of another user served', 'Longest, ms'];
+console.log(`\n${describeMachine()}\nA heap of ${heapMiB} MB\n`);
+console.log(table(titles, rows));
