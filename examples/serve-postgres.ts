@@ -26,7 +26,7 @@ pool.on('error', (error) => {
   console.error('connection lost:', error.message);
 });
 
-const store = new PlantStore({ storage: new PostgresStorage({ pool, schema: 'garden' }) });
+const store = new PlantStore({ storage: new PostgresStorage({ pool }) });
 const server = createPlantServer(store, { authenticate });
 server.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1');
 await once(server, 'listening');
