@@ -1,17 +1,22 @@
-import { closeSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { closeSync, lstatSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { openExisting } from './database.ts';
+import { openToRead } from './database.ts';
 import { damaged, syncFolder } from './file.ts';
 
 /** The number of database pages that are copied in each step of a backup. A database page is 4096 bytes long. */
 const pagesPerStep = 256;
 
+/** A partial copy that has not changed for this time, in milliseconds, was left behind by a backup that was killed. */
+const abandonedAfterMs = 3_600_000;
+
 /**
  * Copies a snapshot of a plant store's SQLite file to a new file that only its owner can access. During the backup,
  * other processes can write to the original file without waiting. The copy is renamed to `target` only if it is not
- * damaged.
+ * damaged. Partial copies that earlier, killed backups to `target` left behind are removed.
  *
+ * @param onStep is called after each step; if it throws an error, the backup stops and rejects with this error
  * @returns the number of pages that were copied.
  * @throws {Error} if `target` already exists; the existing file is not changed.
  * @throws {PlantStoreError} `storage_unsupported` if `file` is not a plant store or is damaged.
@@ -22,12 +27,11 @@ export async function backUpDatabase(
   onStep: (copiedPages: number) => void,
 ): Promise<number> {
   throwIfExists(target);
-  const partial = `${target}.${process.pid}.partial`;
-  const database = openExisting(file, 5000);
+  const partial = `${target}.${randomUUID()}.partial`;
+  const database = openToRead(file, 5000);
   try {
-    copyLog(database);
-    // This read transaction defines the snapshot. Without this transaction, the backup would restart whenever another
-    // process writes.
+    removeAbandoned(target);
+    // This read transaction defines the snapshot. Without it, the backup would restart whenever another process writes.
     database.exec('BEGIN');
     database.prepare('SELECT 1 FROM plants LIMIT 1').get();
     closeSync(openSync(partial, 'wx', 0o600));
@@ -49,17 +53,13 @@ export async function backUpDatabase(
   }
 }
 
-/**
- * Copies the write-ahead log (WAL) to the database file, as far as this is possible without waiting. If the whole WAL
- * is copied, the backup does not read the WAL. A server that starts during the backup can then discard a WAL that was
- * left by a crash: see `checkpointLog`.
- */
-function copyLog(database: DatabaseSync): void {
-  try {
-    // See `configure` in database.ts.
-    database.exec('PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; PRAGMA wal_checkpoint(PASSIVE)');
-  } catch {
-    // If the checkpoint fails, for example because the disk is full, the backup reads the WAL.
+function removeAbandoned(target: string): void {
+  const folder = dirname(target);
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith(`${basename(target)}.`) || !/\.[\da-f-]{36}\.partial(?:-journal)?$/.test(name)) continue;
+    const path = join(folder, name);
+    const changedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+    if (changedAt < Date.now() - abandonedAfterMs) rmSync(path, { force: true });
   }
 }
 

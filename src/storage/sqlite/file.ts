@@ -1,5 +1,4 @@
-import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
-import type { BigIntStats } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { PlantStoreError } from '../../core/model/errors.ts';
 
@@ -52,12 +51,14 @@ export function isCutShort(path: string, expectedBytes: number): boolean {
   return !hasLog(path) && statSync(path).size < expectedBytes;
 }
 
-/**
- * Checks whether the file has a non-empty write-ahead log (WAL), which can contain commits that have not been copied to
- * the file.
- */
+/** Returns the path of the write-ahead log (WAL) of a file. SQLite resolves symbolic links to the file. */
+export function logOf(path: string): string {
+  return `${existsSync(path) ? realpathSync(path) : path}-wal`;
+}
+
+/** Checks whether the file has a non-empty WAL. */
 export function hasLog(path: string): boolean {
-  return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  return (statSync(logOf(path), { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 /**
@@ -68,43 +69,19 @@ export function refuseOrphanedLog(path: string): void {
   // The WAL is checked first, because a process that creates the file writes to the file before it writes to the WAL.
   if (!hasLog(path) || (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
   const advice = `Move ${path} back. To start without these writes, move the log away`;
-  throw unsupported(`${path}-wal`, `contains writes, but ${path} is missing. ${advice}`);
+  throw unsupported(logOf(path), `contains writes, but ${path} is missing. ${advice}`);
 }
 
 /**
- * Returns an identifier that consists of the file's device and inode numbers. If another file replaces the file, the
- * identifier changes.
+ * Identifies the file at a path by its device and inode numbers. While a file is open, no other file can get the same
+ * identity. Returns `undefined` if the file does not exist.
  */
-export function identifyFile(path: string): string {
-  return identityOf(statSync(path, { bigint: true }));
-}
-
-/**
- * Checks whether the file at the path exists and has the given identity. While a file is open, no other file can get
- * the same identity, because the file system does not reuse the inode number. On Windows, a file that SQLite has opened
- * cannot be removed or replaced.
- */
-export function isSameFile(path: string, identity: string): boolean {
+export function identifyFile(path: string): string | undefined {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stats !== undefined && identityOf(stats) === identity;
+  return stats === undefined ? undefined : `${stats.dev}:${stats.ino}`;
 }
 
-/** Returns the error for a file that was removed or replaced while it was open. */
-export function lostFile(path: string): Error {
-  return new Error(
-    `The database file ${path} was removed or replaced while it was open. Its plants can be read until this process ` +
-      'stops: save them, then restore the file from a backup and restart.',
-  );
-}
-
-function identityOf({ dev, ino }: BigIntStats): string {
-  return `${dev}:${ino}`;
-}
-
-/**
- * Returns the error for a damaged file. The message does not say that the file was left as it is, because the WAL may
- * have been checkpointed before the damage was found.
- */
+/** Returns the error for a damaged file. Its WAL may have been checkpointed before the damage was found. */
 export function damaged(path: string, cause?: unknown): PlantStoreError {
   return new PlantStoreError('storage_unsupported', `${path} is damaged.`, { cause });
 }

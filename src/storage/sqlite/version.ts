@@ -5,26 +5,23 @@
 const supportedNode = 'Node.js 22.22.3 or a later 22, 24.15.0 or a later 24, or 26 or newer';
 
 /**
- * Checks whether a version of SQLite has the WAL-reset bug. The bug can corrupt a file in WAL mode if one connection
- * writes while another connection checkpoints. Versions 3.7.0 to 3.51.2 have the bug, except for the maintenance
- * releases 3.44.6 and 3.50.7. See https://www.sqlite.org/wal.html#the_wal_reset_bug
+ * Checks whether a version of SQLite can corrupt a file in WAL mode if one connection writes while another one
+ * checkpoints. Versions 3.7.0 to 3.51.2 can, except 3.44.6 and 3.50.7. A version that is not numeric counts as
+ * affected. See https://www.sqlite.org/wal.html#the_wal_reset_bug
  */
 export function hasWalResetBug(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
   const number = (major * 1000 + minor) * 1000 + patch;
   const isFixedIn344 = number >= 3_044_006 && number < 3_045_000;
   const isFixedIn350 = number >= 3_050_007 && number < 3_051_000;
-  // If the version is not numeric, `number` is NaN, and the version is treated as affected.
   return !(number >= 3_051_003 || isFixedIn344 || isFixedIn350);
 }
 
 /**
- * Describes the required version of Node.js if the running version does not include SQLite, or if its version of SQLite
- * has the WAL-reset bug. This file does not import `node:sqlite`, so that it can be loaded even if Node.js does not
- * include that module.
+ * Describes the required version of Node.js if the running version has no SQLite or an affected one. This file can be
+ * loaded even if Node.js does not include `node:sqlite`.
  *
- * @returns a phrase without a final period, for use after "needs" in a sentence; `undefined` if the running version is
- *   supported.
+ * @returns a phrase for use after "needs", without a final period; `undefined` if the running version is supported.
  */
 export function describeNeededNode(sqliteVersion: undefined): string;
 export function describeNeededNode(sqliteVersion: string | undefined): string | undefined;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { MemoryStorage } from '../../storage/memory/memory-storage.ts';
-import { openExisting } from '../../storage/sqlite/database.ts';
+import { openToRead } from '../../storage/sqlite/database.ts';
 import { damaged, identifyFile } from '../../storage/sqlite/file.ts';
 import { hasResultCode } from '../../storage/sqlite/result-code.ts';
 import { SqliteStorage } from '../../storage/sqlite/sqlite-storage.ts';
@@ -72,7 +72,7 @@ export async function openStorage(
   try {
     if (!options.createIfMissing) {
       requireFile(file);
-      openExisting(file, 5000).close();
+      openToRead(file, 5000).close();
     }
     return new SqliteStorage(file, { commitThread });
   } catch (error) {

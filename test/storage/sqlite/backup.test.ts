@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { backUpDatabase } from '../../../src/storage/sqlite/backup.ts';
 import { createAll, owned, readAll } from '../../support/stored-plants.ts';
 import { create, createEach } from '../../support/writes.ts';
-import { ids, makeCrashed, newPath, openSqlite } from './sqlite-state.ts';
+import { makeCrashed, newPath, openSqlite } from './sqlite-state.ts';
 
 /** Enough plants for a backup of several steps. */
 const plants = Array.from({ length: 2000 }, (_, n) => owned('ada', { id: BigInt(n), name: 'x'.repeat(2000) }));
@@ -39,22 +40,41 @@ describe('backUpDatabase', () => {
     assert.deepEqual(await readdir(dirname(target)), ['plants.db']);
   });
 
-  it('lets a server that starts during the backup discard a WAL whose sync failed before a crash', async (t) => {
-    const path = await makeCrashed(t, createEach(plants));
-    const crashed = await readFile(`${path}-wal`);
-    let committed: Promise<boolean[]> | undefined;
-    await backUpDatabase(path, `${path}.copy`, () => {
-      committed ??= openSqlite(t, path).commit([create(-1)]);
-    });
-    assert.deepEqual(await committed, [true]);
-    // After a failed sync, a power failure loses every WAL page that is not written again.
-    const log = await readFile(`${path}-wal`);
-    for (let at = 0; at < log.length; at += 4096) {
-      const page = log.subarray(at, at + 4096);
-      if (page.equals(crashed.subarray(at, at + 4096))) page.fill(0);
-    }
-    await copyFile(path, `${path}.left`);
-    await writeFile(`${path}.left-wal`, log);
-    assert.equal((await ids(openSqlite(t, `${path}.left`)))[0], -1);
+  it('stops if the progress callback throws, and leaves no temporary file', async (t) => {
+    const [file, target] = [await newPath(t), await newPath(t)];
+    await createAll(file, plants);
+    const stop = (): never => {
+      throw new Error('Stop');
+    };
+    await assert.rejects(backUpDatabase(file, target, stop), { message: 'Stop' });
+    assert.deepEqual(await readdir(dirname(target)), []);
   });
+
+  it('removes the partial copies of killed backups, but not those of running backups or other files', async (t) => {
+    const [file, target] = [await newPath(t), await newPath(t)];
+    await createAll(file, plants);
+    const names = [0, 1].flatMap(() => {
+      const partial = `${target}.${randomUUID()}.partial`;
+      return [partial, `${partial}-journal`];
+    });
+    const others = [`${target}.other.partial`, `${target}.letter`];
+    for (const name of [...names, ...others]) await writeFile(name, '');
+    for (const name of [...names.slice(0, 2), ...others]) await utimes(name, 0, 0);
+    await backUpDatabase(file, target, () => undefined);
+    const kept = [target, ...names.slice(2), ...others].map((name) => basename(name));
+    assert.deepEqual(new Set(await readdir(dirname(target))), new Set(kept));
+  });
+
+  for (const isCrashed of [false, true]) {
+    it(`leaves its source as it is${isCrashed ? ', with the WAL of a crashed server' : ''}`, async (t) => {
+      const path = isCrashed ? await makeCrashed(t, createEach(plants)) : await newPath(t);
+      if (!isCrashed) await createAll(path, plants);
+      const files = (await readdir(dirname(path))).filter((name) => !name.endsWith('-shm'));
+      const read = (): Promise<Buffer[]> => Promise.all(files.map((name) => readFile(join(dirname(path), name))));
+      const before = await read();
+      await backUpDatabase(path, `${path}.copy`, () => undefined);
+      assert.deepEqual(await read(), before);
+      assert.deepEqual(await readAll(`${path}.copy`), plants);
+    });
+  }
 });

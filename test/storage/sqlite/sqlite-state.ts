@@ -1,9 +1,11 @@
+import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { copyFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Write } from '../../../src/index.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import type { SqliteStorageOptions } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import { checkIntegrity } from '../../support/sqlite-file.ts';
 import { limitFileSize } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
@@ -47,6 +49,15 @@ export async function whileStuck<T>(work: () => Promise<T>, maxBytes = 4096): Pr
 /** Returns the ids of ada's plants. */
 export async function ids(storage: SqliteStorage): Promise<number[]> {
   return (await storage.list('ada', everything)).plants.map(({ id }) => Number(id));
+}
+
+/** Returns the ids that a server finds after the server that has the file open was killed. */
+export async function idsAfterCrash(t: HasAfter, path: string): Promise<number[]> {
+  const copy = await newPath(t);
+  for (const ending of ['', '-wal']) await copyFile(path + ending, copy + ending).catch(() => undefined);
+  const found = await ids(openSqlite(t, copy));
+  assert.equal(checkIntegrity(copy), 'ok');
+  return found;
 }
 
 /** Returns the size of a file in bytes. */

@@ -21,10 +21,6 @@ for (const commitThread of [false, true]) {
     makeWriteFail: ({ path }, write) => {
       addTrigger(path, write, "SELECT RAISE(ABORT, 'a deliberate fault')");
     },
-    // A value of more than 1,000,000,000 bytes fails with SQLITE_TOOBIG.
-    makePlantUnstorable: ({ path }, write) => {
-      addTrigger(path, write, 'SELECT zeroblob(2000000000)');
-    },
   });
 
   describe(`two servers over one file, each with a ${name}`, () => {

@@ -167,7 +167,7 @@ describe('SQLite file of a command', () => {
     }
   });
 
-  it('is not said to be unchanged if it is damaged and a backup copies its write-ahead log to it', async (t) => {
+  it('stays unchanged if it is damaged and backed up', async (t) => {
     const cwd = await temporaryFolder(t);
     const file = join(cwd, 'plants.db');
     await createAll(file, rowOfPlants('ada', 20_000));
@@ -180,7 +180,7 @@ describe('SQLite file of a command', () => {
     assert.deepEqual(await readFile(file), content);
     const stderr = `plant-store: ${file} is damaged. Choose another storage, or restore a backup.\n`;
     assert.deepEqual(await callCommand(['backup', 'copy.db'], { cwd }), { code: 1, stdout: '', stderr });
-    assert.notDeepEqual(await readFile(file), content);
+    assert.deepEqual(await readFile(file), content);
   });
 
   it('can be served, copied, exported and backed up at the same time with "?commitThread=true"', async (t) => {

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { PlantStoreError } from '../../../core/model/errors.ts';
 import type { Write } from '../../../core/storage-adapter.ts';
@@ -11,23 +13,23 @@ type PendingRequest = Pick<PromiseWithResolvers<boolean[]>, 'resolve' | 'reject'
  * Commits batches in a worker thread, so that a slow disk does not block the event loop of the calling thread. The
  * worker thread has its own connection to the file, like a separate process.
  *
- * The first commit starts the worker thread. If the thread ends unexpectedly, its pending commits are rejected, and the
- * next commit starts a new thread. An idle thread does not keep the process running.
+ * If the thread ends unexpectedly, its pending commits are rejected, and the next commit starts a new thread. An idle
+ * thread does not keep the process running.
  */
 export class CommitThread {
   readonly #settings: WorkerSettings;
   #worker: Worker | undefined;
-  /**
-   * The pending requests, in the order in which they were sent. The worker thread responds to requests in this order.
-   */
+  /** The pending requests. The worker thread responds to requests in the order in which they were sent. */
   readonly #pending: PendingRequest[] = [];
 
+  /** @throws {Error} if the thread cannot be started. */
   constructor(settings: WorkerSettings) {
     this.#settings = settings;
+    this.#worker = this.#start();
   }
 
   /**
-   * Commits a batch: see `SqliteStorage.commit`.
+   * Commits a batch: see `StorageAdapter`.
    *
    * @throws {PlantStoreError} `storage_unavailable` if the thread cannot open the file, or if the thread ends during
    *   the commit, in which case the outcome is unknown.
@@ -56,6 +58,11 @@ export class CommitThread {
   }
 
   #start(): Worker {
+    // A missing file would be reported later. The source code has another extension.
+    const file = new URL('./worker.js', import.meta.url);
+    if (/\.m?js$/.test(import.meta.url) && !existsSync(file)) {
+      throw new Error(`There is no file ${fileURLToPath(file)}`);
+    }
     // Bundlers recognize this expression and include the worker thread's file in the bundle.
     const worker = new Worker(new URL('./worker.js', import.meta.url), {
       name: 'plant-store commits',

@@ -1,11 +1,11 @@
 import { PlantStoreError } from '../../../core/model/errors.ts';
 import type { ErrorCode } from '../../../core/model/errors.ts';
 import type { Write } from '../../../core/storage-adapter.ts';
+import type { FileIdentities } from '../open-files.ts';
 
 export interface WorkerSettings {
   readonly path: string;
-  /** See `identifyFile`. */
-  readonly identity: string;
+  readonly identities: FileIdentities;
   readonly busyTimeoutMs: number;
 }
 

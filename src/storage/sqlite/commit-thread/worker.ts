@@ -1,34 +1,43 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { isSameFile, lostFile } from '../file.ts';
-import { SqliteStorage } from '../sqlite-storage.ts';
+import { openDatabase } from '../database.ts';
+import { identifyFiles, OpenFiles } from '../open-files.ts';
+import { Writer } from '../writer.ts';
 import { fromBatch, toErrorData } from './messages.ts';
 import type { ThreadRequest, ThreadResponse, WorkerSettings } from './messages.ts';
 
 /**
- * The program that a `CommitThread` runs in its worker thread. The worker thread creates its own SqliteStorage and
- * commits batches one at a time, in order of arrival. If the file cannot be opened, the thread ends with the error.
+ * The program that a `CommitThread` runs in its worker thread. It commits batches one at a time, in order of arrival.
+ * If the file cannot be opened, the thread ends with the error.
  */
-const { path, identity, busyTimeoutMs } = workerData as WorkerSettings;
-// The file must be the one that the main thread reads. Without this check, SqliteStorage would create a missing file. A
-// file that was truncated to zero bytes does not need a check, because SqliteStorage cannot initialize the file while
-// the main thread's connection holds a shared lock.
-if (!isSameFile(path, identity)) throw lostFile(path);
-const storage = new SqliteStorage(path, { busyTimeoutMs });
-// The file might have been replaced before SqliteStorage opened it.
-if (!isSameFile(path, identity)) throw lostFile(path);
+const { path, identities, busyTimeoutMs } = workerData as WorkerSettings;
+
+/** Checks that the files are those that the main thread reads. */
+function requireSameFiles(): void {
+  const { database, log } = identifyFiles(path);
+  if (database === identities.database && log === identities.log) return;
+  throw new Error(`${path} or its write-ahead log was removed or replaced while it was open. Restart.`);
+}
+
+// `openDatabase` would create a missing file.
+requireSameFiles();
+const files = new OpenFiles(path, openDatabase(path, busyTimeoutMs));
+requireSameFiles();
+const writer = new Writer(files, busyTimeoutMs);
 
 let last: Promise<unknown> = Promise.resolve();
 
 parentPort?.on('message', (request: ThreadRequest) => {
   if (request === 'close') {
-    // Closing the storage rejects a commit that is waiting for a lock.
-    const closed = storage.close();
-    // The thread ends when the port no longer keeps the thread running. Deno does not have `parentPort.close`.
-    last = Promise.all([last, closed]).then(() => parentPort?.unref());
+    writer.close();
+    // The thread ends when the port no longer keeps it running. Deno does not have `parentPort.close`.
+    last = last.then(() => {
+      files.close();
+      parentPort?.unref();
+    });
     return;
   }
   last = last.then(async () => {
-    const response: ThreadResponse = await storage.commit(fromBatch(request)).catch(toErrorData);
+    const response: ThreadResponse = await writer.commit(fromBatch(request)).catch(toErrorData);
     parentPort?.postMessage(response);
   });
 });

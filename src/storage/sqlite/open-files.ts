@@ -1,0 +1,148 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import type { DatabaseSync as Database } from 'node:sqlite';
+import { PlantStoreError } from '../../core/model/errors.ts';
+import { DatabaseSync } from './builtin.ts';
+import { identifyFile, logOf } from './file.ts';
+
+/** The identities of a database file and its WAL: see `identifyFile`. */
+export interface FileIdentities {
+  readonly database: string | undefined;
+  readonly log: string | undefined;
+}
+
+export function identifyFiles(path: string, logPath: string = logOf(path)): FileIdentities {
+  return { database: identifyFile(path), log: identifyFile(logPath) };
+}
+
+/** The size of a WAL's header: https://www.sqlite.org/fileformat2.html#the_write_ahead_log */
+const headerBytes = 32;
+/** A WAL begins with this number or the next one. */
+const logMagic = 0x377f0682;
+
+/** What another program did to the open files. */
+const losses = {
+  database:
+    'was removed or replaced while it was open. Its plants can be read until this process stops: save them, then ' +
+    'restore the file from a backup and restart',
+  logRemoved: 'lost its write-ahead log (-wal), which was removed while it was open. Restart',
+  logChanged:
+    'lost its write-ahead log (-wal), which was replaced or truncated while it was open. The latest plants can be ' +
+    'missing. Restart',
+};
+type Loss = keyof typeof losses;
+
+/**
+ * A database connection and its files: the database file and the write-ahead log (WAL). If another program removes,
+ * replaces or truncates one of these files, SQLite does not notice. It continues to commit, and the commits are lost
+ * when the process ends.
+ */
+export class OpenFiles {
+  readonly database: Database;
+  readonly identities: FileIdentities;
+  readonly #path: string;
+  readonly #logPath: string;
+  #loss: Loss | undefined;
+  /** A descriptor of the WAL. Closing it releases no lock, because SQLite does not lock the WAL. */
+  readonly #log: number;
+  /** The size and the header of the WAL at the latest check. While the header stays the same, the WAL only grows. */
+  #size = 0;
+  readonly #header: Buffer = Buffer.alloc(headerBytes);
+  readonly #newHeader: Buffer = Buffer.alloc(headerBytes);
+
+  /** Create this object immediately after the connection has opened the files. */
+  constructor(path: string, database: Database) {
+    this.#path = path;
+    this.database = database;
+    this.#logPath = logOf(path);
+    this.#log = openSync(this.#logPath, 'r');
+    this.identities = identifyFiles(path, this.#logPath);
+  }
+
+  /**
+   * Throws an error if the WAL has been truncated. A commit would fill the gap with zeros, and a checkpoint would copy
+   * the zeros to the database file.
+   */
+  checkBeforeCommit(): void {
+    const isShorter = this.#size > 0 && readSync(this.#log, this.#newHeader, 0, 1, this.#size - 1) === 0;
+    if (isShorter || this.#loss !== undefined) this.checkAfterCommit();
+  }
+
+  /** Throws an error if the commit is not in the files at the path. */
+  checkAfterCommit(): void {
+    if (this.#loss === undefined) {
+      this.#loss = this.#findLoss();
+      // Saves the plants that only the removed WAL contains.
+      if (this.#loss === 'logRemoved') this.#hasFrames();
+    }
+    if (this.#loss === undefined) return;
+    const cause = new Error(`${this.#path} ${losses[this.#loss]}.`);
+    throw new PlantStoreError('storage_unavailable', undefined, { cause });
+  }
+
+  /**
+   * Closes the connection. When the last connection is closed, SQLite copies its WAL to the database file and removes
+   * the file `-wal`. This would damage the database if `-wal` belongs to another process or has a gap.
+   */
+  close(): void {
+    const loss = this.#findLoss();
+    closeSync(this.#log);
+    // While a read-only connection is open, the other connection is not the last one.
+    const reader = loss === 'logChanged' ? new DatabaseSync(this.#path, { readOnly: true }) : undefined;
+    try {
+      reader?.prepare('SELECT 1 FROM plants').get();
+    } catch {
+      // The files are open even if the WAL cannot be read.
+    }
+    this.database.close();
+    reader?.close();
+  }
+
+  #findLoss(): Loss | undefined {
+    const { database, log } = identifyFiles(this.#path, this.#logPath);
+    if (database !== this.identities.database) return 'database';
+    if (log === undefined) return 'logRemoved';
+    return log === this.identities.log && this.#isComplete() ? undefined : 'logChanged';
+  }
+
+  #isComplete(): boolean {
+    const { size } = fstatSync(this.#log);
+    this.#readHeader(this.#newHeader);
+    if (this.#size === 0 || size < this.#size || !this.#newHeader.equals(this.#header)) return this.#isRestarted();
+    this.#size = size;
+    return true;
+  }
+
+  /** Returns whether a checkpoint truncated or restarted the WAL since the latest check. */
+  #isRestarted(): boolean {
+    const header = Buffer.alloc(headerBytes);
+    let size: number;
+    do {
+      this.#readHeader(header);
+      size = fstatSync(this.#log).size;
+      this.#readHeader(this.#newHeader);
+    } while (!this.#newHeader.equals(header));
+
+    if (size === 0) {
+      if (this.#size > 0 && this.#hasFrames()) return false;
+    } else {
+      const hasMagic = header.readUInt32BE() >>> 1 === logMagic >>> 1;
+      if (!hasMagic || (size < this.#size && header.equals(this.#header))) return false;
+    }
+    this.#size = size;
+    header.copy(this.#header);
+    return true;
+  }
+
+  #readHeader(header: Buffer): void {
+    if (readSync(this.#log, header, 0, headerBytes, 0) < headerBytes) header.fill(0);
+  }
+
+  /** Returns whether the WAL contains pages according to SQLite, and checkpoints them as far as possible. */
+  #hasFrames(): boolean {
+    try {
+      return Number(this.database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get()?.['log']) > 0;
+    } catch {
+      return true;
+    }
+  }
+}

@@ -1,0 +1,173 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { maxInt64, minInt64 } from '../../core/model/int64.ts';
+import type { Plant } from '../../core/model/plant.ts';
+import {
+  countInPage,
+  emptyPage,
+  firstId,
+  maxPageBytes,
+  maxPageLength,
+  taggedBytes,
+  toJsonPage,
+  untaggedBytes,
+} from '../../core/page.ts';
+import type { JsonPage, PageRequest } from '../../core/page.ts';
+import type { ListRange, OwnedPlant, PlantPage } from '../../core/storage-adapter.ts';
+
+/**
+ * An SQL condition that is true for a short plant. The JSON of 1000 short plants fits in a page, unless many characters
+ * must be escaped. SQLite evaluates the condition without reading the text.
+ */
+const isShort = `octet_length(name) + ifnull(octet_length(tag) + ${taggedBytes}, ${untaggedBytes})
+  < ${Math.floor(maxPageBytes / maxPageLength)}`;
+
+const plantJson = `CASE WHEN tag IS NULL THEN json_object('name', name) ELSE json_object('name', name, 'tag', tag) END`;
+
+/** The SQL clauses that select a user's plants, starting at an id. The value of LIMIT must follow these clauses. */
+const ofUser = 'FROM plants WHERE user = ? AND id >= ? ORDER BY id LIMIT';
+
+/**
+ * The value of LIMIT in `selectJson`: 0 if one of the first 32 plants is not short, because the page is then read as
+ * rows. Without this check, a page of 1000 plants with names of 26 KB would take eight times as long.
+ *
+ * With `LIMIT ?`, SQLite would recompile the statement for each execution, which takes a fifth of a list request's CPU
+ * time. `LIMIT ? + 0` prevents the recompilation.
+ */
+const limitIfShort = `
+  CASE WHEN ? > 32 AND EXISTS (SELECT 1 FROM (SELECT ${isShort} AS short ${ofUser} 32) WHERE NOT short)
+    THEN 0 ELSE ? + 0 END`;
+
+/**
+ * Reads a page as one row, which takes half as long as building the JSON in JavaScript. If `count` and `shorts` differ,
+ * `json` is incomplete, because it contains only the short plants.
+ */
+const selectJson = `
+  SELECT count, last, shorts, json, octet_length(json),
+    count = ? AND EXISTS (SELECT 1 FROM plants WHERE user = ? AND id > last)
+  FROM (
+    SELECT count(*) AS count, max(id) AS last, count(short) AS shorts, '[' || group_concat(short) || ']' AS json
+    FROM (SELECT id, CASE WHEN ${isShort} THEN ${plantJson} END AS short ${ofUser} ${limitIfShort})
+  )`;
+
+type JsonRow = readonly [
+  count: bigint,
+  last: bigint | null,
+  shorts: bigint,
+  json: string | null,
+  bytes: bigint | null,
+  hasMore: bigint,
+];
+
+/** A row of the table. Only the rows of a scan contain the user. */
+type Row = readonly [id: bigint, name: string, tag: string | null, user?: string];
+
+/** The number of rows that are read before their lengths are added up, so that no more long names are read than needed. */
+const stepLength = 50;
+
+/** Reads plants over a connection. */
+export class Reader {
+  readonly #database: DatabaseSync;
+  readonly #selectJson: StatementSync;
+  readonly #selectPlants: StatementSync;
+  readonly #selectOwned: StatementSync;
+  readonly #selectVersion: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    this.#selectJson = prepareSelect(database, selectJson);
+    this.#selectPlants = prepareSelect(database, `SELECT id, name, tag ${ofUser} ? + 0`);
+    this.#selectOwned = prepareSelect(
+      database,
+      'SELECT id, name, tag, user FROM plants WHERE (user, id) > (?, ?) ORDER BY user, id LIMIT ? + 0',
+    );
+    this.#selectVersion = prepareSelect(database, 'PRAGMA data_version');
+  }
+
+  list(user: string, { after, limit }: ListRange): PlantPage {
+    const from = firstId(after);
+    if (from > maxInt64) return { plants: [], hasMore: false };
+    const most = Math.min(limit, maxPageLength);
+    const read = (): Row[] => readRows(this.#selectPlants, [user, from], most + 1, (id) => id + 1n);
+    const plants = (most < stepLength ? read() : this.#inSnapshot(read)).map(toPlant);
+    const count = Math.min(countInPage(plants), most);
+    return { plants: plants.slice(0, count), hasMore: plants.length > count };
+  }
+
+  /** Reads the plants of all users, sorted by user and id. */
+  *scan(): Generator<OwnedPlant[]> {
+    // Every user is greater than ''.
+    for (let [user, after] = ['', minInt64]; ;) {
+      const rows = readRows(this.#selectOwned, [user, after], maxPageLength, (id) => id);
+      const plants = rows.map(toPlant);
+      const page = plants
+        .slice(0, countInPage(plants))
+        .map((plant, at): OwnedPlant => ({ user: rows[at]?.[3] ?? '', plant }));
+      const last = page.at(-1);
+      if (last === undefined) return;
+      yield page;
+      [user, after] = [last.user, last.plant.id];
+    }
+  }
+
+  /** Reads the same page as {@link list}, but returns it as JSON. */
+  listJson({ user, after, limit }: PageRequest): JsonPage {
+    const from = firstId(after);
+    if (from > maxInt64) return emptyPage;
+    const row = this.#selectJson.get(limit, user, user, from, limit, user, from, limit) as unknown as JsonRow;
+    const [count, last, shorts, json, bytes, hasMore] = row;
+    if (last !== null && json !== null && bytes !== null && shorts === count && bytes <= maxPageBytes) {
+      return { json, count: Number(count), last, hasMore: hasMore === 1n };
+    }
+    return toJsonPage(this.list(user, { after, limit }));
+  }
+
+  /** Returns a number that changes when another connection commits. */
+  dataVersion(): number {
+    const [version] = this.#selectVersion.get() as unknown as [bigint];
+    return Number(version);
+  }
+
+  #inSnapshot<T>(read: () => T): T {
+    this.#database.exec('BEGIN');
+    try {
+      return read();
+    } finally {
+      this.#database.exec('COMMIT');
+    }
+  }
+}
+
+/** Reads rows from a key until there are `limit` rows, or more than a page can contain. `next` returns the next id. */
+function readRows(
+  statement: StatementSync,
+  [user, from]: [string, bigint],
+  limit: number,
+  next: (id: bigint) => bigint,
+): Row[] {
+  const rows: Row[] = [];
+  for (let characters = 0; ;) {
+    const step = statement.all(user, from, Math.min(limit - rows.length, stepLength)) as unknown as Row[];
+    for (const row of step) {
+      rows.push(row);
+      characters += row[1].length + (row[2]?.length ?? 0);
+    }
+    const last = step.at(-1);
+    if (last === undefined || step.length < stepLength || rows.length === limit || characters >= maxPageBytes) {
+      return rows;
+    }
+    [user, from] = [last[3] ?? user, next(last[0])];
+    if (from > maxInt64) return rows;
+  }
+}
+
+function toPlant([id, name, tag]: Row): Plant {
+  return tag === null ? { id, name } : { id, name, tag };
+}
+
+function prepareSelect(database: DatabaseSync, sql: string): StatementSync {
+  const statement = database.prepare(sql);
+  // Node.js 22 ignores the corresponding options of `prepare()`.
+  statement.setReadBigInts(true);
+  statement.setReturnArrays(true);
+  return statement;
+}

@@ -1,0 +1,67 @@
+import type { StatementSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PlantStoreError } from '../../core/model/errors.ts';
+import type { Write } from '../../core/storage-adapter.ts';
+import { inTransaction } from './database.ts';
+import type { OpenFiles } from './open-files.ts';
+import { hasResultCode } from './result-code.ts';
+
+/** The delay, in milliseconds, before retrying a commit that failed because the file was locked. */
+const retryAfterMs = 10;
+
+/** Commits writes over a connection. */
+export class Writer {
+  readonly #files: OpenFiles;
+  readonly #busyTimeoutMs: number;
+  readonly #insert: StatementSync;
+  readonly #delete: StatementSync;
+  #isClosed = false;
+
+  constructor(files: OpenFiles, busyTimeoutMs: number) {
+    this.#files = files;
+    this.#busyTimeoutMs = busyTimeoutMs;
+    this.#insert = files.database.prepare(
+      'INSERT INTO plants (user, id, name, tag) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+    );
+    this.#delete = files.database.prepare('DELETE FROM plants WHERE user = ? AND id = ?');
+  }
+
+  /** See `StorageAdapter`. */
+  async commit(writes: readonly Write[]): Promise<boolean[]> {
+    const deadline = performance.now() + this.#busyTimeoutMs;
+    for (;;) {
+      if (this.#isClosed) throw new PlantStoreError('closed');
+      try {
+        return this.#commitNow(writes);
+      } catch (error) {
+        if (!hasResultCode(error, 'busy') || performance.now() >= deadline) throw error;
+      }
+      await sleep(retryAfterMs);
+    }
+  }
+
+  /** Rejects a commit that is waiting for a lock. The caller closes the connection. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  #commitNow(writes: readonly Write[]): boolean[] {
+    this.#files.checkBeforeCommit();
+    const outcomes = this.#applyAll(writes);
+    this.#files.checkAfterCommit();
+    return outcomes;
+  }
+
+  #applyAll(writes: readonly Write[]): boolean[] {
+    // A single write needs no explicit transaction. With one client, this saves 5% of a request's CPU time.
+    const [first] = writes;
+    if (first !== undefined && writes.length === 1) return [this.#apply(first)];
+    return inTransaction(this.#files.database, () => writes.map((write) => this.#apply(write)));
+  }
+
+  #apply(write: Write): boolean {
+    if (write.kind === 'delete') return Number(this.#delete.run(write.user, write.id).changes) === 1;
+    const { id, name, tag } = write.plant;
+    return Number(this.#insert.run(write.user, id, name, tag ?? null).changes) === 1;
+  }
+}
