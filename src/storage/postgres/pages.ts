@@ -1,16 +1,14 @@
 import { maxInt64 } from '../../core/model/int64.ts';
 import { emptyPage, firstId, maxPageBytes, toJsonPage } from '../../core/page.ts';
 import type { JsonPage, PageRequest } from '../../core/page.ts';
-import { runStatement } from './pool.ts';
-import type { PostgresPool } from './pool.ts';
 import { listPlants } from './rows.ts';
+import type { RunStatement } from './run-statement.ts';
 import { separators } from './statements.ts';
 import type { PageRow, PostgresStatements } from './statements.ts';
 
 /** The maximum total size of the plants that one statement reads, in bytes. */
 const maxStatementBytes = 8 * maxPageBytes;
 
-/** The first character of every separator. */
 const separator = '\x7f';
 
 /**
@@ -21,24 +19,24 @@ const separator = '\x7f';
  * A page is read again row by row if it exceeds the maximum page size, or if a name or tag contains a separator.
  */
 export async function readJsonPages(
-  pool: PostgresPool,
+  run: RunStatement,
   statements: PostgresStatements,
   requests: readonly PageRequest[],
 ): Promise<JsonPage[]> {
   const wanted = requests.filter(({ after }) => firstId(after) <= maxInt64);
-  const found = await readTexts(pool, statements, wanted);
+  const found = await readTexts(run, statements, wanted);
   const rows = new Map(found.map((row) => [wanted[Number(row.nth) - 1], row]));
   return Promise.all(
     requests.map(async (request) => {
       const row = rows.get(request);
       if (row === undefined || row.count === null) return emptyPage;
-      return pageOf(row, request.limit) ?? toJsonPage(await listPlants(pool, statements.list, request.user, request));
+      return pageOf(row, request.limit) ?? toJsonPage(await listPlants(run, statements.list, request.user, request));
     }),
   );
 }
 
 async function readTexts(
-  pool: PostgresPool,
+  run: RunStatement,
   { page, pages }: PostgresStatements,
   requests: readonly PageRequest[],
 ): Promise<PageRow[]> {
@@ -52,7 +50,7 @@ async function readTexts(
   const maxSize = Math.floor(maxStatementBytes / plants);
   const isOne = requests.length === 1;
   const values = [...(isOne ? columns.map(([only]) => only) : columns), maxSize];
-  return (await runStatement(pool, isOne ? page : pages, values)).rows as PageRow[];
+  return (await run(isOne ? page : pages, values)).rows as PageRow[];
 }
 
 /** Converts a row to a page. Returns `undefined` if the page must be read row by row. */
@@ -78,7 +76,6 @@ function toJson(text: string, length: number): string | undefined {
   let plantEnds = 0;
   for (let end = plants.indexOf(separator); end !== -1; end = plants.indexOf(separator, end + 1)) {
     let replacement = '';
-    // The second character of the separator.
     switch (plants[end + 1]) {
       case ',':
         replacement = '"},{"name":"';

@@ -6,8 +6,9 @@ import type { JsonPage, JsonPageReader, PageRequest } from '../../core/page.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
 import { readJsonPages } from './pages.ts';
 import type { PostgresPool } from './pool.ts';
-import { withPreparedStatements } from './prepared.ts';
 import { listPlants, readPage } from './rows.ts';
+import { statementRunner } from './run-statement.ts';
+import type { RunStatement } from './run-statement.ts';
 import { statementsFor } from './statements.ts';
 import type { PostgresStatements } from './statements.ts';
 import { checkTableOptions, prepareTable, quotedTable } from './table.ts';
@@ -25,12 +26,12 @@ export interface PostgresStorageOptions {
   createTable?: boolean | undefined;
 }
 
-const optionNames = {
+const optionNames: Record<keyof PostgresStorageOptions, true> = {
   pool: true,
   schema: true,
   table: true,
   createTable: true,
-} as const satisfies Record<keyof PostgresStorageOptions, true>;
+};
 
 /**
  * Stores plants in a PostgreSQL database (PostgreSQL 14 or newer) through the application's connection pool. Any number
@@ -45,10 +46,10 @@ const optionNames = {
  * const store = new PlantStore({ storage: new PostgresStorage({ pool }) });
  */
 export class PostgresStorage implements StorageAdapter, JsonPageReader {
-  readonly #pool: PostgresPool;
+  readonly #runStatement: RunStatement;
   readonly #statements: PostgresStatements;
   readonly #prepareTable: () => Promise<void>;
-  /** Resolves when the table has been checked; `undefined` if the next operation must check it. */
+  /** `undefined` if the next operation must check the table. */
   #prepared: Promise<void> | undefined;
   #running = 0;
   #closing: Promise<void> | undefined;
@@ -64,7 +65,7 @@ export class PostgresStorage implements StorageAdapter, JsonPageReader {
     checkBooleanOption('createTable', createTable);
     const place = { schema, table };
     checkTableOptions(place);
-    this.#pool = withPreparedStatements(pool, quotedTable(place));
+    this.#runStatement = statementRunner(pool, quotedTable(place));
     this.#statements = statementsFor(quotedTable(place));
     let creation = { createTable };
     this.#prepareTable = async () => {
@@ -75,32 +76,33 @@ export class PostgresStorage implements StorageAdapter, JsonPageReader {
   }
 
   /**
-   * See {@link StorageAdapter}. In PostgreSQL, a commit is one statement and requires one round trip.
+   * See {@link StorageAdapter}. A commit is one statement.
    *
    * @throws {PlantStoreError} `storage_unsupported` if the table does not exist or was not created by this package, or
    *   if the database's encoding is not UTF8.
    */
   commit(writes: readonly Write[]): Promise<boolean[]> {
-    return this.#run(() => applyWrites(this.#pool, this.#statements, writes));
+    return this.#run(() => applyWrites(this.#runStatement, this.#statements, writes));
   }
 
   /** See {@link StorageAdapter}. Rejects if the database is a standby, because its plants can be outdated. */
   list(user: string, range: ListRange): Promise<PlantPage> {
-    return this.#run(() => listPlants(this.#pool, this.#statements.list, user, range));
+    return this.#run(() => listPlants(this.#runStatement, this.#statements.list, user, range));
   }
 
   /** @internal Reads pages as JSON with one statement, except pages with very long names. */
   listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
-    return this.#run(() => readJsonPages(this.#pool, this.#statements, requests));
+    return this.#run(() => readJsonPages(this.#runStatement, this.#statements, requests));
   }
 
-  /** See {@link StorageAdapter}. Each page is read by a statement of its own. */
   async *scan(): AsyncGenerator<OwnedPlant[], void, undefined> {
     // A user is never an empty string.
     let after = { user: '', id: minInt64 };
     for (;;) {
       const values = [after.user, String(after.id)];
-      const { page } = await this.#run(() => readPage(this.#pool, this.#statements.scan, values, maxPageLength));
+      const { page } = await this.#run(() =>
+        readPage(this.#runStatement, this.#statements.scan, values, maxPageLength),
+      );
       const last = page.at(-1);
       if (last === undefined) return;
       yield page;
@@ -108,10 +110,7 @@ export class PostgresStorage implements StorageAdapter, JsonPageReader {
     }
   }
 
-  /**
-   * See {@link StorageAdapter}. The promise resolves when all earlier calls have settled. The pool stays open, because
-   * the application owns the pool.
-   */
+  /** See {@link StorageAdapter}. The promise resolves when all earlier calls have settled. The pool stays open. */
   close(): Promise<void> {
     this.#closing ??= new Promise((resolve) => {
       this.#onIdle = resolve;
@@ -120,7 +119,6 @@ export class PostgresStorage implements StorageAdapter, JsonPageReader {
     return this.#closing;
   }
 
-  /** Runs an operation, after the table has been checked. */
   async #run<T>(operation: () => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) throw new PlantStoreError('closed');
     this.#running++;

@@ -1,13 +1,12 @@
 import { maxInt64 } from '../../core/model/int64.ts';
 import { countInPage, firstId, maxPageLength } from '../../core/page.ts';
 import type { ListRange, OwnedPlant, PlantPage } from '../../core/storage-adapter.ts';
-import { runStatement } from './pool.ts';
-import type { PostgresPool } from './pool.ts';
+import type { RunStatement } from './run-statement.ts';
 import type { PlantRow } from './statements.ts';
 
 /** Reads a user's plants with the `list` statement. See `StorageAdapter.list`. */
 export async function listPlants(
-  pool: PostgresPool,
+  run: RunStatement,
   statement: string,
   user: string,
   { after, limit }: ListRange,
@@ -15,18 +14,18 @@ export async function listPlants(
   const first = firstId(after);
   if (first > maxInt64) return { plants: [], hasMore: false };
   const most = Math.min(limit, maxPageLength);
-  const { page, hasMore } = await readPage(pool, statement, [user, String(first), most], most);
+  const { page, hasMore } = await readPage(run, statement, [user, String(first), most], most);
   return { plants: page.map(({ plant }) => plant), hasMore };
 }
 
 /** Reads a page with the `list` or `scan` statement. */
 export async function readPage(
-  pool: PostgresPool,
+  run: RunStatement,
   statement: string,
   values: unknown[],
   limit: number,
 ): Promise<{ page: OwnedPlant[]; hasMore: boolean }> {
-  const { rows } = await runStatement(pool, statement, values);
+  const { rows } = await run(statement, values);
   const found = (rows as PlantRow[]).map(({ user, id, name, tag }) => ({
     user,
     plant: tag === null ? { id: BigInt(id), name } : { id: BigInt(id), name, tag },

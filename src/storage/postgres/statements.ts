@@ -2,38 +2,24 @@ import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../../c
 
 /**
  * The SQL statements for a table. All result columns have the type text, because an application can register its own
- * parsers for other types with the driver. In PostgreSQL, a statement for a single write or page takes 5% to 30% less CPU
- * time than a batch of one, and `insert` and `remove` take 7% less than `insertAndRemove`.
+ * parsers for other types with the driver. In PostgreSQL, a statement for a single write or page takes 5% to 30% less
+ * CPU time than a batch of one, and `insert` and `remove` take 7% less than `insertAndRemove`.
  */
-export interface PostgresStatements {
-  /** $1 user, $2 id, $3 name, $4 tag */
-  readonly insertOne: string;
-  /** $1 user, $2 id */
-  readonly removeOne: string;
-  /** $1 to $4: arrays of the values in `insertOne`. Returns a {@link KeyRow} for each plant that was created. */
-  readonly insert: string;
-  /** $1 users, $2 ids. Returns a {@link KeyRow} for each plant that was deleted. */
-  readonly remove: string;
-  /** $1 to $4 as in `insert`, $5 users and $6 ids to delete. Returns a {@link KeyRow} for each change. */
-  readonly insertAndRemove: string;
-  /** $1 user, $2 smallest id, $3 limit, $4 maximum size of a plant in bytes. Returns a {@link PageRow}. */
-  readonly page: string;
-  /** $1 to $3: arrays of the values in `page`, $4 as in `page`. Returns a {@link PageRow} for each request. */
-  readonly pages: string;
-  /** $1 user, $2 smallest id, $3 limit. Returns a {@link PlantRow} for each plant, and for one or two after the page. */
-  readonly list: string;
-  /** $1 user and $2 id after which to start. Returns the same rows as `list`. */
-  readonly scan: string;
-}
+export type PostgresStatements = Readonly<
+  Record<
+    'insertOne' | 'removeOne' | 'insert' | 'remove' | 'insertAndRemove' | 'page' | 'pages' | 'list' | 'scan',
+    string
+  >
+>;
 
+/** The key of a plant that was created or deleted. */
 export interface KeyRow {
   readonly user: string;
   readonly id: string;
 }
 
-/** A page with its plants, and with the first plant beyond the limit, if there is one. */
 export interface PageRow {
-  /** The index of the request in the arrays, starting at 1. */
+  /** The number of the request in `pages`, starting at 1. */
   readonly nth: string;
   /** The number of plants, at most one more than the limit; `null` if there are none. */
   readonly count: string | null;
@@ -62,16 +48,12 @@ const size = `octet_length(name) + coalesce(octet_length(tag) + ${taggedBytes}, 
 const isPrimary = `(CASE WHEN pg_is_in_recovery()
   THEN 'The database is a standby, whose plants can be outdated.' ELSE 'true' END)::boolean`;
 
-/**
- * An SQL condition that is always true. Without this condition, PostgreSQL expects 10 requests in a generic plan, and
- * therefore plans each execution for fewer requests again.
- */
+// Always true. Otherwise, PostgreSQL expects 10 requests in a generic plan, and plans executions for fewer again.
 const oneRequest = 'request.nth BETWEEN 1 AND 2147483647';
 
 /**
  * Reads one row more than the limit. PostgreSQL expects an unknown limit to return a tenth of the rows, and would plan
- * each execution again. With two unknown limits and a constant limit, PostgreSQL expects at most ten rows. The expected
- * cost also stays below `jit_above_cost`: with 40,000 plants per user, JIT compilation took 14 of 18 ms.
+ * each execution again, or compile it. With two unknown limits and a constant one, it expects at most ten rows.
  */
 function limited(query: string, limit: string): string {
   const bounded = `SELECT * FROM (${query} LIMIT ${maxPageLength + 1}) AS bounded LIMIT ${limit} + 1`;
@@ -79,8 +61,8 @@ function limited(query: string, limit: string): string {
 }
 
 /**
- * Ends the rows with the plant after the one with which the JSON exceeds `maxPageBytes`: even if the first plant exceeds
- * this size, the next row shows that the page is not the last. `previous` is the size of the plants before the last two.
+ * Ends the rows after the plant that follows the one with which the JSON exceeds `maxPageBytes`. Even if that is the
+ * first plant, the next row shows that more follow.
  */
 function rowsOf(plants: string, condition = 'true'): string {
   return `SELECT "user", id::text AS id, name, tag FROM (
@@ -90,27 +72,27 @@ function rowsOf(plants: string, condition = 'true'): string {
     WHERE coalesce(previous, 0) <= ${maxPageBytes} AND ${condition} ORDER BY plants."user", plants.id`;
 }
 
-/** Returns the statements for a table. `table` is the quoted name of the table. */
-export function statementsFor(table: string): PostgresStatements {
+export function statementsFor(quotedTable: string): PostgresStatements {
   const conflict = 'ON CONFLICT ("user", id) DO NOTHING';
-  const insert = `INSERT INTO ${table} ("user", id, name, tag)
+  const insert = `INSERT INTO ${quotedTable} ("user", id, name, tag)
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[])
     ${conflict} RETURNING "user", id::text AS id`;
-  const remove = (users: string, ids: string): string => `DELETE FROM ${table} AS plants
+  const remove = (users: string, ids: string): string => `DELETE FROM ${quotedTable} AS plants
     USING unnest(${users}::text[], ${ids}::bigint[]) WITH ORDINALITY AS request("user", id, nth)
     WHERE plants."user" = request."user" AND plants.id = request.id AND ${oneRequest}
     RETURNING plants."user", plants.id::text AS id`;
 
   const plantsOf = (user: string, first: string): string =>
-    `SELECT * FROM ${table} WHERE "user" = ${user} AND id >= ${first} ORDER BY id`;
+    `SELECT * FROM ${quotedTable} WHERE "user" = ${user} AND id >= ${first} ORDER BY id`;
+  // $4 is the maximum size of a plant in bytes.
   const pageOf = (user: string, first: string, limit: string): string => `SELECT
     cardinality(array_agg(id))::text AS count,
     (array_agg(id))[least(cardinality(array_agg(id)), ${limit})]::text AS last,
     string_agg(CASE WHEN ${size} <= $4::integer THEN ${item} END, '${separators.plant}') AS text
     FROM (${limited(plantsOf(user, first), limit)}) AS plants`;
   return {
-    insertOne: `INSERT INTO ${table} ("user", id, name, tag) VALUES ($1, $2, $3, $4) ${conflict}`,
-    removeOne: `DELETE FROM ${table} WHERE "user" = $1 AND id = $2`,
+    insertOne: `INSERT INTO ${quotedTable} ("user", id, name, tag) VALUES ($1, $2, $3, $4) ${conflict}`,
+    removeOne: `DELETE FROM ${quotedTable} WHERE "user" = $1 AND id = $2`,
     insert,
     remove: remove('$1', '$2'),
     // A single statement is atomic without an explicit transaction, so it can use any connection of the pool.
@@ -123,7 +105,7 @@ export function statementsFor(table: string): PostgresStatements {
       WHERE ${oneRequest} AND ${isPrimary}`,
     list: rowsOf(limited(plantsOf('$1', '$2::bigint'), '$3::integer'), `(SELECT ${isPrimary})`),
     scan: rowsOf(
-      `SELECT * FROM ${table} WHERE ("user", id) > ($1, $2::bigint) ORDER BY "user", id LIMIT ${maxPageLength}`,
+      `SELECT * FROM ${quotedTable} WHERE ("user", id) > ($1, $2::bigint) ORDER BY "user", id LIMIT ${maxPageLength}`,
     ),
   };
 }

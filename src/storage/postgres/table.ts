@@ -1,14 +1,13 @@
 import { PlantStoreError } from '../../core/model/errors.ts';
-import { runStatement, sqlState } from './pool.ts';
+import { sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 
 export interface PostgresTable {
-  /** If `undefined`, the connection's `search_path` determines the schema. */
   readonly schema: string | undefined;
   readonly table: string;
 }
 
-/** PostgreSQL truncates longer identifiers without an error. */
+// PostgreSQL truncates longer identifiers without an error.
 const maxIdentifierBytes = 63;
 
 /**
@@ -18,20 +17,12 @@ const maxIdentifierBytes = 63;
 const definition =
   '"user" text COLLATE "C" NOT NULL, id bigint NOT NULL, name text NOT NULL, tag text, PRIMARY KEY ("user", id)';
 
-/**
- * Checks the names of a table and of its schema.
- *
- * @throws {TypeError} if a name is invalid; the message names the option.
- */
+/** Throws a TypeError that names the option if a name is invalid. */
 export function checkTableOptions({ schema, table }: PostgresTable): void {
   for (const [option, name] of Object.entries({ schema, table })) {
     if (name === undefined && option === 'schema') continue;
-    if (
-      typeof name !== 'string' ||
-      name === '' ||
-      name.includes('\0') ||
-      Buffer.byteLength(name) > maxIdentifierBytes
-    ) {
+    const isValid = typeof name === 'string' && name !== '' && !name.includes('\0');
+    if (!isValid || Buffer.byteLength(name) > maxIdentifierBytes) {
       throw new TypeError(`${option} must be a text of 1 to ${maxIdentifierBytes} bytes without U+0000`);
     }
   }
@@ -45,7 +36,8 @@ function quoted(identifier: string): string {
   return `"${identifier.replaceAll('"', '""')}"`;
 }
 
-/** Specifies what {@link prepareTable} does if the table does not exist. */
+const noTable = 'has no table for plants';
+
 export interface TableCreation {
   readonly createTable: boolean;
   /** Called with the quoted name of the table after the table has been created. */
@@ -53,18 +45,17 @@ export interface TableCreation {
 }
 
 /**
- * Creates the table if it does not exist, and checks its definition otherwise. The check takes no lock that could block
- * other transactions. Any number of servers can call this function concurrently.
+ * Creates the table if it does not exist, and checks its definition otherwise. The check does not lock the table.
  *
- * @throws {PlantStoreError} `storage_unsupported` if the table or its schema does not exist and must not be created, if
- *   this package did not create the table, or if the database's encoding is not UTF8.
+ * @throws {PlantStoreError} `storage_unsupported` if the table is missing, if this package did not create the table, or
+ *   if the database's encoding is not UTF8.
  */
 export async function prepareTable(
   pool: PostgresPool,
-  place: PostgresTable,
+  { schema, table }: PostgresTable,
   { createTable, onNewTable }: TableCreation,
 ): Promise<void> {
-  const name = quotedTable(place);
+  const name = quotedTable({ schema, table });
   const { encoding, found } = await readTable(pool, name);
   if (encoding !== 'UTF8') {
     throw unsupported('cannot hold every Unicode text', `The server_encoding is ${encoding}, not UTF8.`);
@@ -74,11 +65,13 @@ export async function prepareTable(
     const remedy = 'Rename that table, or choose another name for the table of Plant Store.';
     throw unsupported('is not a plant store', `Plant Store did not create the table ${name} (${found}). ${remedy}`);
   }
-  if (!createTable) throw missing(`table ${name}`, '42P01');
+  if (!createTable) throw unsupported(noTable, `There is no table ${name}.`, '42P01');
   try {
-    await runStatement(pool, `CREATE TABLE ${name} (${definition})`);
+    await pool.query({ text: `CREATE TABLE ${name} (${definition})`, values: [] });
   } catch (error) {
-    if (sqlState(error) === '3F000') throw missing(`schema ${quoted(place.schema ?? '')}`, '3F000');
+    if (schema !== undefined && sqlState(error) === '3F000') {
+      throw unsupported(noTable, `There is no schema ${quoted(schema)}.`, '3F000');
+    }
     // Another server may have created the table at the same time.
     if ((await readTable(pool, name)).found !== definition) throw error;
     return;
@@ -88,9 +81,7 @@ export async function prepareTable(
 
 /** Reads the encoding of the database, and the definition of a table; `null` if the table does not exist. */
 async function readTable(pool: PostgresPool, quotedName: string): Promise<{ encoding: string; found: string | null }> {
-  const { rows } = await runStatement(
-    pool,
-    `SELECT current_setting('server_encoding') AS encoding, (
+  const text = `SELECT current_setting('server_encoding') AS encoding, (
       SELECT concat_ws(', ',
         CASE WHEN relkind <> 'r' OR relpersistence <> 'p' THEN 'not a permanent table' END,
         (SELECT string_agg(concat_ws(' ', quote_ident(attname), format_type(atttypid, atttypmod),
@@ -100,20 +91,13 @@ async function readTable(pool: PostgresPool, quotedName: string): Promise<{ enco
           WHERE attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped),
         (SELECT pg_get_constraintdef(oid) FROM pg_catalog.pg_constraint WHERE conrelid = pg_class.oid AND contype = 'p'))
       FROM pg_catalog.pg_class WHERE oid = to_regclass($1)
-    ) AS found`,
-    [quotedName],
-  );
+    ) AS found`;
+  const { rows } = await pool.query({ text, values: [quotedName] });
   return rows[0] as { encoding: string; found: string | null };
 }
 
 /** Returns an error whose message can be sent to a client. Only the `cause` names the table. */
-function unsupported(message: string, detail: string): PlantStoreError {
-  return new PlantStoreError('storage_unsupported', `The storage ${message}.`, { cause: new Error(detail) });
-}
-
-/** Returns the error for a table or a schema that does not exist. The `code` of its `cause` is the SQLSTATE. */
-function missing(what: string, code: string): PlantStoreError {
-  return new PlantStoreError('storage_unsupported', 'The storage has no table for plants.', {
-    cause: Object.assign(new Error(`There is no ${what}.`), { code }),
-  });
+function unsupported(message: string, detail: string, code?: string): PlantStoreError {
+  const cause = Object.assign(new Error(detail), code === undefined ? {} : { code });
+  return new PlantStoreError('storage_unsupported', `The storage ${message}.`, { cause });
 }

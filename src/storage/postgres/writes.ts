@@ -1,33 +1,32 @@
 import type { PlantId } from '../../core/model/plant.ts';
 import type { Write } from '../../core/storage-adapter.ts';
-import { runStatement } from './pool.ts';
-import type { PostgresPool } from './pool.ts';
+import type { RunStatement } from './run-statement.ts';
 import type { KeyRow, PostgresStatements } from './statements.ts';
 
 /** Applies writes with one statement. Returns whether each write changed the table. See `StorageAdapter.commit`. */
 export async function applyWrites(
-  pool: PostgresPool,
+  run: RunStatement,
   statements: PostgresStatements,
   writes: readonly Write[],
 ): Promise<boolean[]> {
   const [first, ...others] = writes;
   if (first === undefined) return [];
-  return others.length === 0 ? [await applyOne(pool, statements, first)] : applyAll(pool, statements, writes);
+  return others.length === 0 ? [await applyOne(run, statements, first)] : applyAll(run, statements, writes);
 }
 
 async function applyOne(
-  pool: PostgresPool,
+  run: RunStatement,
   { insertOne, removeOne }: PostgresStatements,
   write: Write,
 ): Promise<boolean> {
   const { rowCount } = await (write.kind === 'create'
-    ? runStatement(pool, insertOne, [write.user, String(write.plant.id), write.plant.name, write.plant.tag ?? null])
-    : runStatement(pool, removeOne, [write.user, String(write.id)]));
+    ? run(insertOne, [write.user, String(write.plant.id), write.plant.name, write.plant.tag ?? null])
+    : run(removeOne, [write.user, String(write.id)]));
   return rowCount === 1;
 }
 
 async function applyAll(
-  pool: PostgresPool,
+  run: RunStatement,
   { insert, remove, insertAndRemove }: PostgresStatements,
   writes: readonly Write[],
 ): Promise<boolean[]> {
@@ -44,9 +43,9 @@ async function applyAll(
   ];
   const removed = [removes.map(({ user }) => user), removes.map(({ id }) => String(id))];
   let result;
-  if (removes.length === 0) result = await runStatement(pool, insert, inserted);
-  else if (creates.length === 0) result = await runStatement(pool, remove, removed);
-  else result = await runStatement(pool, insertAndRemove, [...inserted, ...removed]);
+  if (removes.length === 0) result = await run(insert, inserted);
+  else if (creates.length === 0) result = await run(remove, removed);
+  else result = await run(insertAndRemove, [...inserted, ...removed]);
   const changed = new Set((result.rows as KeyRow[]).map(({ user, id }) => `${id} ${user}`));
   return writes.map((write) => changed.has(`${idOf(write)} ${write.user}`));
 }

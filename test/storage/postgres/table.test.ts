@@ -4,7 +4,6 @@ import { Client } from 'pg';
 import { PlantStoreError } from '../../../src/index.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';
-import { failure, observed } from '../../support/observed-pool.ts';
 import { PostgresCluster, poolOf } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
 import { create, everything, remove } from '../../support/writes.ts';
@@ -87,15 +86,6 @@ describe('table of a PostgresStorage', () => {
     await busy.query(`BEGIN; LOCK TABLE "${table}" IN ROW EXCLUSIVE MODE`);
     const pool = cluster.pool(t, { lock_timeout: 100 });
     assert.deepEqual(await new PostgresStorage({ pool, table }).commit([create(1n)]), [true]);
-  });
-
-  it('is checked again after a failure', async (t) => {
-    let isDown = true;
-    const pool = observed(cluster.pool(t), () => (isDown ? failure('57P03') : undefined));
-    const storage = new PostgresStorage({ pool, table: cluster.newTable() });
-    await assert.rejects(storage.list('ada', everything), { code: '57P03' });
-    isDown = false;
-    assert.deepEqual((await storage.list('ada', everything)).plants, []);
   });
 
   it('is not created if createTable is false, but is used as soon as it exists', async (t) => {

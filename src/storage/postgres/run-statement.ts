@@ -1,28 +1,33 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 
-/** The SQLSTATEs with which a session rejects, without executing it, a statement that another session has prepared. */
-const unpreparedStates: ReadonlySet<string | undefined> = new Set([
-  '26000', // invalid_sql_statement_name
-  '42P05', // duplicate_prepared_statement
-]);
+export type RunStatement = (text: string, values: unknown[]) => ReturnType<PostgresPool['query']>;
 
-/** The interval at which the table's size is read, in milliseconds. */
+// serialization_failure and deadlock_detected. After any other error, the outcome of the statement might be unknown.
+const rolledBackStates: ReadonlySet<string | undefined> = new Set(['40001', '40P01']);
+
+const maxRetries = 5;
+/** The maximum delay before the first retry. It doubles with each retry. */
+const firstBackOffMs = 10;
+
+// invalid_sql_statement_name and duplicate_prepared_statement. The statement was not executed.
+const unpreparedStates: ReadonlySet<string | undefined> = new Set(['26000', '42P05']);
+
 const sizeIntervalMs = 1000;
 
 /** The size at which a table, with about 2,500 plants, is so large that PostgreSQL always plans to use the index. */
 const largeTableBytes = 262_144;
 
 /**
- * Returns a pool that sends statements through `pool` as prepared statements, which save a third to a half of
- * PostgreSQL's CPU time. If a connection pooler in transaction mode rejects a prepared statement, this statement and
- * all later ones are sent without preparation.
+ * Returns a function that runs statements, and retries those that PostgreSQL rolled back. It prepares the statements,
+ * which saves a third to a half of PostgreSQL's CPU time, until a connection pooler rejects one.
  *
  * PostgreSQL keeps a plan until the table is next analyzed. A plan that was made for an empty table reads the whole
  * table, even after the table has grown. Therefore, different prepared statements are used once the table is large.
  */
-export function withPreparedStatements(pool: PostgresPool, quotedTable: string): PostgresPool {
+export function statementRunner(pool: PostgresPool, quotedTable: string): RunStatement {
   const hashes = new Map<string, string>();
   let isSupported = true;
   let isLarge = false;
@@ -45,24 +50,28 @@ export function withPreparedStatements(pool: PostgresPool, quotedTable: string):
       const { rows } = await pool.query({ text, values: [quotedTable] });
       isLarge = (rows[0] as { isLarge: string | null }).isLarge === 'true';
     } catch {
-      // The table's size is read again after the interval.
+      // It is read again after the interval.
     }
     nextSizeAt = performance.now() + sizeIntervalMs;
   }
 
-  return {
-    async query(statement) {
-      if (!isSupported) return pool.query(statement);
+  return async (text, values) => {
+    for (let retries = 0; ;) {
+      const isPrepared = isSupported;
       try {
-        return await pool.query({ name: nameOf(statement.text), ...statement });
+        return await pool.query(isPrepared ? { name: nameOf(text), text, values } : { text, values });
       } catch (error) {
-        if (!unpreparedStates.has(sqlState(error))) throw error;
-        isSupported = false;
-        return await pool.query(statement);
+        if (isPrepared && unpreparedStates.has(sqlState(error))) {
+          isSupported = false;
+          continue;
+        }
+        if (retries === maxRetries || !rolledBackStates.has(sqlState(error))) throw error;
       } finally {
         // The statement's connection is idle now, so reading the size does not open another connection.
         if (performance.now() >= nextSizeAt) void readSize();
       }
-    },
+      // The delay is random, so that conflicting statements do not collide again.
+      await sleep(Math.random() * firstBackOffMs * 2 ** retries++);
+    }
   };
 }
