@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
-import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import { Client } from 'pg';
 
 /** The user with the plants 1 to 1000, for list requests with a limit. */
 export const listedUser = 'ada';
@@ -18,14 +18,11 @@ export const otherUsers: readonly string[] = Array.from({ length: 499 }, (_, n) 
 export const numberedUsers = { [listedUser]: 1000, [deletedUser]: 400_000, [wholeUser]: 100_000 };
 
 /** All users. Together, these users have a million plants. */
-export const users: readonly string[] = [...Object.keys(numberedUsers), creatingUser, ...otherUsers];
-
-/** The tag of all plants. */
-const tag = 'indoor';
+const users: readonly string[] = [...Object.keys(numberedUsers), creatingUser, ...otherUsers];
 
 /** Returns a user's plant number `n`. */
 export function plantNumber(n: number): { name: string; tag: string } {
-  return { name: `Fern number ${n}`, tag };
+  return { name: `Fern number ${n}`, tag: 'indoor' };
 }
 
 /** Returns a safe integer that is almost certainly an unused id. */
@@ -55,23 +52,38 @@ export async function writeTokenFile(path: string, more: readonly string[] = [])
 
 type Row = readonly [user: string, id: number, name: string];
 
-/** Creates a Plant Store SQLite file with these plants, in one transaction and without calling fsync. */
-export async function createDatabase(path: string, rows: () => Iterable<Row>): Promise<void> {
-  await new SqliteStorage(path).close();
-  const database = new DatabaseSync(path);
+/** Inserts plants into a server's SQLite file while the server is stopped, without calling fsync. */
+export function fillSqlite(path: string, rows: Iterable<Row> = allRows()): void {
+  using database = new DatabaseSync(path);
   database.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -200000; BEGIN');
   const insert = database.prepare(
     'INSERT INTO plants (user, id, name, tag) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
   );
-  for (const [user, id, name] of rows()) insert.run(user, id, name, tag);
+  for (const [user, id, name] of rows) insert.run(user, id, name, 'indoor');
   database.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)');
-  database.close();
 }
 
-/** Yields the rows of all users. */
-export function* allPlants(): Generator<Row> {
+function* allRows(): Generator<Row> {
   for (const [user, count] of Object.entries(numberedUsers)) {
     for (let n = 1; n <= count; n++) yield [user, n, plantNumber(n).name];
   }
   for (const user of otherUsers) for (let n = 0; n < 1000; n++) yield [user, randomId(), plantNumber(n).name];
+}
+
+/** Inserts the plants of all users into the table that a server has created in PostgreSQL. */
+export async function fillPostgres(url: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const insert = `INSERT INTO plants ("user", id, name, tag)
+    SELECT $1, n, 'Fern number ' || n, 'indoor' FROM generate_series(1, $2::integer) AS n`;
+  for (const numbered of Object.entries(numberedUsers)) await client.query(insert, numbered);
+  await client.query(
+    `INSERT INTO plants ("user", id, name, tag)
+     SELECT "user", 1000000 + (random() * 2::double precision ^ 52)::bigint, 'Fern number ' || n, 'indoor'
+     FROM unnest($1::text[]) AS "user", generate_series(1, 1000) AS n ON CONFLICT DO NOTHING`,
+    [otherUsers],
+  );
+  await client.query('VACUUM ANALYZE plants');
+  await client.query('CHECKPOINT');
+  await client.end();
 }

@@ -1,24 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { PostgresCluster } from '../support/postgres.ts';
-import { candidatesOf, createFiles, findBuild, memoryName, root, startOwn, startPeer } from './candidates.ts';
-import type { Candidate, Running } from './candidates.ts';
-import { importName, importParticipants, startName, startParticipants } from './first-seconds.ts';
-import { runLoad } from './load.ts';
-import type { LoadOptions } from './load.ts';
-import { createPostgresDatabase } from './postgres-data.ts';
-import { publish } from './publish.ts';
-import { bareName, printComparison, printRow, quantile } from './report.ts';
-import { startResults } from './results.ts';
-import { mediansOf, runRounds } from './rounds.ts';
-import type { Figures, Participant } from './rounds.ts';
-import { createSizedDatabase, scaleName, scaleParticipant, sizes } from './scale.ts';
-import type { ServerProcess } from './server-process.ts';
-import { compileSlowSync, onSlowDisk, slowDiskName } from './slow-disk.ts';
+import { root } from '../support/sources.ts';
+import { CleanUp, temporaryFolder } from '../support/temporary-folder.ts';
+import { runLoad } from './generator.ts';
+import { describeMachine, publish } from './publish.ts';
+import type { RowResult } from './publish.ts';
+import { bareName, mediansOf, quantile, rounded, runRounds } from './rounds.ts';
+import type { Figures, Participant, Round } from './rounds.ts';
+import { Servers } from './servers.ts';
+import type { Candidate, Server } from './servers.ts';
 import { rowName, workloads } from './workloads.ts';
 import type { Workload } from './workloads.ts';
 
@@ -28,133 +19,109 @@ const { values } = parseArgs({
     /** How long each server is measured in each round. */
     seconds: { type: 'string', default: '0.5' },
     connections: { type: 'string', default: '64,1' },
-    /** Regular expressions that select workloads and candidates by name. */
+    /** Regular expressions that select rows and candidates by name. */
     workloads: { type: 'string', default: '.' },
     candidates: { type: 'string', default: '.' },
     /** The folders of other builds of this project to compare with. */
     against: { type: 'string', multiple: true, default: [] },
   },
 });
-const here = join(root, 'test/bench');
 const rounds = Number(values.rounds);
 const milliseconds = Number(values.seconds) * 1000;
-const build = await findBuild();
-const builds = [build, ...(await Promise.all(values.against.map((folder) => findBuild(folder))))];
-const isComparison = builds.length > 1;
+const isComparison = values.against.length > 0;
+const besideConnections = 16;
 
-/** The participants in a row, and the servers that are stopped after the row. */
-interface Prepared {
-  readonly participants: readonly Participant[];
-  readonly servers?: readonly ServerProcess[];
-}
-
-async function startAll(selected: readonly Candidate[], env?: NodeJS.ProcessEnv): Promise<Running[]> {
-  const running: Running[] = [];
-  for (const candidate of selected) running.push({ ...candidate, server: await candidate.start(env) });
-  return running;
-}
-
-async function measureLoad(
-  { server, base }: Running,
-  next: LoadOptions['next'],
-  connections: number,
-): Promise<Figures | undefined> {
-  const databaseMicros = async (): Promise<number> => (usesPostgres(base) ? ((await cluster?.cpuMicros()) ?? 0) : 0);
-  const before = await server.usage();
-  const databaseBefore = await databaseMicros();
-  const load = await runLoad({ port: server.port, connections, milliseconds, next });
-  const after = await server.usage();
-  const databaseAfter = await databaseMicros();
-  if (load.requests === 0) return undefined;
-  return {
-    cpuMicros: (after.cpuMicros - before.cpuMicros) / load.requests,
-    databaseMicros: (databaseAfter - databaseBefore) / load.requests,
-    requestsPerSecond: load.requestsPerSecond,
-    p50Ms: quantile(load.latencies, 0.5),
-    p99Ms: quantile(load.latencies, 0.99),
-    loopDelayMs: after.loopDelayMs,
-    peakMiB: after.peakMiB,
-    generatorLoad: load.generatorLoad,
+/** Returns a candidate as a participant in a row. Starts the candidate's server if it is not running. */
+async function prepare(candidate: Candidate, workload: Workload, connections: number): Promise<Participant> {
+  const server = await (running.get(candidate) ?? candidate.start());
+  running.set(candidate, server);
+  const target = { name: candidate.name, port: server.port };
+  const next = await workload.prepare(target);
+  const beside = await workload.beside?.(target);
+  const measure = async (): Promise<Figures | undefined> => {
+    const before = await server.usage();
+    const databaseBefore = await servers.databaseMicros();
+    const [load, other] = await Promise.all([
+      runLoad({ port: server.port, connections, milliseconds, next }),
+      beside && runLoad({ port: server.port, connections: besideConnections, milliseconds, next: beside }),
+    ]);
+    const databaseAfter = await servers.databaseMicros();
+    const { cpuMicros, loopDelayMs, peakMiB } = await server.usage();
+    const latencies = (other ?? load).latencies;
+    const requests = load.latencies.length + (other?.latencies.length ?? 0);
+    if (requests === 0) return undefined;
+    return {
+      cpuMicros: (cpuMicros - before.cpuMicros) / requests,
+      databaseMicros: (databaseAfter - databaseBefore) / requests,
+      requestsPerSecond: load.requestsPerSecond,
+      ...(other && { besidePerSecond: other.requestsPerSecond }),
+      p50Ms: quantile(latencies, 0.5),
+      p99Ms: quantile(latencies, 0.99),
+      loopDelayMs,
+      peakMiB,
+    };
   };
+  return { name: candidate.name, measure };
 }
 
-async function prepareWorkload({ supports, prepare }: Workload, connections: number): Promise<Prepared> {
-  running ??= await startAll(candidates);
-  const able = running.filter((each) => supports?.(each) ?? true);
-  const participants = able.map(async (each) => {
-    const next = await prepare(each);
-    return { name: each.name, measure: () => measureLoad(each, next, connections) };
+/** Prints a row's medians. Also prints how each CPU time compares to that of the bare server. */
+function printRow({ name, rounds, steady, medians }: RowResult): void {
+  console.log(`\n${name}: ${steady} of ${rounds} rounds were steady`);
+  const bareMicros = medians[bareName]?.cpuMicros ?? NaN;
+  const withRatio = Object.entries(medians).map(([participant, figures]) => [
+    participant,
+    { ...figures, '× bare': rounded(figures.cpuMicros / bareMicros) },
+  ]);
+  console.table(Object.fromEntries(withRatio));
+}
+
+/** Compares this build's CPU time with that of the bare server and of the other builds, round by round. */
+function printComparison(steady: readonly Round[], compared: readonly Candidate[]): void {
+  const ratios = compared.map(({ name, base }) => {
+    const other = name === base ? bareName : name;
+    const each = steady.map((round) => (round.get(base)?.cpuMicros ?? NaN) / (round.get(other)?.cpuMicros ?? NaN));
+    const sorted = Float64Array.from(each.filter((ratio) => !Number.isNaN(ratio))).sort();
+    const at = (share: number): number => rounded(quantile(sorted, share));
+    return [
+      `${base} to ${other}`,
+      { min: at(0), '25 %': at(0.25), median: at(0.5), '75 %': at(0.75), max: at(1), rounds: sorted.length },
+    ];
   });
-  return { participants: await Promise.all(participants) };
-}
-
-async function prepareSlowDisk(): Promise<Prepared> {
-  const able = candidates.filter(({ base }) => base !== memoryName && !usesPostgres(base));
-  const slow = await startAll(able, compileSlowSync(folder));
-  const participants = await Promise.all(slow.map((each) => onSlowDisk(each, milliseconds)));
-  return { participants, servers: slow.map(({ server }) => server) };
-}
-
-async function prepareScale(): Promise<Prepared> {
-  const bare = await startPeer('bare-node-http', files.lists);
-  const sized = sizes.map(async (size): Promise<[string, ServerProcess]> => {
-    const path = join(folder, `${size}.db`);
-    await createSizedDatabase(path, size);
-    return [String(size), await startOwn(build, files.tokens, `sqlite:${path}`)];
-  });
-  const all: [string, ServerProcess][] = [[bareName, bare], ...(await Promise.all(sized))];
-  const participants = all.map(([name, server]) => scaleParticipant(name, server));
-  return { participants, servers: all.map(([, server]) => server) };
-}
-
-/** Returns a function for each row of a run, by the row's name. It prepares the row. */
-function planRows(): Map<string, () => Prepared | Promise<Prepared>> {
-  const plan = new Map<string, () => Prepared | Promise<Prepared>>();
-  const connections = values.connections.split(',').map(Number);
-  for (const workload of workloads) {
-    for (const count of workload.connections === undefined ? connections : [workload.connections]) {
-      plan.set(rowName(workload.name, count), () => prepareWorkload(workload, count));
-    }
-  }
-  plan.set(slowDiskName, prepareSlowDisk);
-  if (isComparison) return plan;
-  plan.set(scaleName, prepareScale);
-  plan.set(startName, () => ({ participants: startParticipants(build, files) }));
-  plan.set(importName, () => ({ participants: importParticipants() }));
-  return plan;
+  console.table(Object.fromEntries(ratios));
 }
 
 const matches = (pattern: string, name: string): boolean => new RegExp(pattern, 'i').test(name);
-const usesPostgres = (base: string): boolean => /PostgreSQL|pg$/.test(base);
-
-let results = startResults({ rounds, seconds: Number(values.seconds) });
+const rows: RowResult[] = [];
+const commit = execFileSync('git', ['describe', '--always', '--dirty', '--exclude', '*'], { encoding: 'utf8' }).trim();
+const date = new Date().toISOString().slice(0, 10);
 // The peers and the chart need these packages.
-if (!isComparison) execFileSync('npm', ['ci', '--prefix', here, '--no-audit', '--no-fund'], { stdio: 'inherit' });
-const folder = await mkdtemp(join(tmpdir(), 'plant-store-bench-'));
-let cluster: PostgresCluster | undefined;
-process.once('exit', () => {
-  rmSync(folder, { recursive: true });
-});
+const install = ['ci', '--prefix', join(root, 'test/bench'), '--no-audit', '--no-fund'];
+if (!isComparison) execFileSync('npm', install, { stdio: 'inherit' });
 process.once('SIGINT', () => process.exit(1));
-const files = await createFiles(folder);
-const candidates = candidatesOf(files, builds, async () =>
-  createPostgresDatabase((cluster ??= await PostgresCluster.start())),
-).filter(({ base }) => matches(values.candidates, base));
-let running: readonly Running[] | undefined;
-try {
-  for (const [name, prepare] of planRows()) {
+const running = new Map<Candidate, Server>();
+await using cleanUp = new CleanUp();
+const servers = await Servers.create(await temporaryFolder(cleanUp));
+cleanUp.after(() => servers.stop());
+const candidates = servers.candidates(values.against).filter(({ base }) => matches(values.candidates, base));
+cleanUp.after(async () => {
+  await Promise.all(Array.from(running.values(), (server) => server.stop()));
+});
+for (const workload of workloads) {
+  for (const connections of workload.connections === undefined ? values.connections.split(',') : [1]) {
+    const count = workload.connections ?? Number(connections);
+    const name = rowName(workload.name, count);
     if (!matches(values.workloads, name)) continue;
-    const { participants, servers = [] } = await prepare();
+    const able = candidates.filter((each) => workload.candidates.test(each.name));
+    const participants: Participant[] = [];
+    for (const candidate of able) participants.push(await prepare(candidate, workload, count));
     const { run, steady } = await runRounds(rounds, participants);
-    await Promise.all(servers.map((server) => server.stop()));
-    const row = { name, rounds: run, steady: steady.length, medians: mediansOf(steady, participants) };
+    const row = { name, rounds: run, steady: steady.length, medians: mediansOf(steady) };
     printRow(row);
-    if (isComparison) printComparison(steady, candidates);
-    results = { ...results, rows: [...results.rows, row] };
+    const compared = able.filter((each) => each.name !== bareName);
+    if (isComparison) printComparison(steady, compared);
+    rows.push(row);
   }
-} finally {
-  await Promise.all((running ?? []).map(({ server }) => server.stop()));
-  await cluster?.remove();
 }
 // The documentation shows the results of a run without options.
+const results = { date, commit, machine: describeMachine(), rounds, seconds: Number(values.seconds), rows };
 if (process.argv.length === 2) await publish(results);

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { memoryName } from './candidates.ts';
-import type { Candidate, Running } from './candidates.ts';
 import {
   creatingUser,
   deletedUser,
@@ -12,37 +10,46 @@ import {
   tokenOf,
   wholeUser,
 } from './data-set.ts';
-import type { Exchange } from './load.ts';
-import { bareName } from './report.ts';
-import { createExchange, requestText } from './requests.ts';
+import type { Exchange, Next } from './generator.ts';
+import { bareName } from './rounds.ts';
+
+/** A server whose requests are prepared. */
+interface Target {
+  readonly name: string;
+  readonly port: number;
+}
 
 /** A kind of request that clients send repeatedly. */
 export interface Workload {
   readonly name: string;
-  /** The number of connections, if the workload is run with only one number of connections. */
+  /** The numbers of connections, if they cannot be chosen. */
   readonly connections?: number;
-  /** Whether a candidate can run the workload. By default, all candidates can. */
-  readonly supports?: (candidate: Candidate) => boolean;
+  /** The names of the candidates that can run the workload. */
+  readonly candidates: RegExp;
   /** Returns a function that returns the next request. */
-  readonly prepare: (candidate: Running) => Next | Promise<Next>;
+  readonly prepare: (target: Target) => Next | Promise<Next>;
+  /** A second workload that runs at the same time on 16 more connections. Only its figures count. */
+  readonly beside?: (target: Target) => Next | Promise<Next>;
 }
-
-type Next = () => Exchange | undefined;
 
 /** The plant in every create request, because the bare server returns it as a constant. */
 const fern = { name: 'Fern', tag: 'indoor' };
+const nextCreate: Next = () => createExchange(creatingUser, randomId(), fern);
+const nextList20 = (target: Target): Promise<Next> => prepareList(target, listedUser, 20);
 
-export const nextCreate: Next = () => createExchange(creatingUser, randomId(), fern);
+const all = /^(?!.*slow disk)/;
+const allButMemory = /^(?!.*(memory|slow disk))/;
 
 export const workloads: readonly Workload[] = [
   // This workload is the first because it determines the peak memory.
-  { name: 'whole list', connections: 1, prepare: (candidate) => prepareList(candidate, wholeUser) },
-  { name: 'create', prepare: () => nextCreate },
-  { name: 'delete', prepare: prepareDelete },
-  { name: 'list 20', prepare: (candidate) => prepareList(candidate, listedUser, 20) },
-  { name: 'list 1000', prepare: (candidate) => prepareList(candidate, listedUser, 1000) },
-  { name: 'list 20 anywhere', supports: ({ base }) => base !== memoryName, prepare: () => listAnywhere },
-  { name: '80 % list 20, 20 % create', prepare: prepareMixed },
+  { name: 'whole list', connections: 1, candidates: all, prepare: (target) => prepareList(target, wholeUser) },
+  { name: 'create', candidates: all, prepare: () => nextCreate },
+  { name: 'delete', candidates: all, prepare: prepareDelete },
+  { name: 'list 20', candidates: all, prepare: nextList20 },
+  { name: 'list 1000', candidates: all, prepare: (target) => prepareList(target, listedUser, 1000) },
+  { name: 'list 20 anywhere', prepare: () => listAnywhere, candidates: allButMemory },
+  { name: '80 % list 20, 20 % create', candidates: all, prepare: prepareMixed },
+  { name: 'slow disk', connections: 8, prepare: () => nextCreate, beside: nextList20, candidates: /slow disk$/ },
 ];
 
 /** Returns the name of a workload's row. */
@@ -50,45 +57,53 @@ export function rowName(workload: string, connections: number): string {
   return `${workload}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`;
 }
 
+/** Returns a request that creates a plant, with its expected response. */
+export function createExchange(user: string, id: number, plant: object): Exchange {
+  const headers = { ...authorization(user), 'content-type': 'application/json' };
+  const body = JSON.stringify({ id, ...plant });
+  return { method: 'POST', path: '/plants', headers, body, status: 200, expected: Buffer.from(JSON.stringify(plant)) };
+}
+
+function authorization(user: string): Record<string, string> {
+  return { authorization: `Bearer ${tokenOf(user)}` };
+}
+
 /** Lists a user's first plants, or all of the user's plants. */
-export async function prepareList(
-  { server, name }: Running,
-  user: keyof typeof numberedUsers,
-  limit?: number,
-): Promise<Next> {
-  const target = limit === undefined ? '/plants' : `/plants?limit=${limit}`;
-  const headers = { authorization: `Bearer ${tokenOf(user)}` };
-  const text = await (await fetch(`http://127.0.0.1:${server.port}${target}`, { headers })).text();
+async function prepareList({ port, name }: Target, user: keyof typeof numberedUsers, limit?: number): Promise<Next> {
+  const path = limit === undefined ? '/plants' : `/plants?limit=${limit}`;
+  const headers = authorization(user);
+  const text = await (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).text();
   const names = (JSON.parse(text) as { name: string }[]).map((plant) => plant.name);
   const count = limit ?? numberedUsers[user];
   const expected = Array.from({ length: count }, (_, n) => plantNumber(n + 1).name);
   assert.deepEqual(names, expected, name);
-  const exchange = { request: requestText('GET', target, user), status: 200, body: Buffer.from(text) };
+  const exchange: Exchange = { method: 'GET', path, headers, status: 200, expected: Buffer.from(text) };
   return () => exchange;
 }
 
 /** Lists 20 plants of a random user after a random id, so that almost every request is for a different list. */
 function listAnywhere(): Exchange {
   const user = otherUsers[Math.floor(Math.random() * otherUsers.length)] ?? '';
-  return { request: requestText('GET', `/plants?after=${randomId()}&limit=20`, user), status: 200 };
+  return { method: 'GET', path: `/plants?after=${randomId()}&limit=20`, headers: authorization(user), status: 200 };
 }
 
 /** How many plants each candidate has deleted in all rounds together. */
 const nextDeletion = new Map<string, number>();
 
-function prepareDelete({ name }: Candidate): Next {
+function prepareDelete({ name }: Target): Next {
   const step = 7919; // A prime number, so that every id is used once, in no particular order.
   const count = numberedUsers[deletedUser];
+  const headers = authorization(deletedUser);
   return () => {
     const n = nextDeletion.get(name) ?? 0;
     if (n >= count && name !== bareName) return undefined;
     nextDeletion.set(name, n + 1);
-    return { request: requestText('DELETE', `/plants/${1 + ((n * step) % count)}`, deletedUser), status: 204 };
+    return { method: 'DELETE', path: `/plants/${1 + ((n * step) % count)}`, headers, status: 204 };
   };
 }
 
-async function prepareMixed(candidate: Running): Promise<Next> {
-  const list = await prepareList(candidate, listedUser, 20);
+async function prepareMixed(target: Target): Promise<Next> {
+  const list = await nextList20(target);
   let n = 0;
   // Creates plants for the listed user, so that each create request invalidates the cached list.
   return () => (n++ % 5 === 0 ? createExchange(listedUser, randomId(), fern) : list());

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { issueToken } from '../../src/tokens/issue.ts';
-import { describeMachine } from '../bench/report.ts';
+import { describeMachine } from '../bench/publish.ts';
 import { untilListening } from '../support/server-process.ts';
 import { root } from '../support/sources.ts';
 import { CleanUp } from '../support/temporary-folder.ts';

@@ -1,4 +1,5 @@
 import { fork, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
@@ -7,9 +8,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { request } from 'undici';
-import { createDatabase, otherUsers, randomId, tokenOf, writeTokenFile } from '../bench/data-set.ts';
-import { describeMachine, table } from '../bench/report.ts';
+import { fillSqlite, otherUsers, randomId, tokenOf, writeTokenFile } from '../bench/data-set.ts';
+import { describeMachine, table } from '../bench/publish.ts';
 import { untilListening } from '../support/server-process.ts';
+import type { ServerProcess } from '../support/server-process.ts';
+import type { HasAfter } from '../support/temporary-folder.ts';
 import { CleanUp, temporaryFolder } from '../support/temporary-folder.ts';
 import { greedyUser, longUsers, scenarios } from './scenarios.ts';
 import type { Scenario } from './scenarios.ts';
@@ -60,6 +63,19 @@ async function probe(url: string, isCreate: boolean): Promise<{ status: number |
   return { status, ms: performance.now() - start };
 }
 
+/** Starts a server in a folder. Its log is a file in this folder. */
+async function startServer(t: HasAfter, folder: string): Promise<{ server: ServerProcess; child: ChildProcess }> {
+  const log = openSync(join(folder, 'log'), 'a');
+  const serve = [join(resolve(values.dist), 'tools/cli/main.js'), 'serve', '--port', '0', '--log', 'json', '--docs'];
+  const child = spawn(process.execPath, [`--max-old-space-size=${heapMiB}`, ...serve], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', log],
+    env: { ...process.env, NODE_ENV: 'production' },
+  });
+  closeSync(log);
+  return { server: await untilListening(t, child, /^Plant Store listening on (\S+)\n/m), child };
+}
+
 async function runScenario(
   { name, attack, permits = 0, maxWaitMs = 3000 }: Scenario,
   database: string,
@@ -70,15 +86,7 @@ async function runScenario(
   const folder = await temporaryFolder(cleanUp);
   await writeTokenFile(join(folder, 'tokens.json'), longUsers);
   await copyFile(database, join(folder, 'plants.db'));
-  const log = openSync(join(folder, 'log'), 'a');
-  const serve = [join(resolve(values.dist), 'tools/cli/main.js'), 'serve', '--port', '0', '--log', 'json', '--docs'];
-  const child = spawn(process.execPath, [`--max-old-space-size=${heapMiB}`, ...serve], {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', log],
-    env: { ...process.env, NODE_ENV: 'production' },
-  });
-  closeSync(log);
-  const server = await untilListening(cleanUp, child, /^Plant Store listening on (\S+)\n/m);
+  const { server, child } = await startServer(cleanUp, folder);
   for (let n = 0; n < 100; n++) await probe(server.url, n % 2 === 0);
   const idleMiB = memory(server.pid, 'VmRSS');
   // The value 5 resets VmHWM: https://docs.kernel.org/filesystems/proc.html
@@ -116,13 +124,18 @@ async function runScenario(
   ];
 }
 
-await using cleanUp = new CleanUp();
-const database = join(await temporaryFolder(cleanUp), 'plants.db');
-await createDatabase(database, function* () {
+function* plants(): Generator<readonly [user: string, id: number, name: string]> {
   for (let n = 1; n <= 40_000; n++) yield [greedyUser, n, n > 1000 ? 'x'.repeat(230) : `Fern number ${n}`];
   for (const user of longUsers) for (let n = 1; n <= 40; n++) yield [user, n, `\u{1F33F}${'x'.repeat(65_000)}`];
   for (let n = 1; n <= 1000; n++) yield [politeUser, n, `Fern number ${n}`];
-});
+}
+
+await using cleanUp = new CleanUp();
+const folder = await temporaryFolder(cleanUp);
+// The server creates its table.
+await (await startServer(cleanUp, folder)).server.stop();
+const database = join(folder, 'plants.db');
+fillSqlite(database, plants());
 const rows = [];
 for (const scenario of scenarios.filter(({ name }) => new RegExp(values.only, 'i').test(name))) {
   process.stderr.write(`${scenario.name} …\n`);
