@@ -14,8 +14,8 @@ try {
 }
 
 // Memory use does not depend on the number of plants.
-for await (const page of store.iteratePages('ada')) {
-  for (const { id, name, tag = 'none' } of page) console.log(`${id} ${name} (${tag})`);
+for await (const { id, name, tag = 'none' } of store.iteratePlants('ada')) {
+  console.log(`${id} ${name} (${tag})`);
 }
 
 await store.close();

@@ -77,22 +77,22 @@ export function toJsonPage({ plants, hasMore }: PlantPage): JsonPage {
 }
 
 /**
- * Checks the page that an adapter's `list` method returned. The page can be invalid if the adapter is written in
- * JavaScript.
+ * Checks the page that an adapter's `list` method returned for a range. Without these checks, an adapter with a fault
+ * could make a list endless.
  *
  * @throws {TypeError} if the page is invalid.
  */
-export function checkedPage(page: Partial<PlantPage> | null | undefined): PlantPage {
-  if (Array.isArray(page?.plants) && isEnd(page.plants.length, page.hasMore)) return page as PlantPage;
-  throw new TypeError('list of the storage adapter must return { plants, hasMore }, with a plant if hasMore is true');
-}
-
-/**
- * Returns whether `hasMore` is valid for a page with `count` plants. `hasMore` must not be `true` for an empty page,
- * because the caller would then request the same page forever.
- */
-function isEnd(count: number | undefined, hasMore: boolean | undefined): boolean {
-  return hasMore === false || (hasMore === true && count !== undefined && count > 0);
+export function checkedPage(page: Partial<PlantPage> | null | undefined, { after, limit }: ListRange): PlantPage {
+  if (!Array.isArray(page?.plants) || typeof page.hasMore !== 'boolean' || (page.hasMore && page.plants.length === 0)) {
+    throw new TypeError('list of the storage adapter must return { plants, hasMore }, with a plant if hasMore is true');
+  }
+  const { plants } = page;
+  const [first, last] = [plants[0], plants.at(-1)];
+  if (first === undefined || last === undefined) return page as PlantPage;
+  if (plants.length <= limit && (after === undefined || first.id > after) && last.id >= first.id) {
+    return page as PlantPage;
+  }
+  throw new TypeError('list of the storage adapter must return at most limit plants, in ascending order, after the id');
 }
 
 /**

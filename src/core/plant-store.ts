@@ -1,16 +1,16 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { setImmediate } from 'node:timers/promises';
-import { checkIntegerOption, checkOptionNames } from './model/options.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { asStorageError, PlantStoreError } from './model/errors.ts';
-import { maxLimit, parseNewPlant, toInt64, unsafeNumber } from './model/plant.ts';
-import type { NewPlant, PlantId, Plant } from './model/plant.ts';
+import { checkIntegerOption, checkOptionNames } from './model/options.ts';
+import { maxLimit, notInt64, parseNewPlant, toInt64 } from './model/plant.ts';
+import type { NewPlant, Plant, PlantId } from './model/plant.ts';
+import { isUser } from './model/user.ts';
 import { PageCache } from './page-cache.ts';
-import { ReadQueue } from './read-queue.ts';
 import { checkedPage, emptyPage, maxPageLength } from './page.ts';
 import type { JsonPage } from './page.ts';
+import { ReadQueue } from './read-queue.ts';
 import { checkAdapter } from './storage-adapter.ts';
-import type { ListRange, PlantPage, StorageAdapter, Write } from './storage-adapter.ts';
-import { isUser } from './model/user.ts';
+import type { StorageAdapter, Write } from './storage-adapter.ts';
 import { WriteQueue } from './write-queue.ts';
 
 /** Options of a {@link PlantStore}. */
@@ -48,14 +48,22 @@ export interface ListOptions {
   limit?: number | undefined;
 }
 
+const listOptionNames = { after: true, limit: true } as const satisfies Record<keyof ListOptions, true>;
+
+/** The position in a list that is read page by page. */
+interface Cursor {
+  readonly user: string;
+  after: PlantId | undefined;
+  /** The maximum number of plants to read; 0 at the end of the list. */
+  left: number;
+}
+
 /** The maximum number of writes in one commit. */
 const maxBatchWrites = 1000;
 
-const listOptionNames = { after: true, limit: true } as const satisfies Record<keyof ListOptions, true>;
-
 /**
  * Stores users' plants in a {@link StorageAdapter}. A store validates every input and commits concurrent writes
- * together.
+ * together. To change its behavior, wrap it: subclasses are not supported.
  *
  * If the storage fails, methods reject with a {@link PlantStoreError} with code `storage_unavailable`, and the outcome
  * of a write is unknown. After {@link close}, methods reject with `closed`. If `user` is not a string of 1 to 255 UTF-8
@@ -69,6 +77,8 @@ export class PlantStore {
   readonly #writes: WriteQueue;
   readonly #reads: ReadQueue;
   readonly #cache: PageCache | undefined;
+  /** Whether a list was read in this event loop iteration. */
+  #hasRead = false;
   #closing: Promise<void> | undefined;
 
   /**
@@ -99,15 +109,14 @@ export class PlantStore {
    * Creates a plant for a user. When the promise resolves, the plant is as durable as the storage can make it.
    *
    * @returns the stored plant.
-   * @throws {PlantStoreError} `invalid_plant` if the plant is invalid or if the storage cannot store it; `id_taken` if
-   *   the user already has a plant with this id (the existing plant is not changed); `saturated` if too many writes are
-   *   pending.
+   * @throws {PlantStoreError} `invalid_plant` if the plant is invalid; `id_taken` if the user already has a plant with
+   *   this id (the existing plant is not changed); `saturated` if too many writes are pending.
    * @example
    * const { id } = await store.createPlant('ada', { id: 9007199254740993n, name: 'Fern', tag: 'indoor' });
    */
   async createPlant(user: string, newPlant: NewPlant): Promise<Plant> {
     checkUser(user);
-    const plant = parseNewPlant(newPlant);
+    const plant = parseNewPlant(newPlant, notInt64('id'));
     const isNew = await this.#writes.add({ kind: 'create', user, plant });
     if (!isNew) throw new PlantStoreError('id_taken');
     return plant;
@@ -115,7 +124,7 @@ export class PlantStore {
 
   /**
    * Returns an array of a user's plants, in ascending order of id. Without a limit, the array contains all of the
-   * user's plants. For long lists, use {@link iteratePages}, which needs constant memory.
+   * user's plants. For long lists, use {@link iteratePlants}, which needs constant memory.
    *
    * @throws {PlantStoreError} `invalid_limit` if `limit` is invalid; `invalid_after` if `after` is invalid.
    * @example
@@ -123,35 +132,26 @@ export class PlantStore {
    * const nextTen = await store.listPlants('ada', { limit: 10, after: firstTen[9]?.id }); // if there are ten
    */
   async listPlants(user: string, options: ListOptions = {}): Promise<Plant[]> {
+    const cursor = this.#start(user, options);
     const plants: Plant[] = [];
-    for await (const page of this.iteratePages(user, options)) plants.push(...page);
+    while (cursor.left > 0) plants.push(...(await this.#readPlants(cursor)));
     return plants;
   }
 
   /**
-   * Iterates over a user's plants in ascending order of id, page by page, in constant memory. Each page is read on
-   * demand. A page contains at most 1000 plants, and fewer if names are very long. Pages are never empty.
+   * Iterates over a user's plants in ascending order of id, in constant memory. The plants are read on demand, in pages
+   * of at most 1000.
    *
    * A plant that is created or deleted during the iteration might or might not be returned. Every other plant is
    * returned exactly once.
    *
    * @throws {PlantStoreError} `invalid_limit` if `limit` is invalid; `invalid_after` if `after` is invalid.
    * @example
-   * for await (const page of store.iteratePages('ada')) console.log(page.length);
+   * for await (const { id, name } of store.iteratePlants('ada')) console.log(id, name);
    */
-  async *iteratePages(user: string, options: ListOptions = {}): AsyncGenerator<Plant[], void, undefined> {
-    let { after, left } = parseList(user, options);
-    this.#refuseIfClosed();
-    for (let hasMore = true; hasMore && left > 0;) {
-      this.#refuseIfClosed();
-      const page = await this.#readPlants(user, { after, limit: Math.min(left, maxPageLength) });
-      const { plants } = page;
-      if (plants.length === 0) return;
-      after = plants.at(-1)?.id;
-      left -= plants.length;
-      hasMore = page.hasMore;
-      yield plants;
-    }
+  async *iteratePlants(user: string, options: ListOptions = {}): AsyncGenerator<Plant, void, undefined> {
+    const cursor = this.#start(user, options);
+    while (cursor.left > 0) yield* await this.#readPlants(cursor);
   }
 
   /**
@@ -164,10 +164,8 @@ export class PlantStore {
    * const { json, hasMore, last } = await store.listPageJson('ada', { limit: 100 });
    */
   async listPageJson(user: string, options: ListOptions = {}): Promise<JsonPage> {
-    const { after, left } = parseList(user, options);
-    this.#refuseIfClosed();
-    if (left === 0) return emptyPage;
-    return this.#reads.readPage({ user, after, limit: Math.min(left, maxPageLength) });
+    const { after, left } = this.#start(user, options);
+    return left === 0 ? emptyPage : this.#reads.readPage({ user, after, limit: Math.min(left, maxPageLength) });
   }
 
   /**
@@ -181,7 +179,7 @@ export class PlantStore {
   async deletePlant(user: string, id: PlantId | number): Promise<boolean> {
     checkUser(user);
     const int64 = toInt64(id);
-    if (int64 === undefined) throw new PlantStoreError('invalid_id', unsafeNumber('id', id));
+    if (int64 === undefined) throw new PlantStoreError('invalid_id', notInt64('id'));
     return this.#writes.add({ kind: 'delete', user, id: int64 });
   }
 
@@ -206,15 +204,29 @@ export class PlantStore {
     return this.close();
   }
 
-  #refuseIfClosed(): void {
+  /** Validates the arguments of a list request, and returns the start of the list. */
+  #start(user: string, options: ListOptions): Cursor {
+    checkUser(user);
+    checkOptionNames('a list request', options, listOptionNames);
+    const cursor = { user, after: parseAfter(options.after), left: parseLimit(options.limit) };
     if (this.#closing !== undefined) throw new PlantStoreError('closed');
+    return cursor;
   }
 
-  async #readPlants(user: string, range: ListRange): Promise<PlantPage> {
-    // Lets other work run between pages, even if the storage adapter reads synchronously.
-    await setImmediate();
+  /** Reads the next page of a list, and moves the cursor to its end. */
+  async #readPlants(cursor: Cursor): Promise<Plant[]> {
+    // The first page of an event loop iteration is read at once. Any other waits for a later iteration, so that other
+    // work can run even if the adapter reads synchronously.
+    if (this.#hasRead) await nextTurn();
+    this.#hasRead = true;
+    setImmediate(() => (this.#hasRead = false));
+    const { user, after, left } = cursor;
+    const range = { after, limit: Math.min(left, maxPageLength) };
     try {
-      return checkedPage(await this.#storage.list(user, range));
+      const { plants, hasMore } = checkedPage(await this.#storage.list(user, range), range);
+      cursor.after = plants.at(-1)?.id;
+      cursor.left = hasMore ? left - plants.length : 0;
+      return plants;
     } catch (error) {
       throw asStorageError(error);
     }
@@ -222,7 +234,9 @@ export class PlantStore {
 
   async #commit(writes: Write[]): Promise<boolean[]> {
     try {
-      return await commitChecked(this.#storage, writes);
+      const outcomes = await this.#storage.commit(writes);
+      if (outcomes.length === writes.length) return outcomes;
+      throw new Error(`The storage adapter returned ${outcomes.length} outcomes for ${writes.length} writes`);
     } catch (error) {
       throw asStorageError(error);
     } finally {
@@ -236,32 +250,15 @@ function checkUser(user: string): void {
   if (!isUser(user)) throw new PlantStoreError('invalid_user');
 }
 
-/** Validates the arguments of a list request. In the result, `left` is the maximum number of plants to list. */
-function parseList(user: string, options: ListOptions): { after: PlantId | undefined; left: number } {
-  checkUser(user);
-  checkOptionNames('a list request', options, listOptionNames);
-  return { left: parseLimit(options.limit), after: parseAfter(options.after) };
-}
-
 function parseLimit(limit: number | undefined): number {
   if (limit === undefined) return Infinity;
-  if (!Number.isSafeInteger(limit) || limit < 0 || limit > maxLimit) throw new PlantStoreError('invalid_limit');
-  return limit;
+  if (Number.isInteger(limit) && limit >= 0 && limit <= maxLimit) return limit;
+  throw new PlantStoreError('invalid_limit', `limit must be an integer from 0 to ${maxLimit}.`);
 }
 
 function parseAfter(after: PlantId | number | undefined): PlantId | undefined {
   if (after === undefined) return undefined;
   const id = toInt64(after);
-  if (id === undefined) throw new PlantStoreError('invalid_after', unsafeNumber('after', after));
+  if (id === undefined) throw new PlantStoreError('invalid_after', notInt64('after'));
   return id;
-}
-
-/**
- * Commits a batch. Throws an error if the adapter does not return one outcome for each write, because the outcome of
- * some writes is then unknown.
- */
-async function commitChecked(storage: StorageAdapter, writes: Write[]): Promise<boolean[]> {
-  const outcomes = await storage.commit(writes);
-  if (outcomes.length === writes.length) return outcomes;
-  throw new Error(`The storage adapter returned ${outcomes.length} outcomes for ${writes.length} writes`);
 }

@@ -28,7 +28,8 @@ interface Entry {
 
 /**
  * Implements group reads: the pages that are requested in one event loop iteration are read together at the end of the
- * iteration. A page reflects every commit that was acknowledged before the page was requested.
+ * iteration. A client that is alone does not wait: the first page of an iteration is read at once if the last iteration
+ * with requests had only one. A page reflects every commit that was acknowledged before the page was requested.
  *
  * The queue first checks the version of the stored plants once and returns the pages that are cached. The queue then
  * reads other pages in one batch, up to a total of 1000 plants. The remaining requests wait for a later iteration.
@@ -43,6 +44,10 @@ export class ReadQueue {
   #arrived: Entry[] = [];
   /** Each user's waiting requests, in order of arrival. Users are served in the order of the map. */
   readonly #waiting = new Map<string, Entry[]>();
+  /** The number of requests in this event loop iteration. */
+  #requests = 0;
+  /** Whether the last iteration with requests had more than one. */
+  #isCrowded = true;
   #isScheduled = false;
   #batches = 0;
 
@@ -55,23 +60,32 @@ export class ReadQueue {
   readPage(request: PageRequest): Promise<JsonPage> {
     return new Promise((resolve, reject) => {
       this.#arrived.push({ request, resolve, reject });
-      if (this.#arrived.length >= maxArrivals && this.#batches < maxBatches) this.#readNext();
+      this.#requests++;
+      const isAlone = this.#requests === 1 && !this.#isCrowded && this.#waiting.size === 0;
+      if (isAlone || this.#arrived.length >= maxArrivals) this.#readNext();
       this.#schedule();
     });
   }
 
   #schedule(): void {
     if (this.#isScheduled || this.#batches === maxBatches) return;
-    if (this.#arrived.length === 0 && this.#waiting.size === 0) return;
+    if (this.#requests === 0 && !this.#hasRequests()) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      if (this.#batches < maxBatches) this.#readNext();
+      this.#isCrowded = this.#requests > 1;
+      this.#requests = 0;
+      this.#readNext();
       this.#schedule();
     });
   }
 
+  #hasRequests(): boolean {
+    return this.#arrived.length > 0 || this.#waiting.size > 0;
+  }
+
   #readNext(): void {
+    if (this.#batches === maxBatches || !this.#hasRequests()) return;
     try {
       this.#cache?.checkVersion();
       this.#sortArrived();
@@ -163,7 +177,10 @@ async function readPages(storage: StorageAdapter, requests: readonly PageRequest
   const reader = jsonPageReader(storage);
   if (reader !== undefined) return reader.listPages(requests);
   return Promise.all(
-    requests.map(async ({ user, after, limit }) => toJsonPage(checkedPage(await storage.list(user, { after, limit })))),
+    requests.map(async ({ user, after, limit }) => {
+      const range = { after, limit };
+      return toJsonPage(checkedPage(await storage.list(user, range), range));
+    }),
   );
 }
 

@@ -1,3 +1,4 @@
+import { checkMethods } from './model/options.ts';
 import type { Plant, PlantId } from './model/plant.ts';
 
 /** Creates a plant for a user, unless the user already has a plant with this id. */
@@ -103,14 +104,11 @@ export interface StorageAdapter {
   close(): Promise<void>;
 }
 
-const methods = ['commit', 'list', 'scan', 'close'] as const satisfies (keyof StorageAdapter)[];
-
 /**
  * Checks that a value has the required methods of a storage adapter.
  *
  * @throws {TypeError} if a method is missing; the message names the argument and the method.
  */
-export function checkAdapter(name: string, value: Partial<StorageAdapter> | null | undefined): void {
-  const missing = methods.find((method) => typeof value?.[method] !== 'function');
-  if (missing !== undefined) throw new TypeError(`${name} must be a storage adapter: it has no ${missing}`);
+export function checkAdapter(name: string, value: unknown): void {
+  checkMethods(name, 'a storage adapter', value, ['commit', 'list', 'scan', 'close']);
 }

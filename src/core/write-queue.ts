@@ -4,19 +4,15 @@ import { callerContext, traceCommit } from './trace.ts';
 import type { CallerContext } from './trace.ts';
 
 export interface WriteQueueOptions {
-  /**
-   * The maximum number of pending writes. A write is pending until its commit completes. Writes beyond the maximum are
-   * rejected with `saturated`.
-   */
+  /** Writes beyond this number of pending writes are rejected with `saturated`. */
   readonly maxPendingWrites: number;
   readonly maxBatchWrites: number;
 }
 
 /**
- * The maximum number of additional event loop iterations that a batch waits while new writes keep arriving. If no new
- * write arrives in an iteration, the batch is committed immediately. Larger batches require fewer fsyncs. With 64
- * clients, the wait increases the number of writes per fsync from 43 to 60, which saves a tenth of the CPU time per
- * create request.
+ * The maximum number of additional event loop iterations that a batch waits while new writes keep arriving. Larger
+ * batches require fewer fsyncs. With 64 clients, the wait increases the number of writes per fsync from 43 to 60, which
+ * saves a tenth of the CPU time per create request.
  */
 const maxWaitTurns = 4;
 
@@ -32,13 +28,12 @@ interface Entry {
 
 /**
  * Implements group commit: writes that arrive during a commit, or in the same event loop iteration, are committed as
- * one batch. One fsync or one round trip covers a whole batch.
+ * one batch. One fsync or one round trip covers a whole batch. A client that is alone does not wait: if the last batch
+ * held one write and none arrived in the event loop iteration after it, the next write is committed at once.
  *
  * At most one batch is in flight. A batch contains at most one write for each pair of user and id. A second write to
- * the same plant waits for the next batch, so that writes to a plant are applied in order of arrival.
- *
- * If a commit fails, every write in its batch is rejected. Writes in other batches are not affected. However, if the
- * commit fails with `invalid_plant`, only the writes whose plants the storage cannot store are rejected.
+ * the same plant waits for the next batch, so that writes to a plant are applied in order of arrival. If a commit fails,
+ * every write in its batch is rejected. Writes in other batches are not affected.
  */
 export class WriteQueue {
   readonly #commit: (writes: Write[]) => Promise<boolean[]>;
@@ -49,6 +44,8 @@ export class WriteQueue {
   #pending = 0;
   /** Resolves when no writes are pending; `undefined` if no writes are pending. */
   #running: Promise<void> | undefined;
+  /** Whether the next write is committed at once. */
+  #isAlone = false;
   /** The number of waiting writes at which the wait for more writes ends early. */
   #enough = Infinity;
   #endWait: (() => void) | undefined;
@@ -59,6 +56,7 @@ export class WriteQueue {
     this.#options = options;
   }
 
+  /** The number of pending writes. */
   get length(): number {
     return this.#pending;
   }
@@ -88,14 +86,24 @@ export class WriteQueue {
 
   /** Commits batches until no writes are waiting. */
   async #run(): Promise<void> {
+    let batch: Entry[] = [];
     while (this.#waiting.length > 0) {
-      await this.#waitUntilQuiet();
+      await (this.#isAlone ? undefined : this.#waitUntilQuiet());
+      this.#isAlone = false;
       const pendingBefore = this.#pending;
       const startMs = performance.now();
-      const pendingAtSuccess = await this.#settle(this.#takeBatch());
+      batch = this.#takeBatch();
+      const pendingAtSuccess = await this.#settle(batch);
       if (pendingAtSuccess > pendingBefore) await this.#waitForReturns(pendingAtSuccess, performance.now() - startMs);
     }
     this.#running = undefined;
+    if (batch.length === 1) this.#watchNextTurn();
+  }
+
+  /** Sets `#isAlone` if no write arrives until the end of the next event loop iteration. */
+  #watchNextTurn(): void {
+    const isIdle = (): boolean => this.#running === undefined;
+    setImmediate(() => isIdle() && setImmediate(() => (this.#isAlone = isIdle())));
   }
 
   /**
@@ -112,13 +120,12 @@ export class WriteQueue {
 
   /**
    * Waits so that the clients whose writes have just been committed can send their next writes. The wait takes a
-   * quarter of the commit's duration, but at most 10 ms. The wait ends early when `enough` writes are waiting. `enough`
-   * is the number of writes that were pending at the end of the commit. Call this method only if writes arrived during
-   * the commit.
+   * quarter of the commit's duration, but at most 10 ms, and ends early when `enough` writes are waiting: as many as
+   * were pending at the end of the commit. Call this method only if writes arrived during the commit.
    *
    * Without this wait, the clients split into two groups whose batches alternate, so each batch contains only half of
-   * the writes. In a measurement with 8 clients, a worker thread and commits of 10 ms each, the wait increased the
-   * throughput from 322 to 590 create requests per second.
+   * the writes. With 8 clients, a worker thread and commits of 10 ms each, the wait increased the throughput from 322
+   * to 590 create requests per second.
    */
   async #waitForReturns(enough: number, commitMs: number): Promise<void> {
     const waitMs = Math.min(commitMs / 4, maxReturnWaitMs);
@@ -140,9 +147,7 @@ export class WriteQueue {
   }
 
   /**
-   * Commits a batch and settles its writes. If the storage rejects the batch with `invalid_plant`, splits the batch and
-   * commits each half separately. In the end, a write fails only if the storage rejects a batch that contains only this
-   * write. If n of m writes fail in this way, about 2n · log2(m) additional commits are necessary.
+   * Commits a batch and settles its writes.
    *
    * @returns the number of writes, including those in the batch, that were pending when the commit succeeded; 0 if the
    *   commit failed.
@@ -154,22 +159,13 @@ export class WriteQueue {
       pendingAtSuccess = this.#pending;
       for (const [index, entry] of batch.entries()) entry.resolve(outcomes[index] === true);
     } catch (error) {
-      if (isUnstorable(error) && batch.length > 1) {
-        const middle = batch.length >> 1;
-        await this.#settle(batch.slice(0, middle));
-        return this.#settle(batch.slice(middle));
-      }
-      const reason = isUnstorable(error) ? unstorable(error) : error;
-      for (const entry of batch) entry.reject(reason);
+      for (const entry of batch) entry.reject(error);
     }
     this.#pending -= batch.length;
     return pendingAtSuccess;
   }
 
-  /**
-   * Removes the next batch from the waiting writes, and returns it. The batch contains at most one write for each
-   * plant.
-   */
+  /** Removes the next batch from the waiting writes. It contains at most one write for each plant. */
   #takeBatch(): Entry[] {
     const batch: Entry[] = [];
     const idsByUser = new Map<string, Set<bigint>>();
@@ -189,13 +185,4 @@ export class WriteQueue {
 
 function idOf(write: Write): bigint {
   return write.kind === 'create' ? write.plant.id : write.id;
-}
-
-/** Checks whether a commit failed, without writing anything, because the storage cannot store a plant. */
-function isUnstorable(error: unknown): boolean {
-  return error instanceof PlantStoreError && error.code === 'invalid_plant';
-}
-
-function unstorable(cause: unknown): PlantStoreError {
-  return new PlantStoreError('invalid_plant', 'The storage cannot hold this plant.', { cause });
 }

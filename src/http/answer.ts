@@ -1,4 +1,5 @@
-import { errorTable, PlantStoreError } from '../core/model/errors.ts';
+import { errorTable, isPlantStoreError } from '../core/model/errors.ts';
+import type { PlantStoreError } from '../core/model/errors.ts';
 import { HttpError } from './http-error.ts';
 import type { ResponseCode } from './http-error.ts';
 
@@ -53,7 +54,7 @@ export function bodyHeaders(body: Answer['body']): string[] {
 
 /** Returns the `Answer` for an error. An error that is not from this package becomes a generic `internal` error. */
 export function errorAnswer(error: unknown, headers: HeaderList = []): Answer {
-  const known = error instanceof PlantStoreError || error instanceof HttpError ? error : new HttpError('internal');
+  const known = isPlantStoreError(error) || error instanceof HttpError ? error : new HttpError('internal');
   const { status } = errorTable[known.code];
   return {
     status,
@@ -64,5 +65,5 @@ export function errorAnswer(error: unknown, headers: HeaderList = []): Answer {
 }
 
 export function errorBody({ code, message }: PlantStoreError | HttpError): string {
-  return JSON.stringify({ error: errorTable[code].error, message });
+  return JSON.stringify({ error: errorTable[code].number, message });
 }

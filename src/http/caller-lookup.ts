@@ -1,4 +1,4 @@
-import { errorTable, PlantStoreError } from '../core/model/errors.ts';
+import { errorTable, isPlantStoreError } from '../core/model/errors.ts';
 import { isUser } from '../core/model/user.ts';
 import type { Authenticate, Caller } from '../core/model/caller.ts';
 import { HttpError } from './http-error.ts';
@@ -48,7 +48,7 @@ function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
  * `storage_unavailable` is not wrapped, because clients can retry. Returns any other error unchanged.
  */
 function asInternalError(error: unknown): unknown {
-  const isOurs = error instanceof PlantStoreError && error.code !== 'storage_unavailable';
+  const isOurs = isPlantStoreError(error) && error.code !== 'storage_unavailable';
   return isOurs ? new HttpError('internal', undefined, { cause: error }) : error;
 }
 

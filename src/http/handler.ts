@@ -1,5 +1,5 @@
 import type { Caller } from '../core/model/caller.ts';
-import { PlantStoreError } from '../core/model/errors.ts';
+import { isPlantStoreError, PlantStoreError } from '../core/model/errors.ts';
 import { guardHook } from '../core/model/guard-hook.ts';
 import type { PlantStore } from '../core/plant-store.ts';
 import { isTraced, requestChannel } from '../core/trace.ts';
@@ -158,5 +158,5 @@ export function createHandler(owner: string, store: PlantStore, options: Service
  * reported.
  */
 function isOverload(error: unknown): boolean {
-  return error instanceof PlantStoreError && (error.code === 'saturated' || error.code === 'closed');
+  return isPlantStoreError(error) && (error.code === 'saturated' || error.code === 'closed');
 }

@@ -218,10 +218,10 @@ function codesOf(status: number): ResponseCode[] {
 
 /** Returns one response that describes all given error codes. The codes must have the same status. */
 function errorResponse(codes: readonly ResponseCode[]): JsonObject {
-  const integers = [...new Set(codes.map((code) => errorTable[code].error))];
+  const integers = [...new Set(codes.map((code) => errorTable[code].number))];
   const error = { type: 'integer', enum: integers };
   return {
-    description: codes.map((code) => `${errorTable[code].error} ${code}: ${errorTable[code].message}`).join('\n\n'),
+    description: codes.map((code) => `${errorTable[code].number} ${code}: ${errorTable[code].message}`).join('\n\n'),
     headers: headerRefs(...new Set(codes.flatMap((code) => extraHeaders[errorTable[code].status] ?? []))),
     content: json({ allOf: [schemaRef('Error'), { properties: { error } }] }),
   };

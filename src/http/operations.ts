@@ -1,6 +1,6 @@
 import { PlantStoreError } from '../core/model/errors.ts';
 import { int64FromText } from '../core/model/int64.ts';
-import { plantJson } from '../core/model/plant.ts';
+import { parseNewPlant, plantJson } from '../core/model/plant.ts';
 import type { PlantId } from '../core/model/plant.ts';
 import type { PlantStore } from '../core/plant-store.ts';
 import type { Answer } from './answer.ts';
@@ -29,8 +29,7 @@ export function createOperations(
   const openApi = openApiAnswer(basePath);
   return {
     createPlant: async ({ request, user }) => {
-      // This cast is safe, because the store validates the parsed JSON.
-      const newPlant = (await readJsonBody(request, maxBodyBytes)) as Parameters<PlantStore['createPlant']>[1];
+      const newPlant = parseNewPlant(await readJsonBody(request, maxBodyBytes));
       return { status: 200, body: plantJson(await store.createPlant(user, newPlant)) };
     },
     getPlants: ({ request, user, query, path }) =>

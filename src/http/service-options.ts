@@ -1,7 +1,6 @@
 import type { Authenticate } from '../core/model/caller.ts';
 import { errorText } from '../core/model/error-text.ts';
-import { checkFunctionOption, checkIntegerOption, checkOptionNames } from '../core/model/options.ts';
-import { PlantStore } from '../core/plant-store.ts';
+import { checkFunctionOption, checkIntegerOption, checkMethods, checkOptionNames } from '../core/model/options.ts';
 import { checkBasePath } from './base-path.ts';
 import { parseCorsOrigin } from './cors.ts';
 
@@ -90,7 +89,7 @@ export function parseServiceOptions(
   store: unknown,
   options: ServiceOptions,
 ): ParsedOptions & { readonly corsOrigin: readonly string[] } {
-  if (!(store instanceof PlantStore)) throw new TypeError('store must be a PlantStore');
+  checkMethods('store', 'a PlantStore', store, ['createPlant', 'listPageJson', 'deletePlant']);
   checkOptionNames(owner, options, optionNames);
   const {
     authenticate,

@@ -103,7 +103,7 @@ async function applyToService(service: Service, operation: Operation): Promise<u
   const body = `{"id":${operation.id},${JSON.stringify({ name, tag }).slice(1)}`;
   const { status, json, error } = await service.call('POST', '/plants', { token, body });
   if (status === 200) return [json];
-  return error === errorTable.id_taken.error ? 'id_taken' : `status ${status}`;
+  return error === errorTable.id_taken.number ? 'id_taken' : `status ${status}`;
 }
 
 function withoutIds(outcome: Outcome): unknown {

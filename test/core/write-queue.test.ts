@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import fc from 'fast-check';
-import { PlantStoreError } from '../../src/index.ts';
 import { WriteQueue } from '../../src/core/write-queue.ts';
 import { apply, makeQueue, turn } from '../support/commits.ts';
 import { create, idOf, remove } from '../support/writes.ts';
 
 const bounds = { maxPendingWrites: 100, maxBatchWrites: 10 };
-const unstorable = new PlantStoreError('invalid_plant');
 
 /** The current time, which only the tests change, so that the tests do not depend on real time. */
 let nowMs = 0;
@@ -162,58 +160,32 @@ describe('WriteQueue', { timeout: 10_000 }, () => {
     assert.deepEqual(await Promise.all(taken), Array(5).fill(true));
   });
 
-  it('splits a failing batch into halves, so that it rejects only the writes that the storage cannot hold', async () => {
-    const batches: number[][] = [];
-    const queue = new WriteQueue(async (writes) => {
-      const ids = writes.map((write) => Number(idOf(write)));
-      batches.push(ids);
-      if (ids.includes(5) || ids.includes(6)) throw unstorable;
-      return writes.map(() => true);
-    }, bounds);
-    const settled = await Promise.allSettled(Array.from({ length: 8 }, (_, id) => queue.add(create(id))));
-    assert.deepEqual(batches, [
-      [0, 1, 2, 3, 4, 5, 6, 7],
-      [0, 1, 2, 3],
-      [4, 5, 6, 7],
-      [4, 5],
-      [4],
-      [5],
-      [6, 7],
-      [6],
-      [7],
-    ]);
-    const fulfilled = { status: 'fulfilled', value: true };
-    const reason = new PlantStoreError('invalid_plant', 'The storage cannot hold this plant.', { cause: unstorable });
-    const rejected = { status: 'rejected', reason };
-    assert.deepEqual(settled, [...Array<object>(5).fill(fulfilled), rejected, rejected, fulfilled]);
-  });
-
-  it('commits the second half of a batch even if the first half fails, and accepts new writes in place of the failed half', async () => {
-    const { commits, queue } = makeQueue({ maxPendingWrites: 3, maxBatchWrites: 10 });
-    const settled = Promise.allSettled([1, 2, 3].map((id) => queue.add(create(id))));
+  it('commits the next write at once if the last batch held one write and none arrived in the iteration after it', async () => {
+    const { commits, queue } = makeQueue(bounds);
+    const add = async (...ids: number[]): Promise<number> => {
+      const before = commits.batches.length;
+      const added = Promise.all(ids.map((id) => queue.add(create(id))));
+      await Promise.resolve();
+      const atOnce = commits.batches.length - before;
+      while (commits.batches.length === before) await turn();
+      commits.succeed();
+      await added;
+      return atOnce;
+    };
+    assert.equal(await add(1), 0);
     await turn();
-    commits.fail(unstorable);
+    assert.equal(await add(2), 1);
+    assert.equal(await add(3), 0, 'a write arrived in the same iteration');
     await turn();
-    await assert.rejects(queue.add(create(4)), { code: 'saturated' });
-    const reason = new Error('no disk');
-    commits.fail(reason);
+    assert.equal(await add(4, 5), 1);
     await turn();
-    const later = queue.add(remove(3));
-    await assert.rejects(queue.add(create(4)), { code: 'saturated' });
-    commits.succeed();
-    const fulfilled = { status: 'fulfilled', value: true };
-    assert.deepEqual(await settled, [{ status: 'rejected', reason }, fulfilled, fulfilled]);
-    await turn();
-    commits.succeed();
-    assert.equal(await later, true);
-    assert.deepEqual(commits.batches.slice(1), [[create(1)], [create(2), create(3)], [remove(3)]]);
+    assert.equal(await add(6), 0, 'the last batch held two writes');
   });
 
   it('returns the same outcomes as sequential writes for any writes, and runs one commit at a time', async () => {
     const operation = fc.record({
       id: fc.integer({ min: 1, max: 12 }),
       isCreate: fc.boolean(),
-      isUnstorable: fc.boolean(),
       pause: fc.boolean(),
     });
     await fc.assert(
@@ -230,17 +202,14 @@ describe('WriteQueue', { timeout: 10_000 }, () => {
               assert.equal(new Set(writes.map(idOf)).size, writes.length);
               await turn();
               underWay--;
-              const names = writes.map((write) => (write.kind === 'create' ? write.plant.name : ''));
-              if (names.includes('unstorable')) throw unstorable;
               return writes.map((write) => apply(stored, write.kind === 'create', String(idOf(write))));
             },
             { maxPendingWrites: 100, maxBatchWrites },
           );
           let settled = 0;
-          const outcomes: Promise<boolean | string>[] = [];
-          for (const { id, isCreate, isUnstorable, pause } of operations) {
-            const write = isCreate ? create(id, 'ada', isUnstorable ? 'unstorable' : '') : remove(id);
-            const outcome = queue.add(write).catch((error: unknown) => (error as PlantStoreError).code);
+          const outcomes: Promise<boolean>[] = [];
+          for (const { id, isCreate, pause } of operations) {
+            const outcome = queue.add(isCreate ? create(id) : remove(id));
             outcomes.push(outcome.finally(() => settled++));
             if (pause) await turn();
           }
@@ -248,9 +217,7 @@ describe('WriteQueue', { timeout: 10_000 }, () => {
           await turn();
           assert.equal(settled, operations.length);
           const model = new Set<string>();
-          const expected = operations.map(({ id, isCreate, isUnstorable }) =>
-            isCreate && isUnstorable ? 'invalid_plant' : apply(model, isCreate, String(id)),
-          );
+          const expected = operations.map(({ id, isCreate }) => apply(model, isCreate, String(id)));
           assert.deepEqual(await Promise.all(outcomes), expected);
         },
       ),

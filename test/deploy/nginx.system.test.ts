@@ -159,7 +159,7 @@ describe('deploy/nginx', () => {
     ];
     for (const [error, headers, body] of cases) {
       const [status, text] = await call(https, headers, body);
-      const { message } = Object.values(errorTable).find((each) => each.error === error) ?? {};
+      const { message } = Object.values(errorTable).find((each) => each.number === error) ?? {};
       assert.deepEqual([status, text], [Math.floor(error / 100), JSON.stringify({ error, message })]);
     }
 

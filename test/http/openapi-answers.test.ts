@@ -68,7 +68,7 @@ const afterClose: Request[] = [['GET /plants'], ['HEAD /plants'], ['POST /plants
  * errors for requests that node:http rejects.
  */
 function describedAnswers(): string[] {
-  const early = new Set<number>(commonErrors.map((code) => errorTable[code].error));
+  const early = new Set<number>(commonErrors.map((code) => errorTable[code].number));
   const earlyStatuses = new Set(commonErrors.map((code) => String(errorTable[code].status)));
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).flatMap(([method, { responses }]) =>

@@ -1,4 +1,4 @@
-import type { ErrorCode, HttpErrorCode, PlantStoreError } from './errors.ts';
+import type { ErrorCode, PlantStoreError } from './errors.ts';
 
 /**
  * The message on the channels of `tracingChannel('plant-store:commit')`. A PlantStore traces each batch that it commits
@@ -58,7 +58,7 @@ export interface RequestMessage {
    */
   readonly status: number;
   /** The response's error code, if any; `undefined` until the request has ended. */
-  readonly code: ErrorCode | HttpErrorCode | undefined;
+  readonly code: ErrorCode | undefined;
   /**
    * The duration in milliseconds; 0 until the request has ended. Timing starts when the request header has arrived and
    * all earlier requests on the connection have ended. Timing ends when the operating system has accepted the last byte

@@ -1,42 +1,44 @@
 /**
- * The table of all error codes. Each row contains the HTTP status, the integer in the response body's `error` field,
- * and the default message. The integer is status × 100 + n, and never changes.
- *
- * Several codes share the integer 50300, because a client should handle all of them in the same way: by retrying later.
+ * All error codes. Each row contains the HTTP status, the integer in the `error` field of a response body, and the
+ * default message. The integer is status × 100 + n, and never changes. Several codes share 50300, because a client
+ * handles all of them in the same way: it retries later.
  */
 export const errorTable = {
-  invalid_json: { status: 400, error: 40001, message: 'The body is not JSON in UTF-8.' },
-  invalid_plant: { status: 400, error: 40002, message: 'The body is not a NewPlant.' },
-  id_taken: { status: 400, error: 40003, message: 'You already have a plant with this id.' },
-  invalid_id: { status: 400, error: 40004, message: 'The id must be a decimal integer from -2^63 to 2^63-1.' },
-  invalid_limit: { status: 400, error: 40005, message: 'limit must be one decimal integer from 0 to 2147483647.' },
-  invalid_after: { status: 400, error: 40006, message: 'after must be one decimal integer from -2^63 to 2^63-1.' },
-  invalid_media_type: { status: 400, error: 40007, message: 'Content-Type must be application/json.' },
-  body_too_large: { status: 400, error: 40008, message: 'The body is too large.' },
+  invalid_json: { status: 400, number: 40001, message: 'The body is not JSON in UTF-8.' },
+  invalid_plant: { status: 400, number: 40002, message: 'The body is not a NewPlant.' },
+  id_taken: { status: 400, number: 40003, message: 'You already have a plant with this id.' },
+  invalid_id: { status: 400, number: 40004, message: 'The id must be a decimal integer from -2^63 to 2^63-1.' },
+  invalid_limit: { status: 400, number: 40005, message: 'limit must be one decimal integer from 0 to 2147483647.' },
+  invalid_after: { status: 400, number: 40006, message: 'after must be one decimal integer from -2^63 to 2^63-1.' },
+  invalid_media_type: { status: 400, number: 40007, message: 'Content-Type must be application/json.' },
+  body_too_large: { status: 400, number: 40008, message: 'The body is too large.' },
   invalid_user: {
     status: 400,
-    error: 40010,
+    number: 40010,
     message: 'user must be a string of 1 to 255 bytes of UTF-8, without U+0000 and without unpaired surrogates.',
   },
-  malformed_request: { status: 400, error: 40009, message: 'The request is not well-formed HTTP.' },
-  missing_credentials: { status: 401, error: 40101, message: 'An "Authorization: Bearer" header is required.' },
-  invalid_token: { status: 401, error: 40102, message: 'The bearer token is malformed, unknown, expired or revoked.' },
-  insufficient_scope: { status: 403, error: 40300, message: 'The token lacks the scope this operation needs.' },
-  route_not_found: { status: 404, error: 40401, message: 'There is nothing at this path.' },
-  plant_not_found: { status: 404, error: 40402, message: 'You have no plant with this id.' },
-  method_not_allowed: { status: 405, error: 40500, message: 'This path does not support this method.' },
-  request_timeout: { status: 408, error: 40800, message: 'The request took too long to arrive.' },
-  header_too_large: { status: 431, error: 43100, message: 'The request header is too large or has too many fields.' },
-  internal: { status: 500, error: 50000, message: 'The server has failed.' },
-  saturated: { status: 503, error: 50300, message: 'Too much work is waiting. Try again shortly.' },
-  storage_unavailable: { status: 503, error: 50300, message: 'The storage failed. Try again shortly.' },
+  malformed_request: { status: 400, number: 40009, message: 'The request is not well-formed HTTP.' },
+  missing_credentials: { status: 401, number: 40101, message: 'An "Authorization: Bearer" header is required.' },
+  invalid_token: { status: 401, number: 40102, message: 'The bearer token is malformed, unknown, expired or revoked.' },
+  insufficient_scope: { status: 403, number: 40300, message: 'The token lacks the scope this operation needs.' },
+  route_not_found: { status: 404, number: 40401, message: 'There is nothing at this path.' },
+  plant_not_found: { status: 404, number: 40402, message: 'You have no plant with this id.' },
+  method_not_allowed: { status: 405, number: 40500, message: 'This path does not support this method.' },
+  request_timeout: { status: 408, number: 40800, message: 'The request took too long to arrive.' },
+  header_too_large: { status: 431, number: 43100, message: 'The request header is too large or has too many fields.' },
+  internal: { status: 500, number: 50000, message: 'The server has failed.' },
+  saturated: { status: 503, number: 50300, message: 'Too much work is waiting. Try again shortly.' },
+  storage_unavailable: { status: 503, number: 50300, message: 'The storage failed. Try again shortly.' },
   storage_unsupported: {
     status: 500,
-    error: 50001,
+    number: 50001,
     message: 'The storage does not contain a plant store of this version.',
   },
-  closed: { status: 503, error: 50300, message: 'The store is closed.' },
+  closed: { status: 503, number: 50300, message: 'The store is closed.' },
 } as const;
+
+/** An error code, a key of {@link errorTable}. To distinguish errors, compare their codes, not their messages. */
+export type ErrorCode = keyof typeof errorTable;
 
 /** The codes that only HTTP responses use. The library never throws an error with one of these codes. */
 export type HttpErrorCode =
@@ -55,11 +57,6 @@ export type HttpErrorCode =
   | 'internal';
 
 /**
- * The codes that a {@link PlantStoreError} can have. To distinguish errors, compare their codes, not their messages.
- */
-export type ErrorCode = Exclude<keyof typeof errorTable, HttpErrorCode>;
-
-/**
  * An error that the library throws. The message never contains a secret. If a PlantStore method rejects with this
  * error, the message can be sent to a client, because details about the machine, such as paths, are only in `cause`.
  *
@@ -73,7 +70,7 @@ export type ErrorCode = Exclude<keyof typeof errorTable, HttpErrorCode>;
 export class PlantStoreError extends Error {
   /** The name of the class. */
   override readonly name = 'PlantStoreError';
-  /** The error code, a key of {@link errorTable}. */
+  /** The error code. */
   readonly code: ErrorCode;
 
   /** Creates an error. By default, the message is the code's default message from {@link errorTable}. */
@@ -83,12 +80,13 @@ export class PlantStoreError extends Error {
   }
 }
 
-/**
- * Converts an error from a storage adapter to a PlantStoreError. Returns a PlantStoreError unchanged. Any other error
- * becomes the `cause` of a new PlantStoreError with code `storage_unavailable`.
- */
+/** Checks whether a value is a PlantStoreError, even one from another copy of this package. */
+export function isPlantStoreError(error: unknown): error is PlantStoreError {
+  const { name, code } = (error ?? {}) as Partial<PlantStoreError>;
+  return name === 'PlantStoreError' && code !== undefined && Object.hasOwn(errorTable, code);
+}
+
+/** Returns a PlantStoreError unchanged. Any other error becomes the `cause` of one with code `storage_unavailable`. */
 export function asStorageError(error: unknown): PlantStoreError {
-  return error instanceof PlantStoreError
-    ? error
-    : new PlantStoreError('storage_unavailable', undefined, { cause: error });
+  return isPlantStoreError(error) ? error : new PlantStoreError('storage_unavailable', undefined, { cause: error });
 }

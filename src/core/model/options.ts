@@ -49,3 +49,14 @@ export function checkBooleanOption(name: string, value: unknown): void {
 export function checkFunctionOption(name: string, value: unknown): void {
   if (typeof value !== 'function') throw new TypeError(`${name} must be a function`);
 }
+
+/**
+ * Checks that a value has methods. Objects from another copy of this package have them too, but are not `instanceof`.
+ *
+ * @throws {TypeError} if a method is missing; the message names the argument and the method.
+ */
+export function checkMethods(name: string, type: string, value: unknown, methods: readonly string[]): void {
+  const object = (value ?? {}) as Record<string, unknown>;
+  const missing = methods.find((method) => typeof object[method] !== 'function');
+  if (missing !== undefined) throw new TypeError(`${name} must be ${type}: it has no ${missing}`);
+}

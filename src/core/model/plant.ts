@@ -15,12 +15,12 @@ export interface Plant {
   tag?: string;
 }
 
-/** A plant as the service returns it, without the id. */
+/** The fields of a plant that a response contains. */
 export type PlantFields = Omit<Plant, 'id'>;
 
-/** A plant to create. If `id` is a `number`, it must be a safe integer. */
+/** A plant to create. */
 export interface NewPlant {
-  /** The id, from −2^63 to 2^63 − 1. The user must not already have a plant with this id. */
+  /** The id, a bigint from −2^63 to 2^63 − 1 or a safe integer. The user must not already have a plant with this id. */
   id: PlantId | number;
   /** The name: see {@link Plant}. */
   name: string;
@@ -42,50 +42,48 @@ export function plantsJson(plants: readonly PlantFields[]): string {
 export const maxLimit = 2_147_483_647;
 
 /**
- * Validates a value of unknown type and returns it as a new plant. Ignores unknown fields.
+ * Validates a value of unknown type, such as parsed JSON, and returns it as a new plant. Ignores unknown fields.
+ * `idMessage` is the error message for an invalid id; by default, it is about JSON.
  *
- * @throws {PlantStoreError} `invalid_plant` if `input` is not an object, or if a field is missing or invalid. The error
- *   message names a missing or invalid field.
+ * @throws {PlantStoreError} `invalid_plant`; the message names the missing or invalid field.
  */
-export function parseNewPlant(input: unknown): Plant {
+export function parseNewPlant(
+  input: unknown,
+  idMessage = 'id must be a number with an integral value from -2^63 to 2^63-1.',
+): Plant {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    throw new PlantStoreError('invalid_plant', 'A NewPlant is an object with id, name and, optionally, tag.');
+    throw invalid('A NewPlant is an object with id, name and, optionally, tag.');
   }
   const { id, name, tag } = input as Record<string, unknown>;
-  const plant: Plant = { id: parseId(id), name: parseString('name', name) };
+  const plant: Plant = { id: parseId(id, idMessage), name: parseString('name', name) };
   if (tag !== undefined) plant.tag = parseString('tag', tag);
   return plant;
 }
 
-function parseId(input: unknown): PlantId {
-  if (input === undefined) throw new PlantStoreError('invalid_plant', 'id is required.');
+function parseId(input: unknown, message: string): PlantId {
+  if (input === undefined) throw invalid('id is required.');
   const id = toInt64(input);
-  if (id === undefined) {
-    const message = unsafeNumber('id', input) ?? 'id must be a number with an integral value from -2^63 to 2^63-1.';
-    throw new PlantStoreError('invalid_plant', message);
-  }
+  if (id === undefined) throw invalid(message);
   return id;
 }
 
-/** Returns the error message for an integer that is not a safe integer. Returns `undefined` for any other value. */
-export function unsafeNumber(name: string, input: unknown): string | undefined {
-  if (!Number.isInteger(input) || Number.isSafeInteger(input)) return undefined;
-  return `${name} is a number outside the range of safe integers: pass a bigint.`;
+/** Returns the error message for a JavaScript value that is not an int64. */
+export function notInt64(name: string): string {
+  return `${name} must be a bigint from -2^63 to 2^63-1 or a safe integer.`;
 }
 
 function parseString(field: string, input: unknown): string {
-  if (input === undefined) throw new PlantStoreError('invalid_plant', `${field} is required.`);
-  if (typeof input !== 'string') throw new PlantStoreError('invalid_plant', `${field} must be a string.`);
-  if (!isStorableString(input)) {
-    throw new PlantStoreError('invalid_plant', `${field} must not contain U+0000 or an unpaired surrogate.`);
-  }
+  if (input === undefined) throw invalid(`${field} is required.`);
+  if (typeof input !== 'string') throw invalid(`${field} must be a string.`);
+  if (!isStorableString(input)) throw invalid(`${field} must not contain U+0000 or an unpaired surrogate.`);
   return input;
 }
 
-/**
- * Converts a safe integer or a bigint to an int64. Returns `undefined` for any other value, including a bigint that is
- * out of range.
- */
+function invalid(message: string): PlantStoreError {
+  return new PlantStoreError('invalid_plant', message);
+}
+
+/** Converts a safe integer or an int64 to a bigint. Returns `undefined` for any other value. */
 export function toInt64(input: unknown): bigint | undefined {
   if (typeof input === 'number' && Number.isSafeInteger(input)) return BigInt(input);
   return typeof input === 'bigint' && isInt64(input) ? input : undefined;

@@ -1,23 +1,24 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { errorTable, PlantStoreError } from '../../../src/index.ts';
+import { asStorageError, isPlantStoreError } from '../../../src/core/model/errors.ts';
 import { readDocument } from '../../support/documents.ts';
 import type { ErrorCode } from '../../../src/index.ts';
 
-const rows = Object.entries(errorTable) as [ErrorCode, { status: number; error: number; message: string }][];
+const rows = Object.entries(errorTable) as [ErrorCode, { status: number; number: number; message: string }][];
 
 describe('errorTable', () => {
   it('has snake_case codes, integers of the form status × 100 + n, and one-line messages that end with a period', () => {
-    for (const [code, { status, error, message }] of rows) {
+    for (const [code, { status, number, message }] of rows) {
       assert.match(code, /^[a-z]+(?:_[a-z]+)*$/);
       assert.ok(Number.isInteger(status) && status >= 400 && status < 600, code);
-      assert.ok(Number.isInteger(error) && Math.floor(error / 100) === status, code);
+      assert.ok(Number.isInteger(number) && Math.floor(number / 100) === status, code);
       assert.match(message, /^[^\n]+\.$/, code);
     }
   });
 
   it('uses each integer for only one code, except 50300, which several retryable errors share', () => {
-    const shared = [...Map.groupBy(rows, ([, { error }]) => error)].filter(([, codes]) => codes.length > 1);
+    const shared = [...Map.groupBy(rows, ([, { number }]) => number)].filter(([, codes]) => codes.length > 1);
     assert.deepEqual(
       shared.map(([error]) => error),
       [50300],
@@ -25,7 +26,7 @@ describe('errorTable', () => {
   });
 
   it('never renumbers a code', () => {
-    const integers = Object.fromEntries(rows.map(([code, { error }]) => [code, error]));
+    const integers = Object.fromEntries(rows.map(([code, { number }]) => [code, number]));
     const published = {
       invalid_json: 40001,
       invalid_plant: 40002,
@@ -56,7 +57,7 @@ describe('errorTable', () => {
   it('has a heading for each code in docs/http-api.md, with its integer', async () => {
     const page = await readDocument('docs/http-api.md');
     const described = [...page.matchAll(/^### `(\w+)`\n\nInteger (\d+)\. ./gm)].map(([, ...row]) => row.join(' '));
-    assert.deepEqual(described.sort(), rows.map(([code, { error }]) => `${code} ${error}`).sort());
+    assert.deepEqual(described.sort(), rows.map(([code, { number }]) => `${code} ${number}`).sort());
   });
 });
 
@@ -69,5 +70,13 @@ describe('PlantStoreError', () => {
     }
     const { message, cause } = new PlantStoreError('invalid_plant', 'name is required.', { cause: 'the input' });
     assert.deepEqual([message, cause], ['name is required.', 'the input']);
+  });
+
+  it('is recognized if another copy of the package created it', () => {
+    const foreign = Object.assign(new Error('The store is closed.'), { name: 'PlantStoreError', code: 'closed' });
+    assert.equal(asStorageError(foreign), foreign);
+    for (const other of [undefined, null, 'closed', { ...foreign, code: 'toString' }, new Error('x')]) {
+      assert.equal(isPlantStoreError(other), false);
+    }
   });
 });

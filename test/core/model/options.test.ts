@@ -92,7 +92,7 @@ describe('options', () => {
 
   it('of createRequestListener are accepted only after a PlantStore as the first argument', () => {
     for (const wrong of [undefined, null, {}, new MemoryStorage()]) {
-      const expected = { name: 'TypeError', message: 'store must be a PlantStore' };
+      const expected = { name: 'TypeError', message: /^store must be a PlantStore/ };
       assert.throws(() => createRequestListener(wrong as PlantStore, { authenticate }), expected);
     }
   });
