@@ -6,7 +6,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PlantStore } from 'plant-store';
-import type { CommitMessage, RequestMessage } from 'plant-store';
+import type { CommitMessage } from 'plant-store';
+import type { RequestMessage } from 'plant-store/http';
 import { createPlantServer } from 'plant-store/http';
 import { SqliteStorage } from 'plant-store/sqlite';
 

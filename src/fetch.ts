@@ -7,3 +7,4 @@
 export { createFetchHandler } from './http/fetch/fetch-handler.ts';
 export type { FailedRequest, ServiceOptions } from './http/service-options.ts';
 export type { Authenticate, Caller, Scope } from './core/model/caller.ts';
+export type { RequestMessage } from './core/model/diagnostics.ts';

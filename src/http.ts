@@ -11,3 +11,4 @@ export { createPlantServer, drainServer } from './http/node/server.ts';
 export { openApiDocument } from './http/openapi.ts';
 export type { FailedRequest, ServiceOptions } from './http/service-options.ts';
 export type { Authenticate, Caller, Scope } from './core/model/caller.ts';
+export type { RequestMessage } from './core/model/diagnostics.ts';

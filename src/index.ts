@@ -4,22 +4,14 @@
  * @module plant-store
  */
 
-export type { CommitMessage, RequestMessage } from './core/model/diagnostics.ts';
+export type { CommitMessage } from './core/model/diagnostics.ts';
 export { errorTable, PlantStoreError } from './core/model/errors.ts';
-export type { ErrorCode, HttpErrorCode } from './core/model/errors.ts';
+export type { ErrorCode } from './core/model/errors.ts';
 export { PlantStore } from './core/plant-store.ts';
 export type { ListOptions, PlantStoreOptions } from './core/plant-store.ts';
 export type { NewPlant, Plant, PlantId } from './core/model/plant.ts';
 export { MemoryStorage } from './storage/memory/memory-storage.ts';
 export type { JsonPage } from './core/page.ts';
-export type {
-  CreateWrite,
-  DeleteWrite,
-  ListRange,
-  OwnedPlant,
-  PlantPage,
-  StorageAdapter,
-  Write,
-} from './core/storage-adapter.ts';
+export type { StorageAdapter } from './core/storage-adapter.ts';
 export type { CopyCounts, CopyPlantsOptions, PlantConflict } from './transfer/add-plants.ts';
 export { copyPlants } from './transfer/copy-plants.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MemoryStorage, PlantStore } from '../src/index.ts';
-import type { ListRange } from '../src/index.ts';
+import type { ListRange } from '../src/adapter.ts';
 import { SqliteStorage } from '../src/sqlite.ts';
 import { heldStorage } from './support/held-storage.ts';
 import { createFetchService } from './support/service.ts';

@@ -4,7 +4,8 @@ import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-ho
 import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import type { SpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { tracingChannel } from 'node:diagnostics_channel';
-import type { CommitMessage, RequestMessage } from 'plant-store';
+import type { CommitMessage } from 'plant-store';
+import type { RequestMessage } from 'plant-store/http';
 
 /** Creates a span for each request and for each commit. Example: tracePlants([new BatchSpanProcessor(exporter)]). */
 export function tracePlants(spanProcessors: SpanProcessor[]): void {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
-import type { ListRange, PlantPage, Write } from '../../src/index.ts';
+import type { ListRange, PlantPage, Write } from '../../src/adapter.ts';
 import { createPlants } from '../support/stored-plants.ts';
 
 /** A storage that counts its reads. */

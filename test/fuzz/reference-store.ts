@@ -1,4 +1,5 @@
-import type { OwnedPlant, Plant } from '../../src/index.ts';
+import type { Plant } from '../../src/index.ts';
+import type { OwnedPlant } from '../../src/adapter.ts';
 
 /** The operation that a request performs. */
 export type Operation =

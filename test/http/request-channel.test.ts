@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
 import { describe, it } from 'node:test';
-import type { RequestMessage } from '../../src/index.ts';
+import type { RequestMessage } from '../../src/http.ts';
 import { eventuallyEqual } from '../support/eventually.ts';
 import { eventsOf, messagesOf } from '../support/messages.ts';
 import { exchange, get, listRequest, RawConnection } from '../support/raw-http.ts';

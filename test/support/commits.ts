@@ -1,6 +1,6 @@
 import { WriteQueue } from '../../src/core/write-queue.ts';
 import type { WriteQueueOptions } from '../../src/core/write-queue.ts';
-import type { Write } from '../../src/index.ts';
+import type { Write } from '../../src/adapter.ts';
 
 /** A `commit` function whose batches settle when the test calls `succeed` or `fail`. */
 export class Commits {

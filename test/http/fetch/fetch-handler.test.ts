@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { RequestMessage } from '../../../src/index.ts';
+import type { RequestMessage } from '../../../src/http.ts';
 import { messagesOf } from '../../support/messages.ts';
 import { startService } from '../../support/service.ts';
 import { createPlants } from '../../support/stored-plants.ts';

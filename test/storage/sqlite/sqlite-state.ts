@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { copyFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Write } from '../../../src/index.ts';
+import type { Write } from '../../../src/adapter.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import type { SqliteStorageOptions } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { checkIntegrity } from '../../support/sqlite-file.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { OwnedPlant, Write } from '../../../../src/index.ts';
+import type { OwnedPlant, Write } from '../../../../src/adapter.ts';
 import { MapStorage } from './map-storage.ts';
 import type { Faults } from './map-storage.ts';
 

@@ -1,4 +1,5 @@
-import type { ListRange, PlantPage, Plant } from '../../../../src/index.ts';
+import type { Plant } from '../../../../src/index.ts';
+import type { ListRange, PlantPage } from '../../../../src/adapter.ts';
 import { MapStorage } from './map-storage.ts';
 import type { AdapterClass } from './map-storage.ts';
 

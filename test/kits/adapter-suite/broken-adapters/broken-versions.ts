@@ -1,4 +1,4 @@
-import type { OwnedPlant } from '../../../../src/index.ts';
+import type { OwnedPlant } from '../../../../src/adapter.ts';
 import { LogStorage } from './log-storage.ts';
 import type { AdapterClass } from './map-storage.ts';
 

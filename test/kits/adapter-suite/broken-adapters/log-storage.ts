@@ -1,6 +1,6 @@
 import { appendFileSync, closeSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import type { Write } from '../../../../src/index.ts';
+import type { Write } from '../../../../src/adapter.ts';
 import { MapStorage } from './map-storage.ts';
 import type { Faults } from './map-storage.ts';
 

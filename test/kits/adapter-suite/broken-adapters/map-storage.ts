@@ -1,6 +1,7 @@
 import { PlantStoreError } from '../../../../src/core/model/errors.ts';
-import type { ListRange, OwnedPlant, PlantPage } from '../../../../src/index.ts';
-import type { StorageAdapter, Plant, Write } from '../../../../src/index.ts';
+import type { ListRange, OwnedPlant, PlantPage } from '../../../../src/adapter.ts';
+import type { StorageAdapter, Plant } from '../../../../src/index.ts';
+import type { Write } from '../../../../src/adapter.ts';
 import type { FaultyWrite } from '../../../../src/kits/adapter-suite/suite.ts';
 
 /** The faults of one location. The adapters at this location fail when they apply the faulty writes. */
