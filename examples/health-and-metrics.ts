@@ -7,8 +7,7 @@ import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PlantStore } from 'plant-store';
 import type { CommitMessage } from 'plant-store';
-import type { RequestMessage } from 'plant-store/http';
-import { createPlantServer } from 'plant-store/http';
+import { createPlantServer, type RequestMessage } from 'plant-store/http';
 import { SqliteStorage } from 'plant-store/sqlite';
 
 const store = new PlantStore({ storage: new SqliteStorage(process.argv[2] ?? 'plants.db') });

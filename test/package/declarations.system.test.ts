@@ -64,7 +64,7 @@ for (const entry of entries) {
     it('are used in program.ts if they are values', async () => {
       const imports = (await readProgram()).matchAll(/^import \{([^}]*)\} from '(.*)';$/gm);
       const used = [...imports].filter(([, , from]) => from === specifierOf(entry)).map(([, names = '']) => names);
-      assert.deepEqual(used.join().match(/\w+/g)?.sort(), values);
+      assert.deepEqual((used.join().match(/\w+/g) ?? []).sort(), values);
     });
   });
 }
