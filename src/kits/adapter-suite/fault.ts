@@ -1,7 +1,6 @@
 import type { OwnedPlant, StorageAdapter, Write } from '../../core/storage-adapter.ts';
-import { PlantStore } from '../../core/plant-store.ts';
 import { expectCode, expectEqual, rejectionOf } from './expect.ts';
-import { create, createAll, ids, plantOf, range, remove } from './plants.ts';
+import { create, createAll, plantOf, remove } from './plants.ts';
 import { expectStored } from './stored.ts';
 import type { StorageLocation, Suite, SuiteTest } from './suite.ts';
 
@@ -88,22 +87,6 @@ export function testFault({ test, skip, options }: Suite): void {
       });
     }
   }
-
-  const title = 'a plant that the storage cannot hold does not make the other 63 creates fail';
-  testWith('makePlantUnstorable', title, async (t) => {
-    const location = await t.createLocation();
-    const store = new PlantStore({ storage: await t.open(location) });
-    await store.createPlant('ada', { id: 1000, name: 'a plant' });
-    await makeFail(t, 'makePlantUnstorable', location, create('ada', 13n));
-    const creates = range(64).map((id) => store.createPlant('ada', { id, name: 'a plant' }));
-    const settled = await Promise.allSettled(creates);
-    const failed = range(64).filter((id) => settled[id]?.status === 'rejected');
-    expectEqual(failed, [13], 'Every create must succeed except that of plant 13, which the storage cannot hold.');
-    for (const id of failed) await expectCode(creates[id] ?? Promise.resolve(), 'invalid_plant', unstorable);
-    const left = [...range(64).filter((id) => id !== 13), 1000].map(BigInt);
-    const listed = ids(await store.listPlants('ada', { limit: 1000 }));
-    expectEqual(listed, left, 'The list must contain every plant except plant 13.');
-  });
 }
 
 const unstorable = 'A commit with a plant that the storage cannot hold must reject with the code invalid_plant.';

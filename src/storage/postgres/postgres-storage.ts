@@ -2,7 +2,7 @@ import { PlantStoreError } from '../../core/model/errors.ts';
 import { minInt64 } from '../../core/model/int64.ts';
 import { checkBooleanOption, checkOptionNames } from '../../core/model/options.ts';
 import { maxPageLength } from '../../core/page.ts';
-import type { JsonPage, JsonPageReader, PageRequest } from '../../core/page.ts';
+import type { JsonPage, PageRequest } from '../../core/page.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
 import { readJsonPages } from './pages.ts';
 import type { PostgresPool } from './pool.ts';
@@ -45,8 +45,13 @@ const optionNames: Record<keyof PostgresStorageOptions, true> = {
  * const pool = new Pool({ connectionString: process.env.DATABASE_URL });
  * const store = new PlantStore({ storage: new PostgresStorage({ pool }) });
  */
+<<<<<<< HEAD
 export class PostgresStorage implements StorageAdapter, JsonPageReader {
   readonly #runStatement: RunStatement;
+=======
+export class PostgresStorage implements StorageAdapter {
+  readonly #pool: PostgresPool;
+>>>>>>> d1d5818 (wip3)
   readonly #statements: PostgresStatements;
   readonly #prepareTable: () => Promise<void>;
   /** `undefined` if the next operation must check the table. */

@@ -32,13 +32,6 @@ export class CommitsCreatesFirst extends MapStorage {
   }
 }
 
-/** Reports a plant that it cannot store as a storage failure. */
-export class FailsNeighbours extends MapStorage {
-  protected override unstorableError(): Error {
-    return new Error('The text cannot be encoded.');
-  }
-}
-
 /** Omits empty tags when it stores plants. */
 export class LosesEmptyTag extends MapStorage {
   protected override apply(plants: Map<string, OwnedPlant>, write: Write): boolean {
