@@ -1,5 +1,5 @@
 /**
- * The test suite for storage adapters.
+ * The test suites for storage adapters and for servers of the interface.
  *
  * @module plant-store/testing
  */
@@ -7,9 +7,7 @@
 export type {
   FaultyWrite,
   LocationContext,
-  RegisterTest,
   StorageAdapterTestOptions,
   StorageLocation,
-  TestRunner,
-} from './kits/adapter-suite/suite.ts';
-export { testStorageAdapter } from './kits/adapter-suite/test-storage-adapter.ts';
+} from './testing/storage/options.ts';
+export { testStorageAdapter } from './testing/storage/test-storage-adapter.ts';

@@ -1,0 +1,70 @@
+import {
+  checkBooleanOption,
+  checkFunctionOption,
+  checkIntegerOption,
+  checkOptionNames,
+} from '../../core/model/options.ts';
+import type { StorageAdapter } from '../../core/storage-adapter.ts';
+
+/** The place where one test stores its plants, for example a folder or a schema. */
+export interface StorageLocation {
+  /** Opens an adapter at this location. The suite closes the adapter. */
+  open(): StorageAdapter | Promise<StorageAdapter>;
+  /**
+   * Opens the storage again from its persistent data, as a new process does after a crash. The new adapter must not
+   * share anything in memory, such as a database handle or a cache, with the adapters that are open. The suite does not
+   * use those adapters again, except to close them. Without this method, tests of durability are skipped.
+   */
+  reopen?(): StorageAdapter | Promise<StorageAdapter>;
+}
+
+/** The argument of `createLocation`, a part of the `TestContext` of node:test. */
+export interface LocationContext {
+  /** Registers a function that runs after the test, when the test's adapters are closed. */
+  readonly after: (cleanUp: () => Promise<void> | void) => void;
+}
+
+/** Identifies the write that must fail, for example `{ kind: 'create', user: 'ada', id: 13n }`. */
+export interface FaultyWrite {
+  /** The kind of the write. */
+  readonly kind: 'create' | 'delete';
+  /** The user of the plant. */
+  readonly user: string;
+  /** The id of the plant. */
+  readonly id: bigint;
+}
+
+/** Options of `testStorageAdapter`, which describe the adapter. */
+export interface StorageAdapterTestOptions<Location extends StorageLocation = StorageLocation> {
+  /** Creates an empty location for one test. Call `t.after` to register a function that removes the location. */
+  createLocation: (t: LocationContext) => Location | Promise<Location>;
+  /**
+   * `true` if all adapters with the same location share their plants, whether they are open at the same time or one
+   * after the other; `false` if each adapter is empty when it is opened.
+   */
+  persistent: boolean;
+  /**
+   * Makes the storage fail whenever it applies this write. All other writes must still succeed. The storage itself must
+   * fail, for example through a database trigger. If a write can fail halfway, for example after half a line of a file,
+   * make it fail halfway. Without this function, the suite does not test a failing storage.
+   */
+  makeWriteFail?(location: Location, write: FaultyWrite): unknown;
+  /** The timeout for each call to the adapter, in milliseconds, 1 to 2147483647; default 30000. */
+  timeoutMs?: number | undefined;
+}
+
+const optionNames = {
+  createLocation: true,
+  persistent: true,
+  makeWriteFail: true,
+  timeoutMs: true,
+} as const satisfies Record<keyof StorageAdapterTestOptions, true>;
+
+/** @throws {TypeError} if an option is invalid; the message names the option. */
+export function checkOptions(options: StorageAdapterTestOptions): void {
+  checkOptionNames('testStorageAdapter', options, optionNames);
+  checkFunctionOption('createLocation', options.createLocation);
+  checkBooleanOption('persistent', options.persistent);
+  if (options.makeWriteFail !== undefined) checkFunctionOption('makeWriteFail', options.makeWriteFail);
+  checkIntegerOption('timeoutMs', options.timeoutMs ?? 1, 1, 2_147_483_647);
+}

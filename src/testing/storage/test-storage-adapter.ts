@@ -1,0 +1,38 @@
+import { describe } from 'node:test';
+import { testAtomicity } from './atomic.ts';
+import { testCases } from './cases.ts';
+import { testHandles } from './handles.ts';
+import { testHistories } from './histories.ts';
+import { checkOptions } from './options.ts';
+import type { StorageAdapterTestOptions, StorageLocation } from './options.ts';
+import { testShared, testVersions } from './shared.ts';
+import { Suite } from './suite.ts';
+
+/**
+ * Registers tests of node:test that check a storage adapter against the contract of `StorageAdapter`. Call this function
+ * at the top level of a test file.
+ *
+ * @throws {TypeError} if an option is invalid; the message names the option.
+ * @example
+ * testStorageAdapter('MyStorage', {
+ *   createLocation: async (t) => {
+ *     const folder = await mkdtemp(join(tmpdir(), 'my-storage-'));
+ *     t.after(() => rm(folder, { recursive: true }));
+ *     const open = () => new MyStorage(folder);
+ *     return { open, reopen: open };
+ *   },
+ *   persistent: true,
+ * });
+ */
+export function testStorageAdapter<Location extends StorageLocation>(
+  name: string,
+  options: StorageAdapterTestOptions<Location>,
+): void {
+  checkOptions(options);
+  const suite = new Suite(options);
+  describe(`${name} as a StorageAdapter`, () => {
+    testHandles(suite, () => {
+      for (const register of [testCases, testAtomicity, testShared, testVersions, testHistories]) register(suite);
+    });
+  });
+}

@@ -1,0 +1,50 @@
+import { fileURLToPath } from 'node:url';
+import { plainEnvironment, runProgram } from './run-program.ts';
+import { tsx } from './sources.ts';
+
+/** The result of one test of a suite. */
+export interface SuiteResult {
+  readonly suite: string;
+  readonly test: string;
+  /** The message of the error; `undefined` if the test passed or was skipped. */
+  readonly failure: string | undefined;
+  /** The reason why the test was skipped, or did not fail the run. */
+  readonly skipped: string | undefined;
+}
+
+/** The tests of a file that were run, and whether the process ended with the exit code 0. */
+export interface SuiteRun {
+  readonly results: readonly SuiteResult[];
+  readonly isSuccess: boolean;
+  readonly output: string;
+}
+
+/** Runs a file that registers tests, in a process of its own. Runs only the tests whose names match a pattern. */
+export async function runSuites(file: URL, patterns: readonly string[], timeoutMs = 120_000): Promise<SuiteRun> {
+  const names = patterns.map((pattern) => `--test-name-pattern=${pattern}`);
+  const args = ['--import', tsx, '--test-reporter=junit', ...names, fileURLToPath(file)];
+  const { code, stdout, stderr } = await runProgram(process.execPath, args, { env: plainEnvironment(), timeoutMs });
+  const found = stdout.matchAll(
+    /<testcase name="([^"]*)" time="[^"]*" classname="([^"]*)" file="[^"]*"(?: failure="([^"]*)")?\/?>(?:\s*<skipped type="\w+" message="([^"]*)")?/g,
+  );
+  const results = Array.from(found, ([, test = '', suite = '', failure, skipped]) => ({
+    suite: unescape(suite),
+    test: unescape(test),
+    failure: failure && unescape(failure),
+    skipped: skipped && unescape(skipped),
+  }));
+  return { results, isSuccess: code === 0, output: stdout + stderr };
+}
+
+function unescape(text: string): string {
+  const characters: Record<string, string> = {
+    quot: '"',
+    lt: '<',
+    gt: '>',
+    apos: "'",
+    amp: '&',
+    '#10': '\n',
+    '#13': '\r',
+  };
+  return text.replaceAll(/&(#?\w+);/g, (_, name: string) => characters[name] ?? name);
+}
