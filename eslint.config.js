@@ -23,7 +23,7 @@ export default defineConfig(
   },
   {
     // node:test keeps track of the promises that describe() and it() return.
-    files: ['test/**/*.ts'],
+    files: ['src/testing/**/*.ts', 'test/**/*.ts'],
     rules: {
       '@typescript-eslint/no-floating-promises': [
         'error',

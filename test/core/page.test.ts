@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { plantsJson } from '../../src/core/model/plant.ts';
 import type { PlantFields } from '../../src/core/model/plant.ts';
 import { countInPage, maxPageBytes } from '../../src/core/page.ts';
-import { testStorageAdapter } from '../../src/kits/adapter-suite/test-storage-adapter.ts';
 import { BatchStorage } from '../support/batch-storage.ts';
+import { testJsonPages } from '../support/page-size.ts';
 
 const text = fc
   .record({ unit: fc.constantFrom('x', '"', '\u0001', '\u2698', '\u{1F33F}'), length: fc.nat(20_000) })
@@ -35,5 +35,6 @@ describe('countInPage', () => {
   });
 });
 
-// BatchStorage converts each page of `list` with `toJsonPage`, as a PlantStore does for a storage without `listPages`.
-testStorageAdapter('toJsonPage', { createLocation: () => ({ open: () => new BatchStorage() }), persistent: false });
+describe('toJsonPage', () => {
+  testJsonPages(async () => new BatchStorage());
+});

@@ -44,10 +44,7 @@ export const entries: readonly Entry[] = [
   {
     subpath: './testing',
     values: ['testStorageAdapter'],
-    types: [
-      ...['FaultyWrite', 'LocationContext', 'RegisterTest'],
-      ...['StorageAdapterTestOptions', 'StorageLocation', 'TestRunner'],
-    ],
+    types: [...['FaultyWrite', 'LocationContext', 'StorageAdapterTestOptions', 'StorageLocation']],
   },
   {
     subpath: './tokens',

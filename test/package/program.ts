@@ -62,23 +62,6 @@ async function serve(): Promise<string> {
   return lists.join(' ');
 }
 
-/** Runs the suite for adapters on MemoryStorage, and returns the number of tests that passed. */
-async function runSuite(): Promise<number> {
-  const tests: (() => Promise<void>)[] = [];
-  testStorageAdapter('MemoryStorage', {
-    createLocation: () => ({ open: () => new MemoryStorage() }),
-    persistent: false,
-    runner: {
-      describe: (_, body) => {
-        body();
-      },
-      it: (_, body) => tests.push(body),
-    },
-  });
-  for (const test of tests) await test();
-  return tests.length;
-}
-
 async function queryPostgres(): Promise<string> {
   const pool = { query: () => Promise.reject(new Error('This program has no database')) };
   const store = new PlantStore({ storage: new PostgresStorage({ pool }) });
@@ -95,11 +78,9 @@ function openMissingTokenFile(): string {
 }
 
 async function main(): Promise<void> {
-  // The suite also prints a note.
-  const tests = await runSuite();
   console.log('embedded:', await embed(new SqliteStorage('plants.db', { busyTimeoutMs: 1000, commitThread: false })));
   console.log('served:', await serve());
-  console.log('suite:', tests > 0 ? 'passed' : 'no tests');
+  console.log('suite:', typeof testStorageAdapter);
   console.log('PostgreSQL:', await queryPostgres());
   console.log('tokens:', openMissingTokenFile());
   console.log('document:', openApiDocument()['openapi']);

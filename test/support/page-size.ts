@@ -4,7 +4,10 @@ import type { TestContext } from 'node:test';
 import { plantJson } from '../../src/core/model/plant.ts';
 import type { PlantFields } from '../../src/core/model/plant.ts';
 import type { Plant, StorageAdapter } from '../../src/index.ts';
-import { jsonPageReader, maxPageBytes } from '../../src/core/page.ts';
+import { jsonPageReader, maxPageBytes, toJsonPage } from '../../src/core/page.ts';
+import type { JsonPageReader, PageRequest } from '../../src/core/page.ts';
+import { hostilePlants } from './stored-plants.ts';
+import { createEach } from './writes.ts';
 
 const long = 'x'.repeat(60_000);
 /** Plants of various sizes. The JSON of the names has one, two, three or six bytes per code unit. */
@@ -60,4 +63,24 @@ function assertSize(plants: readonly PlantFields[]): void {
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
   const last = sizes.at(-1) ?? 0;
   assert.ok(bytes > maxPageBytes * 0.9 && bytes - last < maxPageBytes, `${bytes} bytes, ${last} in the last plant`);
+}
+
+/** Tests that `listPages` returns the plants of `list`, in the order of the requests. */
+export function testJsonPages(open: (t: TestContext) => Promise<StorageAdapter & JsonPageReader>): void {
+  it('is the same as JSON', async (t) => {
+    const storage = await open(t);
+    t.after(() => storage.close());
+    await storage.commit(createEach(hostilePlants));
+    const users = [...new Set(hostilePlants.map(({ user }) => user)), 'nobody'];
+    const requests = [undefined, -1n, 0n, 5n].flatMap((after) =>
+      users.flatMap((user): PageRequest[] => [1, 2, 30, 2].map((limit) => ({ user, after, limit }))),
+    );
+    for (let at = 0; at < requests.length; at += 20) {
+      const batch = requests.slice(at, at + 20);
+      const expected = await Promise.all(
+        batch.map(async ({ user, ...range }) => toJsonPage(await storage.list(user, range))),
+      );
+      assert.deepEqual(await storage.listPages(batch), expected);
+    }
+  });
 }

@@ -25,9 +25,11 @@ async function expectOneStateDuring(
   states: readonly OwnedPlant[][],
   rule: string,
 ): Promise<void> {
-  let isRunning = true;
-  const settled = Promise.allSettled([commit]).then(() => (isRunning = false));
-  for (let turn = 0; isRunning; turn++) {
+  const running = new Set([commit]);
+  const settled = Promise.allSettled([commit]).then(() => {
+    running.clear();
+  });
+  for (let turn = 0; running.size > 0; turn++) {
     for (const storage of storages) expectOneState(await storage.list('ada', everything), states, rule);
     // The first lists follow each other in microtasks. A slow commit gets more time.
     if (turn > 50) await sleep(5);

@@ -73,8 +73,9 @@ export function testCases(suite: Suite): void {
   suite.test('scan returns each of 3000 plants once while other plants change', async (session) => {
     const storage = await session.open();
     const kept = range(3000).map((n) => BigInt(n) * 2n);
-    for (const n of range(3))
+    for (const n of range(3)) {
       await storage.commit(kept.slice(n * 1000, n * 1000 + 1000).map((id) => create('ada', id)));
+    }
     const scanning = storage.scan();
     for (const n of range(20)) await storage.commit([create('eve', BigInt(n)), remove('ada', BigInt(n * 2 - 1))]);
     const found = (await scanning).filter(({ user }) => user === 'ada').map(({ plant }) => plant.id);

@@ -12,11 +12,11 @@ export function expect(condition: boolean, message: string): asserts condition {
 /** Throws a ContractError unless the values are strictly deep-equal. The message ends with the first difference. */
 export function expectEqual(actual: unknown, expected: unknown, rule: string): void {
   if (isDeepStrictEqual(actual, expected)) return;
-  let [seen, due, where] = [actual, expected, ''];
+  let [seen, due, where]: [unknown, unknown, string] = [actual, expected, ''];
   if (Array.isArray(actual) && Array.isArray(expected)) {
     const length = Math.max(actual.length, expected.length);
     const at = Array.from({ length }).findIndex((_, index) => !isDeepStrictEqual(actual[index], expected[index]));
-    [seen, due] = [actual[at], expected[at]];
+    [seen, due] = [actual[at] as unknown, expected[at] as unknown];
     where = ` at index ${at} (${actual.length} items instead of ${expected.length})`;
   }
   throw new ContractError(`${rule}\nExpected ${shown(due)} but received ${shown(seen)}${where}.`);

@@ -11,8 +11,9 @@ export async function expectRejection(storage: TestedAdapter, batch: readonly Wr
   if (outcome.status === 'rejected') throw outcome.reason;
   const { plants } = await storage.list(failing.user, { after: idOf(failing) - 1n, limit: 1 });
   const isApplied = (plants[0]?.id === idOf(failing)) === (failing.kind === 'create');
-  if (isApplied)
+  if (isApplied) {
     throw new ContractError(`makeWriteFail has no effect: the ${failing.kind} was applied. Check the function.`);
+  }
   throw new ContractError('commit must reject if the storage fails at a write, or if a write cannot be read.');
 }
 

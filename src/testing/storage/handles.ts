@@ -25,17 +25,20 @@ export function testHandles(suite: Suite, registerTests: () => void): void {
     },
     destroy: (id) => void open.delete(id),
   });
-  before(() => hook.enable());
-  after(() => hook.disable());
+  before(() => {
+    hook.enable();
+  });
+  after(() => {
+    hook.disable();
+  });
   registerTests();
 
   it('a closed adapter leaves no timer, socket or thread open', async (t) => {
-    if (suite.opened === 0) return t.skip('No other test has opened an adapter.');
+    if (suite.opened === 0) t.skip('No other test has opened an adapter.');
     const left = () => [...open.values()].filter(({ handle }) => handle.hasRef());
     // The test file may share a few handles between all adapters, such as a connection pool.
     const hasLeak = (): boolean => left().length > suite.opened / 2;
-    for (let waitedMs = 0; hasLeak() && waitedMs < graceMs; waitedMs += 100)
-      await sleep(100, undefined, { ref: false });
+    for (let waitedMs = 0; hasLeak() && waitedMs < graceMs; waitedMs += 100) await sleep(100);
     if (!hasLeak()) return;
     const leaked = left();
     for (const { handle } of leaked) handle.unref();

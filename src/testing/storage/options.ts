@@ -18,9 +18,9 @@ export interface StorageLocation {
   reopen?(): StorageAdapter | Promise<StorageAdapter>;
 }
 
-/** The argument of `createLocation`, a part of the `TestContext` of node:test. */
+/** The argument of `createLocation`. A `TestContext` of node:test has the same method. */
 export interface LocationContext {
-  /** Registers a function that runs after the test, when the test's adapters are closed. */
+  /** Registers a function that runs when the test's adapters are closed; the last registered function runs first. */
   readonly after: (cleanUp: () => Promise<void> | void) => void;
 }
 
@@ -65,6 +65,6 @@ export function checkOptions(options: StorageAdapterTestOptions): void {
   checkOptionNames('testStorageAdapter', options, optionNames);
   checkFunctionOption('createLocation', options.createLocation);
   checkBooleanOption('persistent', options.persistent);
-  if (options.makeWriteFail !== undefined) checkFunctionOption('makeWriteFail', options.makeWriteFail);
+  if ('makeWriteFail' in options) checkFunctionOption('makeWriteFail', options['makeWriteFail' as never]);
   checkIntegerOption('timeoutMs', options.timeoutMs ?? 1, 1, 2_147_483_647);
 }

@@ -24,35 +24,35 @@ export class Suite {
 
   test(title: string, body: (session: Session, t: TestContext) => Promise<unknown>): void {
     it(title, async (t) => {
-      const error = await this.errorOf(t, (session) => body(session, t));
+      const error = await this.errorOf((session) => body(session, t));
       if (error instanceof Skip) t.skip(error.message);
       else if (error !== undefined) throw error;
     });
   }
 
   /** Calls a function that opens adapters, and then closes them. Returns the first error, if any. */
-  async errorOf(t: TestContext, body: (session: Session) => Promise<unknown>): Promise<unknown> {
-    const session = new Session(this, t);
+  async errorOf(body: (session: Session) => Promise<unknown>): Promise<Error | undefined> {
+    const session = new Session(this);
     const outcomes = await Promise.allSettled([body(session)]);
     outcomes.push(...(await Promise.allSettled([session.closeAll()])));
-    return outcomes.find((outcome) => outcome.status === 'rejected')?.reason;
+    return outcomes.find((outcome) => outcome.status === 'rejected')?.reason as Error | undefined;
   }
 }
 
 /** Opens locations and adapters for a test. */
 export class Session {
   readonly #suite: Suite;
-  readonly #t: TestContext;
+  readonly #cleanUps: (() => Promise<void> | void)[] = [];
   readonly #open: TestedAdapter[] = [];
 
-  constructor(suite: Suite, t: TestContext) {
+  constructor(suite: Suite) {
     this.#suite = suite;
-    this.#t = t;
   }
 
   createLocation(): Promise<StorageLocation> {
     const { options, watchdog } = this.#suite;
-    return watchdog.settle('createLocation', () => options.createLocation(this.#t));
+    const context = { after: (cleanUp: () => Promise<void> | void) => void this.#cleanUps.push(cleanUp) };
+    return watchdog.settle('createLocation', () => options.createLocation(context));
   }
 
   /** Opens an adapter, by default at a new location. */
@@ -88,6 +88,7 @@ export class Session {
 
   async closeAll(): Promise<void> {
     for (const storage of this.#open.reverse()) await storage.close();
+    for (const cleanUp of this.#cleanUps.reverse()) await this.#suite.watchdog.settle('a clean-up', cleanUp);
   }
 
   async #add(method: string, open: () => StorageAdapter | Promise<StorageAdapter>): Promise<TestedAdapter> {

@@ -48,7 +48,8 @@ export class TestedAdapter {
 
   async list(user: string, range: ListRange): Promise<PlantPage> {
     const text = listText(user, range);
-    const page: Partial<PlantPage> | undefined = await this.#call('list', text, () => this.#storage.list(user, range));
+    const listed = await this.#call('list', text, () => this.#storage.list(user, range));
+    const page = listed as Partial<PlantPage> | undefined;
     const isPage = Array.isArray(page?.plants) && typeof page.hasMore === 'boolean';
     expect(isPage, `${text} must resolve with { plants, hasMore }. It resolved with ${shown(page)}.`);
     return page as PlantPage;

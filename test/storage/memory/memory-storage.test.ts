@@ -1,10 +1,10 @@
 import { describe } from 'node:test';
 import { MemoryStorage } from '../../../src/index.ts';
-import { testStorageAdapter } from '../../../src/kits/adapter-suite/test-storage-adapter.ts';
+import { testStorageAdapter } from '../../../src/testing/storage/test-storage-adapter.ts';
 import { testPageSize } from '../../support/page-size.ts';
 
 // `makeWriteFail` is omitted, because a MemoryStorage reads the whole batch before it changes anything, and nothing can
-// fail afterward. `makePlantUnstorable` is omitted, because a MemoryStorage can hold every plant.
+// fail afterward.
 testStorageAdapter('MemoryStorage', {
   createLocation: () => ({ open: () => new MemoryStorage() }),
   persistent: false,

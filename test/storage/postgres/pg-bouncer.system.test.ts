@@ -5,7 +5,7 @@ import { openStorage } from '../../../src/tools/cli/storage.ts';
 import { sqlState } from '../../../src/storage/postgres/pool.ts';
 import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
-import { testStorageAdapter } from '../../../src/kits/adapter-suite/test-storage-adapter.ts';
+import { testStorageAdapter } from '../../../src/testing/storage/test-storage-adapter.ts';
 import { hasPgBouncer, startPgBouncer } from '../../support/pg-bouncer.ts';
 import type { PgBouncer } from '../../support/pg-bouncer.ts';
 import { PostgresCluster, poolOf } from '../../support/postgres.ts';

@@ -3,12 +3,12 @@ import { after, before, describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { Client } from 'pg';
 import { maxInt64, minInt64 } from '../../../src/core/model/int64.ts';
-import { testStorageAdapter } from '../../../src/kits/adapter-suite/test-storage-adapter.ts';
-import type { FaultyWrite } from '../../../src/kits/adapter-suite/suite.ts';
+import { testStorageAdapter } from '../../../src/testing/storage/test-storage-adapter.ts';
+import type { FaultyWrite } from '../../../src/testing/storage/options.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import { failure, observed } from '../../support/observed-pool.ts';
 import type { ObservedPool } from '../../support/observed-pool.ts';
-import { testPageSize } from '../../support/page-size.ts';
+import { testJsonPages, testPageSize } from '../../support/page-size.ts';
 import { PostgresCluster } from '../../support/postgres.ts';
 import { scanAll } from '../../support/stored-plants.ts';
 import { postgresLocation, testTwoServers } from '../../support/two-servers.ts';
@@ -41,7 +41,10 @@ async function addFault(table: string, { kind, user, id }: FaultyWrite): Promise
 }
 
 describe('page of a PostgresStorage', () => {
-  testPageSize(async (t) => new PostgresStorage({ pool: cluster.pool(t), table: cluster.newTable() }));
+  const open = async (t: TestContext): Promise<PostgresStorage> =>
+    new PostgresStorage({ pool: cluster.pool(t), table: cluster.newTable() });
+  testPageSize(open);
+  testJsonPages(open);
 });
 
 describe('two servers over one PostgreSQL database', () => {

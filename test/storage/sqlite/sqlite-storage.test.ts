@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
-import { testStorageAdapter } from '../../../src/kits/adapter-suite/test-storage-adapter.ts';
-import type { FaultyWrite } from '../../../src/kits/adapter-suite/suite.ts';
-import { testPageSize } from '../../support/page-size.ts';
+import { testStorageAdapter } from '../../../src/testing/storage/test-storage-adapter.ts';
+import { testJsonPages, testPageSize } from '../../support/page-size.ts';
 import { execute } from '../../support/sqlite-file.ts';
 import { testTwoServers } from '../../support/two-servers.ts';
 import { create, remove } from '../../support/writes.ts';
@@ -18,8 +17,11 @@ for (const commitThread of [false, true]) {
       return { path, open, reopen: open };
     },
     persistent: true,
-    makeWriteFail: ({ path }, write) => {
-      addTrigger(path, write, "SELECT RAISE(ABORT, 'a deliberate fault')");
+    makeWriteFail: ({ path }, { kind, user, id }) => {
+      const [event, row] = kind === 'create' ? ['INSERT', 'NEW'] : ['DELETE', 'OLD'];
+      const condition = `${row}.user = '${user}' AND ${row}.id = ${id}`;
+      const failure = "SELECT RAISE(ABORT, 'a deliberate fault')";
+      execute(path, `CREATE TRIGGER fault BEFORE ${event} ON plants WHEN ${condition} BEGIN ${failure}; END`);
     },
   });
 
@@ -29,15 +31,6 @@ for (const commitThread of [false, true]) {
       return () => new SqliteStorage(path, { commitThread });
     });
   });
-}
-
-/** Adds a trigger that runs a statement when a storage applies this write. */
-function addTrigger(path: string, { kind, user, id }: FaultyWrite, sql: string): void {
-  const [event, row] = kind === 'create' ? ['INSERT', 'NEW'] : ['DELETE', 'OLD'];
-  execute(
-    path,
-    `CREATE TRIGGER fault BEFORE ${event} ON plants WHEN ${row}.user = '${user}' AND ${row}.id = ${id} BEGIN ${sql}; END`,
-  );
 }
 
 describe('dataVersion of a SqliteStorage', () => {
@@ -54,4 +47,5 @@ describe('dataVersion of a SqliteStorage', () => {
 
 describe('page of a SqliteStorage', () => {
   testPageSize(async (t) => openSqlite(t, await newPath(t)));
+  testJsonPages(async (t) => openSqlite(t, await newPath(t)));
 });

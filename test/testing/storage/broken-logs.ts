@@ -109,7 +109,7 @@ const random = 'random commits';
 const recurs = 'A version must never recur.';
 const again = 'It must be possible to open a location again';
 
-/** Adapters with a fault that share their plants, like `brokenAdapters`. */
+/** Adapters with a fault that share their plants, like `brokenLists`. */
 export const brokenLogs: Readonly<Record<string, [Adapter: AdapterClass, test: string, message: string]>> = {
   NeverWrites: [NeverWrites, random, 'The shortest history that fails:'],
   ForgetsDeletes: [ForgetsDeletes, random, 'reopen'],

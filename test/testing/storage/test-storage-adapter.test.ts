@@ -4,11 +4,12 @@ import { inspect } from 'node:util';
 import { testStorageAdapter } from '../../../src/testing.ts';
 import { runSuites } from '../../support/suite-results.ts';
 import type { SuiteRun } from '../../support/suite-results.ts';
-import { brokenAdapters } from './broken-adapters.ts';
+import { brokenCommits } from './broken-commits.ts';
+import { brokenLists } from './broken-lists.ts';
 import { brokenLogs } from './broken-logs.ts';
 
 const file = new URL('suites.ts', import.meta.url);
-const broken = Object.entries({ ...brokenAdapters, ...brokenLogs });
+const broken = Object.entries({ ...brokenLists, ...brokenCommits, ...brokenLogs });
 const correct = ['MapStorage', 'LogStorage', 'LogStorage without options'];
 
 function patternFor(name: string, test = ''): string {
