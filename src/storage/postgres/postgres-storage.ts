@@ -45,13 +45,8 @@ const optionNames: Record<keyof PostgresStorageOptions, true> = {
  * const pool = new Pool({ connectionString: process.env.DATABASE_URL });
  * const store = new PlantStore({ storage: new PostgresStorage({ pool }) });
  */
-<<<<<<< HEAD
-export class PostgresStorage implements StorageAdapter, JsonPageReader {
-  readonly #runStatement: RunStatement;
-=======
 export class PostgresStorage implements StorageAdapter {
-  readonly #pool: PostgresPool;
->>>>>>> d1d5818 (wip3)
+  readonly #runStatement: RunStatement;
   readonly #statements: PostgresStatements;
   readonly #prepareTable: () => Promise<void>;
   /** `undefined` if the next operation must check the table. */
