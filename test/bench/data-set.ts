@@ -73,6 +73,8 @@ function* allRows(): Generator<Row> {
 /** Inserts the plants of all users into the table that a server has created in PostgreSQL. */
 export async function fillPostgres(url: string): Promise<void> {
   const client = new Client({ connectionString: url });
+  // If an error has stopped the server, this client must not hide the error.
+  client.on('error', () => undefined);
   await client.connect();
   const insert = `INSERT INTO plants ("user", id, name, tag)
     SELECT $1, n, 'Fern number ' || n, 'indoor' FROM generate_series(1, $2::integer) AS n`;

@@ -12,6 +12,7 @@ import {
   numberedUsers,
   plantNumber,
   tokenMap,
+  tokenOf,
   wholeUser,
   writeTokenFile,
 } from './data-set.ts';
@@ -143,6 +144,9 @@ export class Servers {
     this.#cluster ??= await PostgresCluster.start();
     const url = await this.#cluster.makeDatabase();
     const server = await this.#spawn([...args, url]);
+    // The server creates its table when it handles the first request.
+    const headers = { authorization: `Bearer ${tokenOf(wholeUser)}` };
+    await fetch(`http://127.0.0.1:${server.port}/plants?limit=1`, { headers });
     await fillPostgres(url);
     return server;
   }

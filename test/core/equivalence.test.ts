@@ -8,6 +8,7 @@ import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
 import { PostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { PostgresCluster } from '../support/postgres.ts';
+import { ReferenceStore } from '../support/reference-store.ts';
 import { startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';
 import { CleanUp, temporaryFolder } from '../support/temporary-folder.ts';
@@ -44,32 +45,13 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
 /** The outcome of an operation: an error code, whether a plant was deleted, or the created or listed plants. */
 type Outcome = string | boolean | Plant[];
 
-/** A reference implementation that keeps a sorted list for each user. */
-class Model {
-  readonly #plants = new Map<User, Plant[]>();
-
-  apply(operation: Operation): Outcome {
-    const plants = this.#plants.get(operation.user) ?? [];
-    if (operation.kind === 'list') {
-      const { after, limit } = operation;
-      return plants.filter((plant) => after === undefined || plant.id > after).slice(0, limit);
-    }
-    const { user, id } = operation;
-    const others = plants.filter((plant) => plant.id !== id);
-    const existed = others.length < plants.length;
-    if (operation.kind === 'delete') {
-      this.#plants.set(user, others);
-      return existed;
-    }
-    if (existed) return 'id_taken';
-    const { name, tag } = operation;
-    const plant = tag === undefined ? { id, name } : { id, name, tag };
-    this.#plants.set(
-      user,
-      [...plants, plant].sort((a, b) => (a.id < b.id ? -1 : 1)),
-    );
-    return [plant];
-  }
+function applyToReference(store: ReferenceStore, operation: Operation): Outcome {
+  const { kind, user } = operation;
+  if (kind === 'list') return store.list(user, operation);
+  if (kind === 'delete') return store.delete(user, operation.id);
+  const { id, name, tag } = operation;
+  const plant = tag === undefined ? { id, name } : { id, name, tag };
+  return store.create(user, plant) ? [plant] : 'id_taken';
 }
 
 async function applyToStore(store: PlantStore, operation: Operation): Promise<Outcome> {
@@ -133,9 +115,9 @@ describe('any sequence of operations', () => {
         const stores = newStorages().map((storage) => new PlantStore({ storage }));
         for (const store of stores) scope.after(() => store.close());
         const services = await Promise.all(newStorages().map((storage) => startService(scope, { storage })));
-        const model = new Model();
+        const reference = new ReferenceStore();
         for (const operation of operations) {
-          const expected = model.apply(operation);
+          const expected = applyToReference(reference, operation);
           const ofStores = await Promise.all(stores.map((store) => applyToStore(store, operation)));
           for (const outcome of ofStores) assert.deepEqual(outcome, expected);
           const ofServices = await Promise.all(services.map((service) => applyToService(service, operation)));

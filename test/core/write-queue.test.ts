@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import fc from 'fast-check';
 import { WriteQueue } from '../../src/core/write-queue.ts';
-import { apply, makeQueue, turn } from '../support/commits.ts';
+import { makeQueue, turn } from '../support/commits.ts';
+import { ReferenceStore } from '../support/reference-store.ts';
 import { create, idOf, remove } from '../support/writes.ts';
 
 const bounds = { maxPendingWrites: 100, maxBatchWrites: 10 };
@@ -193,7 +194,7 @@ describe('WriteQueue', { timeout: 10_000 }, () => {
         fc.array(operation, { maxLength: 60 }),
         fc.integer({ min: 1, max: 16 }),
         async (operations, maxBatchWrites) => {
-          const stored = new Set<string>();
+          const stored = new ReferenceStore();
           let underWay = 0;
           const queue = new WriteQueue(
             async (writes) => {
@@ -202,7 +203,7 @@ describe('WriteQueue', { timeout: 10_000 }, () => {
               assert.equal(new Set(writes.map(idOf)).size, writes.length);
               await turn();
               underWay--;
-              return writes.map((write) => apply(stored, write.kind === 'create', String(idOf(write))));
+              return writes.map((write) => stored.apply(write));
             },
             { maxPendingWrites: 100, maxBatchWrites },
           );
@@ -216,8 +217,8 @@ describe('WriteQueue', { timeout: 10_000 }, () => {
           await queue.close();
           await turn();
           assert.equal(settled, operations.length);
-          const model = new Set<string>();
-          const expected = operations.map(({ id, isCreate }) => apply(model, isCreate, String(id)));
+          const reference = new ReferenceStore();
+          const expected = operations.map(({ id, isCreate }) => reference.apply(isCreate ? create(id) : remove(id)));
           assert.deepEqual(await Promise.all(outcomes), expected);
         },
       ),

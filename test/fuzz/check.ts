@@ -1,36 +1,40 @@
 import assert from 'node:assert/strict';
-import { secret } from './callers.ts';
-import { isCut } from './client-script.ts';
-import type { Exchanged, Script } from './client-script.ts';
+import type { Plant } from '../../src/index.ts';
+import type { ReferenceStore } from '../support/reference-store.ts';
 import { expectation } from './expectation.ts';
+import type { Operation } from './expectation.ts';
 import { parseResponses } from './parse-responses.ts';
 import type { ParsedResponse } from './parse-responses.ts';
-import { perform } from './reference-store.ts';
-import type { Stored } from './reference-store.ts';
 import type { Request } from './requests.ts';
+import { isCut } from './script.ts';
+import type { Exchanged, Script } from './script.ts';
+
+/** A text that is part of each of the stranger's plant names. */
+export const secret = 'nobody-may-see-this';
+/** The largest limit of a list with a Link header. */
+const maxPage = 1000;
 
 /** The plants that may be stored after the requests on a connection. */
 export interface Verdict {
   /** The possible states: more than one if the client did not wait for the responses. */
-  readonly states: readonly Stored[];
+  readonly states: readonly ReferenceStore[];
   /** How many of a user's plants malformed requests may have created or deleted after this state. */
   readonly changes?: { readonly user: string; readonly count: number };
 }
 
 /** Checks the responses on one connection. Returns the plants that may be stored afterwards. */
-export function checkConnection(script: Script, exchanged: Exchanged, before: Stored): Verdict {
+export function checkConnection(script: Script, exchanged: Exchanged, before: ReferenceStore): Verdict {
   const { requests, malformed } = script;
-  const isHead = (n: number): boolean => requests[n]?.method === 'HEAD';
-  const { responses, rest } = parseResponses(exchanged.received, isHead, !isCut(script));
+  const stored = before.copy();
+  const { responses, rest } = parseResponses(exchanged.received, (n) => requests[n]?.method === 'HEAD');
   assert.ok(rest === '' || isCut(script), `incomplete response: ${JSON.stringify(rest)}`);
-  let stored = before;
   for (const [n, request] of requests.entries()) {
     const response = responses[n];
     if (response === undefined) {
-      assert.ok(isCut(script), `no response to ${request.method} ${request.target.text}`);
+      assert.ok(isCut(script), `no response to ${request.method} ${request.target}`);
       return { states: statesAfter(stored, requests.slice(n), exchanged.sent - lengthOf(requests.slice(0, n))) };
     }
-    stored = checkResponse(request, response, stored);
+    checkResponse(request, response, stored);
     if (response.isLast) {
       assert.equal(responses.length, n + 1, 'a response after the final response of a connection');
       return { states: [stored] };
@@ -52,13 +56,16 @@ export function checkConnection(script: Script, exchanged: Exchanged, before: St
 }
 
 /** Returns the states that are possible after requests without a response. The client sent `sent` bytes of them. */
-function statesAfter(stored: Stored, requests: readonly Request[], sent: number): Stored[] {
+function statesAfter(stored: ReferenceStore, requests: readonly Request[], sent: number): ReferenceStore[] {
   const states = [stored];
   for (const [n, request] of requests.entries()) {
     const { operation } = expectation(request);
     // The server does not read the body of a DELETE.
     const isSent = sent >= lengthOf(requests.slice(0, n + 1)) || operation?.kind === 'delete';
-    if (operation !== undefined && isSent) states.push((stored = perform(operation, stored).stored));
+    if (operation === undefined || !isSent) continue;
+    const next = (states.at(-1) ?? stored).copy();
+    perform(operation, next);
+    states.push(next);
   }
   return states;
 }
@@ -67,33 +74,55 @@ function lengthOf(requests: readonly Request[]): number {
   return requests.reduce((sum, { bytes }) => sum + bytes.length, 0);
 }
 
-/** Checks that the response to a well-formed request is exactly as specified. Returns the plants stored afterwards. */
-function checkResponse(request: Request, response: ParsedResponse, stored: Stored): Stored {
-  const { method, target, expectsContinue } = request;
-  const { status, headers, interims, isLast } = response;
+/** Performs an operation. Returns the expected error, or the expected body and Link header. */
+function perform(operation: Operation, stored: ReferenceStore): { error?: number; json?: unknown; link?: string } {
+  switch (operation.kind) {
+    case 'create': {
+      const { user, plant } = operation;
+      return stored.create(user, plant) ? { json: shown(plant) } : { error: 40003 };
+    }
+    case 'delete':
+      return stored.delete(operation.user, operation.id) ? {} : { error: 40402 };
+    case 'list': {
+      const { user, limit = Infinity } = operation;
+      const page = stored.list(user, operation);
+      const last = page.at(-1);
+      const hasLink =
+        limit <= maxPage && last !== undefined && stored.list(user, { after: last.id, limit: 1 }).length > 0;
+      const json = page.map(shown);
+      return { json, ...(hasLink && { link: `</plants?limit=${limit}&after=${last.id}>; rel="next"` }) };
+    }
+    default:
+      return {};
+  }
+}
+
+function shown({ name, tag }: Plant): object {
+  return tag === undefined ? { name } : { name, tag };
+}
+
+/** Checks that the response to a well-formed request is exactly as specified, and performs its operation. */
+function checkResponse(request: Request, response: ParsedResponse, stored: ReferenceStore): void {
+  const { method, target } = request;
+  const { status, headers } = response;
   const found = checkAnyResponse(response);
-  const { operation, errors = [], allow, readsBody = false } = expectation(request);
-  const outcome = operation === undefined ? { stored } : perform(operation, stored);
+  const { operation, errors = [], allow } = expectation(request);
+  const outcome = operation === undefined ? {} : perform(operation, stored);
   const possible = outcome.error === undefined ? errors : [outcome.error];
   const error = possible.find((each) => each === found?.error) ?? possible[0];
   const isEmpty = error === undefined && (operation?.kind === 'delete' || operation?.kind === 'options');
   const json = error === undefined ? outcome.json : { error };
-  // The server may close the connection if it does not read a body or does not send 100 Continue.
-  const isUnread = (request.body !== '' || expectsContinue) && (!readsBody || error === 40008);
-  const line = `${method} ${target.text}`;
+  const line = `${method} ${target}`;
   assert.deepEqual(
-    { line, status, interims, isLast, allow: headers.get('allow'), link: headers.get('link'), found },
+    { line, status, allow: headers.get('allow'), link: headers.get('link'), found },
     {
       line,
       status: error === undefined ? (isEmpty ? 204 : 200) : Math.floor(error / 100),
-      interims: readsBody && expectsContinue ? 1 : 0,
-      isLast: request.isLast === 'maybe' || isUnread ? isLast : request.isLast,
       allow,
       link: outcome.link,
       found: isEmpty || method === 'HEAD' ? undefined : operation?.kind === 'openapi' ? found : json,
     },
   );
-  return outcome.stored;
 }
 
 /** Checks the rules for every response. Returns the JSON of the body, but only the integer if it is an Error. */
@@ -101,8 +130,8 @@ function checkAnyResponse({ status, headers, body }: ParsedResponse): { error?: 
   const what = `${status} ${body.slice(0, 300)}`;
   assert.ok(!body.includes(secret), `${what} contains a plant of another user`);
   assert.ok(status < 500, what);
-  assert.equal(headers.get('content-type'), status === 204 ? undefined : 'application/json', what);
   if (body === '') return undefined;
+  assert.equal(headers.get('content-type'), 'application/json', what);
   const json = JSON.parse(Buffer.from(body, 'latin1').toString('utf8')) as { error?: unknown; message?: unknown };
   if (status < 400) return json;
   assert.deepEqual([Object.keys(json), typeof json.message], [['error', 'message'], 'string']);

@@ -7,42 +7,30 @@ export interface ParsedResponse {
   readonly headers: ReadonlyMap<string, string>;
   /** The bytes of the body, as latin1. */
   readonly body: string;
-  /** How many interim responses (100 Continue) precede the final response. */
-  readonly interims: number;
   /** Whether the response's Connection header announces that the connection will be closed. */
   readonly isLast: boolean;
 }
 
-/** The bytes that a server sent on one connection. */
-export interface ResponseStream {
-  readonly responses: readonly ParsedResponse[];
-  /** The bytes that follow the last complete response. */
-  readonly rest: string;
-}
-
 /**
  * Parses responses strictly: throws an error for every deviation from RFC 9112. `isHead(n)` returns whether request `n`
- * was a HEAD request. `hasEnded` is true if the server has closed the connection.
+ * was a HEAD request. Returns the complete responses, and the bytes that follow them.
  */
-export function parseResponses(text: string, isHead: (n: number) => boolean, hasEnded: boolean): ResponseStream {
+export function parseResponses(
+  text: string,
+  isHead: (n: number) => boolean,
+): { responses: ParsedResponse[]; rest: string } {
   const responses: ParsedResponse[] = [];
-  let interims = 0;
   let at = 0;
-  for (;;) {
-    const headEnd = text.indexOf('\r\n\r\n', at);
-    if (headEnd === -1) break;
+  for (let headEnd = text.indexOf('\r\n\r\n'); headEnd !== -1; headEnd = text.indexOf('\r\n\r\n', at)) {
     const { status, headers } = parseHead(text.slice(at, headEnd));
     if (status === 100) {
-      assert.equal(headers.size, 0);
-      interims++;
       at = headEnd + 4;
       continue;
     }
     const isBodiless = status === 204 || isHead(responses.length);
-    const body = isBodiless ? { content: '', end: headEnd + 4 } : bodyAt(text, headEnd + 4, headers, hasEnded);
+    const body = isBodiless ? { content: '', end: headEnd + 4 } : bodyAt(text, headEnd + 4, headers);
     if (body === undefined) break;
-    responses.push({ status, headers, body: body.content, interims, isLast: headers.get('connection') === 'close' });
-    interims = 0;
+    responses.push({ status, headers, body: body.content, isLast: headers.get('connection') === 'close' });
     at = body.end;
   }
   return { responses, rest: text.slice(at) };
@@ -68,15 +56,13 @@ function bodyAt(
   text: string,
   start: number,
   headers: ParsedResponse['headers'],
-  hasEnded: boolean,
 ): { content: string; end: number } | undefined {
-  const length = headers.get('content-length');
   if (headers.has('transfer-encoding')) {
     assert.equal(headers.get('transfer-encoding'), 'chunked');
     return chunksAt(text, start);
   }
   // A response without a length ends when the connection ends.
-  if (length === undefined) return hasEnded ? { content: text.slice(start), end: text.length } : undefined;
+  const length = headers.get('content-length') ?? String(text.length - start);
   assert.match(length, /^\d+$/);
   const end = start + Number(length);
   return end > text.length ? undefined : { content: text.slice(start, end), end };
@@ -92,9 +78,8 @@ function chunksAt(text: string, start: number): { content: string; end: number }
     const end = lineEnd + 2 + parseInt(line, 16);
     if (text.length < end + 2) return undefined;
     assert.ok(text.startsWith('\r\n', end), `a chunk is longer than ${line}`);
-    const chunk = text.slice(lineEnd + 2, end);
-    content += chunk;
+    content += text.slice(lineEnd + 2, end);
     at = end + 2;
-    if (chunk === '') return { content, end: at };
+    if (end === lineEnd + 2) return { content, end: at };
   }
 }

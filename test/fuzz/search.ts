@@ -7,19 +7,17 @@ import { MemoryStorage } from '../../src/index.ts';
 import type { Plant } from '../../src/index.ts';
 import type { OwnedPlant } from '../../src/adapter.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import { ReferenceStore } from '../support/reference-store.ts';
 import { countConnections, startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';
 import { owned } from '../support/stored-plants.ts';
 import { CleanUp, temporaryFolder } from '../support/temporary-folder.ts';
-import { authenticate, collector, secret, stranger, users } from './callers.ts';
-import { checkConnection } from './check.ts';
+import { anyId } from './bodies.ts';
+import { checkConnection, secret } from './check.ts';
 import type { Verdict } from './check.ts';
-import { runScript } from './client-script.ts';
-import type { Script } from './client-script.ts';
-import { malformedOf } from './malformed.ts';
-import { anyId } from './numbers.ts';
-import { plantsOf } from './reference-store.ts';
-import { closingRequest, requestOf } from './requests.ts';
+import { authenticate, collector, stranger, users } from './requests.ts';
+import { runScript, scriptOf } from './script.ts';
+import type { Script } from './script.ts';
 
 /** The input of one check. */
 interface Case {
@@ -27,33 +25,6 @@ interface Case {
   readonly plants: readonly OwnedPlant[];
   /** One script for each concurrent connection. */
   readonly scripts: readonly Script[];
-}
-
-const part = fc.nat(1000).map((n) => n / 1000);
-
-/** Generates a script with tokens of these users. Malformed bytes contain the first user's tokens. */
-function scriptOf(owners: readonly [string, ...string[]]): fc.Arbitrary<Script> {
-  const common = {
-    requests: fc.array(requestOf(owners), { maxLength: 5, size: 'max' }),
-    isStepwise: fc.boolean(),
-    cuts: fc.oneof(fc.constant([]), fc.constant([]), fc.array(part, { maxLength: 5 })),
-  };
-  const malformed = malformedOf(owners[0]);
-  return fc.oneof(
-    {
-      weight: 6,
-      arbitrary: fc.record(common).map((given) => ({ ...given, requests: [...given.requests, closingRequest] })),
-    },
-    { weight: 2, arbitrary: fc.record({ ...common, ending: fc.constant('half-closes' as const) }) },
-    { weight: 2, arbitrary: fc.record({ ...common, ending: fc.constantFrom('destroys', 'resets'), endsAt: part }) },
-    {
-      weight: 4,
-      arbitrary: fc.record({ ...common, malformed }).map(({ malformed, ...given }) => {
-        // If the server does not refuse the bytes, they may be an incomplete request, so the client must end its side.
-        return { ...given, malformed, ...(!malformed.isRefused && { ending: 'half-closes' as const }) };
-      }),
-    },
-  );
 }
 
 const plant = fc.record({ id: anyId, name: fc.constantFrom('old', '"', '\u{1F33F}') }, { noNullPrototype: true });
@@ -164,7 +135,7 @@ async function runCase({ server, store, port, faults, call }: FuzzedServer, { pl
   for (const [n, result] of exchanged.entries()) {
     const script = scripts[n];
     assert.ok(script);
-    const verdict = checkConnection(script, result, [...plants, ...lasting]);
+    const verdict = checkConnection(script, result, new ReferenceStore([...plants, ...lasting]));
     checkStored(found, verdict, [...(scripts.length === 1 ? users : users.slice(n, n + 1)), stranger]);
   }
 }
@@ -176,13 +147,13 @@ function checkStored(
   checked: readonly string[],
 ): void {
   const exact = checked.filter((user) => user !== changes?.user);
-  const expected = states.map((state) => exact.map((user) => plantsOf(state, user)));
+  const expected = states.map((state) => exact.map((user) => state.list(user)));
   const stored = exact.map((user) => found.get(user));
   const closest = expected.find((plants) => isDeepStrictEqual(plants, stored)) ?? expected.at(-1);
   assert.deepEqual({ users: exact, stored }, { users: exact, stored: closest });
   if (changes === undefined) return;
   const { user, count } = changes;
-  const [before, after] = [plantsOf(states[0] ?? [], user), found.get(user) ?? []];
+  const [before, after] = [states[0]?.list(user) ?? [], found.get(user) ?? []];
   const missingIn = (plants: readonly Plant[], others: readonly Plant[]): Plant[] =>
     plants.filter((plant) => !others.some((other) => isDeepStrictEqual(plant, other)));
   const changed = [...missingIn(before, after), ...missingIn(after, before)];

@@ -37,11 +37,3 @@ export function makeQueue(options: WriteQueueOptions): { commits: Commits; queue
 
 /** Resolves after two iterations of the event loop. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-
-/** Applies a write to a set of stored plants, and returns the outcome of the write. */
-export function apply(stored: Set<string>, isCreate: boolean, id: string): boolean {
-  if (!isCreate) return stored.delete(id);
-  const isNew = !stored.has(id);
-  stored.add(id);
-  return isNew;
-}

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { maxInt64, minInt64 } from '../../../src/core/model/int64.ts';
 import { SortedPlants } from '../../../src/storage/memory/sorted-plants.ts';
+import { ReferenceStore } from '../../support/reference-store.ts';
 
 describe('SortedPlants', () => {
   it('behaves like a sorted map for any sequence of additions and removals', () => {
@@ -11,21 +12,15 @@ describe('SortedPlants', () => {
     fc.assert(
       fc.property(steps, fc.bigInt({ min: -2001n, max: 2001n }), fc.nat(600), (taken, after, limit) => {
         const plants = new SortedPlants();
-        const model = new Set<bigint>();
+        const reference = new ReferenceStore();
         for (const { id, isAdd } of taken) {
-          assert.equal(isAdd ? plants.add({ id, name: '' }) : plants.remove(id), isAdd !== model.has(id));
-          if (isAdd) model.add(id);
-          else model.delete(id);
+          const plant = { id, name: '' };
+          if (isAdd) assert.equal(plants.add(plant), reference.create('ada', plant));
+          else assert.equal(plants.remove(id), reference.delete('ada', id));
         }
-        const sorted = [...model].sort((a, b) => (a < b ? -1 : 1));
-        assert.deepEqual(
-          plants.slice(undefined, Infinity).map(({ id }) => id),
-          sorted,
-        );
-        assert.deepEqual(
-          plants.slice(after, limit).map(({ id }) => id),
-          sorted.filter((id) => id > after).slice(0, limit),
-        );
+        assert.deepEqual(plants.slice(undefined, Infinity), reference.list('ada'));
+        assert.deepEqual(plants.slice(after, limit), reference.list('ada', { after, limit }));
+        const sorted = reference.list('ada').map(({ id }) => id);
         // The first plants are removed last, so that chunks in the middle become empty.
         const third = Math.floor(sorted.length / 3);
         for (const id of [...sorted.slice(third), ...sorted.slice(0, third)]) assert.ok(plants.remove(id));

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
 import { RawConnection } from '../support/raw-http.ts';
 import { CleanUp } from '../support/temporary-folder.ts';
+import { malformedOf } from './malformed.ts';
 import type { Malformed } from './malformed.ts';
+import { closingRequest, requestOf } from './requests.ts';
 import type { Request } from './requests.ts';
 
 /** The bytes that a client sends on one connection, and how the client ends the connection. */
@@ -28,6 +31,35 @@ export interface Exchanged {
 
 /** How long a client waits for an event. Even a busy machine needs far less time. */
 const maxWaitMs = 5000;
+const part = fc.nat(1000).map((n) => n / 1000);
+
+/** Generates a script with tokens of these users. Malformed bytes contain the first user's tokens. */
+export function scriptOf(owners: readonly [string, ...string[]]): fc.Arbitrary<Script> {
+  const common = fc.record({
+    requests: fc.array(requestOf(owners), { maxLength: 5, size: 'max' }),
+    isStepwise: fc.boolean(),
+    cuts: fc.oneof(fc.constant([]), fc.constant([]), fc.array(part, { maxLength: 5 })),
+  });
+  return fc.oneof(
+    { weight: 6, arbitrary: common.map((given) => ({ ...given, requests: [...given.requests, closingRequest] })) },
+    { weight: 2, arbitrary: common.map((given) => ({ ...given, ending: 'half-closes' as const })) },
+    {
+      weight: 2,
+      arbitrary: fc
+        .tuple(common, fc.constantFrom('destroys' as const, 'resets' as const), part)
+        .map(([given, ending, endsAt]) => ({ ...given, ending, endsAt })),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.tuple(common, malformedOf(owners[0])).map(([given, malformed]) => ({
+        ...given,
+        malformed,
+        // If the server does not refuse the bytes, they may be an incomplete request, so the client must end its side.
+        ...(!malformed.isRefused && { ending: 'half-closes' as const }),
+      })),
+    },
+  );
+}
 
 /** Returns whether a client ends the connection without waiting for the responses. */
 export function isCut({ ending }: Script): boolean {
@@ -51,8 +83,10 @@ export async function runScript(port: number, script: Script): Promise<Exchanged
   for (const [n, text] of (isStepwise && endsAt === 1 ? texts : [whole.slice(0, endsAt * whole.length)]).entries()) {
     // If the server has closed the connection, `until` rejects.
     await connection.until(new RegExp(`^(?:[^]*?HTTP/1\\.1 [2-5]){${n}}`)).catch(() => undefined);
-    for (const piece of pieces(text, cuts)) {
-      if (!socket.writable) break;
+    const places = [0, ...cuts.map((cut) => Math.floor(cut * text.length)).sort((a, b) => a - b), text.length];
+    for (const [at, end] of places.slice(1).entries()) {
+      const piece = text.slice(places[at], end);
+      if (piece === '' || !socket.writable) continue;
       connection.send(piece);
       sent += piece.length;
       await nextTurn();
@@ -65,12 +99,4 @@ export async function runScript(port: number, script: Script): Promise<Exchanged
   const received = await connection.untilClosed();
   assert.ok(!isStuck, `the connection stays open after ${JSON.stringify(received)}`);
   return { sent, received };
-}
-
-function pieces(text: string, cuts: readonly number[]): string[] {
-  const places = [0, ...cuts.map((part) => Math.floor(part * text.length)).sort((a, b) => a - b), text.length];
-  return places
-    .slice(1)
-    .map((end, n) => text.slice(places[n], end))
-    .filter((piece) => piece !== '');
 }
