@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
 import type { DatabaseSync as Database } from 'node:sqlite';
 import { PlantStoreError } from '../../core/model/errors.ts';
 import { DatabaseSync } from './builtin.ts';
@@ -41,6 +42,8 @@ export class OpenFiles {
   readonly identities: FileIdentities;
   readonly #path: string;
   readonly #logPath: string;
+  readonly #database: BigIntStats | undefined;
+  readonly #wal: BigIntStats | undefined;
   #loss: Loss | undefined;
   /** A descriptor of the WAL. Closing it releases no lock, because SQLite does not lock the WAL. */
   readonly #log: number;
@@ -56,6 +59,8 @@ export class OpenFiles {
     this.#logPath = logOf(path);
     this.#log = openSync(this.#logPath, 'r');
     this.identities = identifyFiles(path, this.#logPath);
+    this.#database = statSync(path, statOptions);
+    this.#wal = statSync(this.#logPath, statOptions);
   }
 
   /**
@@ -98,14 +103,14 @@ export class OpenFiles {
   }
 
   #findLoss(): Loss | undefined {
-    const { database, log } = identifyFiles(this.#path, this.#logPath);
-    if (database !== this.identities.database) return 'database';
+    const database = statSync(this.#path, statOptions);
+    if (!isSameFile(database, this.#database)) return 'database';
+    const log = statSync(this.#logPath, statOptions);
     if (log === undefined) return 'logRemoved';
-    return log === this.identities.log && this.#isComplete() ? undefined : 'logChanged';
+    return isSameFile(log, this.#wal) && this.#isComplete(Number(log.size)) ? undefined : 'logChanged';
   }
 
-  #isComplete(): boolean {
-    const { size } = fstatSync(this.#log);
+  #isComplete(size: number): boolean {
     this.#readHeader(this.#newHeader);
     if (this.#size === 0 || size < this.#size || !this.#newHeader.equals(this.#header)) return this.#isRestarted();
     this.#size = size;
@@ -145,4 +150,8 @@ export class OpenFiles {
       return true;
     }
   }
+}
+const statOptions = { bigint: true, throwIfNoEntry: false } as const;
+function isSameFile(a: BigIntStats | undefined, b: BigIntStats | undefined): boolean {
+  return a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev;
 }

@@ -19,7 +19,10 @@ describe('plant-store serve, if its database file was removed', () => {
     assert.deepEqual([failed.status, failed.error], [503, 50300]);
     assert.match((await call('GET', '/plants')).text, /^\[\{"name":"plant 1"\}/);
     assert.equal(await server.stop(), 0);
-    assert.ok(log().some(({ message }) => String(message).includes('was removed or replaced')), server.stderr());
+    assert.ok(
+      log().some(({ message }) => String(message).includes('was removed or replaced')),
+      server.stderr(),
+    );
     assert.deepEqual((await readdir(cwd)).sort(), ['tokens.json', 'tokens.json.lock']);
   });
 });
