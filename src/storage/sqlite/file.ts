@@ -1,6 +1,9 @@
 import { closeSync, existsSync, fsyncSync, openSync, realpathSync, statSync } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { PlantStoreError } from '../../core/model/errors.ts';
+
+const statOptions = { bigint: true, throwIfNoEntry: false } as const;
 
 /**
  * Creates the file if it does not exist. A new file is empty, and only the owner can access it. SQLite gives the `-wal`
@@ -72,13 +75,19 @@ export function refuseOrphanedLog(path: string): void {
   throw unsupported(logOf(path), `contains writes, but ${path} is missing. ${advice}`);
 }
 
-/**
- * Identifies the file at a path by its device and inode numbers. While a file is open, no other file can get the same
- * identity. Returns `undefined` if the file does not exist.
- */
-export function identifyFile(path: string): string | undefined {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stats === undefined ? undefined : `${stats.dev}:${stats.ino}`;
+/** Identifies a file. While a file is open, no other file can get the same identity. */
+export interface FileIdentity {
+  readonly dev: bigint;
+  readonly ino: bigint;
+}
+
+/** Returns the identity and the size of the file at a path, or `undefined` if there is no file. */
+export function identifyFile(path: string): BigIntStats | undefined {
+  return statSync(path, statOptions);
+}
+
+export function isSameFile(a: FileIdentity | undefined, b: FileIdentity | undefined): boolean {
+  return a?.ino === b?.ino && a?.dev === b?.dev;
 }
 
 /** Returns the error for a damaged file. Its WAL may have been checkpointed before the damage was found. */

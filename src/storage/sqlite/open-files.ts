@@ -1,18 +1,14 @@
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
-import type { BigIntStats } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { DatabaseSync as Database } from 'node:sqlite';
 import { PlantStoreError } from '../../core/model/errors.ts';
 import { DatabaseSync } from './builtin.ts';
-import { identifyFile, logOf } from './file.ts';
+import { identifyFile, isSameFile, logOf } from './file.ts';
+import type { FileIdentity } from './file.ts';
 
-/** The identities of a database file and its WAL: see `identifyFile`. */
+/** The identities of a database file and its WAL. */
 export interface FileIdentities {
-  readonly database: string | undefined;
-  readonly log: string | undefined;
-}
-
-export function identifyFiles(path: string, logPath: string = logOf(path)): FileIdentities {
-  return { database: identifyFile(path), log: identifyFile(logPath) };
+  readonly database: FileIdentity;
+  readonly log: FileIdentity;
 }
 
 /** The size of a WAL's header: https://www.sqlite.org/fileformat2.html#the_write_ahead_log */
@@ -42,8 +38,6 @@ export class OpenFiles {
   readonly identities: FileIdentities;
   readonly #path: string;
   readonly #logPath: string;
-  readonly #database: BigIntStats | undefined;
-  readonly #wal: BigIntStats | undefined;
   #loss: Loss | undefined;
   /** A descriptor of the WAL. Closing it releases no lock, because SQLite does not lock the WAL. */
   readonly #log: number;
@@ -58,9 +52,10 @@ export class OpenFiles {
     this.database = database;
     this.#logPath = logOf(path);
     this.#log = openSync(this.#logPath, 'r');
-    this.identities = identifyFiles(path, this.#logPath);
-    this.#database = statSync(path, statOptions);
-    this.#wal = statSync(this.#logPath, statOptions);
+    const found = identifyFile(path);
+    if (found === undefined) throw new Error(`${path} ${losses.database}.`);
+    const log = fstatSync(this.#log, { bigint: true });
+    this.identities = { database: { dev: found.dev, ino: found.ino }, log: { dev: log.dev, ino: log.ino } };
   }
 
   /**
@@ -103,11 +98,10 @@ export class OpenFiles {
   }
 
   #findLoss(): Loss | undefined {
-    const database = statSync(this.#path, statOptions);
-    if (!isSameFile(database, this.#database)) return 'database';
-    const log = statSync(this.#logPath, statOptions);
+    if (!isSameFile(identifyFile(this.#path), this.identities.database)) return 'database';
+    const log = identifyFile(this.#logPath);
     if (log === undefined) return 'logRemoved';
-    return isSameFile(log, this.#wal) && this.#isComplete(Number(log.size)) ? undefined : 'logChanged';
+    return isSameFile(log, this.identities.log) && this.#isComplete(Number(log.size)) ? undefined : 'logChanged';
   }
 
   #isComplete(size: number): boolean {
@@ -150,8 +144,4 @@ export class OpenFiles {
       return true;
     }
   }
-}
-const statOptions = { bigint: true, throwIfNoEntry: false } as const;
-function isSameFile(a: BigIntStats | undefined, b: BigIntStats | undefined): boolean {
-  return a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev;
 }

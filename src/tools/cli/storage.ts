@@ -128,7 +128,8 @@ export function storagePlace(setting: Setting): string {
 export function isSameStorage(a: Setting, b: Setting): boolean {
   const [one, other] = [a, b].map((setting) => {
     const file = sqliteLocation(setting)?.file;
-    return file !== undefined && existsSync(file) ? identifyFile(file) : (file ?? setting.text);
+    const found = file === undefined ? undefined : identifyFile(file);
+    return found === undefined ? (file ?? setting.text) : `${found.dev}:${found.ino}`;
   });
   return one === other;
 }

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openDatabase } from '../database.ts';
-import { identifyFiles, OpenFiles } from '../open-files.ts';
+import { identifyFile, isSameFile, logOf } from '../file.ts';
+import { OpenFiles } from '../open-files.ts';
 import { Writer } from '../writer.ts';
 import { fromBatch, toErrorData } from './messages.ts';
 import type { ThreadRequest, ThreadResponse, WorkerSettings } from './messages.ts';
@@ -13,8 +14,8 @@ const { path, identities, busyTimeoutMs } = workerData as WorkerSettings;
 
 /** Checks that the files are those that the main thread reads. */
 function requireSameFiles(): void {
-  const { database, log } = identifyFiles(path);
-  if (database === identities.database && log === identities.log) return;
+  const isSame = isSameFile(identifyFile(path), identities.database);
+  if (isSame && isSameFile(identifyFile(logOf(path)), identities.log)) return;
   throw new Error(`${path} or its write-ahead log was removed or replaced while it was open. Restart.`);
 }
 
