@@ -148,7 +148,7 @@ describe('deploy/nginx', () => {
 
   it('responds as the server does if nginx rejects a request, and forwards every request that the server accepts', async (t) => {
     if (!hasNginx(t)) return;
-    const { https } = await startBoth(t, await temporaryFolder(t), '/garden');
+    const { https, server } = await startBoth(t, await temporaryFolder(t), '/garden');
     const path = '/garden/plants';
     const cases: [error: number, headers: Record<string, string>, body?: string][] = [
       [40009, { ':path': `${path}/%zz`, ':method': 'DELETE' }],
@@ -175,5 +175,10 @@ describe('deploy/nginx', () => {
       stream.resume();
     }
     assert.equal(session.closed, false);
+
+    await server.stop();
+    const [status, body] = await call(https, { ':path': path });
+    const { number: error, message } = errorTable.storage_unavailable;
+    assert.deepEqual([status, body], [503, JSON.stringify({ error, message })]);
   });
 });

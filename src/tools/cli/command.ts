@@ -2,7 +2,6 @@ import { parseArgs } from 'node:util';
 import type { ParseArgsOptionsConfig } from 'node:util';
 import { readVariable, settings, variableOf } from './environment.ts';
 import type { SettingName } from './environment.ts';
-import { suggestion } from './suggestion.ts';
 
 /** Thrown if the command line is invalid. The message says what to change, and the process exits with code 2. */
 export class UsageError extends Error {}
@@ -12,10 +11,9 @@ type CommandLine<F extends ParseArgsOptionsConfig> = ReturnType<
 >;
 
 /**
- * Parses the arguments of `command` with `parseArgs` of node:util in strict mode. Accepts at most `maxPositionals`
- * positional arguments.
+ * Parses the arguments of `command` in strict mode, with at most `maxPositionals` positional arguments.
  *
- * @throws {UsageError} if an argument is invalid. The message suggests a similar flag or the command's help.
+ * @throws {UsageError} if an argument is invalid.
  */
 export function parseCommandLine<const F extends ParseArgsOptionsConfig>(
   command: string,
@@ -23,21 +21,24 @@ export function parseCommandLine<const F extends ParseArgsOptionsConfig>(
   options: F,
   maxPositionals = 0,
 ): CommandLine<F> {
-  const seeHelp = `See plant-store ${command} --help.`;
   let parsed: CommandLine<F>;
   try {
     parsed = parseArgs({ args, options, allowPositionals: true });
   } catch (error) {
-    // The first sentence of Node's message describes the error. The other sentences are only hints.
-    const [first = ''] = (error as Error).message.split(/\. |\n/);
-    const sentence = `${first.replace(/\.$/, '')}.`;
-    const unknown = /^Unknown option '--(.+)'\.$/.exec(sentence)?.[1] ?? '';
-    const advice = suggestion(unknown, [...Object.keys(options), 'help'], seeHelp, (flag) => `--${flag}`);
-    throw new UsageError(`${sentence} ${advice}`, { cause: error });
+    throw new UsageError(describe(error as NodeJS.ErrnoException, Object.keys(options)), { cause: error });
   }
   const extra = parsed.positionals[maxPositionals];
-  if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'. ${seeHelp}`);
+  if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'. See plant-store ${command} --help.`);
   return parsed;
+}
+
+function describe({ code, message }: NodeJS.ErrnoException, names: readonly string[]): string {
+  const flag = /'(-[^' ]*)/.exec(message)?.[1] ?? '';
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
+    return `Unknown option '${flag}'. The options are ${[...names, 'help'].map((name) => `--${name}`).join(', ')}.`;
+  }
+  if (message.includes('does not take')) return `${flag} must not have a value.`;
+  return `${flag} needs a value. Write ${flag}=VALUE if the value begins with '-'.`;
 }
 
 /** The value of a setting. `source` is the name of its flag or environment variable, for use in error messages. */
@@ -47,10 +48,9 @@ export interface Setting {
 }
 
 /**
- * Returns a setting. Uses the first of these values that is set: the value of the flag, its environment variable, the
- * hosting platform's variable, and the default.
+ * Returns a setting: the value of the flag, its environment variable, the hosting platform's variable, or the default.
  *
- * @throws {UsageError} if the value is empty, because an empty value probably means that a shell variable is not set.
+ * @throws {UsageError} if the flag is empty, because an empty value probably means that a shell variable is not set.
  */
 export function setting(name: SettingName, value: string | undefined): Setting {
   const source = `--${name}`;

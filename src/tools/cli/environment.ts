@@ -1,14 +1,13 @@
 import { printable } from './output/printable.ts';
-import { suggestion } from './suggestion.ts';
 
 const prefix = 'PLANT_STORE_';
 
 /**
- * The settings that commands read from a flag or from the environment. Each setting has its options for `parseArgs` and
- * a default. Some settings also have a variable that hosting platforms set.
+ * The settings that commands read from a flag or from the environment: the options for `parseArgs`, the default, and
+ * the variable that hosting platforms set, if any.
  */
 export const settings = {
-  host: { type: 'string', fallback: '127.0.0.1', platform: 'HOST' },
+  host: { type: 'string', fallback: '127.0.0.1' },
   port: { type: 'string', fallback: '3000', platform: 'PORT' },
   storage: { type: 'string', fallback: 'sqlite:plants.db', platform: 'DATABASE_URL' },
   tokens: { type: 'string', fallback: 'tokens.json' },
@@ -18,6 +17,7 @@ export const settings = {
   'admin-port': { type: 'string', fallback: '' },
   'admin-host': { type: 'string', fallback: '127.0.0.1' },
   log: { type: 'string', fallback: '' },
+  'log-level': { type: 'string', fallback: 'info' },
   docs: { type: 'boolean', fallback: '0' },
 } as const;
 
@@ -27,8 +27,7 @@ export type SettingName = keyof typeof settings;
 export const checkVariables = { tokens: 'PLANT_STORE_CHECK_TOKENS', readOnly: 'PLANT_STORE_CHECK_READ_ONLY_TOKEN' };
 
 /**
- * Patterns for the names and values of the variables that Kubernetes sets for each service. For a service named
- * `plant-store`, Kubernetes sets `PLANT_STORE_SERVICE_HOST`, `PLANT_STORE_PORT=tcp://10.0.0.7:80` and others:
+ * Patterns for the names and values of the variables that Kubernetes sets for a service named `plant-store`:
  * https://kubernetes.io/docs/tutorials/services/connect-applications-service/
  */
 const serviceName = /_SERVICE_(?:HOST|PORT)|_PORT_\d+_(?:TCP|UDP|SCTP)/;
@@ -39,28 +38,18 @@ export function variableOf(name: string): string {
   return prefix + name.toUpperCase().replaceAll('-', '_');
 }
 
-/**
- * Returns the value of an environment variable, or `undefined` if the variable is not set, is empty, or contains the
- * address of a Kubernetes service.
- */
+/** Returns the value of an environment variable. Ignores an empty value and the address of a Kubernetes service. */
 export function readVariable(name: string): string | undefined {
   const text = process.env[name];
   return text === undefined || text === '' || serviceAddress.test(text) ? undefined : text;
 }
 
-/**
- * Returns a warning for each environment variable that has Plant Store's prefix but an unknown name. Without the
- * warning, a mistyped name would be silently ignored. `command` is the name of the running command.
- */
-export function variableWarnings(command: string): string[] {
+/** Returns a warning for each environment variable that has Plant Store's prefix but an unknown name. */
+export function variableWarnings(): string[] {
   const known = [...Object.keys(settings).map(variableOf), ...Object.values(checkVariables)];
-  const suffixes = known.map((name) => name.slice(prefix.length).toLowerCase());
   const unknown = Object.keys(process.env).filter(
     (name) =>
       name.startsWith(prefix) && !known.includes(name) && readVariable(name) !== undefined && !serviceName.test(name),
   );
-  return unknown.map((name) => {
-    const advice = suggestion(name.slice(prefix.length), suffixes, `See plant-store ${command} --help.`, variableOf);
-    return `The environment variable ${printable(name)} is unknown and has no effect. ${advice}`;
-  });
+  return unknown.map((name) => `The environment variable ${printable(name)} is unknown and has no effect.`);
 }

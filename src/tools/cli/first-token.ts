@@ -1,4 +1,4 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { requireFolderOf } from '../../storage/sqlite/file.ts';
 import { issueToken } from '../../tokens/issue.ts';
@@ -12,13 +12,11 @@ export interface FirstToken {
 }
 
 /**
- * Prepares the first token. If the server starts without a tokens file, it issues this token to the user `me`. `tokens`
- * is the path of the tokens file. Returns a function that issues the token, for the server at `url`. If standard output
- * is a terminal, the token is printed. Otherwise, the output might be saved in a log, so the token is written to a file
- * instead.
+ * Prepares the token for the user `me` that the server issues if it starts without a tokens file. Returns a function
+ * that issues the token, for the server at `url`. The token is printed if standard output is a terminal. Otherwise, the
+ * output might be saved in a log, so the token is written to a new file.
  *
  * @throws {Error} if the folder of the tokens file does not exist, or if the file for the first token already exists.
- *   An existing file is never overwritten.
  */
 export function prepareFirstToken(tokens: string): (url: string) => FirstToken {
   requireFolderOf(tokens, 'tokens file');
@@ -30,23 +28,24 @@ export function prepareFirstToken(tokens: string): (url: string) => FirstToken {
       return { text, curl: curl(`'Authorization: Bearer ${token}'`, url) };
     };
   }
-  const file = join(dirname(resolve(tokens)), 'first-token.txt');
-  if (existsSync(file)) {
-    const other = `or create ${tokens} with plant-store token create USER.`;
-    throw new Error(`The first token would be written to ${file}, which exists. Move that file away, ${other}`);
-  }
+  const path = join(dirname(resolve(tokens)), 'first-token.txt');
+  if (existsSync(path)) throw new Error(`The first token would be written to ${path}, which exists: move it away.`);
   return (url) => {
-    // The file is created before the token is issued, so that no token is issued if the file cannot be created.
-    writeFileSync(file, '', { flag: 'wx', mode: 0o600 });
+    // The file is created before the token is issued, so that no token is issued if the file cannot be created. It is
+    // written by its descriptor, because another account could replace the path by a link.
+    const file = openSync(path, 'wx', 0o600);
     try {
-      writeFileSync(file, `${issue()}\n`, { flush: true });
+      writeSync(file, `${issue()}\n`);
+      fsyncSync(file);
     } catch (error) {
-      rmSync(file, { force: true });
+      rmSync(path, { force: true });
       throw error;
+    } finally {
+      closeSync(file);
     }
-    const place = `It is in ${file}, which only its owner can read.\nMove the token to a safe place, and remove that file.`;
+    const place = `It is in ${path}, which only its owner can read.\nMove the token to a safe place, and remove that file.`;
     const text = `Created a token for the user 'me'. ${place}\n`;
-    return { text, curl: curl(`"Authorization: Bearer $(cat ${shellQuoted(file)})"`, url) };
+    return { text, curl: curl(`"Authorization: Bearer $(cat ${shellQuoted(path)})"`, url) };
   };
 }
 

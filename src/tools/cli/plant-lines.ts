@@ -17,8 +17,8 @@ export interface Line {
 const newLine = 0x0a;
 
 /**
- * Splits a stream of bytes into lines. For each chunk of the stream, yields the lines that end in the chunk. Finally
- * yields the last line if it has no terminator. Keeps at most `maxBytes + 1` bytes of an incomplete line.
+ * Splits a stream of bytes into lines. For each chunk of the stream, yields the lines that end in the chunk. Keeps at
+ * most `maxBytes + 1` bytes of an incomplete line.
  */
 export async function* readLines(
   input: AsyncIterable<Buffer>,

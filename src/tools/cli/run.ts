@@ -5,11 +5,11 @@ import * as check from './commands/check.ts';
 import * as copy from './commands/copy.ts';
 import * as exportPlants from './commands/export.ts';
 import * as importPlants from './commands/import.ts';
+import * as restore from './commands/restore.ts';
 import * as serve from './commands/serve.ts';
 import * as token from './commands/token.ts';
 import { variableWarnings } from './environment.ts';
-import { suggestion } from './suggestion.ts';
-import { version } from './version.ts';
+import { version } from './package.ts';
 
 /** What the module of a command exports. */
 interface Command {
@@ -26,6 +26,7 @@ const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['export', exportPlants],
   ['import', importPlants],
   ['backup', backup],
+  ['restore', restore],
   ['check', check],
 ]);
 
@@ -39,7 +40,8 @@ Commands:
   copy     copy all plants from one storage to another
   export   write all plants to standard output, one JSON object per line
   import   create plants from standard input, one JSON object per line
-  backup   copy a SQLite file while a server uses it
+  backup   copy an SQLite file while a server uses it
+  restore  replace an SQLite file with a backup
   check    check that a server implements the Plant Store interface
   help     show this help, or the help of a command: plant-store help serve
   version  show the version
@@ -77,10 +79,9 @@ async function dispatch([name, ...args]: string[]): Promise<number> {
   const end = args.indexOf('--');
   const flags = args.slice(0, end === -1 ? undefined : end);
   if (flags.includes('--help') || flags.includes('-h')) return print(command.help);
-  // By default, `ps` shows the arguments to all users on this machine. The title replaces the arguments, because they
-  // may contain a password.
+  // By default, `ps` shows the arguments, which may contain a password, to all users on this machine.
   process.title = `plant-store ${name}`;
-  for (const warning of variableWarnings(name)) tell(warning);
+  for (const warning of variableWarnings()) tell(warning);
   return command.run(args);
 }
 
@@ -91,10 +92,7 @@ function helpOf(name: string | undefined): string {
 function findCommand(name: string): Command {
   const command = commands.get(name);
   if (command !== undefined) return command;
-  const [what, known] = name.startsWith('-')
-    ? [`Unknown option '${name}'.`, ['--help', '--version']]
-    : [`There is no command '${name}'.`, [...commands.keys(), 'help', 'version']];
-  throw new UsageError(`${what} ${suggestion(name, known, 'See plant-store --help.')}`);
+  throw new UsageError(`There is no command '${name}'. The commands are ${[...commands.keys()].join(', ')}.`);
 }
 
 function tell(text: string): void {
@@ -106,14 +104,9 @@ function print(text: string): number {
   return 0;
 }
 
-/**
- * Describes an error on one line: the message of the error, the message of its cause if the cause adds information, and
- * advice for the user if there is any.
- */
+/** Describes an error and its cause on one line, with advice for the user if there is any. */
 function describe(error: Error): string {
   const { message, cause } = error;
-  if (!(cause instanceof Error) || error instanceof UsageError || message.includes(cause.message)) {
-    return withAdvice(message, error);
-  }
-  return withAdvice(`${message} (${cause.message})`, error);
+  const addsCause = cause instanceof Error && !(error instanceof UsageError) && !message.includes(cause.message);
+  return withAdvice(addsCause ? `${message} (${cause.message})` : message, error);
 }

@@ -1,53 +1,59 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { callCommand } from '../../support/call-command.ts';
-import { root } from '../../support/sources.ts';
-import { folderWithToken } from '../../support/token-server.ts';
+import { setting, UsageError } from '../../../src/tools/cli/command.ts';
+import { settings, variableOf, variableWarnings } from '../../../src/tools/cli/environment.ts';
+import type { TestContext } from 'node:test';
 
-const unknown = (name: string, rest: string): string =>
-  `plant-store: The environment variable ${name} is unknown and has no effect. ${rest}\n`;
+function setEnvironment(t: TestContext, variables: Record<string, string>): void {
+  const { env } = process;
+  process.env = variables;
+  t.after(() => {
+    process.env = env;
+  });
+}
 
 describe('environment of plant-store', () => {
-  const cases: [name: string, rest: string][] = [
-    ['PLANT_STORE_STORGE', "Did you mean 'PLANT_STORE_STORAGE'?"],
-    ['PLANT_STORE_storage', "Did you mean 'PLANT_STORE_STORAGE'?"],
-    ['PLANT_STORE_TRUSTED_PROXY', "Did you mean 'PLANT_STORE_TRUSTED_PROXIES'?"],
-    ['PLANT_STORE_CHECK_TOKEN', "Did you mean 'PLANT_STORE_CHECK_TOKENS'?"],
-    ['PLANT_STORE_URL', 'See plant-store token --help.'],
-    ['PLANT_STORE_\u001b[2J', 'See plant-store token --help.'],
-  ];
-  for (const [name, rest] of cases) {
-    it(`causes a warning about ${JSON.stringify(name)} that contains: ${rest}`, async (t) => {
-      const { cwd } = await folderWithToken(t);
-      const { code, stderr } = await callCommand(['token', 'list'], { cwd, env: { [name]: 'pst_secret' } });
-      assert.deepEqual([code, stderr], [0, unknown(name.replace('\u001b', '\\u001b'), rest)]);
-    });
-  }
-
-  it('is named in the message about an invalid setting', async () => {
-    for (const [name, rule] of [
-      ['PORT', 'must be 0 to 65535'],
-      ['PLANT_STORE_PORT', 'must be 0 to 65535'],
-      ['PLANT_STORE_DOCS', 'must be 0 or 1'],
-    ] as const) {
-      const stderr = `plant-store: ${name} ${rule}, not 'yes'.\n`;
-      const finished = await callCommand(['serve'], { cwd: '/', env: { [name]: 'yes' } });
-      assert.deepEqual(finished, { code: 2, stdout: '', stderr });
-    }
+  it('causes a warning about each unknown variable, on one line', (t) => {
+    setEnvironment(t, { PLANT_STORE_STORGE: 'pst_secret', 'PLANT_STORE_\u001b[2J': 'x', PLANT_STORE_NOTHING: '' });
+    const warnings = variableWarnings();
+    assert.deepEqual(
+      warnings.map((warning) => /PLANT_STORE_\S+/.exec(warning)?.[0]),
+      ['PLANT_STORE_STORGE', 'PLANT_STORE_\\u001b[2J'],
+    );
+    assert.ok(!warnings.some((warning) => warning.includes('pst_secret')));
   });
 
-  it('causes no warning about documented variables or empty variables', async (t) => {
-    const { cwd } = await folderWithToken(t);
-    const documents = ['docs/operations.md', 'docs/testing.md'].map((name) => readFile(join(root, name), 'utf8'));
-    const names = (await Promise.all(documents)).flatMap((text) => text.match(/PLANT_STORE_\w+/g) ?? []);
-    assert.equal(new Set(names).size, 13);
-    const env = {
-      ...Object.fromEntries(names.map((name) => [name, name === 'PLANT_STORE_TOKENS' ? 'tokens.json' : '1'])),
-      PLANT_STORE_NOTHING: '',
-    };
-    const { code, stderr } = await callCommand(['token', 'list'], { cwd, env });
-    assert.deepEqual([code, stderr], [0, '']);
+  it('causes no warning about known variables and those of a Kubernetes service', (t) => {
+    const names = Object.keys(settings).map(variableOf);
+    const others = ['PLANT_STORE_CHECK_TOKENS', 'PLANT_STORE_SERVICE_HOST', 'PLANT_STORE_PORT_80_TCP_ADDR'];
+    setEnvironment(t, Object.fromEntries([...names, ...others].map((name) => [name, '1'])));
+    assert.deepEqual(variableWarnings(), []);
+  });
+
+  it('is described with every setting', async () => {
+    const page = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+    for (const name of Object.keys(settings)) {
+      assert.ok(page.includes(`--${name}`) && page.includes(variableOf(name)), name);
+    }
+  });
+});
+
+describe('setting', () => {
+  it('returns the first that is set: the flag, PLANT_STORE_STORAGE, DATABASE_URL or a default file', (t) => {
+    setEnvironment(t, { PLANT_STORE_STORAGE: 'memory', DATABASE_URL: 'postgres://localhost' });
+    assert.deepEqual(setting('storage', 'sqlite:a.db'), { text: 'sqlite:a.db', source: '--storage' });
+    assert.deepEqual(setting('storage', undefined), { text: 'memory', source: 'PLANT_STORE_STORAGE' });
+    process.env['PLANT_STORE_STORAGE'] = '';
+    assert.deepEqual(setting('storage', undefined), { text: 'postgres://localhost', source: 'DATABASE_URL' });
+    process.env['DATABASE_URL'] = '';
+    assert.deepEqual(setting('storage', undefined), { text: 'sqlite:plants.db', source: '--storage' });
+    assert.throws(() => setting('storage', ''), UsageError);
+  });
+
+  it('ignores HOST and the address of a Kubernetes service', (t) => {
+    setEnvironment(t, { HOST: 'my-laptop', PLANT_STORE_PORT: 'tcp://10.0.0.7:80', PORT: '8080' });
+    assert.equal(setting('host', undefined).text, '127.0.0.1');
+    assert.deepEqual(setting('port', undefined), { text: '8080', source: 'PORT' });
   });
 });

@@ -40,7 +40,6 @@ describe('listen', () => {
       const { createServer } = await import('node:http');
       const { listen } = await import('${sourceUrl('tools/cli/listen.ts')}');
       await listen(createServer(), { host: '127.0.0.1', port: 80 }).catch((error) => console.log(error.message));`;
-    const message = 'This user may not listen on port 80. Choose a port from 1024 with --port or PLANT_STORE_PORT.';
-    assert.equal(await runSuccessfully(process.execPath, evalArgs(code)), `${message}\n`);
+    assert.match(await runSuccessfully(process.execPath, evalArgs(code)), /from 1024/);
   });
 });

@@ -153,28 +153,20 @@ describe('statements that are abandoned after query_timeout', () => {
 });
 
 describe('PostgreSQL table of a command', () => {
-  const noTable = 'Check the database, the schema and the table in the connection string.';
-  const noSchema = 'Create the schema, or check its name in the connection string.';
-  const missing: [parameters: string, reason: string][] = [
-    ['?table=foo', `(There is no table "foo".) ${noTable}`],
-    ['?schema=public&table=foo', `(There is no table "public"."foo".) ${noTable}`],
-    ['?schema=garden', `(There is no table "garden"."plants".) ${noTable}`],
-  ];
   it('is not created by a command that only reads, and no command creates a schema', async (t) => {
     const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'a.db'), rowOfPlants('ada', 1));
     const url = await cluster.makeDatabase();
-    const assertRefused = async (args: string[], reason: string): Promise<void> => {
-      const stderr = `plant-store: The storage has no table for plants. ${reason}\n`;
-      assert.deepEqual(await callCommand(args, { cwd }), { code: 1, stdout: '', stderr });
+    const assertRefused = async (args: string[], keyword: string): Promise<void> => {
+      const { code, stderr } = await callCommand(args, { cwd });
+      assert.equal(code, 1);
+      assert.ok(stderr.includes(keyword), stderr);
     };
-    for (const [parameters, reason] of missing) {
-      const storage = url + parameters;
-      await assertRefused(['export', '--storage', storage], reason);
-      await assertRefused(['copy', '--from', storage, '--to', 'sqlite:new.db'], reason);
+    for (const parameters of ['?table=foo', '?schema=public&table=foo', '?schema=garden']) {
+      await assertRefused(['export', '--storage', url + parameters], 'no table');
+      await assertRefused(['copy', '--from', url + parameters, '--to', 'sqlite:new.db'], 'no table');
     }
-    const reason = `(There is no schema "garden".) ${noSchema}`;
-    await assertRefused(['copy', '--from', 'sqlite:a.db', '--to', `${url}?schema=garden`], reason);
+    await assertRefused(['copy', '--from', 'sqlite:a.db', '--to', `${url}?schema=garden`], 'Create the schema');
     const created = "SELECT FROM pg_class WHERE relname IN ('foo', 'plants')";
     assert.deepEqual(await cluster.queryAt(url, created), []);
     assert.deepEqual(await cluster.queryAt(url, "SELECT FROM pg_namespace WHERE nspname = 'garden'"), []);

@@ -1,15 +1,14 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { evictConnections } from '../../../http/node/connections.ts';
 import type { PlantStore } from '../../../core/plant-store.ts';
+import { evictConnections } from '../../../http/node/connections.ts';
 import { formatMetrics, metricsType } from './metrics.ts';
-import { collectProcessMetrics } from './process-metrics.ts';
+import type { Readiness } from './readiness.ts';
 import { collectServiceMetrics } from './service-metrics.ts';
-import type { StorageProbe } from './storage-probe.ts';
 
 /**
- * The maximum number of open connections to the admin port. These connections use only some of the file descriptors
- * that `connectionLimit` reserves, so the admin port works even if the public port has reached its connection limit.
+ * The maximum number of open connections to the admin port. They use only some of the file descriptors that the public
+ * port leaves free, so the admin port works even if the public port has reached its connection limit.
  */
 const maxConnections = 8;
 
@@ -17,23 +16,22 @@ const maxConnections = 8;
  * Creates a server with health checks and metrics of the public server. Each response closes its connection, so that
  * idle clients do not use up the connection limit.
  */
-export function createAdminServer(publicServer: Server, store: PlantStore, probe: StorageProbe): Server {
+export function createAdminServer(publicServer: Server, store: PlantStore, readiness: Readiness): Server {
   const serviceMetrics = collectServiceMetrics(publicServer, store);
-  const processMetrics = collectProcessMetrics();
 
   async function page({ method = '', url = '' }: IncomingMessage): Promise<[status: number, text: string]> {
     const path = url.replace(/\?.*/s, '');
     if (!['/live', '/ready', '/metrics'].includes(path)) return [404, 'not found\n'];
     if (method !== 'GET' && method !== 'HEAD') return [405, 'method not allowed\n'];
     if (path === '/live') return [200, 'ok\n'];
-    const works = await probe.works();
+    const works = await readiness.works();
     if (path === '/metrics') {
       const isUp = works === undefined ? undefined : Number(works);
       const storageUp = ['gauge', 'plant_store_storage_up', 'Whether the storage works, 1 or 0.', isUp] as const;
-      return [200, formatMetrics([...serviceMetrics(), storageUp, ...processMetrics()])];
+      return [200, formatMetrics([...serviceMetrics(), storageUp])];
     }
     if (works === undefined) return [503, 'draining\n'];
-    return works ? [200, 'ok\n'] : [503, 'the storage does not answer\n'];
+    return works ? [200, 'ok\n'] : [503, 'the storage does not work; the log says why\n'];
   }
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -19,15 +19,10 @@ export function formatMetrics(metrics: readonly Metric[]): string {
   return text;
 }
 
-/**
- * The labels of a sample. The label values must be from a small fixed set, because Prometheus stores a separate time
- * series for each combination of values. The values must not contain quotes, backslashes or line breaks.
- */
+/** The labels of a sample. The values must be from a small fixed set, and must not contain quotes or line breaks. */
 type Labels = Readonly<Record<string, string>>;
 
-/**
- * The counts of all events with the same labels. A bucket counts the events whose value is at most the bucket's bound.
- */
+/** The counts of all events with the same labels. A bucket counts the events up to its bound. */
 interface Series {
   readonly labels: Labels;
   readonly buckets: { readonly bound: number; count: number }[];
@@ -45,10 +40,7 @@ export class Tally {
     this.#bounds = bounds;
   }
 
-  /**
-   * Counts `by` events with these labels and this value. If `by` is 0, only creates the samples, so that they exist
-   * before the first event.
-   */
+  /** Counts `by` events with this value. If `by` is 0, only creates the samples, so that they exist from the start. */
   add(labels: Labels = {}, value = 0, by = 1): this {
     const key = Object.values(labels).join(' ');
     const buckets = this.#bounds.map((bound) => ({ bound, count: 0 }));

@@ -1,16 +1,18 @@
 import { resolve } from 'node:path';
 import { backUpDatabase } from '../../../storage/sqlite/backup.ts';
+import { requireFolderOf } from '../../../storage/sqlite/file.ts';
 import { hasResultCode } from '../../../storage/sqlite/result-code.ts';
 import { parseCommandLine, setting, UsageError } from '../command.ts';
+import type { Setting } from '../command.ts';
 import { settings } from '../environment.ts';
-import { Progress } from '../output/progress.ts';
+import { interruptible, InterruptedError } from '../interruption.ts';
+import { counted, Progress } from '../output/progress.ts';
 import { requireFile, sqliteLocation, withFileName } from '../storage.ts';
 
 export const help = `Usage: plant-store backup [--storage sqlite:FILE] TARGET
 
 Copies a snapshot of FILE to the new file TARGET. Servers may continue to write
-to FILE. To restore the backup, stop the server, replace FILE with TARGET, and
-remove FILE-wal and FILE-shm.
+to FILE. To restore the backup, stop the server and run plant-store restore.
 
 Options:
   --storage sqlite:FILE   the file to copy
@@ -27,29 +29,37 @@ export async function run(args: string[]): Promise<number> {
   if (target === undefined || target === '') {
     throw new UsageError('backup requires TARGET, the name of the new file. See plant-store backup --help.');
   }
-  const storage = setting('storage', values.storage);
-  const file = sqliteLocation(storage)?.file;
-  if (file === undefined) {
-    throw new UsageError(`${storage.source} must be 'sqlite:FILE' for a backup. Back up PostgreSQL with pg_dump.`);
-  }
-  requireFile(file);
-
-  const progress = new Progress('page');
+  const file = requireSqlite(setting('storage', values.storage));
   const newFile = resolve(target);
-  const pages = await backUpDatabase(file, newFile, (copied) => {
-    progress.update(copied);
-  }).catch((error: unknown) => {
-    throw asBackupError(error, file, newFile);
-  });
-  progress.finish('Backed up', pages);
-  return 0;
+  requireFile(file);
+  requireFolderOf(newFile, 'backup');
+  return interruptible((signal) => copyDatabase(file, newFile, 'Backed up', signal));
 }
 
-/** Returns an error that names the file that caused it, or both files if either can be the cause. */
-function asBackupError(error: unknown, file: string, target: string): unknown {
-  if (hasResultCode(error, 'ioError')) {
-    const sentence = `${file} cannot be copied to ${target}: a disk is full or failing. Free space, and try again.`;
-    return new Error(sentence, { cause: error });
+/** @throws {UsageError} if the setting does not name an SQLite file. */
+export function requireSqlite(storage: Setting): string {
+  const file = sqliteLocation(storage)?.file;
+  if (file !== undefined) return file;
+  throw new UsageError(`${storage.source} must be 'sqlite:FILE'. Back up and restore PostgreSQL with its own tools.`);
+}
+
+/** Copies a database file, shows the progress, and prints a summary that begins with `verb`. */
+export async function copyDatabase(file: string, target: string, verb: string, signal: AbortSignal): Promise<number> {
+  const progress = new Progress('page');
+  try {
+    const pages = await backUpDatabase(file, target, (copied) => {
+      if (signal.aborted) {
+        throw new InterruptedError(`Interrupted after ${counted(copied, 'page')}: nothing was changed.`);
+      }
+      progress.update(copied);
+    });
+    progress.finish(verb, pages);
+    return 0;
+  } catch (error) {
+    if (hasResultCode(error, 'ioError')) {
+      const sentence = `${file} cannot be copied to ${target}: a disk is full or failing. Free space, and try again.`;
+      throw new Error(sentence, { cause: error });
+    }
+    throw withFileName(hasResultCode(error, 'full') ? target : file, error);
   }
-  return hasResultCode(error, 'full') ? withFileName(target, 'written', error) : withFileName(file, 'read', error);
 }

@@ -1,8 +1,9 @@
-import { copyPlants } from '../../../transfer/copy-plants.ts';
+import { addPlants } from '../../../transfer/add-plants.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
 import type { Setting } from '../command.ts';
-import { isSameStorage, withStorage } from '../storage.ts';
+import { interruptible, untilAborted } from '../interruption.ts';
 import { TransferReport } from '../output/transfer-report.ts';
+import { isSameStorage, withSource, withTarget } from '../storage.ts';
 
 export const help = `Usage: plant-store copy --from STORAGE --to STORAGE
 
@@ -21,11 +22,14 @@ export async function run(args: string[]): Promise<number> {
   const { values } = parseCommandLine('copy', args, { from: { type: 'string' }, to: { type: 'string' } });
   const [from, to] = [required('--from', values.from), required('--to', values.to)];
   if (isSameStorage(from, to)) throw new UsageError('--from and --to must not be the same storage.');
-  return withStorage(from, false, (source) =>
-    withStorage(to, true, async (target) => {
-      const report = new TransferReport();
-      return report.finish('Copied', await copyPlants(source, target, report));
-    }),
+  return interruptible((signal) =>
+    withSource(from, (pages) =>
+      withTarget(to, async (target) => {
+        const report = new TransferReport();
+        const counts = await addPlants(untilAborted(pages, signal), target, report);
+        return report.finish('Copied', counts, signal);
+      }),
+    ),
   );
 }
 

@@ -1,14 +1,14 @@
 import type { OwnedPlant } from '../../../core/storage-adapter.ts';
 import { parseCommandLine, setting } from '../command.ts';
 import { settings } from '../environment.ts';
-import { withStorage } from '../storage.ts';
 import { Progress } from '../output/progress.ts';
+import { withSource } from '../storage.ts';
 
 export const help = `Usage: plant-store export [--storage STORAGE] > plants.ndjson
 
-Writes all plants of all users to standard output. Each line is a JSON
-object: {"user":"ada","id":1,"name":"Fern","tag":"indoor"}. The tag is omitted
-if the plant has none. Ids are exact integers, even beyond 2^53.
+Writes all plants of all users to standard output. Each line is a JSON object:
+{"user":"ada","id":1,"name":"Fern","tag":"indoor"}. The tag is omitted if the
+plant has none. Ids are exact integers, even beyond 2^53.
 
 Options:
   --storage STORAGE   the storage to read: sqlite:FILE or postgres://…
@@ -21,10 +21,10 @@ An environment variable in parentheses sets the default of its option.
 
 export async function run(args: string[]): Promise<number> {
   const { values } = parseCommandLine('export', args, { storage: settings.storage });
-  return withStorage(setting('storage', values.storage), false, async (source) => {
+  return withSource(setting('storage', values.storage), async (pages) => {
     const progress = new Progress('plant');
     let count = 0;
-    for await (const page of source.scan()) {
+    for await (const page of pages) {
       await print(page.map(toLine).join(''));
       count += page.length;
       // On a terminal, the progress would appear between the plants.
@@ -43,12 +43,9 @@ function toLine({ user, plant: { id, name, tag } }: OwnedPlant): string {
 /** Resolves when the text has been written, so that at most one page is buffered if the reader is slow. */
 function print(text: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    process.stdout.write(text, (error) => {
-      const isFull = (error as NodeJS.ErrnoException | null | undefined)?.code === 'ENOSPC';
-      const problem = isFull
-        ? 'Not all plants were written to standard output: the disk is full. Free space, and try again.'
-        : 'Standard output ended before all plants were written.';
-      if (error) reject(new Error(problem, { cause: error }));
+    process.stdout.write(text, (cause) => {
+      const problem = 'Standard output ended before all plants were written.';
+      if (cause) reject(new Error(problem, { cause }));
       else resolve();
     });
   });

@@ -1,12 +1,13 @@
 import { maxPageBytes, maxPageLength } from '../../../core/page.ts';
 import type { OwnedPlant } from '../../../core/storage-adapter.ts';
 import { addPlants } from '../../../transfer/add-plants.ts';
+import { keyOf } from '../../../transfer/find-plants.ts';
 import { parseCommandLine, setting } from '../command.ts';
 import { settings } from '../environment.ts';
-import { withStorage } from '../storage.ts';
-import { keyOf } from '../../../transfer/find-plants.ts';
-import { maxLineBytes, parsePlantLine, readLines } from '../plant-lines.ts';
+import { interruptible } from '../interruption.ts';
 import { TransferReport } from '../output/transfer-report.ts';
+import { maxLineBytes, parsePlantLine, readLines } from '../plant-lines.ts';
+import { withTarget } from '../storage.ts';
 
 export const help = `Usage: plant-store import [--storage STORAGE] [--strict] < plants.ndjson
 
@@ -29,44 +30,52 @@ An environment variable in parentheses sets the default of its option.
 
 export async function run(args: string[]): Promise<number> {
   const { values } = parseCommandLine('import', args, { storage: settings.storage, strict: { type: 'boolean' } });
-  return withStorage(setting('storage', values.storage), true, async (target) => {
-    const report = new TransferReport();
-    const pages = readPages(process.stdin, report, values.strict ?? false);
-    try {
-      return report.finish('Imported', await addPlants(pages, target, report));
-    } finally {
-      // After a storage error, unread input would keep this process running.
-      process.stdin.destroy();
-    }
-  });
+  return interruptible((signal) =>
+    withTarget(setting('storage', values.storage), async (target) => {
+      const report = new TransferReport();
+      signal.addEventListener('abort', () => process.stdin.destroy());
+      try {
+        const pages = readPages(report, values.strict ?? false, signal);
+        return report.finish('Imported', await addPlants(pages, target, report), signal);
+      } finally {
+        // After a storage error, unread input would keep this process running.
+        process.stdin.destroy();
+      }
+    }),
+  );
 }
 
-/** Reads the input, and yields one page per commit. A page contains at most one plant with a given key. */
+/** Reads standard input, and yields one page per commit. A page contains at most one plant with a given key. */
 async function* readPages(
-  input: AsyncIterable<Buffer>,
   report: TransferReport,
   isStrict: boolean,
+  signal: AbortSignal,
 ): AsyncGenerator<OwnedPlant[], void, undefined> {
   let page = new Map<string, OwnedPlant>();
   let bytes = 0;
-  for await (const lines of readLines(input, maxLineBytes)) {
-    for (const line of lines) {
-      const owned = parsePlantLine(line);
-      if (typeof owned === 'string') {
-        report.onBadLine(line.number, owned);
-        if (!isStrict) continue;
-        yield [...page.values()];
-        return;
+  try {
+    for await (const lines of readLines(process.stdin, maxLineBytes)) {
+      for (const line of lines) {
+        const owned = parsePlantLine(line);
+        if (typeof owned === 'string') {
+          report.onBadLine(line.number, owned, isStrict);
+          if (!isStrict) continue;
+          yield [...page.values()];
+          return;
+        }
+        if (owned === undefined) continue;
+        if (page.size === maxPageLength || bytes >= maxPageBytes || page.has(keyOf(owned))) {
+          yield [...page.values()];
+          page = new Map();
+          bytes = 0;
+        }
+        page.set(keyOf(owned), owned);
+        bytes += line.bytes?.length ?? 0;
       }
-      if (owned === undefined) continue;
-      if (page.size === maxPageLength || bytes >= maxPageBytes || page.has(keyOf(owned))) {
-        yield [...page.values()];
-        page = new Map();
-        bytes = 0;
-      }
-      page.set(keyOf(owned), owned);
-      bytes += line.bytes?.length ?? 0;
     }
+  } catch (error) {
+    // After a signal, standard input is destroyed, which ends the iteration with an error.
+    if (!signal.aborted) throw error;
   }
   yield [...page.values()];
 }

@@ -1,35 +1,32 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { scopes as allScopes } from '../../../core/model/caller.ts';
 import type { Scope } from '../../../core/model/caller.ts';
-import { readTokenFile } from '../../../tokens/token-file.ts';
-import type { TokenRecord } from '../../../tokens/token-file.ts';
-import { issueToken, requireTokenFile, revokeToken } from '../../../tokens/issue.ts';
 import { errorTable } from '../../../core/model/errors.ts';
 import { isUser } from '../../../core/model/user.ts';
+import { issueToken, requireTokenFile, revokeToken } from '../../../tokens/issue.ts';
+import { readTokenFile } from '../../../tokens/token-file.ts';
+import type { TokenRecord } from '../../../tokens/token-file.ts';
 import { parseCommandLine, setting, UsageError } from '../command.ts';
 import { settings } from '../environment.ts';
 import { printable } from '../output/printable.ts';
-import { suggestion } from '../suggestion.ts';
 
-export const help = `Usage: plant-store token create USER [OPTIONS]
-       plant-store token list [--tokens FILE]
-       plant-store token revoke ID [--tokens FILE]
+export const help = `Usage: plant-store token create USER [--scope LIST] [--expires-in TIME]
+       plant-store token list
+       plant-store token revoke ID
 
-Manages bearer tokens. create makes a token for a user and prints it. The token
-is not shown again. list shows the id, the user, the scopes, and the creation
-and expiry times of each token. revoke removes the token with this id; ID can
-also be the token itself. A running server applies changes within a second.
+Manages bearer tokens. create prints a new token for a user; the token is not
+shown again. list shows all tokens, but not their values. revoke removes the
+token with this id; ID can also be the token itself. A running server applies
+changes within a second.
 
 Options:
-  --tokens FILE       the tokens file
-                      (PLANT_STORE_TOKENS; default tokens.json)
+  --tokens FILE       the tokens file (PLANT_STORE_TOKENS; default tokens.json)
+  --scope LIST        with create: the scopes of the token, plants:read or
+                      plants:write, separated by commas (default: both)
+  --expires-in TIME   with create: the time until the token expires, a number
+                      followed by s, m, h, d or w, such as 30d (default: never)
   -h, --help          show this help
-
-Options of create:
-  --scope SCOPE       a scope of the token, plants:read or plants:write; may be
-                      repeated (default: both)
-  --expires-in TIME   the time until the token expires: a number followed by s,
-                      m, h, d or w, such as 30d (default: it never expires)
 
 An environment variable in parentheses sets the default of its option.
 `;
@@ -47,11 +44,7 @@ const actions: ReadonlyMap<string, (args: string[]) => number> = new Map([
 export async function run([action = '', ...args]: string[]): Promise<number> {
   const perform = actions.get(action);
   if (perform !== undefined) return perform(args);
-  if (action === '') {
-    throw new UsageError('token must be followed by create, list or revoke. See plant-store token --help.');
-  }
-  const advice = suggestion(action, [...actions.keys()], 'See plant-store token --help.');
-  throw new UsageError(`token has no command '${action}'. ${advice}`);
+  throw new UsageError('token must be followed by create, list or revoke. See plant-store token --help.');
 }
 
 function create(args: string[]): number {
@@ -66,15 +59,17 @@ function create(args: string[]): number {
     throw new UsageError('token create requires a USER. See plant-store token --help.');
   }
   if (!isUser(user)) throw new UsageError(`USER is invalid: ${errorTable.invalid_user.message}`);
-  const scopes = values.scope?.map(parseScope);
+  const scopes = values.scope?.flatMap((list) => list.split(',')).map(parseScope);
   const expiresIn = values['expires-in'];
   const path = setting('tokens', values.tokens).text;
+  const place = `${existsSync(path) ? '' : 'the new file '}${resolve(path)}`;
   const issued = issueToken(path, {
     user,
     ...(scopes && { scopes: [...new Set(scopes)] }),
     ...(expiresIn !== undefined && { expiresAt: parseExpiry(expiresIn) }),
   });
-  process.stderr.write(`Created ${issued.record.id} in ${resolve(path)}. The token is shown only once:\n`);
+  const { id } = issued.record;
+  process.stderr.write(`Created ${id} for ${shown(user)} in ${place}. The token is shown only once:\n`);
   process.stdout.write(`${issued.token}\n`);
   return 0;
 }
@@ -88,13 +83,8 @@ function list(args: string[]): number {
   for (const row of rows) {
     for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length);
   }
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
-  process.stdout.write(`${lines.join('\n')}\n`);
+  const lineOf = (row: string[]): string => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ');
+  process.stdout.write(`${rows.map((row) => lineOf(row).trimEnd()).join('\n')}\n`);
   return 0;
 }
 
@@ -104,10 +94,8 @@ function revoke(args: string[]): number {
   if (given === undefined) throw new UsageError('token revoke requires the ID of a token. See plant-store token list.');
   const path = setting('tokens', values.tokens).text;
   const id = revokeToken(path, given);
-  if (id === undefined) {
-    // The message does not contain the argument, which may be a token.
-    throw new Error(`There is no token with this id or value in ${path}. See plant-store token list.`);
-  }
+  // The message does not contain the argument, which may be a token.
+  if (id === undefined) throw new Error(`There is no such token in ${path}. See plant-store token list.`);
   process.stderr.write(`Revoked ${printable(id)}.\n`);
   return 0;
 }
@@ -115,14 +103,18 @@ function revoke(args: string[]): number {
 function rowOf({ id, user, scopes, createdAt, expiresAt }: TokenRecord): string[] {
   const isExpired = expiresAt !== undefined && Date.parse(expiresAt) <= Date.now();
   const expiry = `${expiresAt ?? 'never'}${isExpired ? ' (expired)' : ''}`;
-  return [id, user, (scopes ?? allScopes).join(','), createdAt, expiry].map(printable);
+  const cells = [id, (scopes ?? allScopes).join(','), createdAt, expiry].map(printable);
+  return cells.toSpliced(1, 0, shown(user));
+}
+
+/** Returns a user for a message, in quotes if it begins or ends with white space. */
+function shown(user: string): string {
+  return printable(user.trim() === user ? user : JSON.stringify(user));
 }
 
 function parseScope(text: string): Scope {
   const scope = allScopes.find((known) => known === text);
-  if (scope === undefined) {
-    throw new UsageError(`--scope must be ${allScopes.join(' or ')}, not '${text}'. To name both, repeat --scope.`);
-  }
+  if (scope === undefined) throw new UsageError(`--scope must be ${allScopes.join(' or ')}, not '${text}'.`);
   return scope;
 }
 

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import type { FindPage } from '../../../http/node/request-listener.ts';
 import { splitTarget } from '../../../http/routes.ts';
 import { UsageError } from '../command.ts';
+import { installCommand } from '../package.ts';
 import { contentSecurityPolicy, css, html, startScript } from './page.ts';
 
 /**
@@ -56,6 +57,7 @@ function findSwaggerUi(source: string): string {
     return dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
-    throw new UsageError(`${source} needs the package swagger-ui-dist: npm install swagger-ui-dist`, { cause: error });
+    const command = installCommand('swagger-ui-dist');
+    throw new UsageError(`${source} needs the package swagger-ui-dist. Run ${command}.`, { cause: error });
   }
 }

@@ -1,17 +1,20 @@
-import type { RequestMessage } from '../../../core/model/diagnostics.ts';
 import { errorText } from '../../../core/model/error-text.ts';
+import { PlantStoreError } from '../../../core/model/errors.ts';
+import type { RequestMessage } from '../../../core/model/diagnostics.ts';
+import type { Refusal } from '../../../tokens/grants.ts';
 import { withAdvice } from '../advice.ts';
 import { errorSummary } from './error-summary.ts';
 import { printable } from './printable.ts';
 
 export const logFormats = ['json', 'pretty', 'off'] as const;
-export type LogFormat = (typeof logFormats)[number];
-
-interface LogEntry {
-  readonly level: 'info' | 'error';
-  readonly message: string;
-  readonly [field: string]: string | number | undefined;
+export const logLevels = ['info', 'error'] as const;
+export interface LogOptions {
+  readonly format: (typeof logFormats)[number];
+  readonly level?: (typeof logLevels)[number];
 }
+
+type Fields = Readonly<Record<string, string | number | undefined>>;
+type LogEntry = Fields & { readonly level: 'info' | 'error'; readonly message: string };
 
 /** The maximum size of the buffer if standard error is not read. Further lines are dropped and counted. */
 const maxUnwrittenBytes = 1_048_576;
@@ -29,24 +32,23 @@ export function isRejectedInput({ code = '' }: NodeJS.ErrnoException): boolean {
 
 /** Writes the log to standard error, with at most one write per event loop iteration. */
 export class Log {
-  readonly #format: LogFormat;
+  readonly #options: LogOptions;
   /** The number of repetitions of each error since it was logged. */
   readonly #repeats = new Map<string, number>();
   #lines: string[] = [];
   #dropped = 0;
 
-  constructor(format: LogFormat) {
-    this.#format = format;
+  constructor(options: LogOptions) {
+    this.#options = options;
   }
 
-  info(message: string): void {
-    this.#write({ level: 'info', message });
+  info(message: string, fields: Fields = {}): void {
+    if (this.#options.level !== 'error') this.#write({ level: 'info', message, ...fields });
   }
 
   /**
-   * Logs an error with its reason, its stack, the stacks of its causes, and advice for the operator. None of these
-   * texts ever contains a token. Repetitions within a second are only counted, because every request fails while the
-   * storage is unavailable. `requestId` is the id of the request that failed.
+   * Logs an error with its causes and advice for the operator. An unexpected error is logged with its stack. Repetitions
+   * within a second are only counted, because every request fails while the storage is unavailable.
    */
   error(event: string, error?: unknown, requestId?: string): void {
     const message = error === undefined ? event : withAdvice(`${event}: ${errorSummary(error)}`, error);
@@ -57,39 +59,31 @@ export class Log {
     }
     if (this.#repeats.size === 0) setTimeout(this.#reportRepeats.bind(this), repeatMs).unref();
     this.#repeats.set(message, 0);
-    this.#write({ level: 'error', message, requestId, error: error === undefined ? undefined : errorText(error) });
+    const isExpected = error === undefined || error instanceof PlantStoreError;
+    this.#write({ level: 'error', message, requestId, error: isExpected ? undefined : errorText(error) });
   }
 
-  /**
-   * Logs a request that has ended. The line contains the path template from the OpenAPI document, not the requested
-   * path, because a requested path can contain secrets, as in `http://ada:password@host/plants` or `/plants;token=…`.
-   * For the same reason, an unknown method is logged as `other`.
-   */
-  request(message: RequestMessage): void {
-    const { requestId, traceparent, client, user, tokenId, method, path, operation } = message;
+  /** Logs a request that has ended. `refusal` says why its token was rejected. */
+  request(message: RequestMessage, refusal: Refusal | undefined): void {
+    const { requestId, traceparent, client, user, method, path, operation } = message;
     const { status, code, durationMs, bytes, isComplete } = message;
-    this.#write({
-      level: 'info',
-      message: 'request',
+    this.info('request', {
       requestId,
       traceId: traceparent?.slice(3, 35),
       client,
       user,
-      tokenId,
+      tokenId: message.tokenId ?? refusal?.tokenId,
+      // An unknown method could contain a secret.
       method: knownMethods.includes(method) ? method : 'other',
       path,
       operation,
       status,
       code,
+      token: refusal?.reason,
       durationMs: Math.round(durationMs * 1000) / 1000,
       bytes,
       end: isComplete ? undefined : 'incomplete',
     });
-  }
-
-  /** Logs the error code of a request that node:http itself rejected. */
-  rejection(code: string | undefined): void {
-    this.#write({ level: 'info', message: 'refused', code });
   }
 
   /** Writes all buffered lines. */
@@ -106,9 +100,9 @@ export class Log {
   }
 
   #write(entry: LogEntry): void {
-    if (this.#format === 'off') return;
+    if (this.#options.format === 'off') return;
     if (this.#lines.length === 0) setImmediate(this.#writeOut.bind(this));
-    this.#lines.push(this.#format === 'pretty' ? pretty(entry) : json(entry));
+    this.#lines.push(this.#options.format === 'pretty' ? pretty(entry) : json(entry));
   }
 
   #writeOut(): void {
@@ -132,12 +126,13 @@ function json(entry: LogEntry): string {
 }
 
 function pretty({ level, message, error, ...fields }: LogEntry): string {
-  const { method, path, status, durationMs = 0, end, code, user, requestId } = fields;
+  const { method, path, status, durationMs = 0, end, code, token, user, requestId } = fields;
   const who = user === undefined ? undefined : printable(String(user));
-  const place = path === '' ? '(no route)' : path;
   const duration = `${Number(durationMs).toFixed(1)} ms`;
   const parts =
-    method === undefined ? [message, code, requestId] : [method, place, status, code, duration, end, who, requestId];
+    method === undefined
+      ? [message, code, requestId]
+      : [method, path, status, code, token, duration, end, who, requestId];
   const text = parts.filter((part) => part !== undefined).join(' ');
   const clock = new Date().toTimeString().slice(0, 8);
   return `${clock} ${level === 'error' ? 'ERROR ' : ''}${text}${error === undefined ? '' : `\n${error}`}`;

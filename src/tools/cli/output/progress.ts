@@ -4,10 +4,7 @@ const clearRest = '\u001b[K';
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const rounded = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
 
-/**
- * Shows the progress of a command on standard error. On a terminal, draws one line with the count and the rate, and
- * redraws the line at most 10 times a second.
- */
+/** Shows the progress of a command on standard error: on a terminal, a line with the count and the rate. */
 export class Progress {
   readonly #unit: string;
   readonly #startMs = performance.now();

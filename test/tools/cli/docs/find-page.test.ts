@@ -4,7 +4,6 @@ import { startServer } from '../../../support/command-line.ts';
 import { startDocsService } from '../../../support/docs-service.ts';
 import { RawConnection } from '../../../support/raw-http.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
-import { runWithoutPackages } from '../../../support/without-packages.ts';
 
 const files: [path: string, mediaType: string][] = [
   ['/docs', 'text/html; charset=utf-8'],
@@ -92,9 +91,4 @@ describe('plant-store serve --docs', { concurrency: 4 }, () => {
       assert.equal(hasUrl, status === 200, server.stdout());
     });
   }
-
-  it('says what to install if the package swagger-ui-dist is missing', async (t) => {
-    const output = await runWithoutPackages(t, ['serve', '--port', '0', '--storage', 'memory', '--docs']);
-    assert.equal(output, 'plant-store: --docs needs the package swagger-ui-dist: npm install swagger-ui-dist\n2\n');
-  });
 });

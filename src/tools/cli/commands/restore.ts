@@ -1,0 +1,100 @@
+import { closeSync, constants, existsSync, fchownSync, fstatSync, linkSync, openSync, renameSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { identifyFile, requireFolderOf, syncFolder } from '../../../storage/sqlite/file.ts';
+import { hasResultCode } from '../../../storage/sqlite/result-code.ts';
+import { parseCommandLine, setting, UsageError } from '../command.ts';
+import { settings } from '../environment.ts';
+import { interruptible } from '../interruption.ts';
+import { requireFile } from '../storage.ts';
+import { copyDatabase, requireSqlite } from './backup.ts';
+
+export const help = `Usage: plant-store restore BACKUP [--storage sqlite:FILE]
+
+Checks BACKUP, and replaces FILE with a copy of it. Stop all servers first: FILE
+must not be in use. The previous FILE is kept as FILE.before-restore.
+
+Options:
+  --storage sqlite:FILE   the file to replace
+                          (PLANT_STORE_STORAGE, else DATABASE_URL;
+                          default sqlite:plants.db)
+  -h, --help              show this help
+
+An environment variable in parentheses sets the default of its option.
+`;
+
+export async function run(args: string[]): Promise<number> {
+  const { values, positionals } = parseCommandLine('restore', args, { storage: settings.storage }, 1);
+  const [given] = positionals;
+  if (given === undefined || given === '') {
+    throw new UsageError('restore requires BACKUP, the name of a file. See plant-store restore --help.');
+  }
+  const file = requireSqlite(setting('storage', values.storage));
+  const [backup, previous, copy] = [resolve(given), `${file}.before-restore`, `${file}.restoring`];
+  requireFile(backup);
+  requireFolderOf(file, 'database file');
+  if (existsSync(file) && identifyFile(file) === identifyFile(backup)) {
+    throw new UsageError('BACKUP must not be the file to replace.');
+  }
+  if (existsSync(previous)) throw new Error(`${previous} exists, from an earlier restore: move it away.`);
+  return interruptible(async (signal) => {
+    if (existsSync(file)) completeFile(file);
+    // A process that was killed might have left a copy.
+    rmSync(copy, { force: true });
+    await copyDatabase(backup, copy, 'Restored', signal);
+    try {
+      keepOwner(existsSync(file) ? file : dirname(file), copy);
+      replace(file, copy, previous);
+    } finally {
+      rmSync(copy, { force: true });
+    }
+    if (existsSync(previous)) process.stderr.write(`The previous file is ${previous}.\n`);
+    return 0;
+  });
+}
+
+/**
+ * Copies the write-ahead log of a file to the file. A damaged file is left as it is.
+ *
+ * @throws {Error} if another process has the file open.
+ */
+function completeFile(file: string): void {
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(file, { timeout: 0 });
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
+  } catch (error) {
+    if (!hasResultCode(error, 'busy')) return;
+    throw new Error(`${file} is in use: stop the server before you restore a backup.`, { cause: error });
+  } finally {
+    database?.close();
+  }
+}
+
+/** If root restores the backup, gives the copy to the owner of a file or folder. */
+function keepOwner(from: string, copy: string): void {
+  if (process.getuid?.() !== 0) return;
+  // The owner is changed by the descriptor, because another account could replace the path by a link.
+  const descriptor = openSync(copy, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    const { uid, nlink } = fstatSync(descriptor);
+    if (uid !== 0 || nlink !== 1) throw new Error(`${copy} was replaced by another process.`);
+    const owner = statSync(from);
+    fchownSync(descriptor, owner.uid, owner.gid);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Replaces a file by its copy, and keeps the previous file and its log, if any, under another name. */
+function replace(file: string, copy: string, previous: string): void {
+  if (existsSync(file)) {
+    completeFile(file);
+    linkSync(file, previous);
+  }
+  if (existsSync(`${file}-wal`)) renameSync(`${file}-wal`, `${previous}-wal`);
+  rmSync(`${file}-shm`, { force: true });
+  renameSync(copy, file);
+  syncFolder(dirname(file));
+}
