@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { issueToken } from '../../src/tokens/issue.ts';
 import { listAll, startModelClients } from '../support/model-clients.ts';
 import { PlantModel } from '../support/plant-model.ts';
-import type { Findings } from '../support/plant-model.ts';
 import { untilListening } from '../support/server-process.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { checkIntegrity } from '../support/sqlite-file.ts';
@@ -25,54 +24,43 @@ export type RoundKind = (typeof roundKinds)[number];
 export interface CrashOptions {
   /** An empty folder. */
   readonly folder: string;
-  /** The Node.js arguments that run `plant-store`, and the servers' storage setting, which must name `plants.db`. */
-  readonly program: { readonly command: readonly string[]; readonly storage: string };
+  /** The Node.js arguments that run `plant-store`. */
+  readonly command: readonly string[];
+  /** The servers' storage setting, which must name `plants.db`. */
+  readonly storage: string;
   readonly rounds: readonly RoundKind[];
-  /** Returns a random number from 0 to less than 1. */
-  readonly random: () => number;
 }
 
-/** The result of all rounds. All lists are empty if the server works. */
-export interface CrashReport extends Findings {
-  rounds: number;
+/** The result of all rounds. */
+export interface CrashReport {
   /** The number of acknowledged writes. */
   acknowledged: number;
   /** The number of writes without a response. These writes may or may not have taken effect. */
   unanswered: number;
-  /** The number of servers that were killed before or just after they began to accept connections. */
-  killedAtStart: number;
-  /** Wrong responses and exit codes. */
+  /** Lost, resurrected and phantom plants, wrong responses and exit codes, and what SQLite's integrity check found. */
   readonly problems: string[];
-  /** The result of SQLite's integrity check at the end: `ok`. */
-  integrity: string;
 }
 
 const users = ['ada', 'bob', 'eve'];
-const clients = 8;
 /** A server must stop within this time after SIGTERM. */
 const stopWithinMs = 10_000;
 
 /** Runs the rounds on one file. After each round, compares all plants with the responses that the clients received. */
-export async function runCrashRounds({ folder, program, rounds, random }: CrashOptions): Promise<CrashReport> {
+export async function runCrashRounds({ folder, command, storage, rounds }: CrashOptions): Promise<CrashReport> {
   const tokens = new Map(users.map((user) => [user, issueToken(join(folder, 'tokens.json'), { user }).token]));
-  const counts = { rounds: 0, acknowledged: 0, unanswered: 0, killedAtStart: 0 };
-  const report: CrashReport = { ...counts, lost: [], resurrected: [], phantom: [], problems: [], integrity: '' };
+  const report: CrashReport = { acknowledged: 0, unanswered: 0, problems: [] };
   const model = new PlantModel();
   let startMs = 100;
   await using cleanUp = new CleanUp();
 
   function start(): ChildProcess {
-    const args = [...program.command, 'serve', '--port', '0', '--storage', program.storage, '--log', 'off'];
+    const args = [...command, 'serve', '--port', '0', '--storage', storage, '--log', 'off'];
     return spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
-  }
-
-  function listening(child: ChildProcess): Promise<ServerProcess> {
-    return untilListening(cleanUp, child, /^Plant Store listening on (\S+)\n/m);
   }
 
   async function startAndWait(): Promise<ServerProcess> {
     const before = performance.now();
-    const server = await listening(start());
+    const server = await untilListening(cleanUp, start(), /^Plant Store listening on (\S+)\n/m);
     startMs = performance.now() - before;
     return server;
   }
@@ -80,59 +68,54 @@ export async function runCrashRounds({ folder, program, rounds, random }: CrashO
   async function killAtStart(): Promise<void> {
     const child = start();
     const exited = once(child, 'exit');
-    if (random() < 0.3) await listening(child);
-    else await sleep(random() * startMs);
+    // Sometimes, the server has just begun to accept connections.
+    await sleep(Math.random() * startMs * 1.3);
     child.kill('SIGKILL');
     await exited;
-    report.killedAtStart++;
   }
 
-  async function compare(url: string): Promise<void> {
+  async function compare(round: string, url: string): Promise<void> {
     for (const [user, token] of tokens) {
-      const found = model.check(user, await listAll(url, token));
-      for (const kind of ['lost', 'resurrected', 'phantom'] as const) {
-        report[kind].push(...found[kind].map((line) => `round ${report.rounds}: ${line}`));
+      for (const [kind, lines] of Object.entries(model.check(user, await listAll(url, token)))) {
+        report.problems.push(...(lines as string[]).map((line) => `${round}: ${kind}: ${line}`));
       }
     }
   }
 
-  async function stopInTime(server: ServerProcess): Promise<void> {
+  async function stopInTime(round: string, server: ServerProcess): Promise<void> {
     const timeout = setTimeout(() => void server.stop('SIGKILL'), stopWithinMs);
     const code = await server.stop();
     clearTimeout(timeout);
-    const exit = code === null ? 'no exit in time' : `exit code ${code}`;
-    if (code !== 0) report.problems.push(`round ${report.rounds}: ${exit} after SIGTERM: ${server.stderr()}`);
+    if (code !== 0) report.problems.push(`${round}: exit code ${code} after SIGTERM: ${server.stderr()}`);
   }
 
-  async function runRound(kind: RoundKind, first: ServerProcess): Promise<void> {
+  async function runRound(round: string, kind: RoundKind, first: ServerProcess): Promise<void> {
     const second = kind === 'kill one of two' ? await startAndWait() : undefined;
     const urls = [first.url, ...(second === undefined ? [] : [second.url])];
-    const load = startModelClients(model, { urls, tokens, clients, random: Math.random }, () => kind === 'stop');
-    await sleep(20 + random() * 250);
-    if (kind === 'stop') await stopInTime(first);
+    const load = startModelClients(model, { urls, tokens, clients: 8, random: Math.random }, () => kind === 'stop');
+    await sleep(20 + Math.random() * 250);
+    if (kind === 'stop') await stopInTime(round, first);
     else await first.stop('SIGKILL');
-    if (second !== undefined) {
-      await sleep(random() * 150);
-      await second.stop('SIGKILL');
-    }
+    await sleep(second === undefined ? 0 : Math.random() * 150);
+    await second?.stop('SIGKILL');
     await load.stop();
     report.acknowledged += load.acknowledged();
     report.unanswered += load.statuses.get(0) ?? 0;
-    report.problems.push(...load.problems.map((line) => `round ${report.rounds}: ${line}`));
+    report.problems.push(...load.problems.map((line) => `${round}: ${line}`));
   }
 
-  for (const kind of rounds) {
-    report.rounds++;
-    for (let times = kind === 'kill at start' ? 1 + Math.floor(random() * 3) : 0; times > 0; times--) {
-      await killAtStart();
-    }
+  for (const [n, kind] of rounds.entries()) {
+    const round = `round ${n + 1} (${kind})`;
+    const kills = kind === 'kill at start' ? 1 + Math.floor(Math.random() * 3) : 0;
+    for (let times = 0; times < kills; times++) await killAtStart();
     const first = await startAndWait();
-    await compare(first.url);
-    await runRound(kind, first);
+    await compare(round, first.url);
+    await runRound(round, kind, first);
   }
   const last = await startAndWait();
-  await compare(last.url);
-  await stopInTime(last);
-  report.integrity = checkIntegrity(join(folder, 'plants.db'));
+  await compare('the end', last.url);
+  await stopInTime('the end', last);
+  const integrity = checkIntegrity(join(folder, 'plants.db'));
+  if (integrity !== 'ok') report.problems.push(integrity);
   return report;
 }

@@ -6,25 +6,22 @@ import { closeSync, openSync } from 'node:fs';
 /** The user that runs the programs. If this process runs as root, it is `nobody`: PostgreSQL refuses to run as root. */
 export const owner: { uid?: number; gid?: number } = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-export interface LoggedProcessOptions {
-  readonly command: string;
-  readonly args: readonly string[];
-  /** The program's working directory and home directory. */
-  readonly folder: string;
-  /** The file to which the program's output is appended. */
-  readonly log: string;
-  readonly environment?: Readonly<Record<string, string>>;
-}
-
-/** A program that runs in the background and can be killed and started again. Its output is appended to a file. */
+/** A program that runs in the background and can be killed and started again. */
 export class LoggedProcess {
-  readonly #options: LoggedProcessOptions;
+  readonly #command: readonly [string, ...string[]];
+  readonly #folder: string;
+  readonly #environment: Readonly<Record<string, string>>;
   #child: ChildProcess | undefined;
   #exited: Promise<unknown> = Promise.resolve();
 
-  /** Creates a process object without starting the program. */
-  constructor(options: LoggedProcessOptions) {
-    this.#options = options;
+  /**
+   * Does not start the program. `folder` is the program's working directory and home directory. The program's output is
+   * appended to a file beside it.
+   */
+  constructor(command: readonly [string, ...string[]], folder: string, environment: Record<string, string> = {}) {
+    this.#command = command;
+    this.#folder = folder;
+    this.#environment = environment;
   }
 
   /** The process id, or `undefined` if the program is not running. */
@@ -33,15 +30,15 @@ export class LoggedProcess {
   }
 
   start(): void {
-    const { command, args, folder, log, environment = {} } = this.#options;
-    const output = openSync(log, 'a');
-    const child = spawn(command, args, {
+    const [program, ...args] = this.#command;
+    const log = openSync(`${this.#folder}.log`, 'a');
+    const child = spawn(program, args, {
       ...owner,
-      cwd: folder,
-      stdio: ['ignore', output, output],
-      env: { PATH: process.env['PATH'], HOME: folder, LC_ALL: 'C', ...environment },
+      cwd: this.#folder,
+      stdio: ['ignore', log, log],
+      env: { PATH: process.env['PATH'], HOME: this.#folder, LC_ALL: 'C', ...this.#environment },
     });
-    closeSync(output);
+    closeSync(log);
     this.#child = child;
     // An error is ignored here, because the first request to a program that could not be started fails.
     child.once('error', () => undefined);

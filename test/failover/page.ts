@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readDocument } from '../support/documents.ts';
 
-/** The files in `deploy/high-availability`, and the statements that `docs/postgresql.md` shows. */
+/** The files in `deploy/high-availability`, and what the page about PostgreSQL shows. */
 export interface PageConfiguration {
   /** Lines such as `ETCD_NAME=MACHINE`. */
   readonly etcd: string;
@@ -13,57 +13,44 @@ export interface PageConfiguration {
   readonly storage: string;
 }
 
-/** The values that replace the page's names, addresses, ports and paths on one machine of the test cluster. */
-export interface Replacements {
-  readonly name: string;
-  readonly address: string;
-  /** The port that replaces each port number of the page. */
-  readonly ports: ReadonlyMap<number, number>;
-  /** The path that replaces each path of the page. */
-  readonly paths: ReadonlyMap<string, string>;
-}
-
 /** The port numbers on the page. */
 export const pagePorts = { proxy: 5000, postgres: 5432, etcdClients: 2379, etcdPeers: 2380, patroni: 8008 } as const;
-
-/** The database machines, with their names on the page and the addresses that replace those on the page. */
-export const machines: readonly { readonly name: string; readonly address: string }[] = [
-  { name: 'pg1', address: '127.77.0.11' },
-  { name: 'pg2', address: '127.77.0.12' },
-  { name: 'pg3', address: '127.77.0.13' },
-];
 
 /** Reads the files and the page. Throws if a statement or the connection string is not on the page. */
 export async function readPageConfiguration(): Promise<PageConfiguration> {
   const page = await readDocument('docs/postgresql.md');
   const storage = /DATABASE_URL='(.+)'/.exec(page)?.[1];
   const statements = Array.from(page.matchAll(/^ +(CREATE .+;)$/gm), ([, statement = '']) => statement);
-  if (storage === undefined || statements.length !== 2) {
-    throw new Error('The page must show the connection string and two statements.');
-  }
-  const [etcd, patroni, haproxy] = await Promise.all(
-    ['etcd', 'patroni.yml', 'haproxy.cfg'].map((name) => readDocument(`deploy/high-availability/${name}`)),
-  );
-  assert.ok(etcd && patroni && haproxy);
+  assert.ok(storage !== undefined && statements.length === 2, 'the page shows a connection string and two statements');
+  const read = (name: string): Promise<string> => readDocument(`deploy/high-availability/${name}`);
+  const [etcd, patroni, haproxy] = [await read('etcd'), await read('patroni.yml'), await read('haproxy.cfg')];
   return { etcd, patroni, haproxy, statements, storage };
 }
 
+/** The values that replace those of the page. */
+export interface Replacements {
+  readonly name: string;
+  readonly address: string;
+  readonly ports: ReadonlyMap<number, number>;
+  readonly paths: Readonly<Record<string, string>>;
+}
+
 /**
- * Replaces the text that depends on the machine: names, addresses, ports and paths. Turns off the watchdog, because
- * this test cannot use one. Removes the HAProxy settings that require root privileges.
+ * Replaces the text that depends on the machine. Turns off the watchdog, because this test cannot use one. Removes the
+ * HAProxy settings that require root privileges.
  */
 export function adapt(text: string, { name, address, ports, paths }: Replacements): string {
-  let adapted = text
+  const adapted = text
     .replaceAll('MACHINE', name)
     .replaceAll('ADDRESS', address)
     // Clients of any loopback address connect from 127.0.0.1.
     .replaceAll(/10\.0\.[01]\.0\/24/g, '127.0.0.0/8')
     .replaceAll('10.0.0.', '127.77.0.')
     .replaceAll('mode: required', 'mode: off')
-    .replaceAll(/^ +(chroot|user|group) .*\n/gm, '');
-  for (const [from, to] of paths) adapted = adapted.replaceAll(from, to);
-  return adapted.replace(/(:|port )(\d{4})\b/g, (all, before: string, port: string) => {
-    const other = ports.get(Number(port));
-    return other === undefined ? all : `${before}${other}`;
-  });
+    .replaceAll(/^ +(chroot|user|group) .*\n/gm, '')
+    .replaceAll(
+      /(:|port )(\d{4})\b/g,
+      (_, before: string, port: string) => `${before}${ports.get(Number(port)) ?? port}`,
+    );
+  return Object.entries(paths).reduce((replaced, [from, to]) => replaced.replaceAll(from, to), adapted);
 }

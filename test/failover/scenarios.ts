@@ -1,103 +1,127 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { signalTree } from '../support/process-tree.ts';
 import type { ModelClients } from '../support/model-clients.ts';
+import { killDatabase, requestPatroni, signalDatabase } from './cluster.ts';
 import type { Cluster } from './cluster.ts';
 
-/** Makes a part of the cluster fail, then restores it. Resolves when the servers can write plants again. */
-export type Scenario = (cluster: Cluster, load: ModelClients) => Promise<void>;
+export interface Scenario {
+  readonly name: string;
+  readonly description: string;
+  /** Makes a part of the cluster fail, then restores it. */
+  readonly run: (cluster: Cluster) => Promise<void>;
+  /** Restores what must stay failed until writes are acknowledged again. */
+  readonly runAfterwards?: (cluster: Cluster) => Promise<void>;
+  /** The oldest Patroni version with which the scenario is run. Older versions can lose plants in it. */
+  readonly oldestPatroni?: string;
+  /** Whether the scenario must lose plants, which shows that the other scenarios would detect a loss. */
+  readonly mustLose?: boolean;
+}
 
 /** How long a failover may take. On the page, Patroni's `ttl` is 30 seconds. */
 const failoverMs = 90_000;
 /** How many acknowledged writes show that the service is available again. */
 const enoughWrites = 200;
-const freezeMs = 12_000;
-/** Longer than Patroni's `ttl`, so that another machine becomes the primary. */
-const longFreezeMs = 60_000;
-const proxyOutageMs = 5000;
-const etcdOutageMs = 60_000;
-const standbyOutageMs = 2000;
 
-export const scenarios = {
-  kill: async (cluster, load) => {
-    const primary = await cluster.leader();
-    await primary.killDatabase();
-    await load.acknowledgeMore(enoughWrites, failoverMs);
-    primary.patroni.start();
+export const scenarios: readonly Scenario[] = [
+  {
+    name: 'kill',
+    description: '`kill -9` of the primary and its Patroni',
+    run: async (cluster) => {
+      await killDatabase(await cluster.leader());
+    },
+    runAfterwards: startPatroni,
   },
-  switchover: async (cluster, load) => {
-    const primary = await cluster.leader();
-    // The response arrives when the switchover is complete.
-    const response = await fetch(`${primary.api}/switchover`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Basic ${btoa('patroni:api-secret')}` },
-      body: JSON.stringify({ leader: primary.name }),
-      signal: AbortSignal.timeout(failoverMs),
-    });
-    if (response.status !== 200) throw new Error(`Switchover: ${response.status} ${await response.text()}`);
-    await load.acknowledgeMore(enoughWrites, failoverMs);
+  {
+    name: 'switchover',
+    description: 'switchover',
+    run: async (cluster) => {
+      const { api, name } = await cluster.leader();
+      // The response arrives when the switchover is complete.
+      await requestPatroni('POST', `${api}/switchover`, { leader: name }, failoverMs);
+    },
   },
-  freeze: (cluster, load) => freezePrimary(cluster, load, freezeMs),
-  'long-freeze': (cluster, load) => freezePrimary(cluster, load, longFreezeMs),
-  haproxy: async (cluster, load) => {
-    await Promise.all(cluster.proxies.map(({ process: proxy }) => proxy.kill()));
-    await sleep(proxyOutageMs);
-    for (const { process: proxy } of cluster.proxies) proxy.start();
-    await load.acknowledgeMore(enoughWrites, failoverMs);
+  {
+    name: 'freeze',
+    description: 'primary and its Patroni frozen for 12 s',
+    run: (cluster) => freezePrimary(cluster, 12_000),
   },
-  etcd: async (cluster, load) => {
-    await Promise.all(cluster.machines.map(({ etcd }) => etcd.kill()));
-    await sleep(etcdOutageMs);
-    for (const { etcd } of cluster.machines) etcd.start();
-    await load.acknowledgeMore(enoughWrites, failoverMs);
+  {
+    name: 'long-freeze',
+    // Longer than Patroni's `ttl`, so that another machine becomes the primary.
+    description: 'primary and its Patroni frozen for 60 s',
+    run: (cluster) => freezePrimary(cluster, 60_000),
+    oldestPatroni: '3.1.0',
   },
-  standbys: killStandbysThenPrimary,
-  control: async (cluster, load) => {
-    await cluster.setSynchronousCommit('local');
-    await killStandbysThenPrimary(cluster, load);
-    await cluster.setSynchronousCommit(null);
+  {
+    name: 'haproxy',
+    description: 'all HAProxy processes killed, restarted after 5 s',
+    run: async ({ proxies }) => {
+      await Promise.all(proxies.map(({ process: proxy }) => proxy.kill()));
+      await sleep(5000);
+      for (const { process: proxy } of proxies) proxy.start();
+    },
   },
-} as const satisfies Record<string, Scenario>;
+  {
+    name: 'etcd',
+    description: 'all etcd processes killed, restarted after 60 s',
+    run: async ({ machines }) => {
+      await Promise.all(machines.map(({ etcd }) => etcd.kill()));
+      await sleep(60_000);
+      for (const { etcd } of machines) etcd.start();
+    },
+  },
+  {
+    name: 'standbys',
+    description: '`kill -9` of both standbys, and of the primary after 2 s',
+    run: killStandbysThenPrimary,
+    runAfterwards: startPatroni,
+  },
+  {
+    name: 'control',
+    description: 'the same with `synchronous_commit: local`, which must lose plants',
+    run: async (cluster) => {
+      await cluster.setSynchronousCommit('local');
+      await killStandbysThenPrimary(cluster);
+    },
+    runAfterwards: async (cluster) => {
+      await startPatroni(cluster);
+      await cluster.setSynchronousCommit(null);
+    },
+    mustLose: true,
+  },
+];
 
-export type ScenarioName = keyof typeof scenarios;
+/** Runs a scenario. Resolves when the servers can write plants again. */
+export async function fail({ run, runAfterwards }: Scenario, cluster: Cluster, load: ModelClients): Promise<void> {
+  await run(cluster);
+  await load.acknowledgeMore(enoughWrites, failoverMs);
+  await runAfterwards?.(cluster);
+}
 
-/** The scenario that must lose plants. It shows that the other scenarios would detect a loss. */
-export const control: ScenarioName = 'control';
-
-/** The oldest Patroni version with which a scenario is run. Older versions can lose plants in the scenario. */
-export const oldestPatroni: Readonly<Partial<Record<ScenarioName, string>>> = { 'long-freeze': '3.1.0' };
-
-/** The descriptions of the scenarios in the table. */
-export const descriptions: Readonly<Record<ScenarioName, string>> = {
-  kill: '`kill -9` of the primary and its Patroni',
-  switchover: 'switchover',
-  freeze: `primary and its Patroni frozen for ${freezeMs / 1000} s`,
-  'long-freeze': `primary and its Patroni frozen for ${longFreezeMs / 1000} s`,
-  haproxy: `all HAProxy processes killed, restarted after ${proxyOutageMs / 1000} s`,
-  etcd: `all etcd processes killed, restarted after ${etcdOutageMs / 1000} s`,
-  standbys: `\`kill -9\` of both standbys, and of the primary after ${standbyOutageMs / 1000} s`,
-  control: 'the same with `synchronous_commit: local`, which must lose plants',
-};
+/** Starts each Patroni that is not running. */
+function startPatroni({ machines }: Cluster): Promise<void> {
+  for (const { patroni } of machines) if (patroni.pid === undefined) patroni.start();
+  return Promise.resolve();
+}
 
 /**
  * Kills the standbys first, because on one machine, each commit reaches running standbys immediately. The primary can
  * be ahead only while the standbys are down. If Patroni noticed that the standbys are down, it would not promote one of
  * them afterwards. Therefore, the primary's Patroni is frozen until it is killed.
  */
-async function killStandbysThenPrimary(cluster: Cluster, load: ModelClients): Promise<void> {
+async function killStandbysThenPrimary(cluster: Cluster): Promise<void> {
   const primary = await cluster.leader();
   const standbys = cluster.machines.filter((machine) => machine !== primary);
-  primary.freezePatroni();
-  await Promise.all(standbys.map((machine) => machine.killDatabase()));
-  await sleep(standbyOutageMs);
-  await primary.killDatabase();
+  signalTree(primary.patroni.pid ?? 0, 'SIGSTOP');
+  await Promise.all(standbys.map(killDatabase));
+  await sleep(2000);
+  await killDatabase(primary);
   for (const { patroni } of standbys) patroni.start();
-  await load.acknowledgeMore(enoughWrites, failoverMs);
-  primary.patroni.start();
 }
 
-async function freezePrimary(cluster: Cluster, load: ModelClients, ms: number): Promise<void> {
+async function freezePrimary(cluster: Cluster, ms: number): Promise<void> {
   const primary = await cluster.leader();
-  primary.signalDatabase('SIGSTOP');
+  signalDatabase(primary, 'SIGSTOP');
   await sleep(ms);
-  primary.signalDatabase('SIGCONT');
-  await load.acknowledgeMore(enoughWrites, failoverMs);
+  signalDatabase(primary, 'SIGCONT');
 }

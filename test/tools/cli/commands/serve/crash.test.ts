@@ -7,17 +7,14 @@ import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']) {
   describe(`plant-store serve --storage ${storage}, killed and restarted on one file`, () => {
     it('stores exactly the acknowledged writes', async (t) => {
-      const { rounds, acknowledged, unanswered, killedAtStart, integrity, ...faults } = await runCrashRounds({
+      const { acknowledged, unanswered, problems } = await runCrashRounds({
         folder: await temporaryFolder(t),
-        program: { command: plantStore, storage },
+        command: plantStore,
+        storage,
         rounds: ['kill', 'kill at start', 'kill one of two', 'stop'],
-        random: Math.random,
       });
-      t.diagnostic(
-        `${rounds} rounds, ${acknowledged} acknowledged, ${unanswered} without a response, ${killedAtStart} killed during startup`,
-      );
-      assert.deepEqual(faults, { lost: [], resurrected: [], phantom: [], problems: [] });
-      assert.equal(integrity, 'ok');
+      t.diagnostic(`${acknowledged} writes acknowledged, ${unanswered} without a response`);
+      assert.deepEqual(problems, []);
       assert.ok(acknowledged > 0);
     });
   });
