@@ -3,11 +3,9 @@ import { dirname, join, resolve } from 'node:path';
 import { requireFolderOf } from '../../storage/sqlite/file.ts';
 import { issueToken } from '../../tokens/issue.ts';
 
-/** The texts that the server prints about the first token. */
+/** A message about the first token, and a POSIX shell command that uses the token. */
 export interface FirstToken {
-  /** A message that contains the token itself or the path of the file with the token. */
   readonly text: string;
-  /** A POSIX shell command that uses the token to list the plants. */
   readonly curl: string;
 }
 

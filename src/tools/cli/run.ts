@@ -11,24 +11,14 @@ import * as token from './commands/token.ts';
 import { variableWarnings } from './environment.ts';
 import { version } from './package.ts';
 
-/** What the module of a command exports. */
 interface Command {
-  /** The text that `--help` prints. */
   readonly help: string;
   /** Runs the command with the arguments that follow its name. Resolves with the exit code. */
   readonly run: (args: string[]) => Promise<number>;
 }
 
-const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
-  ['serve', serve],
-  ['token', token],
-  ['copy', copy],
-  ['export', exportPlants],
-  ['import', importPlants],
-  ['backup', backup],
-  ['restore', restore],
-  ['check', check],
-]);
+const modules = { serve, token, copy, export: exportPlants, import: importPlants, backup, restore, check };
+const commands: ReadonlyMap<string, Command> = new Map(Object.entries(modules));
 
 const help = `Usage: plant-store COMMAND [OPTIONS]
 
@@ -49,6 +39,9 @@ Commands:
 Options:
   -h, --help      show this help, or the help of a command
   -v, --version   show the version
+
+In the help of a command, an environment variable in parentheses sets the
+default of its option.
 `;
 
 /**

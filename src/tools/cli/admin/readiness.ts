@@ -2,10 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StorageAdapter } from '../../../core/storage-adapter.ts';
 import type { Log } from '../output/log.ts';
 
-/** How long {@link Readiness.works} waits for the storage. */
-const timeoutMs = 1000;
-/** How long the result of a check is reused. */
-const reuseMs = 1000;
+/** How long a caller waits for a check, and how long its result is reused. */
+const checkMs = 1000;
 
 /** Checks on request, at most once a second, whether the storage can be read and written. */
 export class Readiness {
@@ -28,7 +26,7 @@ export class Readiness {
   async works(): Promise<boolean | undefined> {
     if (this.#isStopped) return undefined;
     this.#latest ??= this.#check();
-    return Promise.race([this.#latest, sleep(timeoutMs, false, { ref: false })]);
+    return Promise.race([this.#latest, sleep(checkMs, false, { ref: false })]);
   }
 
   /** Call this method before the storage is closed. Nothing is logged afterwards. */
@@ -46,7 +44,7 @@ export class Readiness {
     } catch (error) {
       failure = error;
     }
-    setTimeout(() => (this.#latest = undefined), reuseMs).unref();
+    setTimeout(() => (this.#latest = undefined), checkMs).unref();
     const hasFailed = failure !== undefined;
     if (hasFailed !== this.#hasFailed && !this.#isStopped) {
       if (hasFailed) this.#log.error('The storage does not work', failure);

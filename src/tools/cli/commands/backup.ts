@@ -19,8 +19,6 @@ Options:
                           (PLANT_STORE_STORAGE, else DATABASE_URL;
                           default sqlite:plants.db)
   -h, --help              show this help
-
-An environment variable in parentheses sets the default of its option.
 `;
 
 export async function run(args: string[]): Promise<number> {

@@ -24,8 +24,6 @@ Options:
   --strict            stop at the first line that is not a plant; the plants
                       before it are created
   -h, --help          show this help
-
-An environment variable in parentheses sets the default of its option.
 `;
 
 export async function run(args: string[]): Promise<number> {

@@ -61,8 +61,6 @@ Options:
   --docs              serve a web page at /docs to try the service; requires
                       the package swagger-ui-dist (PLANT_STORE_DOCS=1)
   -h, --help          show this help
-
-An environment variable in parentheses sets the default of its option.
 `;
 
 /** The maximum time for which requests in progress may continue after a signal. */

@@ -27,8 +27,6 @@ Options:
   --expires-in TIME   with create: the time until the token expires, a number
                       followed by s, m, h, d or w, such as 30d (default: never)
   -h, --help          show this help
-
-An environment variable in parentheses sets the default of its option.
 `;
 
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
