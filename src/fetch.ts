@@ -4,7 +4,7 @@
  * @module plant-store/fetch
  */
 
-export { createFetchHandler } from './http/fetch/fetch-handler.ts';
-export type { FailedRequest, ServiceOptions } from './http/service-options.ts';
-export type { Authenticate, Caller, Scope } from './core/model/caller.ts';
+export { createFetchHandler } from './http/fetch/handler.ts';
+export type { FailedRequest, ServiceOptions } from './http/options.ts';
+export type { Authenticate, AuthRequest, Caller, Scope } from './core/model/caller.ts';
 export type { RequestMessage } from './core/model/diagnostics.ts';

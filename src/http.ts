@@ -5,10 +5,11 @@
  * @module plant-store/http
  */
 
-export { createRequestListener } from './http/node/request-listener.ts';
-export type { ServiceListener } from './http/node/request-listener.ts';
+export { createRequestListener } from './http/node/listener.ts';
+export type { ServiceListener } from './http/node/listener.ts';
 export { createPlantServer, drainServer } from './http/node/server.ts';
+export type { PlantServer } from './http/node/server.ts';
 export { openApiDocument } from './http/openapi.ts';
-export type { FailedRequest, ServiceOptions } from './http/service-options.ts';
-export type { Authenticate, Caller, Scope } from './core/model/caller.ts';
+export type { FailedRequest, ServiceOptions } from './http/options.ts';
+export type { Authenticate, AuthRequest, Caller, Scope } from './core/model/caller.ts';
 export type { RequestMessage } from './core/model/diagnostics.ts';

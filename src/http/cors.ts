@@ -1,5 +1,4 @@
-import type { HeaderList } from './answer.ts';
-import type { ServiceRequest } from './service-request.ts';
+import type { HeaderList, ServiceRequest } from './exchange.ts';
 
 /** How long a browser may reuse the response to a preflight request, in seconds. Chromium caps the value at 7200. */
 const maxAge = '7200';

@@ -1,8 +1,8 @@
 import { errorTable } from '../core/model/errors.ts';
-import type { ResponseCode } from './http-error.ts';
 import { maxLimit } from '../core/model/plant.ts';
+import type { ResponseCode } from './exchange.ts';
 import { commonErrors, routes } from './routes.ts';
-import type { Operation, OperationId, Route } from './routes.ts';
+import type { Operation, OperationId } from './routes.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -71,16 +71,16 @@ const extraHeaders: Partial<Record<number, HeaderName>> = {
 };
 
 const link = {
-  description: 'The link to the next page (RFC 8288, rel="next"), if the limit truncates the list.',
+  description: 'The link to the next page (RFC 8288, rel="next"), if the limit is at most 1000 and more plants follow.',
   schema: { type: 'string' },
 };
 
+const limitDescription =
+  'The maximum number of plants to return. Default: all plants. If the limit is at most 1000, a response may contain ' +
+  'fewer plants when names are very long; Link tells whether more plants follow. May be given only once.';
+
 const parameters = {
-  limit: query('limit', 'The maximum number of plants to return. Default: all plants. May be given only once.', {
-    format: 'int32',
-    minimum: 0,
-    maximum: maxLimit,
-  }),
+  limit: query('limit', limitDescription, { format: 'int32', minimum: 0, maximum: maxLimit }),
   after: query('after', 'Returns only plants with a greater id. Take the value from Link. May be given only once.', {
     format: 'int64',
   }),
@@ -134,23 +134,35 @@ const sharedResponses: Readonly<Record<string, string>> = {
  * Returns the OpenAPI 3.1.0 description of the service. The description is generated from the same route table and
  * error table that the service uses. `serverUrl` is the URL or path that precedes every path in the description.
  *
+ * @throws {TypeError} if `serverUrl` is not a URL or a path.
  * @example
  * await writeFile('openapi.json', JSON.stringify(openApiDocument('https://example.org/garden')));
  */
 export function openApiDocument(serverUrl = '/'): Readonly<Record<string, unknown>> {
+  if (typeof serverUrl !== 'string' || serverUrl === '' || !URL.canParse(serverUrl, 'http://localhost')) {
+    throw new TypeError('serverUrl must be a URL or a path, such as https://example.org/garden');
+  }
   return {
     openapi: '3.1.0',
     info: {
       title: 'OpenAPI Plant Store',
       description:
         'Keeps a collection of plants for each user. Requests for other paths receive a 404 response ' +
-        '(RouteNotFound). Other methods receive a 405 response (MethodNotAllowed). Unknown query parameters are ignored.',
+        '(RouteNotFound). Other methods receive a 405 response (MethodNotAllowed). HEAD receives the headers of the ' +
+        'response to GET. OPTIONS receives a 204 response with Allow. Unknown query parameters are ignored.',
       version: '1.0.0',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: serverUrl }],
     security: [{ bearerAuth: [] }],
-    paths: Object.fromEntries(routes.map((route) => [route.path, pathItem(route)])),
+    paths: Object.fromEntries(
+      routes.map(({ path, operations }) => [
+        path,
+        Object.fromEntries(
+          Object.entries(operations).map(([method, operation]) => [method.toLowerCase(), describeOperation(operation)]),
+        ),
+      ]),
+    ),
     components: {
       schemas,
       headers,
@@ -172,28 +184,10 @@ export function openApiDocument(serverUrl = '/'): Readonly<Record<string, unknow
   };
 }
 
-function pathItem({ path, operations }: Route): JsonObject {
-  const item: Record<string, JsonObject> = {};
-  for (const [method, operation] of Object.entries(operations)) {
-    const described = describeOperation(operation);
-    const title = operation.id.charAt(0).toUpperCase() + operation.id.slice(1);
-    item[method.toLowerCase()] = { operationId: operation.id, ...described };
-    if (method === 'GET') {
-      item['head'] = { operationId: `headOf${title}`, ...described, responses: withoutContent(described.responses) };
-    }
-  }
-  const options = { 204: { description: 'The methods that this path supports.', headers: headerRefs('Allow') } };
-  item['options'] = {
-    operationId: `optionsOf${path.replaceAll(/\W+(\w?)/g, (_, first: string) => first.toUpperCase())}`,
-    security: [],
-    responses: { ...options, ...errorResponses(commonErrors) },
-  };
-  return item;
-}
-
-function describeOperation({ id, scope, errors }: Operation): JsonObject & { responses: JsonObject } {
-  const { responses, ...rest } = details[id];
+function describeOperation({ id: operationId, scope, errors }: Operation): JsonObject {
+  const { responses, ...rest } = details[operationId];
   return {
+    operationId,
     ...rest,
     // In OpenAPI 3.1, this array contains the scopes that a bearer token must have.
     security: scope === undefined ? [] : [{ bearerAuth: [scope] }],
@@ -225,19 +219,6 @@ function errorResponse(codes: readonly ResponseCode[]): JsonObject {
     headers: headerRefs(...new Set(codes.flatMap((code) => extraHeaders[errorTable[code].status] ?? []))),
     content: json({ allOf: [schemaRef('Error'), { properties: { error } }] }),
   };
-}
-
-/**
- * Converts the responses to a GET request into the responses to a HEAD request, which have no content (RFC 9110
- * §9.3.2).
- */
-function withoutContent(responses: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(responses).map(([status, response]) => [
-      status,
-      { ...(response as JsonObject), content: undefined },
-    ]),
-  );
 }
 
 function success(description: string, schema: JsonObject): JsonObject {

@@ -1,32 +1,30 @@
 /**
- * Limits the number of permits in use and shares the permits fairly. A holder gets another permit only if it holds
- * fewer permits than are still free. A single holder can therefore hold half of the permits. As permits are released
- * and taken, the shares of N busy holders become equal, and a share of the same size remains free. With two busy
- * holders, each share is a third. This algorithm is known as dynamic thresholds (Choudhury and Hahne, 1998).
+ * Limits the number of requests in progress and shares the permits fairly: a user gets another permit only if the user
+ * holds fewer permits than are still free. One user can therefore hold half of the permits, and each of two users a
+ * third. This algorithm is known as dynamic thresholds (Choudhury and Hahne, 1998).
  */
-export class Permits<Holder> {
-  readonly #max: number;
-  readonly #held = new Map<Holder, number>();
-  #all = 0;
+export class Permits {
+  readonly #held = new Map<string, number>();
+  #free: number;
 
   constructor(max: number) {
-    this.#max = max;
+    this.#free = max;
   }
 
-  /** Takes a permit for a holder. Returns `false` if the holder cannot get another permit now. */
-  take(holder: Holder): boolean {
-    const held = this.#held.get(holder) ?? 0;
-    if (held >= this.#max - this.#all) return false;
-    this.#held.set(holder, held + 1);
-    this.#all++;
+  /** Takes a permit for a user. Returns whether the user got a permit. */
+  take(user: string): boolean {
+    const held = this.#held.get(user) ?? 0;
+    if (held >= this.#free) return false;
+    this.#held.set(user, held + 1);
+    this.#free--;
     return true;
   }
 
-  /** Releases a permit of the holder. */
-  release(holder: Holder): void {
-    const held = this.#held.get(holder) ?? 0;
-    if (held > 1) this.#held.set(holder, held - 1);
-    else this.#held.delete(holder);
-    this.#all--;
+  /** Returns a permit of the user. */
+  release(user: string): void {
+    const held = this.#held.get(user) ?? 0;
+    if (held > 1) this.#held.set(user, held - 1);
+    else this.#held.delete(user);
+    this.#free++;
   }
 }

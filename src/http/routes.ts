@@ -1,5 +1,5 @@
 import type { Scope } from '../core/model/caller.ts';
-import type { ResponseCode } from './http-error.ts';
+import type { ResponseCode } from './exchange.ts';
 
 /** The operationId of each operation in the OpenAPI document. */
 export type OperationId = 'createPlant' | 'getPlants' | 'deletePlant' | 'getOpenApi';
@@ -30,7 +30,7 @@ export interface Route {
   readonly operations: Readonly<Record<string, Operation>>;
 }
 
-/** The route table. The handler dispatches requests by this table, and the OpenAPI document is generated from it. */
+/** The route table, from which the OpenAPI document is generated. */
 export const routes: readonly Route[] = [
   {
     path: '/plants',
@@ -60,57 +60,50 @@ export const routes: readonly Route[] = [
   { path: '/openapi.json', operations: { GET: { id: 'getOpenApi', scope: undefined, errors: [] } } },
 ];
 
-/**
- * Returns the operation that a route performs for a method, or `undefined` if the route does not support the method.
- */
-export function operationOf(route: Route, method: string): Operation | undefined {
-  return route.operations[method === 'HEAD' ? 'GET' : method];
+/** Returns the operation that a route performs for a method. A path that supports GET also supports HEAD. */
+export function operationOf({ operations }: Route, method: string): Operation | undefined {
+  const name = method === 'HEAD' ? 'GET' : method;
+  return Object.hasOwn(operations, name) ? operations[name] : undefined;
 }
 
-/** Returns the methods that a route supports, as the value of the `Allow` header (RFC 9110 §10.2.1). */
-function allowedMethods(route: Route): string {
-  const methods = Object.keys(route.operations);
-  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
-}
-
-/**
- * The route that matches a path. `idText` is the path segment that matches `{id}`, still percent-encoded. It is empty
- * if the route does not contain `{id}`.
- */
+/** The route of a request target. */
 export interface RouteMatch {
   readonly route: Route;
-  readonly idText: string;
+  /** The methods that the route supports, as the value of the `Allow` header (RFC 9110 §10.2.1). */
   readonly allow: string;
+  /** The path segment that matches `{id}`, still percent-encoded; empty if the route does not contain `{id}`. */
+  readonly idText: string;
 }
 
-const patterns = routes.map((route) => ({
-  match: { route, idText: '', allow: allowedMethods(route) },
-  /** Matches the paths of a route with `{id}`. The capturing group matches the id. */
-  pattern: route.path.includes('{id}') ? new RegExp(`^${route.path.replace('{id}', '([^/]+)')}$`) : undefined,
-}));
+/** A request target, split into its path and its query. */
+export interface Target {
+  readonly path: string;
+  readonly query: string;
+  /** The route that matches the path; `undefined` if no route does. */
+  readonly match: RouteMatch | undefined;
+}
+
+const patterns = routes.map((route) => {
+  const methods = Object.keys(route.operations);
+  const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+  const match: RouteMatch = { route, allow, idText: '' };
+  return { match, pattern: new RegExp(`^${route.path.replace('.', '\\.').replace('{id}', '([^/]+)')}$`) };
+});
 
 /** Returns the route that matches a path. Paths are compared exactly: letter case and trailing slashes matter. */
 export function findRoute(path: string): RouteMatch | undefined {
   for (const { match, pattern } of patterns) {
-    if (match.route.path === path) return match;
-    const idText = pattern?.exec(path)?.[1];
-    if (idText !== undefined) return { ...match, idText };
+    const found = pattern.exec(path);
+    if (found !== null) return found[1] === undefined ? match : { ...match, idText: found[1] };
   }
   return undefined;
-}
-
-/** The path and query of a request target, and the route that matches the path. */
-export interface ResolvedTarget {
-  readonly path: string;
-  readonly query: string;
-  readonly match: RouteMatch | undefined;
 }
 
 /**
  * Finds the route for a request target. Some proxies and frameworks do not remove the prefix `basePath`. If the path
  * begins with this prefix, the route for the rest of the path takes precedence.
  */
-export function resolveTarget(target: string, basePath: string): ResolvedTarget {
+export function resolveTarget(target: string, basePath: string): Target {
   const { path, query } = splitTarget(target);
   if (basePath !== '' && path.startsWith(basePath)) {
     const rest = path.slice(basePath.length);
@@ -122,8 +115,7 @@ export function resolveTarget(target: string, basePath: string): ResolvedTarget 
 
 /**
  * Splits a request target into a path and a query. If the target is in absolute form (RFC 9112 §3.2.2), its scheme and
- * authority are removed. `new URL(target, base)` is not used, because it would interpret the `evil` in `//evil/plants`
- * as a host.
+ * authority are removed. `new URL(target, base)` would interpret the `evil` in `//evil/plants` as a host.
  */
 export function splitTarget(target: string): { path: string; query: string } {
   const origin = target.startsWith('/') ? 0 : (/^https?:\/\/[^/?]*/i.exec(target)?.[0].length ?? 0);

@@ -1,6 +1,6 @@
 import { checkFunctionOption, checkOptionNames } from '../core/model/options.ts';
 import { guardHook } from '../core/model/guard-hook.ts';
-import type { Authenticate } from '../core/model/caller.ts';
+import type { Caller } from '../core/model/caller.ts';
 import { TokenGrants } from './grants.ts';
 
 /** Options of {@link createTokenFileAuthenticator}. */
@@ -27,7 +27,10 @@ export interface TokenFileOptions {
  * @example
  * const server = createPlantServer(store, { authenticate: createTokenFileAuthenticator('tokens.json') });
  */
-export function createTokenFileAuthenticator(path: string, options: TokenFileOptions = {}): Authenticate {
+export function createTokenFileAuthenticator(
+  path: string,
+  options: TokenFileOptions = {},
+): (token: string) => Caller | null {
   checkOptionNames('createTokenFileAuthenticator', options, { onWarning: true } satisfies Record<
     keyof TokenFileOptions,
     true

@@ -1,80 +1,145 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseListQuery } from '../../src/http/list.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { listPlants, parseListQuery } from '../../src/http/list.ts';
+import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import { namesIn } from '../support/call.ts';
-import type { Answered } from '../support/call.ts';
 import { evalArgs, runSuccessfully } from '../support/run-program.ts';
-import { startService } from '../support/service.ts';
-import type { Service } from '../support/service.ts';
+import { describeOnBothFronts } from '../support/service.ts';
 import { sourceUrl } from '../support/sources.ts';
 import { createPlants } from '../support/stored-plants.ts';
 
 const upTo = (count: number): string[] => Array.from({ length: count }, (_, id) => `${id}`);
 
-/** Requests all pages by following `Link`, and returns the names on each page. */
-async function follow(service: Service, first: string): Promise<string[][]> {
-  const pages: string[][] = [];
-  for (let target: string | undefined = first; target !== undefined;) {
-    const answered: Answered = await service.call('GET', target);
-    assert.equal(answered.status, 200);
-    pages.push(namesIn(answered));
-    target = /^<([^>]+)>; rel="next"$/.exec(answered.headers.get('link') ?? '')?.[1];
-  }
-  return pages;
-}
-
-describe('GET /plants', () => {
-  it('returns as many plants as limit allows, even if this requires several reads', async (t) => {
+describeOnBothFronts('GET /plants', (startService) => {
+  it('returns a page with Link for a limit of at most 1000, and otherwise as many plants as limit allows', async (t) => {
     const service = await startService(t);
     await createPlants(service.store, 2500);
-    for (const limit of [998, 999, 1000, 1001, 1999, 2000, 2001, 2499, 2500, 2501, 2_147_483_647]) {
-      const pages = await follow(service, `/plants?limit=${limit}`);
-      for (const page of pages.slice(0, -1)) assert.equal(page.length, limit);
-      assert.ok((pages.at(-1)?.length ?? 0) <= limit);
-      assert.deepEqual(pages.flat(), upTo(2500));
+    for (const [query, count, next] of [
+      ['', 2500, null],
+      ['?limit=0', 0, null],
+      ['?limit=999', 999, 998],
+      ['?limit=1000', 1000, 999],
+      ['?limit=1000&after=1499', 1000, null],
+      ['?limit=1001', 1001, null],
+      ['?limit=2499', 2499, null],
+      ['?limit=2500', 2500, null],
+      ['?limit=2147483647', 2500, null],
+      ['?limit=1500&after=2499', 0, null],
+    ] as const) {
+      const answered = await service.call('GET', `/plants${query}`);
+      const first = Number(/after=(\d+)/.exec(query)?.[1] ?? -1) + 1;
+      assert.deepEqual(namesIn(answered), upTo(first + count).slice(first), query);
+      const limit = /limit=\d+/.exec(query)?.[0];
+      const link = next === null ? null : `</plants?${limit}&after=${next}>; rel="next"`;
+      assert.equal(answered.headers.get('link'), link, query);
+      const head = await service.call('HEAD', `/plants${query}`);
+      for (const name of ['link', 'content-length']) {
+        assert.equal(head.headers.get(name), answered.headers.get(name), `${name} for HEAD ${query}`);
+      }
     }
-    assert.deepEqual(await follow(service, '/plants'), [upTo(2500)]);
-    assert.deepEqual(await follow(service, '/plants?limit=1500&after=2499'), [[]]);
+  });
+
+  it('ends a page before the plant that would make it longer than 256 KiB, and says so in Link', async (t) => {
+    const service = await startService(t);
+    const name = '\u{1F33F}'.repeat(16_000);
+    for (let id = 0; id < 6; id++) await service.store.createPlant('ada', { id, name: name + `${id}` });
+    const names: string[] = [];
+    for (let target: string | undefined = '/plants?limit=6'; target !== undefined;) {
+      const answered = await service.call('GET', target);
+      assert.equal(
+        answered.headers.get('content-length') ?? `${Buffer.byteLength(answered.text)}`,
+        `${Buffer.byteLength(answered.text)}`,
+      );
+      names.push(...namesIn(answered));
+      target = /^<([^>]+)>; rel="next"$/.exec(answered.headers.get('link') ?? '')?.[1];
+    }
+    assert.deepEqual(
+      names,
+      Array.from({ length: 6 }, (_, id) => name + `${id}`),
+    );
+    assert.deepEqual(namesIn(await service.call('GET', '/plants')), names);
+  });
+
+  it('shares at most 4 concurrent reads with other lists', async (t) => {
+    const storage = new MemoryStorage();
+    const service = await startService(t, { storage });
+    await createPlants(service.store, 2500);
+    const list = storage.list.bind(storage);
+    let [reading, most] = [0, 0];
+    storage.list = async (user, range) => {
+      most = Math.max(most, ++reading);
+      await sleep(5);
+      reading--;
+      return list(user, range);
+    };
+    await Promise.all(Array.from({ length: 20 }, () => service.call('GET', '/plants?limit=2000')));
+    assert.ok(most <= 4, `${most} pages were read at once`);
   });
 });
 
-describe('a list longer than 64 KiB', () => {
-  it('is sent completely, even if a piece would end inside a surrogate pair', async (t) => {
-    const service = await startService(t);
-    // Each name is one code unit longer than the previous name, so that pieces end before, between and after
-    // surrogates.
-    const plants = ['', 'x', 'xy'].map((start, id) => ({ id, name: `${start}${'\u{1F33F}'.repeat(16_000)}` }));
-    for (const plant of plants) await service.store.createPlant('ada', plant);
-    for (const target of ['/plants', '/plants?limit=3', '/plants?limit=2']) {
-      const answered = await service.call('GET', target);
-      const expected = plants.slice(0, target.endsWith('2') ? 2 : 3).map(({ name }) => ({ name }));
-      assert.equal(answered.headers.get('content-length'), `${Buffer.byteLength(answered.text)}`);
-      assert.deepEqual(answered.json, expected);
-    }
+const anyId = fc.integer({ min: 0, max: 30 });
+const anyIds = fc.uniqueArray(anyId, { maxLength: 25 });
+const anyChanges = fc.array(fc.array(anyId, { maxLength: 8 }), { maxLength: 15 });
+const anyLimit = fc.option(fc.constant(1001), { nil: undefined });
+const anyAfter = fc.option(anyId, { nil: undefined });
+
+describe('a list that is read while plants are created and deleted', () => {
+  it('contains each unchanged plant of its range once and in order', async () => {
+    const property = fc.asyncProperty(anyIds, anyChanges, anyLimit, anyAfter, async (ids, changes, limit, after) => {
+      const storage = new MemoryStorage();
+      const store = new PlantStore({ storage, maxCacheBytes: 0 });
+      const create = (id: number): Promise<unknown> => store.createPlant('ada', { id, name: `${id}` });
+      await Promise.all(ids.map(create));
+      const list = storage.list.bind(storage);
+      const changed = new Set<number>();
+      let reads = 0;
+      // Pages are short, so that a long list requires only a few plants.
+      storage.list = async (user, range) => {
+        for (const id of changes[reads++] ?? []) {
+          changed.add(id);
+          if (!(await store.deletePlant('ada', id))) await create(id);
+        }
+        return list(user, { after: range.after, limit: Math.min(range.limit, 3) });
+      };
+      const range = { limit, after: after === undefined ? undefined : BigInt(after) };
+      const { headers, body = '' } = await listPlants(store, 'ada', range, '/plants');
+      let json = '';
+      if (typeof body === 'string') json = body;
+      else if ('next' in body) for await (const page of body) json += Buffer.from(page).toString();
+      const names = (JSON.parse(json) as { name: string }[]).map(({ name }) => Number(name));
+      assert.equal(headers, undefined);
+      for (const [n, id] of names.entries()) assert.ok(id > (names[n - 1] ?? after ?? -1), 'the order is wrong');
+      for (const id of names) assert.ok(ids.includes(id) || changed.has(id), `there was no plant ${id}`);
+      for (const id of ids) assert.ok(id <= (after ?? -1) || changed.has(id) || names.includes(id), `${id} is missing`);
+    });
+    const emptied = [[0, 1, 2, 3], [[], [3]], undefined, undefined] as const;
+    await fc.assert(property, { numRuns: 500, examples: [structuredClone(emptied) as never] });
   });
 });
 
 describe('a long list', () => {
   it('does not keep sent pages in memory', async () => {
     const code = `
-      import { listAnswer } from '${sourceUrl('http/list.ts')}';
-      import { MemoryStorage, PlantStore } from '${sourceUrl('index.ts')}';
-      const storage = new MemoryStorage();
+      import { listPlants } from '${sourceUrl('http/list.ts')}';
       const pages = [];
-      storage.listPages = async ([{ user, after = 0n }]) => {
-        const page = { json: '[{"name":"Fern"}]', count: 1, last: after + 1n, hasMore: true };
-        pages.push(new WeakRef(page));
-        return [page];
+      const store = {
+        listPageJson: async (user, { after = 0n }) => {
+          const page = { json: '[{"name":"Fern"}]', count: 1, last: after + 1n, hasMore: true };
+          pages.push(new WeakRef(page));
+          return page;
+        },
       };
-      const store = new PlantStore({ storage, maxCacheBytes: 0 });
       const kept = [];
-      for (const limit of [undefined, 4]) {
-        const { body } = await listAnswer(store, { user: 'ada', limit, path: '/plants', request: { isOpen: true } });
-        for (let n = 0; n < 4; n++) await body.next();
+      for (const limit of [undefined, 1004]) {
+        const { body } = await listPlants(store, 'ada', { limit, after: undefined }, '/plants');
+        const sent = [];
+        for (let n = 0; n < 4; n++) sent.push(new WeakRef((await body.next()).value));
         // A WeakRef keeps its target until the end of the event loop iteration.
         await new Promise((resolve) => setTimeout(resolve));
         gc();
-        kept.push(pages.splice(0).filter((page) => page.deref() !== undefined).length);
+        kept.push([...pages.splice(0), ...sent].filter((page) => page.deref() !== undefined).length);
       }
       console.log(String(kept));
     `;

@@ -44,15 +44,29 @@ describe('openApiDocument', () => {
     });
     assert.deepEqual(described, [
       'GET /plants getPlants plants:read',
-      'HEAD /plants headOfGetPlants plants:read',
       'POST /plants createPlant plants:write',
-      'OPTIONS /plants optionsOfPlants',
       'DELETE /plants/{id} deletePlant plants:write',
-      'OPTIONS /plants/{id} optionsOfPlantsId',
       'GET /openapi.json getOpenApi',
-      'HEAD /openapi.json headOfGetOpenApi',
-      'OPTIONS /openapi.json optionsOfOpenapiJson',
     ]);
+  });
+
+  it('declares every path parameter', () => {
+    for (const { name, parameters = [] } of operations) {
+      const inPath = [...name.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter);
+      const declared = parameters.filter(({ in: place, required }) => place === 'path' && required);
+      assert.deepEqual(
+        declared.map((parameter) => parameter.name),
+        inPath,
+        name,
+      );
+    }
+  });
+
+  it('throws a TypeError if its argument is not a URL or a path', () => {
+    for (const url of ['https://example.org/garden', '/garden', '/', undefined]) openApiDocument(url);
+    for (const url of ['', 7, null, {}, 'http://', new URL('http://x')]) {
+      assert.throws(() => openApiDocument(url as string), { name: 'TypeError', message: /^serverUrl must be/ });
+    }
   });
 
   it('contains the types and ranges of limit, after, id and error', () => {

@@ -31,13 +31,16 @@ export const entries: readonly Entry[] = [
   {
     subpath: './fetch',
     values: ['createFetchHandler'],
-    types: ['Authenticate', 'Caller', 'FailedRequest', 'RequestMessage', 'Scope', 'ServiceOptions'],
+    types: ['AuthRequest', 'Authenticate', 'Caller', 'FailedRequest', 'RequestMessage', 'Scope', 'ServiceOptions'],
   },
   {
     subpath: './http',
     needsNodeTypes: true,
     values: ['createPlantServer', 'createRequestListener', 'drainServer', 'openApiDocument'],
-    types: ['Authenticate', 'Caller', 'FailedRequest', 'RequestMessage', 'Scope', 'ServiceListener', 'ServiceOptions'],
+    types: [
+      ...['AuthRequest', 'Authenticate', 'Caller', 'FailedRequest', 'PlantServer', 'RequestMessage', 'Scope'],
+      ...['ServiceListener', 'ServiceOptions'],
+    ],
   },
   { subpath: './postgres', values: ['PostgresStorage'], types: ['PostgresPool', 'PostgresStorageOptions'] },
   { subpath: './sqlite', values: ['SqliteStorage'], types: ['SqliteStorageOptions'] },
@@ -49,7 +52,7 @@ export const entries: readonly Entry[] = [
   {
     subpath: './tokens',
     values: ['createTokenFileAuthenticator'],
-    types: ['Authenticate', 'Caller', 'Scope', 'TokenFileOptions'],
+    types: ['AuthRequest', 'Authenticate', 'Caller', 'Scope', 'TokenFileOptions'],
   },
 ];
 

@@ -55,7 +55,7 @@ async function serve(): Promise<string> {
   const handler = createFetchHandler(store, options);
   const response = await handler(new Request('http://localhost/plants', { headers: { authorization: 'Bearer ada' } }));
   lists.push(await response.text());
-  await drainServer(server, 1000);
+  await drainServer(server, { graceMs: 1000 });
   mounted.close();
   mounted.closeAllConnections();
   await store.close();

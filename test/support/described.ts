@@ -38,7 +38,7 @@ export function assertDescribed(method: string, target: string, received: Receiv
   assertHeaders(what, described, received.headers);
 
   const schema = described.content?.['application/json']?.schema;
-  if (schema === undefined || method === 'HEAD') {
+  if (schema === undefined || method === 'HEAD' || method === 'OPTIONS') {
     assert.equal(received.text, '', `${what} has a body that is not described`);
     if (method !== 'HEAD') assert.equal(received.headers.get('content-type'), null, what);
     return;
@@ -50,7 +50,9 @@ export function assertDescribed(method: string, target: string, received: Receiv
 function describedResponse(method: string, target: string, status: number): Described | undefined {
   const route = findRoute(splitTarget(target).path)?.route;
   if (route === undefined) return status === 404 ? document.components.responses['RouteNotFound'] : undefined;
-  const operation = document.paths[route.path]?.[method.toLowerCase()];
+  if (method === 'OPTIONS') return document.components.responses['MethodNotAllowed'];
+  // HEAD has the headers of GET.
+  const operation = document.paths[route.path]?.[method === 'HEAD' ? 'get' : method.toLowerCase()];
   if (operation === undefined) return status === 405 ? document.components.responses['MethodNotAllowed'] : undefined;
   const response = operation.responses[String(status)];
   const shared = response?.$ref?.split('/').at(-1);

@@ -1,6 +1,6 @@
 import { createDocs } from '../../src/tools/cli/docs/find-page.ts';
 import type { ServiceOptions } from '../../src/http.ts';
-import { createListenerWithPages } from '../../src/http/node/request-listener.ts';
+import { createRequestListener } from '../../src/http/node/listener.ts';
 import { createServerFor } from '../../src/http/node/server.ts';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import { listen } from './listen.ts';
@@ -12,11 +12,8 @@ import type { HasAfter } from './temporary-folder.ts';
  */
 export async function startDocsService(t: HasAfter, options: Partial<ServiceOptions> = {}): Promise<number> {
   const store = new PlantStore({ storage: new MemoryStorage() });
-  const listener = createListenerWithPages(
-    store,
-    { authenticate: authenticateByName, ...options },
-    createDocs('--docs', options.basePath ?? ''),
-  );
+  const addDocs = createDocs('--docs', options.basePath ?? '');
+  const listener = createRequestListener(store, { authenticate: authenticateByName, ...options });
   t.after(() => store.close());
-  return listen(t, createServerFor(listener));
+  return listen(t, createServerFor(addDocs(listener)));
 }

@@ -5,7 +5,7 @@ import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { StorageAdapter } from '../../src/index.ts';
 import { createFetchHandler } from '../../src/fetch.ts';
 import { createPlantServer, createRequestListener } from '../../src/http.ts';
-import type { Authenticate, ServiceOptions } from '../../src/http.ts';
+import type { Caller, ServiceOptions } from '../../src/http.ts';
 import { callService } from './call.ts';
 import type { Answered, Call } from './call.ts';
 import { heldStorage } from './held-storage.ts';
@@ -34,7 +34,7 @@ export interface Service extends AnyService {
 export type StartOptions = Partial<ServiceOptions> & { storage?: StorageAdapter; store?: PlantStore };
 
 /** Accepts a user name as the token. `ada-reads` and `ada-writes` are tokens of ada with one scope each. */
-export const authenticateByName: Authenticate = (token) => {
+export const authenticateByName = (token: string): Caller | null => {
   if (token === 'ada-reads') return { user: 'ada', scopes: ['plants:read'] };
   if (token === 'ada-writes') return { user: 'ada', scopes: ['plants:write'] };
   return ['ada', 'bob', 'eve'].includes(token) ? { user: token } : null;

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createTokenFileAuthenticator } from '../../src/tokens.ts';
-import type { Authenticate } from '../../src/http.ts';
 import { issueToken } from '../../src/tokens/issue.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -9,7 +8,7 @@ interface Setting {
   readonly path: string;
   readonly token: string;
   readonly id: string;
-  readonly authenticate: Authenticate;
+  readonly authenticate: ReturnType<typeof createTokenFileAuthenticator>;
   /** Returns the user whom a token identifies. */
   readonly userOf: (token: string) => Promise<string | undefined>;
   /** The warnings so far. */

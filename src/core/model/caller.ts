@@ -11,11 +11,21 @@ export interface Caller {
    * The caller's scopes; default: all scopes. Each {@link Scope} grants a permission. Any other string, such as another
    * service's scope, is ignored.
    */
-  readonly scopes?: readonly string[] | undefined;
+  readonly scopes?: readonly (Scope | (string & Record<never, never>))[] | undefined;
   /**
    * Identifies the token in the log and in request messages. The identifier is not a secret.
    */
   readonly tokenId?: string | undefined;
+}
+
+/** The request that contains a bearer token. */
+export interface AuthRequest {
+  /** The method, such as `GET`. */
+  readonly method: string;
+  /** The path without the query and without `basePath`, such as `/plants`. */
+  readonly path: string;
+  /** Returns the value of a header, or `undefined` if the header was not sent. The case of `name` does not matter. */
+  readonly header: (name: string) => string | undefined;
 }
 
 /**
@@ -25,8 +35,13 @@ export interface Caller {
  * If the function throws an error, or if its promise rejects or does not settle within 10 seconds, the server reports
  * the error to `onError` and responds with 500. If the error is a PlantStoreError with code `storage_unavailable`, the
  * server responds with 503 instead. If the function returns anything other than a Caller, `null` or `undefined`, the
- * server reports a TypeError to `onError` and responds with 500.
+ * server reports a TypeError to `onError` and responds with 500. An object with other members, such as a misspelt
+ * `scope`, is not a Caller.
+ *
  * @example
  * const authenticate: Authenticate = (token) => (token === process.env.ADAS_TOKEN ? { user: 'ada' } : null);
  */
-export type Authenticate = (token: string) => Caller | null | undefined | PromiseLike<Caller | null | undefined>;
+export type Authenticate = (
+  token: string,
+  request: AuthRequest,
+) => Caller | null | undefined | PromiseLike<Caller | null | undefined>;

@@ -54,7 +54,7 @@ export interface RequestMessage {
   readonly tokenId: string | undefined;
   /**
    * The HTTP status; 0 until the request has ended. The status is set even if the client disconnected before the
-   * response was sent.
+   * response was sent; it is 499 if the client disconnected before the response was known, such as during an upload.
    */
   readonly status: number;
   /** The response's error code, if any; `undefined` until the request has ended. */

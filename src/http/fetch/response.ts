@@ -1,29 +1,22 @@
-import type { FinalAnswer, HeaderList, Sent } from '../answer.ts';
-import { HttpError } from '../http-error.ts';
+import { HttpError } from '../exchange.ts';
+import type { Answer, HeaderList, Pages, Sent } from '../exchange.ts';
 
 /** Creates a WHATWG response from an answer. The headers are the same as in a response over node:http. */
-export function createResponse(answer: FinalAnswer, request: Request): Response {
-  const { status, headers, body = null, onEnd } = answer;
+export function createResponse({ status, headers, body, onEnd }: Answer, request: Request): Response {
   const init = { status, headers: pairs(headers) };
-  const isHead = request.method === 'HEAD';
-  if (typeof body === 'object' && body !== null && !isHead) {
-    return new Response(streamOf(body, request.signal, onEnd), init);
+  const sent = request.method === 'HEAD' || body === undefined ? null : body;
+  if (typeof sent === 'object' && sent !== null && 'next' in sent) {
+    return new Response(streamOf(sent, request.signal, onEnd), init);
   }
   onEnd({ isComplete: true });
-  return new Response(isHead || typeof body === 'object' ? null : body, init);
+  return new Response(sent, init);
 }
-
-const encoder = new TextEncoder();
 
 /**
  * Returns a list as a stream. Each page is read only when the consumer requests it, so at most one page is in memory.
  * The stream ends early if the consumer cancels the stream or the client disconnects.
  */
-function streamOf(
-  pages: AsyncGenerator<string, void, undefined>,
-  signal: AbortSignal,
-  onEnd: (sent: Sent) => void,
-): ReadableStream<Uint8Array> {
+function streamOf(pages: Pages, signal: AbortSignal, onEnd: (sent: Sent) => void): ReadableStream<Uint8Array> {
   let isEnded = false;
   const end = (sent: Sent): void => {
     if (isEnded) return;
@@ -44,7 +37,7 @@ function streamOf(
       try {
         const { value, done } = await pages.next();
         if (done !== true) {
-          controller.enqueue(encoder.encode(value));
+          controller.enqueue(value);
           return;
         }
         if (!isEnded) controller.close();
@@ -53,9 +46,7 @@ function streamOf(
         end({ isComplete: false, error });
       }
       // The client must not mistake an incomplete list for a complete one. This call has no effect if the stream is
-      // closed. After an abort, the server usually cancels the stream. If the server reads the stream instead, the
-      // stream fails here. The stream does not fail at the time of the abort, because some servers would log such a
-      // failure as a fault.
+      // closed. An aborted stream fails only here, because some servers would log an earlier failure as a fault.
       controller.error(new HttpError('internal', 'The list ended before it was complete.'));
     },
     cancel: onAbort,

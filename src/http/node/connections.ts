@@ -1,5 +1,12 @@
-import type { Server } from 'node:http';
+import { readFileSync } from 'node:fs';
+import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+
+/** The maximum number of connections for a process that can open enough files. */
+const mostConnections = 10_000;
+
+/** File descriptors for the rest of the process. `plant-store serve` with a PostgreSQL pool needs some 50. */
+const reservedFiles = 64;
 
 /** The share of `maxConnections` that can be in use. The rest is kept free for new connections. */
 const usableShare = 0.95;
@@ -64,4 +71,29 @@ export function evictConnections(server: Server): void {
 /** Returns a server's open connections, or an empty map if {@link evictConnections} was not called for the server. */
 export function openConnections(server: Server): ReadonlyMap<Socket, unknown> {
   return connectionsOf.get(server) ?? new Map();
+}
+
+/**
+ * Returns the response that node:http is sending, or will send next, on a connection. Reads a property that node:http
+ * does not document. A table of responses would have to be changed for each request.
+ */
+export function currentResponse(socket: object): ServerResponse | undefined {
+  return (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
+}
+
+/**
+ * Returns the maximum number of connections: 10,000, or less if this process may open fewer files. If connections used
+ * up all file descriptors, the process could no longer open its database or its tokens file.
+ */
+export function connectionLimit(maxOpenFiles: number = openFileLimit()): number {
+  return Math.min(mostConnections, Math.max(8, maxOpenFiles - reservedFiles));
+}
+
+/** Returns how many files this process may open; `Infinity` if it is unknown. Only Linux has /proc. */
+export function openFileLimit(): number {
+  try {
+    return Number(/^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1] ?? Infinity);
+  } catch {
+    return Infinity;
+  }
 }

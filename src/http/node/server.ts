@@ -1,22 +1,16 @@
 import { createServer } from 'node:http';
 import type { RequestListener, Server, ServerOptions } from 'node:http';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpErrorCode } from '../../core/model/errors.ts';
-import { checkIntegerOption } from '../../core/model/options.ts';
+import { checkIntegerOption, checkOptionNames } from '../../core/model/options.ts';
 import type { PlantStore } from '../../core/plant-store.ts';
-import { connectionLimit, openFileLimit } from './connection-limit.ts';
-import { evictConnections, openConnections } from './connections.ts';
-import { lastResponse } from './in-order.ts';
-import { createListenerWithPages } from './request-listener.ts';
-import type { ServiceOptions } from '../service-options.ts';
-import { refuseConnection } from './refuse-connection.ts';
-import { deferContinue } from './request-body.ts';
-import { maxHeaderFields } from './validation.ts';
+import type { ServiceOptions } from '../options.ts';
+import { connectionLimit, currentResponse, evictConnections, openConnections } from './connections.ts';
+import { createListener } from './listener.ts';
+import { refuseConnection } from './send.ts';
 
-/**
- * The node:http options of the server. The other settings are in `serverProperties`. The Limits section of
- * docs/http-api.md documents those that users may change.
- */
+/** The node:http options of the server. The limits are documented in docs/http-api.md. */
 const serverOptions: ServerOptions & { readonly optimizeEmptyRequests: boolean } = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
@@ -25,9 +19,6 @@ const serverOptions: ServerOptions & { readonly optimizeEmptyRequests: boolean }
   connectionsCheckingInterval: 1000,
   maxHeaderSize: 16_384,
   insecureHTTPParser: false,
-  // With `true`, node:http itself would respond to a request without a `Host` header, and the response would not have
-  // an Error body.
-  requireHostHeader: false,
   // With this option, a request without a body does not emit 'end' or 'close'. Older releases of Node.js ignore this
   // option.
   optimizeEmptyRequests: true,
@@ -36,12 +27,19 @@ const serverOptions: ServerOptions & { readonly optimizeEmptyRequests: boolean }
 const serverProperties = {
   // A connection is closed if no byte is sent or received for this long.
   timeout: 60_000,
-  // One more than the number of fields that the listener accepts. On Node.js 22 and 24, node:http drops further fields
-  // without an error.
-  maxHeadersCount: maxHeaderFields + 1,
+  // node:http keeps each field of an incomplete header as two strings. Without this limit, a header of 16 KiB would use
+  // more than 150 KB.
+  maxHeadersCount: 128,
   // A client that has ended its side of the connection still receives the response.
   httpAllowHalfOpen: true,
 };
+
+/** A node:http server that emits `connectionEvicted` for each connection that it has closed to make room. */
+export type PlantServer = Record<
+  'on' | 'once',
+  (event: 'connectionEvicted', listener: (socket: Socket) => void) => PlantServer
+> &
+  Server;
 
 /**
  * Creates a node:http server for the HTTP service. The server uses the listener that {@link createRequestListener}
@@ -52,43 +50,41 @@ const serverProperties = {
  * A client has 10 seconds to send a header and 30 seconds to send the whole request. To change the time limits, set the
  * `headersTimeout`, `requestTimeout`, `keepAliveTimeout` and `timeout` properties of the server.
  *
- * The server's `maxConnections` is 10,000, or less if the process cannot open enough files. 64 files are reserved for
- * the rest of the process. When more than 95% of `maxConnections` are open, the connection that has made no progress
- * for the longest time is closed, and the server emits `connectionEvicted`.
+ * The server's `maxConnections` is 10,000, or less if the process cannot open enough files. When more than 95% of
+ * `maxConnections` are open, the connection that has made no progress for the longest time is closed, and the server
+ * emits `connectionEvicted`.
  *
  * @throws {TypeError} if an option is invalid; the message names it.
  * @example
  * const server = createPlantServer(store, { authenticate });
  * server.listen(3000, '127.0.0.1');
  */
-export function createPlantServer(store: PlantStore, options: ServiceOptions): Server {
-  return createServerFor(createListenerWithPages(store, options, () => undefined, 'createPlantServer'));
+export function createPlantServer(store: PlantStore, options: ServiceOptions): PlantServer {
+  return createServerFor(createListener('createPlantServer', store, options));
 }
 
 /** Like {@link createPlantServer}, but for an existing listener. */
-export function createServerFor(listener: RequestListener): Server {
-  const maxConnections = connectionLimit(openFileLimit());
-  const server = Object.assign(createServer(serverOptions), serverProperties, { maxConnections });
+export function createServerFor(listener: RequestListener): PlantServer {
+  const server = createServer(serverOptions, listener);
+  Object.assign(server, serverProperties, { maxConnections: connectionLimit() });
   evictConnections(server);
-  server.on('request', listener);
-  server.on('checkContinue', (request, response) => {
-    deferContinue(request, response);
-    server.emit('request', request, response);
-  });
-  // Unknown expectations are ignored, because a 417 response is optional (MAY in RFC 9110 §10.1.1).
-  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  // Without this listener, node:http would close the connection after a CONNECT request without sending a response.
-  server.on('connect', (_, socket) => {
-    // node:http has removed its own listeners from the socket, and can no longer send pending responses to earlier
-    // requests.
-    socket.on('error', () => socket.destroy());
-    if (lastResponse(socket)?.destroyed === false) socket.destroy();
-    else refuseConnection(socket, 'route_not_found');
-  });
   server.on('clientError', (error, socket) => {
-    refuseConnection(socket, clientErrorCode(error));
+    const response = currentResponse(socket);
+    if (response !== undefined && (response.headersSent || response.req.complete)) {
+      // The input that node:http has rejected follows a complete request, whose response is sent first.
+      socket.pause();
+      response.once('finish', () => socket.destroy());
+    } else if (socket.writable) {
+      refuseConnection(socket, clientErrorCode(error));
+    }
   });
   return server;
+}
+
+function clientErrorCode({ code }: NodeJS.ErrnoException): HttpErrorCode {
+  if (code === 'HPE_HEADER_OVERFLOW') return 'header_too_large';
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
+  return 'malformed_request';
 }
 
 /**
@@ -106,16 +102,17 @@ const lingerMs = 100;
  * @throws {TypeError} if `graceMs` is not an integer from 0 to 2147483647.
  * @example
  * process.once('SIGTERM', async () => {
- *   await drainServer(server, 8000);
+ *   await drainServer(server, { graceMs: 8000 });
  *   await store.close();
  * });
  */
-export async function drainServer(server: Server, graceMs: number): Promise<void> {
+export async function drainServer(server: Server, options: { readonly graceMs: number }): Promise<void> {
+  checkOptionNames('drainServer', options, { graceMs: true });
+  const { graceMs } = options;
   checkIntegerOption('graceMs', graceMs, 0, 2_147_483_647);
   server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'));
-  const connections = openConnections(server);
-  for (const socket of connections.keys()) {
-    const response = lastResponse(socket);
+  for (const socket of openConnections(server).keys()) {
+    const response = currentResponse(socket);
     if (response?.headersSent === false) response.setHeader('Connection', 'close');
   }
   const closed = stopListening(server);
@@ -125,11 +122,9 @@ export async function drainServer(server: Server, graceMs: number): Promise<void
   }, 20);
   const cut = setTimeout(
     () => {
-      // closeAllConnections() does not close connections that have received a CONNECT request.
-      for (const socket of connections.keys()) socket.destroy();
       server.closeAllConnections();
     },
-    Math.max(graceMs - lingerMs, 0),
+    graceMs - Math.min(lingerMs, graceMs),
   );
   await closed;
   clearInterval(sweep);
@@ -144,10 +139,4 @@ function stopListening(server: Server): Promise<unknown> {
   const closed = new Promise((resolve) => server.close(resolve));
   Reflect.deleteProperty(server, 'closeIdleConnections');
   return closed;
-}
-
-function clientErrorCode({ code }: NodeJS.ErrnoException): HttpErrorCode {
-  if (code === 'HPE_HEADER_OVERFLOW') return 'header_too_large';
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
-  return 'malformed_request';
 }

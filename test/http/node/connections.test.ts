@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createDocs } from '../../../src/tools/cli/docs/find-page.ts';
-import { createListenerWithPages } from '../../../src/http/node/request-listener.ts';
+import { connectionLimit } from '../../../src/http/node/connections.ts';
+import { createRequestListener } from '../../../src/http/node/listener.ts';
 import { createServerFor } from '../../../src/http/node/server.ts';
+import type { PlantServer } from '../../../src/http.ts';
 import { MemoryStorage, PlantStore } from '../../../src/index.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
 import { listen } from '../../support/listen.ts';
@@ -18,7 +19,7 @@ import type { HasAfter } from '../../support/temporary-folder.ts';
 
 /** A service whose evicted connections are recorded. */
 interface Watched {
-  readonly server: Server;
+  readonly server: PlantServer;
   readonly port: number;
   /** The connections in the order in which they were accepted. */
   readonly accepted: Socket[];
@@ -34,7 +35,7 @@ async function start(t: HasAfter, maxConnections: number | undefined, hasPlants 
   t.after(() => store.close());
   if (hasPlants) await createPlants(store, 4000, 'x'.repeat(30_000));
   const options = { authenticate: authenticateByName };
-  const server = createServerFor(createListenerWithPages(store, options, createDocs('--docs', '')));
+  const server = createServerFor(createDocs('--docs', '')(createRequestListener(store, options)));
   Object.assign(server, { maxConnections });
   const [accepted, evicted]: [Socket[], number[]] = [[], []];
   let drops = 0;
@@ -197,4 +198,17 @@ describe('connections when few are open', () => {
       assert.deepEqual(evicted, []);
     });
   }
+});
+
+describe('connectionLimit', () => {
+  it('reserves 64 files for the rest of the process, and returns a number from 8 to 10,000', () => {
+    for (const [files, connections] of [
+      [Infinity, 10_000],
+      [10_064, 10_000],
+      [1024, 960],
+      [64, 8],
+    ] as const) {
+      assert.equal(connectionLimit(files), connections, String(files));
+    }
+  });
 });

@@ -30,7 +30,7 @@ describe('drainServer', () => {
       const idle = await RawConnection.open(t, service.port, listRequest);
       await idle.until(/\[\]$/);
       const { connection } = await begin(t, service, post('{"id":1', 100));
-      await drainServer(service.server, 50);
+      await drainServer(service.server, { graceMs: 50 });
       assert.match(await idle.untilClosed(), /\[\]$/);
       assert.equal(await connection.untilClosed(), '');
       assert.deepEqual(await service.store.listPlants('ada'), []);
@@ -40,7 +40,10 @@ describe('drainServer', () => {
   it('rejects an invalid graceMs', async (t) => {
     const { server } = await startService(t);
     for (const graceMs of [-1, 1.5, NaN, 2 ** 31]) {
-      await assert.rejects(drainServer(server, graceMs), { name: 'TypeError', message: /^graceMs must be an integer/ });
+      await assert.rejects(drainServer(server, { graceMs }), {
+        name: 'TypeError',
+        message: /^graceMs must be an integer/,
+      });
     }
     assert.ok(server.listening);
   });
@@ -50,7 +53,7 @@ describe('drainServer', () => {
     const idle = await RawConnection.open(t, service.port, listRequest);
     assert.match(await idle.until(/\[\]$/), /keep-alive/);
     const { connection } = await begin(t, service, beginning);
-    const drained = drainServer(service.server, 60_000);
+    const drained = drainServer(service.server, { graceMs: 60_000 });
     await idle.untilClosed();
     // The second request is not handled.
     connection.send(`rn"}${post('{"id":2,"name":"Ivy"}')}`);
@@ -64,7 +67,7 @@ describe('drainServer', () => {
     const idle = await RawConnection.open(t, service.port, listRequest);
     await idle.until(/\[\]$/);
     idle.send(listRequest);
-    const drained = drainServer(service.server, 60_000);
+    const drained = drainServer(service.server, { graceMs: 60_000 });
     assert.match(await idle.untilClosed(), /\[\]HTTP\/1\.1 200 OK\r\n(?:[^]*\r\n)?Connection: close\r\n[^]*\[\]$/);
     await drained;
   });
@@ -74,7 +77,7 @@ describe('drainServer', () => {
     const [connection, socket] = await openAccepted(t, service);
     connection.send('GET /plants HTTP/1.1\r\n');
     await eventuallyEqual(() => socket.bytesRead > 0, true);
-    const drained = drainServer(service.server, 60_000);
+    const drained = drainServer(service.server, { graceMs: 60_000 });
     connection.send(`${head}\r\n`);
     assert.match(await connection.untilClosed(), closing);
     await drained;
@@ -88,7 +91,7 @@ describe('drainServer', () => {
     const { connection, response } = await begin(t, service, listRequest, { isPaused: true });
     await eventuallyEqual(() => response.headersSent, true);
     const startMs = performance.now();
-    const drained = drainServer(service.server, 20_000);
+    const drained = drainServer(service.server, { graceMs: 20_000 });
     connection.socket.resume();
     assert.match(await connection.untilClosed(), /\]\r\n0\r\n\r\n$/);
     await drained;

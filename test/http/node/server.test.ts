@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../../src/index.ts';
 import { createPlantServer } from '../../../src/http.ts';
 import { RawConnection } from '../../support/raw-http.ts';
-import { connectionLimit, openFileLimit } from '../../../src/http/node/connection-limit.ts';
+import { connectionLimit } from '../../../src/http/node/connections.ts';
 import { readDocument } from '../../support/documents.ts';
 import { eventually } from '../../support/eventually.ts';
 import { evalArgs } from '../../support/run-program.ts';
@@ -49,7 +49,7 @@ describe('limits of a server', () => {
     const page = await readDocument('docs/http-api.md');
     const server = createPlantServer(new PlantStore({ storage: new MemoryStorage() }), { authenticate: () => null });
     // The default is lower if this process can open only a few files.
-    assert.equal(server.maxConnections, connectionLimit(openFileLimit()));
+    assert.equal(server.maxConnections, connectionLimit());
     server.maxConnections = connectionLimit(Infinity);
     const timeouts = ['headersTimeout', 'requestTimeout', 'keepAliveTimeout', 'timeout'] as const;
     for (const property of [...timeouts, 'maxConnections'] as const) {

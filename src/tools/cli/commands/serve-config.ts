@@ -1,5 +1,5 @@
-import { checkBasePath } from '../../../http/base-path.ts';
 import { parseCorsOrigin } from '../../../http/cors.ts';
+import { checkBasePath } from '../../../http/options.ts';
 import { parseCommandLine, setting, UsageError } from '../command.ts';
 import type { Setting } from '../command.ts';
 import { settings } from '../environment.ts';

@@ -2,12 +2,13 @@ import { subscribe } from 'node:diagnostics_channel';
 import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { resolve as absolutePath } from 'node:path';
-import type { Authenticate } from '../../../core/model/caller.ts';
+import type { Caller } from '../../../core/model/caller.ts';
 import type { RequestMessage } from '../../../core/model/diagnostics.ts';
 import { PlantStore } from '../../../core/plant-store.ts';
-import { createListenerWithPages } from '../../../http/node/request-listener.ts';
+import { createRequestListener } from '../../../http/node/listener.ts';
+import type { ServiceListener } from '../../../http/node/listener.ts';
 import { createServerFor, drainServer } from '../../../http/node/server.ts';
-import type { ServiceOptions } from '../../../http/service-options.ts';
+import type { ServiceOptions } from '../../../http/options.ts';
 import { TokenGrants } from '../../../tokens/grants.ts';
 import type { Refusal } from '../../../tokens/grants.ts';
 import { createAdminServer } from '../admin/admin.ts';
@@ -76,10 +77,10 @@ export async function run(args: string[]): Promise<number> {
   const config = parseServeConfig(args);
   const { docs, basePath, corsOrigin, trustedProxies } = config;
   const log = new Log(config.log);
-  const findPage = docs === undefined ? () => undefined : createDocs(docs, basePath);
-  const useTokens = (): Authenticate => authenticateAndLog(config.tokens, log);
+  const addDocs = docs === undefined ? (listener: ServiceListener) => listener : createDocs(docs, basePath);
+  const useTokens = () => authenticateAndLog(config.tokens, log);
   const issueFirst = existsSync(config.tokens) ? undefined : prepareFirstToken(config.tokens);
-  let authenticate: Authenticate = issueFirst === undefined ? useTokens() : () => null;
+  let authenticate: (token: string) => Caller | null = issueFirst === undefined ? useTokens() : () => null;
 
   const place = describeStorage(config.storage);
   const storage = await openStorage(config.storage);
@@ -94,7 +95,7 @@ export async function run(args: string[]): Promise<number> {
     corsOrigin,
     trustedProxies,
   };
-  const server = createServerFor(createListenerWithPages(store, options, findPage));
+  const server = createServerFor(addDocs(createRequestListener(store, options)));
   const adminServer = config.admin === undefined ? undefined : createAdminServer(server, store, readiness);
   try {
     logEvents(server, log);
@@ -118,7 +119,7 @@ export async function run(args: string[]): Promise<number> {
     log.info(`${await signaled}: stopping`);
     readiness.stop();
     setTimeout(() => process.exit(1), stopWithinMs).unref();
-    await drainServer(server, drainGraceMs);
+    await drainServer(server, { graceMs: drainGraceMs });
     setTimeout(() => {
       log.info('stopped');
       log.flush();
@@ -126,7 +127,7 @@ export async function run(args: string[]): Promise<number> {
     }, exitGraceMs).unref();
   } finally {
     // The server is still listening here only if the startup failed after the port was opened.
-    if (server.listening) await drainServer(server, 0);
+    if (server.listening) await drainServer(server, { graceMs: 0 });
     await store.close();
     adminServer?.close();
     adminServer?.closeAllConnections();
@@ -141,7 +142,7 @@ export async function run(args: string[]): Promise<number> {
 const refusals = new WeakMap<object, Refusal>();
 
 /** Returns a function that accepts the tokens in a file. Remembers for the log why a token was rejected. */
-function authenticateAndLog(path: string, log: Log): Authenticate {
+function authenticateAndLog(path: string, log: Log): (token: string) => Caller | null {
   const grants = new TokenGrants(path, log.error.bind(log));
   let request: object | undefined;
   // The service looks up the token between these two messages, synchronously.

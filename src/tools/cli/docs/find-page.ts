@@ -1,21 +1,21 @@
 import { readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { FindPage } from '../../../http/node/request-listener.ts';
+import type { ServiceListener } from '../../../http/node/listener.ts';
 import { splitTarget } from '../../../http/routes.ts';
 import { UsageError } from '../command.ts';
 import { installCommand } from '../package.ts';
 import { contentSecurityPolicy, css, html, startScript } from './page.ts';
 
 /**
- * Creates a function that finds the files of the documentation page by the request path, with or without the prefix
- * `basePath`. The page is Swagger UI at `/docs`, which loads the service's own `/openapi.json`. For a request that does
- * not belong to the page, the function returns `undefined`, and the service handles the request.
+ * Returns a function that adds the documentation page to a listener. The page is Swagger UI at `/docs`, with or without
+ * the prefix `basePath`. It loads the service's own `/openapi.json`.
  *
  * @throws {UsageError} if the swagger-ui-dist package, an optional peer dependency, is not installed. `source` is the
  *   flag or the environment variable that enables the page.
  */
-export function createDocs(source: string, basePath: string): FindPage {
+export function createDocs(source: string, basePath: string): (listener: ServiceListener) => ServiceListener {
   const folder = findSwaggerUi(source);
   const asset = (name: string): Buffer => readFileSync(join(folder, name));
   const [styles, script] = ['text/css; charset=utf-8', 'text/javascript; charset=utf-8'];
@@ -27,18 +27,18 @@ export function createDocs(source: string, basePath: string): FindPage {
     ['/docs/swagger-ui.css', [styles, asset('swagger-ui.css')]],
     ['/docs/icon.png', ['image/png', asset('favicon-32x32.png')]],
   ]);
-  return ({ method = '', url = '' }) => {
-    if (method !== 'GET' && method !== 'HEAD') return undefined;
+  const send = ({ method = '', url = '' }: IncomingMessage, response: ServerResponse): boolean => {
+    if (method !== 'GET' && method !== 'HEAD') return false;
     const target = splitTarget(url).path;
     const path = target.startsWith(`${basePath}/docs`) ? target.slice(basePath.length) : target;
     if (path === '/docs/') {
       // The URLs in the web page are relative to `/docs`, not to `/docs/`. The target of the redirect is also relative,
       // so that the redirect works even if a proxy removes a path prefix from requests.
-      return (response) => response.writeHead(308, { Location: '../docs', 'Content-Length': 0 }).end();
+      response.writeHead(308, { Location: '../docs', 'Content-Length': 0 }).end();
+      return true;
     }
-    const file = files.get(path);
-    if (file === undefined) return undefined;
-    const [mediaType, body] = file;
+    const [mediaType, body] = files.get(path) ?? [];
+    if (mediaType === undefined || body === undefined) return false;
     const headers = {
       'Content-Type': mediaType,
       'Content-Length': Buffer.byteLength(body),
@@ -48,7 +48,11 @@ export function createDocs(source: string, basePath: string): FindPage {
       // Files are cached only briefly, because a new release serves its files at the same paths.
       'Cache-Control': 'max-age=600',
     };
-    return (response) => response.writeHead(200, headers).end(body);
+    response.writeHead(200, headers).end(body);
+    return true;
+  };
+  return (listener) => (request, response) => {
+    if (!send(request, response)) listener(request, response);
   };
 }
 

@@ -19,13 +19,11 @@ export const html = `<!doctype html>
 `;
 
 /**
- * Hides parts of the OpenAPI document that would make the page very long on a phone: HEAD, OPTIONS, the descriptions of
- * response headers, and error bodies, which are the same for all errors. Also hides the heading `default`. Hides the
+ * Hides parts of the OpenAPI document that would make the page very long on a phone: the descriptions of response
+ * headers, and error bodies, which are the same for all errors. Also hides the heading `default`. Hides the
  * column for links, because the document does not define any links.
  */
 export const css = `.swagger-ui .opblock-tag,
-.swagger-ui .opblock-head,
-.swagger-ui .opblock-options,
 .swagger-ui .response-col_links,
 .swagger-ui .headers-wrapper,
 .swagger-ui .response:not([data-code='200']) :is(.response-controls, .model-example) {

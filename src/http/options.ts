@@ -1,7 +1,6 @@
 import type { Authenticate } from '../core/model/caller.ts';
 import { errorText } from '../core/model/error-text.ts';
 import { checkFunctionOption, checkIntegerOption, checkMethods, checkOptionNames } from '../core/model/options.ts';
-import { checkBasePath } from './base-path.ts';
 import { parseCorsOrigin } from './cors.ts';
 
 /**
@@ -21,17 +20,15 @@ export interface ServiceOptions {
   maxBodyBytes?: number | undefined;
   /**
    * The maximum number of requests in progress, 1 or more; default 1000. A request is in progress from the time when
-   * its token has been accepted until its response has been sent or the client has disconnected. Each request in
-   * progress can use the memory of one request body and one page of a list (256 KiB). Further requests are refused with
-   * `saturated`. A user can begin another request only while the user has fewer requests in progress than there are
-   * free places. A single user can therefore occupy half of the places, rounded up.
+   * its token has been accepted until its response has been sent or the client has disconnected. Each can use the
+   * memory of one request body and one page of a list (256 KiB). Further requests are refused with `saturated`. A user
+   * can begin another request only while the user has fewer requests in progress than there are free places.
    */
   maxInFlight?: number | undefined;
   /**
-   * The path prefix under which clients reach the service, such as `/garden`. Paths in `Link` headers and in the
-   * OpenAPI document begin with this prefix. Default: none. Requests may arrive with or without the prefix, because
-   * some proxies and frameworks remove it. If a framework such as Express reports a mount path in `request.baseUrl`,
-   * this path is appended to the prefix automatically.
+   * The path prefix under which clients reach the service, such as `/garden`; default: none. Paths in `Link` headers and
+   * in the OpenAPI document begin with this prefix. Requests may arrive with or without it, because some proxies and
+   * frameworks remove it. A mount path that a framework such as Express reports in `request.baseUrl` is appended.
    */
   basePath?: string | undefined;
   /**
@@ -42,7 +39,7 @@ export interface ServiceOptions {
   /**
    * The number of proxies in front of this server that append their client's address to `X-Forwarded-For`, 0 or more;
    * default 0. With N proxies, the client address in request messages is the Nth address from the right in this header.
-   * With 0, the header is ignored, and the client address is the connection's remote address.
+   * With 0, it is the connection's remote address.
    */
   trustedProxies?: number | undefined;
   /**
@@ -100,13 +97,23 @@ export function parseServiceOptions(
     trustedProxies = 0,
     onError = printError,
   } = options;
-  const integers = { maxBodyBytes, maxInFlight };
   checkFunctionOption('authenticate', authenticate);
   checkFunctionOption('onError', onError);
-  for (const [name, value] of Object.entries(integers)) checkIntegerOption(name, value, 1);
+  checkIntegerOption('maxBodyBytes', maxBodyBytes, 1);
+  checkIntegerOption('maxInFlight', maxInFlight, 1);
   checkIntegerOption('trustedProxies', trustedProxies, 0);
   checkBasePath(basePath);
-  return { authenticate, ...integers, basePath, corsOrigin: parseCorsOrigin(corsOrigin), trustedProxies, onError };
+  const origins = parseCorsOrigin(corsOrigin);
+  return { authenticate, maxBodyBytes, maxInFlight, basePath, corsOrigin: origins, trustedProxies, onError };
+}
+
+/** Matches one or more path segments (RFC 3986 §3.3), each preceded by a slash. */
+const pathPattern = /^(?:\/(?:[\w\-.~!$&'()*+,;=:@]|%[\da-f]{2})+)+$/i;
+
+/** @throws {TypeError} if `path` is neither empty nor a path such as `/garden`; the message names the option. */
+export function checkBasePath(path: unknown): void {
+  if (path === '' || (typeof path === 'string' && pathPattern.test(path))) return;
+  throw new TypeError('basePath must be a path that begins with a slash and does not end with one, such as /garden');
 }
 
 /** Writes an error to standard error. This function is the default for the `onError` option. */

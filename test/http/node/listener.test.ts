@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener } from 'node:http';
+import { connect, createServer as createHttp2Server } from 'node:http2';
+import { json } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import express from 'express';
 import type { ServiceListener } from '../../../src/http.ts';
-import { listenUrl } from '../../support/listen.ts';
+import { listen, listenUrl } from '../../support/listen.ts';
 import { createListener } from '../../support/service.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
@@ -140,5 +143,20 @@ describe('createRequestListener in an Express app', () => {
       listener(request, response);
     });
     await assertError(await fetch(`${await serve(t, app)}/garden/hours`), 404, 40401);
+  });
+});
+
+describe('createRequestListener on a node:http2 server', () => {
+  it('responds with 400 and a message that names HTTP/1.1', async (t) => {
+    const { listener } = createListener(t);
+    const server = createHttp2Server(listener as unknown as Parameters<typeof createHttp2Server>[1]);
+    const session = connect(`http://127.0.0.1:${await listen(t, server)}`);
+    t.after(() => {
+      session.destroy();
+    });
+    const stream = session.request({ ':path': '/plants', authorization: 'Bearer ada' });
+    const [headers] = (await once(stream, 'response')) as [Record<string, unknown>];
+    assert.equal(headers[':status'], 400);
+    assert.match(JSON.stringify(await json(stream)), /HTTP\/1\.1/);
   });
 });

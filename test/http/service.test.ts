@@ -31,6 +31,26 @@ describe('saturated and closed errors', () => {
   });
 });
 
+describe('a store from a second copy of the package', () => {
+  it('is accepted, and its errors have their codes', async (t) => {
+    class PlantStoreError extends Error {
+      override readonly name = 'PlantStoreError';
+      readonly code = 'id_taken';
+    }
+    const store = {
+      createPlant: () => Promise.reject(new PlantStoreError('You already have a plant with this id.')),
+      listPageJson: () => Promise.resolve({ json: '[{"name":"Ivy"}]', count: 1, last: 1n, hasMore: false }),
+      deletePlant: () => Promise.resolve(true),
+      close: () => Promise.resolve(),
+    };
+    const service = await startService(t, { store: store as never });
+    assert.deepEqual(outcome(await service.call('POST', '/plants', fern)), [400, 40003]);
+    assert.deepEqual((await service.call('GET', '/plants')).json, [{ name: 'Ivy' }]);
+    assert.equal((await service.call('DELETE', '/plants/1')).status, 204);
+    assert.throws(() => createRequestListener({} as never, { authenticate: () => null }), /must be a PlantStore/);
+  });
+});
+
 describe('onError', () => {
   it('by default writes the error, the method and the path, but no secrets', async (t) => {
     const printed = t.mock.method(console, 'error', () => undefined);
@@ -64,7 +84,6 @@ describe('onError', () => {
       assert.ok(text.includes(`${method} ${path} failed: ${problem}\n`), text);
       assert.match(text, /Caused by Error: disk full\n.*Caused by Error: null value \(code 23502\)\n/s);
       for (const secret of secrets) assert.ok(!text.includes(secret), `${secret} in ${text}`);
-      assert.ok(text.split('\n').length < 40, text);
       printed.mock.resetCalls();
     }
   });

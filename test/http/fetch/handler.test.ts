@@ -32,7 +32,7 @@ describe('createFetchHandler', () => {
     for (const each of [node.store, store]) await createPlants(each, 1001);
     const ofConnection = ['connection', 'date', 'keep-alive', 'transfer-encoding'];
     for (const request of [
-      'GET /plants?limit=1001 ada',
+      'GET /plants?limit=1000 ada',
       'GET /plants ada',
       'GET /plants unknown',
       'HEAD /plants ada',
@@ -68,7 +68,7 @@ describe('createFetchHandler', () => {
     for (const value of [event, undefined, null, '/plants', new URL('http://x/plants'), { url: '/plants' }]) {
       await assert.rejects(handler(value as unknown as Request), {
         name: 'TypeError',
-        message: /must be a Request, such as event\.request/,
+        message: /called with a Request, such as event\.request/,
       });
     }
     assert.deepEqual(faults, []);

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { PlantStoreError } from '../../src/index.ts';
 import type { Authenticate, Caller } from '../../src/http.ts';
-import { findCaller } from '../../src/http/caller-lookup.ts';
 import { outcome } from '../support/call.ts';
 import { createFetchService, startService } from '../support/service.ts';
 
@@ -44,6 +43,7 @@ describe('authenticate', () => {
     [{ user: 'ada', scopes: null }, /whose scopes are not an array of strings/],
     [{ user: 'ada', scopes: ['plants:read', 7] }, /whose scopes are not an array of strings/],
     [{ user: 'ada', tokenId: 7 }, /whose tokenId is not a string/],
+    [{ user: 'ada', scope: ['plants:read'] }, /the unknown member scope/],
   ];
   it('causes a 500 response and a reported TypeError if it returns something other than a Caller', async (t) => {
     let returned: unknown;
@@ -100,10 +100,15 @@ describe('authenticate', () => {
     assert.match(String(service.faults), /did not settle within 10000 milliseconds/);
   });
 
-  it('leaves no timer that keeps the process running after its promise has settled', async () => {
-    const timers = (): number => process.getActiveResourcesInfo().filter((type) => type === 'Timeout').length;
-    const before = timers();
-    await findCaller(() => Promise.resolve({ user: 'ada' }), 'ada');
-    assert.equal(timers(), before);
+  it('receives the method, the path and the headers of the request', async (t) => {
+    const seen: unknown[] = [];
+    const authenticate: Authenticate = (token, { method, path, header }) => {
+      seen.push([token, method, path, header('X-Tenant'), header('x-none'), header('constructor')]);
+      return { user: 'ada' };
+    };
+    for (const service of [await startService(t, { authenticate }), createFetchService(t, { authenticate })]) {
+      await service.call('DELETE', '/plants/7?a=b', { headers: { 'x-tenant': 'garden' } });
+      assert.deepEqual(seen.splice(0), [['ada', 'DELETE', '/plants/7', 'garden', undefined, undefined]]);
+    }
   });
 });

@@ -1,7 +1,7 @@
 import type { PlantStore } from '../../core/plant-store.ts';
-import { createHandler } from '../handler.ts';
-import type { ServiceOptions } from '../service-options.ts';
-import { checkRequest, FetchRequest } from './fetch-request.ts';
+import type { ServiceOptions } from '../options.ts';
+import { createService } from '../service.ts';
+import { FetchRequest } from './request.ts';
 import { createResponse } from './response.ts';
 
 /**
@@ -35,9 +35,6 @@ export function createFetchHandler(
   store: PlantStore,
   options: ServiceOptions,
 ): (request: Request) => Promise<Response> {
-  const handler = createHandler('createFetchHandler', store, options);
-  return async (request) => {
-    checkRequest(request);
-    return createResponse(await handler.answer(new FetchRequest(request)), request);
-  };
+  const service = createService('createFetchHandler', store, options);
+  return async (request) => createResponse(await service.answer(new FetchRequest(request)), request);
 }

@@ -3,9 +3,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
 import { describe, it } from 'node:test';
 import type { RequestMessage } from '../../src/http.ts';
+import { clientOf, requestIdOf, traceparentOf } from '../../src/http/trace.ts';
 import { eventuallyEqual } from '../support/eventually.ts';
 import { eventsOf, messagesOf } from '../support/messages.ts';
-import { exchange, get, listRequest, RawConnection } from '../support/raw-http.ts';
+import { begin, exchange, get, listRequest, post, RawConnection } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
 import { createPlants } from '../support/stored-plants.ts';
 import type { Call } from '../support/call.ts';
@@ -94,19 +95,22 @@ describe('tracing channel plant-store:request', () => {
     assert.deepEqual([message?.status, message?.isComplete], [200, false]);
   });
 
-  it('receives a request without Host as malformed, but no request that node:http refuses', async (t) => {
-    const { port } = await startService(t);
+  it('receives status 499 and no error code if the client disconnects during an upload', async (t) => {
+    const service = await startService(t);
     const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
-    for (const text of ['garbage\r\n\r\n', 'GET /plants HTTP/1.1\r\n\r\n']) {
-      await (await RawConnection.open(t, port, text)).until(/40009/);
-    }
+    const { connection } = await begin(t, service, post('{"id":1', 100));
+    connection.socket.destroy();
     const [message] = await received(messages, 1);
-    assert.deepEqual([message?.path, message?.status, message?.code], ['/plants', 400, 'malformed_request']);
+    assert.deepEqual(
+      [message?.operation, message?.status, message?.code, message?.user, message?.isComplete],
+      ['createPlant', 499, undefined, 'ada', false],
+    );
+    assert.deepEqual(service.faults, []);
   });
 });
 
 describe('events of a request', () => {
-  const bad = 'GET /plants HTTP/1.1\r\n\r\n';
+  const bad = 'GET /plants HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n';
 
   it('are those of tracePromise, including error if onError is called', async (t) => {
     const { call, port, faults } = await startService(t, {
@@ -153,5 +157,58 @@ describe('events of a request', () => {
     assert.deepEqual(seen[0], ['DELETE', '/plants/{id}', 'deletePlant', 0, 0, false]);
     assert.equal(seen[1], message);
     assert.equal(message?.status, 404);
+  });
+});
+
+const request = (header: string, value: string): { header: (name: string) => string | undefined } => ({
+  header: (name) => (name === header ? value : undefined),
+});
+
+describe('requestIdOf', () => {
+  it('returns the id that the client sent if this id is usable, otherwise a new unique id', () => {
+    for (const usable of ['a', 'x'.repeat(128), "!#$%&'()*+,-./:;<=>?@[]^_`{|}~"]) {
+      assert.equal(requestIdOf(request('x-request-id', usable)), usable);
+    }
+    const unusable = ['', 'x'.repeat(129), 'a b', 'a"b', 'a\\b', 'café'].map((id) => request('x-request-id', id));
+    const made = [...unusable, request('host', 'x'), request('host', 'x')].map(requestIdOf);
+    for (const id of made) assert.match(id, /^[\w-]{12}-[\da-z]+$/);
+    assert.equal(new Set(made).size, made.length);
+  });
+});
+
+describe('traceparentOf', () => {
+  it('returns the traceparent if it is valid (W3C Trace Context §3.2), otherwise undefined', () => {
+    const ids = '0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7';
+    for (const valid of [`00-${ids}-00`, `00-${ids}-ff`, `01-${ids}-01`, `fe-${ids}-01-more`]) {
+      assert.equal(traceparentOf(request('traceparent', valid)), valid);
+    }
+    const noTrace = `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`;
+    for (const invalid of [
+      '',
+      `ff-${ids}-01`,
+      `00-${ids}-01-more`,
+      `01-${ids}-01more`,
+      `00-${ids.toUpperCase()}-01`,
+      noTrace,
+    ]) {
+      assert.equal(traceparentOf(request('traceparent', invalid)), undefined, invalid);
+    }
+  });
+});
+
+describe('clientOf', () => {
+  it("returns the Nth address from the right for N trusted proxies, otherwise the connection's address", () => {
+    for (const [trustedProxies, forwardedFor, client] of [
+      [0, '192.0.2.1', '127.0.0.1'],
+      [1, '192.0.2.1,192.0.2.2 ', '192.0.2.2'],
+      [2, '192.0.2.1, 2001:db8::1, 192.0.2.3', '2001:db8::1'],
+      [3, '192.0.2.1, 192.0.2.2', '127.0.0.1'],
+      [1, '192.0.2.1, unknown', '127.0.0.1'],
+      [1, '192.0.2.1:4711', '127.0.0.1'],
+    ] as const) {
+      const { header } = request('x-forwarded-for', forwardedFor);
+      assert.equal(clientOf({ header, peerAddress: '127.0.0.1' }, trustedProxies), client, forwardedFor);
+    }
+    assert.equal(clientOf({ header: () => undefined, peerAddress: undefined }, 1), undefined);
   });
 });

@@ -109,6 +109,35 @@ describe('fetch request body', () => {
   });
 });
 
+describe('a fetch request body of endless empty chunks', () => {
+  it('causes a 500 response and a TypeError, and does not block the event loop', async (t) => {
+    const { handler, faults } = createHandler(t);
+    let isCanceled = false;
+    const empty = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        controller.enqueue(new Uint8Array());
+      },
+      cancel: () => {
+        isCanceled = true;
+      },
+    });
+    assert.deepEqual(await errorOf(await handler(newPost(empty))), [500, 50000]);
+    assert.match(String(faults), /TypeError: .*empty chunks/);
+    assert.ok(isCanceled);
+  });
+});
+
+describe('a fetch request whose method is a property of every object', () => {
+  it('gets 405', async (t) => {
+    const { handler, store } = createHandler(t);
+    for (const method of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
+      const headers = { authorization: 'Bearer ada-reads' };
+      assert.deepEqual(await errorOf(await handler(newRequest(method, '/plants', { headers }))), [405, 40500], method);
+    }
+    assert.deepEqual(await store.listPlants('ada'), []);
+  });
+});
+
 describe('a fetch request whose client disconnects', () => {
   it('has no effect if its body stream fails', async (t) => {
     const { handler, store, faults } = createHandler(t);

@@ -1,0 +1,120 @@
+import type { Authenticate, Caller, Scope } from '../core/model/caller.ts';
+import { errorTable, isPlantStoreError } from '../core/model/errors.ts';
+import { isUser } from '../core/model/user.ts';
+import { HttpError } from './exchange.ts';
+import type { HeaderList, ResponseCode, ServiceRequest } from './exchange.ts';
+
+/** Matches bearer credentials (RFC 6750 §2.1): the scheme in any letter case, one or more spaces, and a b64token. */
+const bearerCredentials = /^bearer +([\w\-.~+/]+=*)$/i;
+
+/** The time in milliseconds within which a promise from `authenticate` must settle. */
+const timeoutMs = 10_000;
+
+/**
+ * Returns the bearer token of a request. The values of a repeated header are joined by commas, which a b64token cannot
+ * contain.
+ *
+ * @throws {HttpError} `missing_credentials` if the header is missing or uses another scheme; `invalid_token` if the
+ *   token is malformed or the header was sent twice.
+ */
+function bearerToken(request: ServiceRequest): string {
+  const authorization = request.header('authorization') ?? '';
+  const token = bearerCredentials.exec(authorization)?.[1];
+  if (token !== undefined) return token;
+  throw new HttpError(/^bearer\b/i.test(authorization) ? 'invalid_token' : 'missing_credentials');
+}
+
+/**
+ * Calls `authenticate` with the token of a request, and checks the result.
+ *
+ * @throws {HttpError} `missing_credentials`, or `invalid_token` if the token does not identify a caller.
+ * @throws {TypeError} if `authenticate` returns something other than a Caller.
+ * @throws {Error} any error that `authenticate` throws, or an error if it does not settle within 10 seconds.
+ */
+export function findCaller(
+  authenticate: Authenticate,
+  request: ServiceRequest,
+  path: string,
+): Caller | Promise<Caller> {
+  const token = bearerToken(request);
+  const header = (name: string): string | undefined => request.header(name.toLowerCase());
+  try {
+    const result = authenticate(token, { method: request.method, path, header });
+    return isPromiseLike(result) ? awaitCaller(result) : checkedCaller(result);
+  } catch (error) {
+    throw asInternalError(error);
+  }
+}
+
+async function awaitCaller(result: PromiseLike<unknown>): Promise<Caller> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    late.reject(new Error(`authenticate did not settle within ${timeoutMs} milliseconds`));
+  }, timeoutMs);
+  try {
+    return checkedCaller(await Promise.race([result, late.promise]));
+  } catch (error) {
+    throw asInternalError(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function';
+}
+
+/**
+ * Wraps a PlantStoreError from `authenticate`, so that the response does not have the status of the error's code. An
+ * error with the code `storage_unavailable` is not wrapped, because clients can retry.
+ */
+function asInternalError(error: unknown): unknown {
+  const isOurs = isPlantStoreError(error) && error.code !== 'storage_unavailable';
+  return isOurs ? new HttpError('internal', undefined, { cause: error }) : error;
+}
+
+const callerMembers = { user: true, scopes: true, tokenId: true } as const satisfies Record<keyof Caller, true>;
+
+/** Checks the result of `authenticate`. A misspelt member, such as `scope`, must not grant all scopes. */
+function checkedCaller(caller: unknown): Caller {
+  if (caller === null || caller === undefined) throw new HttpError('invalid_token');
+  if (typeof caller !== 'object') {
+    throw new TypeError(`authenticate must return a Caller or null, not a ${typeof caller}`);
+  }
+  for (const name in caller) {
+    if (Object.hasOwn(callerMembers, name)) continue;
+    const members = Object.keys(callerMembers).join(', ');
+    throw new TypeError(`authenticate returned a Caller with the unknown member ${name}. Its members are ${members}`);
+  }
+  const { user, scopes, tokenId } = caller as Readonly<Record<string, unknown>>;
+  if (!isUser(user)) throw new TypeError(`authenticate returned an invalid user: ${errorTable.invalid_user.message}`);
+  if (tokenId !== undefined && typeof tokenId !== 'string') {
+    throw new TypeError('authenticate returned a Caller whose tokenId is not a string');
+  }
+  if (scopes === undefined || (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string'))) {
+    return caller as Caller;
+  }
+  throw new TypeError(
+    "authenticate returned a Caller whose scopes are not an array of strings, such as ['plants:read']",
+  );
+}
+
+/** @throws {HttpError} `insufficient_scope` if the caller does not have the scope. */
+export function checkScope({ scopes }: Caller, scope: Scope): void {
+  if (scopes !== undefined && !scopes.includes(scope)) throw new HttpError('insufficient_scope');
+}
+
+/** Returns the `WWW-Authenticate` header for an authentication error (RFC 6750 §3). */
+export function challenge(code: ResponseCode, scope: Scope | undefined): HeaderList {
+  const realm = 'Bearer realm="plants"';
+  switch (code) {
+    case 'missing_credentials':
+      return ['WWW-Authenticate', realm];
+    case 'invalid_token':
+      return ['WWW-Authenticate', `${realm}, error="invalid_token"`];
+    case 'insufficient_scope':
+      return ['WWW-Authenticate', `${realm}, error="insufficient_scope", scope="${scope ?? ''}"`];
+    default:
+      return [];
+  }
+}

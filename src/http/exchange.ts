@@ -1,0 +1,90 @@
+import { errorTable, isPlantStoreError } from '../core/model/errors.ts';
+import type { ErrorCode, HttpErrorCode, PlantStoreError } from '../core/model/errors.ts';
+
+/** A request to the service. Each front adapts its own requests to this interface. */
+export interface ServiceRequest {
+  readonly method: string;
+  /** The request target (RFC 9112 §3.2): a path and a query, or an absolute URL. */
+  readonly target: string;
+  /** The prefix that a framework has removed from the target, such as `/garden`; empty if no prefix was removed. */
+  readonly mountPath: string;
+  /** The IP address of the other end of the connection; `undefined` if it is unknown. */
+  readonly peerAddress: string | undefined;
+  /** Whether a response can still be sent. */
+  readonly isOpen: boolean;
+  /** Returns the value of a header. `name` must be in lower case. */
+  header(name: string): string | undefined;
+  /**
+   * Reads the whole body.
+   *
+   * @throws {HttpError} `body_too_large`, or `malformed_request` if the client disconnects before the end of the body.
+   */
+  readBody(maxBytes: number): Promise<Buffer>;
+}
+
+/** Headers as alternating names and values, the format that `writeHead` of node:http accepts. */
+export type HeaderList = readonly string[];
+
+/** The pages of a list, in UTF-8. */
+export type Pages = AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined>;
+
+/** The result of an operation. */
+export interface Result {
+  readonly status: number;
+  readonly headers?: HeaderList;
+  /** The JSON body. The pages of a long list are read while they are sent. */
+  readonly body?: string | Uint8Array<ArrayBuffer> | Pages | undefined;
+  /** The error code, if this is an error response. */
+  readonly code?: ResponseCode;
+}
+
+/** A complete response, with all headers except those that the server adds. */
+export interface Answer extends Pick<Result, 'status' | 'body'> {
+  readonly headers: string[];
+  /** Must be called once: when the response has been sent, could not be sent, or its client has disconnected. */
+  readonly onEnd: (sent: Sent) => void;
+}
+
+/** The outcome of sending an answer. */
+export interface Sent {
+  /** Whether the whole response was sent. */
+  readonly isComplete: boolean;
+  /** The size of the response in bytes, including the header; `undefined` if it is unknown. */
+  readonly bytes?: number | undefined;
+  /** The error that interrupted the response. */
+  readonly error?: unknown;
+}
+
+/** An error code that a response can contain. */
+export type ResponseCode = ErrorCode | HttpErrorCode;
+
+/** An error that occurs only over HTTP, such as a missing token. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
+  readonly code: HttpErrorCode;
+
+  constructor(code: HttpErrorCode, message: string = errorTable[code].message, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** Returns an error that clients may see. An error that is not from this package becomes a generic `internal` error. */
+export function asKnownError(error: unknown): PlantStoreError | HttpError {
+  return isPlantStoreError(error) || error instanceof HttpError ? error : new HttpError('internal');
+}
+
+export function errorBody({ code, message }: PlantStoreError | HttpError): string {
+  return JSON.stringify({ error: errorTable[code].number, message });
+}
+
+/** Plants are private, so responses must not be cached. Browsers must not guess the media type. */
+const commonHeaders: HeaderList = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff'];
+const jsonHeaders: HeaderList = ['Content-Type', 'application/json', ...commonHeaders];
+
+/** Returns the headers that every response with the given body has. */
+export function bodyHeaders(body: Result['body']): string[] {
+  if (body === undefined) return [...commonHeaders];
+  if (typeof body === 'string') return [...jsonHeaders, 'Content-Length', `${Buffer.byteLength(body)}`];
+  return 'byteLength' in body ? [...jsonHeaders, 'Content-Length', `${body.byteLength}`] : [...jsonHeaders];
+}

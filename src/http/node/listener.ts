@@ -1,0 +1,91 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { PlantStore } from '../../core/plant-store.ts';
+import { isTraced, requestChannel } from '../../core/trace.ts';
+import type { ServiceOptions } from '../options.ts';
+import { createService } from '../service.ts';
+import type { Service } from '../service.ts';
+import { NodeRequest, refusalOf } from './request.ts';
+import { sendAnswer } from './send.ts';
+
+/** A node:http request listener. If it is called with `next`, it acts as a Connect middleware. */
+export type ServiceListener = (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
+
+/** The maximum number of pipelined requests that may wait on a connection. Each waiting request uses 3 KiB. */
+const maxWaiting = 32;
+
+/**
+ * Creates a node:http request listener for the HTTP service. The listener supports HTTP/1.1 only.
+ *
+ * The listener is also a Connect middleware. It can be mounted in an Express-style app, at the root or under a prefix.
+ * It must be mounted before any body parser. If it is called with a `next` function, it calls `next()` for paths that
+ * the service does not handle. Without `next`, it responds to requests for such paths with 404.
+ *
+ * The requests of a connection are handled one after another. The listener does not change the server's settings.
+ *
+ * @throws {TypeError} if an option is invalid; the message names it.
+ * @example
+ * const plants = createRequestListener(store, { authenticate });
+ * app.use('/garden', (request, response) => plants(request, response));
+ */
+export function createRequestListener(store: PlantStore, options: ServiceOptions): ServiceListener {
+  return createListener('createRequestListener', store, options);
+}
+
+/** Like {@link createRequestListener}. `owner` is the name of the public function that the application called. */
+export function createListener(owner: string, store: PlantStore, options: ServiceOptions): ServiceListener {
+  const service = createService(owner, store, options);
+  const waiting = new WeakMap<Socket, number>();
+
+  /** Waits until node:http assigns the socket to the response, which it does in the order of the requests. */
+  function waitForTurn(message: IncomingMessage, response: ServerResponse): void {
+    const { socket } = message;
+    const count = (waiting.get(socket) ?? 0) + 1;
+    waiting.set(socket, count);
+    if (count > maxWaiting) {
+      socket.destroy();
+      return;
+    }
+    response.once('socket', () => {
+      waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
+      // The response to the previous request emits 'close', and so returns its permit, before this callback runs.
+      process.nextTick(() => void respond(service, message, response));
+    });
+  }
+
+  return (message, response, next) => {
+    if (next !== undefined && !service.hasRoute(message.url ?? '/')) next();
+    else if (response.socket === null) waitForTurn(message, response);
+    else void respond(service, message, response);
+  };
+}
+
+async function respond(service: Service, message: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { socket } = message;
+  const request = new NodeRequest(message);
+  // A request that follows the last response of a connection must not take effect (RFC 9112 §9.6).
+  if (!request.isOpen) return;
+  const bytesBefore = isTraced(requestChannel) ? socket.bytesWritten : NaN;
+  const refusal = refusalOf(message);
+  const answer = await service.answer(request, refusal);
+  if (refusal !== undefined) answer.headers.push('Connection', 'close');
+  // The 'close' listener must not refer to `answer`: it would keep the page of a response that is not read.
+  const { onEnd } = answer;
+  let error: unknown;
+  const end = (): void => {
+    const bytes = socket.bytesWritten - bytesBefore;
+    // Some runtimes do not count the bytes that are written to a socket.
+    onEnd({ isComplete: response.writableFinished, error, bytes: bytes >= 0 ? bytes : undefined });
+  };
+  // A response that is already destroyed does not emit 'close'.
+  if (response.destroyed) end();
+  else response.on('close', end);
+  try {
+    const sending = sendAnswer(response, answer, message.method === 'HEAD');
+    if (sending !== undefined) await sending;
+  } catch (thrown) {
+    error = thrown;
+    // The client must not mistake a part of the response for the whole response.
+    response.destroy();
+  }
+}

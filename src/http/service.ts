@@ -1,0 +1,169 @@
+import type { Caller } from '../core/model/caller.ts';
+import { errorTable, PlantStoreError } from '../core/model/errors.ts';
+import { guardHook } from '../core/model/guard-hook.ts';
+import { int64FromText } from '../core/model/int64.ts';
+import { parseNewPlant, plantJson } from '../core/model/plant.ts';
+import type { PlantId } from '../core/model/plant.ts';
+import type { PlantStore } from '../core/plant-store.ts';
+import { challenge, checkScope, findCaller } from './auth.ts';
+import { readJson } from './body.ts';
+import { Cors } from './cors.ts';
+import { asKnownError, bodyHeaders, errorBody, HttpError } from './exchange.ts';
+import type { Answer, Result, ServiceRequest } from './exchange.ts';
+import { listPlants, parseListQuery } from './list.ts';
+import { openApiDocument } from './openapi.ts';
+import { parseServiceOptions, printError } from './options.ts';
+import type { ServiceOptions } from './options.ts';
+import { Permits } from './permits.ts';
+import { operationOf, resolveTarget } from './routes.ts';
+import type { Operation, OperationId, Target } from './routes.ts';
+import { requestIdOf, RequestTrace } from './trace.ts';
+
+/** The HTTP service, independent of any server. It returns an answer for each request and does not use sockets. */
+export interface Service {
+  /** Returns the answer to a request, or the error response for `refusal` if it is given. Never rejects. */
+  answer(request: ServiceRequest, refusal?: HttpError): Promise<Answer>;
+  /** Returns whether a route exists for a request target. */
+  hasRoute(target: string): boolean;
+}
+
+/** A request in progress. */
+interface Call {
+  readonly request: ServiceRequest;
+  readonly requestId: string;
+  readonly target: Target;
+  /** The operation; `undefined` for OPTIONS or if no operation matches. */
+  readonly operation: Operation | undefined;
+  readonly trace: RequestTrace | undefined;
+  caller: Caller | undefined;
+  /** The user who holds a permit for this request; `undefined` if no permit has been taken. */
+  permitHolder: string | undefined;
+}
+
+/** The status in the trace of a request whose client disconnected before the answer was known. */
+const clientGone = 499;
+
+/**
+ * Creates the service for a store. `owner` is the name of the public function that the application called.
+ *
+ * @throws {TypeError} if an option is invalid; the message names it.
+ */
+export function createService(owner: string, store: PlantStore, options: ServiceOptions): Service {
+  const parsed = parseServiceOptions(owner, store, options);
+  const { authenticate, basePath, corsOrigin, maxBodyBytes, maxInFlight, trustedProxies } = parsed;
+  const cors = corsOrigin.length === 0 ? undefined : new Cors(corsOrigin);
+  const permits = new Permits(maxInFlight);
+  const callOnError = guardHook('onError', parsed.onError, printError);
+  const openApi = openApiJson(basePath);
+
+  function answer(request: ServiceRequest, refusal?: HttpError): Promise<Answer> {
+    const target = resolveTarget(request.target, basePath);
+    const route = target.match?.route;
+    const operation = route && operationOf(route, request.method);
+    const requestId = requestIdOf(request);
+    const traced = { requestId, path: route?.path ?? '', operation: operation?.id };
+    const trace = RequestTrace.of(request, traced, trustedProxies);
+    const call: Call = { request, requestId, target, operation, trace, caller: undefined, permitHolder: undefined };
+    return trace === undefined ? decide(call, refusal) : trace.run(() => decide(call, refusal));
+  }
+
+  async function decide(call: Call, refusal: HttpError | undefined): Promise<Answer> {
+    const { request, target, operation } = call;
+    try {
+      if (refusal !== undefined) throw refusal;
+      if (target.match === undefined) throw new HttpError('route_not_found');
+      if (request.method === 'OPTIONS') return finish(call, describeMethods(request, target.match.allow));
+      if (operation === undefined) throw new HttpError('method_not_allowed');
+      if (operation.scope !== undefined) {
+        const found = findCaller(authenticate, request, target.path);
+        // Most callers are found synchronously, which saves a promise per request.
+        call.caller = found instanceof Promise ? await found : found;
+        checkScope(call.caller, operation.scope);
+        takePermit(call, call.caller.user);
+      }
+      return finish(call, await operations[operation.id](call, call.caller?.user ?? ''));
+    } catch (error) {
+      return finish(call, refuse(call, error));
+    }
+  }
+
+  function describeMethods(request: ServiceRequest, allow: string): Result {
+    return { status: 204, headers: ['Allow', allow, ...(cors?.preflightHeaders(request, allow) ?? [])] };
+  }
+
+  /** Takes the permit that is held until the response has been sent or the client has disconnected. */
+  function takePermit(call: Call, user: string): void {
+    if (!call.request.isOpen) throw new HttpError('malformed_request');
+    if (!permits.take(user)) throw new PlantStoreError('saturated');
+    call.permitHolder = user;
+  }
+
+  const operations: Record<OperationId, (call: Call, user: string) => Result | Promise<Result>> = {
+    createPlant: async ({ request }, user) => {
+      const newPlant = parseNewPlant(await readJson(request, maxBodyBytes));
+      return { status: 200, body: plantJson(await store.createPlant(user, newPlant)) };
+    },
+    getPlants: ({ request, target }, user) =>
+      listPlants(store, user, parseListQuery(target.query), basePath + request.mountPath + target.path),
+    deletePlant: async ({ target }, user) => {
+      if (await store.deletePlant(user, parseId(target.match?.idText ?? ''))) return { status: 204 };
+      throw new HttpError('plant_not_found');
+    },
+    getOpenApi: ({ request: { mountPath } }) => ({
+      status: 200,
+      body: mountPath === '' ? openApi : openApiJson(basePath + mountPath),
+    }),
+  };
+
+  /** Returns the response to an error, and reports the error if the server is at fault. */
+  function refuse(call: Call, error: unknown): Result {
+    const known = asKnownError(error);
+    const { code } = known;
+    const { status } = errorTable[code];
+    if (status >= 500 && code !== 'saturated' && code !== 'closed') {
+      report(call, error instanceof HttpError ? error.cause : error);
+    }
+    const headers = [...challenge(code, call.operation?.scope)];
+    if (code === 'method_not_allowed') headers.push('Allow', call.target.match?.allow ?? '');
+    if (status === 503) headers.push('Retry-After', '1');
+    return { status, headers, body: errorBody(known), code };
+  }
+
+  function report({ request, requestId, target, trace }: Call, error: unknown): void {
+    trace?.fail(error);
+    callOnError(error, { requestId, method: request.method, path: target.match?.route.path ?? '' });
+  }
+
+  /** Completes a result with the headers that every response has. */
+  function finish(call: Call, { status, headers: more, body, code }: Result): Answer {
+    const headers = bodyHeaders(body);
+    headers.push('X-Request-Id', call.requestId);
+    if (more !== undefined) headers.push(...more);
+    if (cors !== undefined) headers.push(...cors.headers(call.request));
+    const isGone = code !== undefined && !call.request.isOpen;
+    return {
+      status,
+      headers,
+      body,
+      onEnd: ({ isComplete, bytes, error }) => {
+        if (call.permitHolder !== undefined) permits.release(call.permitHolder);
+        if (error !== undefined) report(call, error);
+        const traced = isGone ? { status: clientGone, code: undefined } : { status, code };
+        call.trace?.end({ user: call.caller?.user, tokenId: call.caller?.tokenId, ...traced, bytes, isComplete });
+      },
+    };
+  }
+
+  return { answer, hasRoute: (target) => resolveTarget(target, basePath).match !== undefined };
+}
+
+function openApiJson(prefix: string): string {
+  return JSON.stringify(openApiDocument(prefix === '' ? '/' : prefix));
+}
+
+/** Parses the id in a path. Its digits and minus sign may be percent-encoded (RFC 3986 §6.2.2.2). */
+function parseId(text: string): PlantId {
+  const id = int64FromText(text.replace(/%(3\d|2d)/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))));
+  if (id === undefined) throw new PlantStoreError('invalid_id');
+  return id;
+}

@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto';
+import { isIP } from 'node:net';
+import type { RequestMessage } from '../core/model/diagnostics.ts';
+import { isTraced, requestChannel } from '../core/trace.ts';
+import type { ServiceRequest } from './exchange.ts';
+
+/** Matches 1 to 128 visible ASCII characters without `"` and `\`, so that no log format has to escape the id. */
+const usableId = /^[!#-[\]-~]{1,128}$/;
+
+/** Matches a `traceparent` header. Version 00 has four fields; later versions may have more (W3C Trace Context §3.2). */
+const traceparent = /^(?!ff|00.{53}-)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(-.*)?$/;
+
+/** Makes the ids that this process creates different from those of other processes. */
+const ownPrefix = randomBytes(9).toString('base64url');
+let ownIds = 0;
+
+/** Returns the value of the `X-Request-Id` header if it is usable, otherwise a new unique id. */
+export function requestIdOf(request: Pick<ServiceRequest, 'header'>): string {
+  const sent = request.header('x-request-id');
+  if (sent !== undefined && usableId.test(sent)) return sent;
+  ownIds++;
+  return `${ownPrefix}-${ownIds.toString(36)}`;
+}
+
+/** Returns the value of the `traceparent` header, or `undefined` if it is not valid. */
+export function traceparentOf(request: Pick<ServiceRequest, 'header'>): string | undefined {
+  const sent = request.header('traceparent');
+  return sent !== undefined && traceparent.test(sent) ? sent : undefined;
+}
+
+/**
+ * Returns the client's address. Each trusted proxy appends the address of its own client to `X-Forwarded-For`, so with
+ * N trusted proxies, the Nth address from the right is returned. If there are fewer, the request has not passed through
+ * all proxies, and the connection's remote address is returned.
+ */
+export function clientOf(
+  request: Pick<ServiceRequest, 'header' | 'peerAddress'>,
+  trustedProxies: number,
+): string | undefined {
+  if (trustedProxies === 0) return request.peerAddress;
+  const forwarded = request.header('x-forwarded-for')?.split(',').at(-trustedProxies)?.trim() ?? '';
+  return isIP(forwarded) === 0 ? request.peerAddress : forwarded;
+}
+
+/** What is known about a request when it ends. */
+type Outcome = Pick<RequestMessage, 'user' | 'tokenId' | 'status' | 'code' | 'bytes' | 'isComplete'>;
+
+/**
+ * Publishes the trace of a request. `tracePromise` would end the trace when the answer is known, not when it has been
+ * sent.
+ */
+export class RequestTrace {
+  readonly #startMs = performance.now();
+  readonly #message: RequestMessage;
+
+  private constructor(message: RequestMessage) {
+    this.#message = message;
+  }
+
+  /** Returns the trace of a request, or `undefined` if the channel has no subscribers. */
+  static of(
+    request: ServiceRequest,
+    route: Pick<RequestMessage, 'requestId' | 'path' | 'operation'>,
+    trustedProxies: number,
+  ): RequestTrace | undefined {
+    if (!isTraced(requestChannel)) return undefined;
+    return new RequestTrace({
+      ...route,
+      traceparent: traceparentOf(request),
+      client: clientOf(request, trustedProxies),
+      method: request.method,
+      user: undefined,
+      tokenId: undefined,
+      status: 0,
+      code: undefined,
+      bytes: undefined,
+      isComplete: false,
+      durationMs: 0,
+    });
+  }
+
+  /** Publishes the start of the request, and runs `work` in the async context that subscribers have set. */
+  run<Result>(work: () => Result): Result {
+    const result = requestChannel.start.runStores(this.#message, work);
+    requestChannel.end.publish(this.#message);
+    return result;
+  }
+
+  fail(error: unknown): void {
+    requestChannel.error.publish(Object.assign(this.#message, { error }));
+  }
+
+  end(outcome: Outcome): void {
+    const message = Object.assign(this.#message, outcome, { durationMs: performance.now() - this.#startMs });
+    requestChannel.asyncStart.publish(message);
+    requestChannel.asyncEnd.publish(message);
+  }
+}

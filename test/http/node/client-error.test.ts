@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { assertDescribed } from '../../support/described.ts';
+import { eventuallyEqual } from '../../support/eventually.ts';
+import {
+  chunkedPost,
+  createRequest,
+  get,
+  head,
+  listRequest,
+  openAccepted,
+  parseRawAnswer,
+  parseRawAnswers,
+  post,
+  RawConnection,
+} from '../../support/raw-http.ts';
+import type { RawAnswer } from '../../support/raw-http.ts';
+import { startHeldService, startImpatientService, startService } from '../../support/service.ts';
+
+const ivy = '{"id":2,"name":"Ivy"}';
+const lastList = get('/plants', 'Connection: close\r\n');
+const beginning = post(ivy.slice(0, -1), ivy.length);
+const beginningInChunks = `${chunkedPost}15\r\n${ivy}\r\n`;
+const withoutToken = 'POST /plants HTTP/1.1\r\nHost: x\r\n';
+
+/**
+ * What a client sends, and what the client does next. `outcomes` contains one number for each response: the integer of
+ * the Error body, or the status if there is no Error body. `rest` is sent after the first response.
+ */
+const exchanges: [
+  what: string,
+  text: string,
+  then: 'waits' | 'times out' | 'ends',
+  outcomes: number[],
+  rest?: string,
+][] = [
+  ['input that is not HTTP', 'garbage\r\n\r\n', 'waits', [40009]],
+  ['NUL bytes', '\0\0\0\0', 'waits', [40009]],
+  ['a header that is too large', get('/plants', `X: ${'x'.repeat(20_000)}\r\n`), 'waits', [43100]],
+  ['a header that times out', 'GET /pla', 'times out', [40800]],
+  ['a body that times out', beginning, 'times out', [40800], '}'],
+  ['a body that ends too early', beginning, 'ends', [40009]],
+  ['a chunked body that is not HTTP', `${beginningInChunks}zz\r\n`, 'waits', [40009]],
+  [
+    'a body with a Content-Length that is too small, as if its client counted characters',
+    post(ivy, 20),
+    'waits',
+    [40001, 40009],
+  ],
+  ['a complete request, then input that is not HTTP', `${createRequest(2)}garbage\r\n\r\n`, 'waits', [200]],
+  ['a list, then input that is not HTTP', listRequest, 'waits', [200, 40009], 'garbage\r\n\r\n'],
+  [
+    'a chunk that is too large',
+    `${chunkedPost}10001\r\n${'x'.repeat(65_537)}\r\n0\r\n\r\n${lastList}`,
+    'waits',
+    [40008, 200],
+  ],
+  ['no body, then a list', `${post('').replace('Content-Length: 0\r\n', '')}${lastList}`, 'waits', [40001, 200]],
+  [
+    'no token, and a body that arrives later, before another request',
+    `${withoutToken}Content-Length: 5\r\n\r\nab`,
+    'waits',
+    [40101, 200],
+    `cde${lastList}`,
+  ],
+];
+
+/** If a request was malformed, too large or too slow, asserts that the OpenAPI document describes the response. */
+function assertEarlyErrorDescribed({ status, head: headers, json, error = 0 }: RawAnswer): void {
+  if (![40009, 40800, 43100].includes(error)) return;
+  const pairs = headers
+    .split('\r\n')
+    .slice(1)
+    .map((line) => line.split(': ') as [string, string]);
+  assertDescribed('GET', '/plants', { status, headers: new Headers(pairs), text: JSON.stringify(json) });
+}
+
+describe('a connection receives its responses, is closed, and releases its permit', { concurrency: true }, () => {
+  for (const [what, text, then, outcomes, rest] of exchanges) {
+    it(`after ${what}`, async (t) => {
+      const start = then === 'times out' ? startImpatientService : startService;
+      const { store, port, call, faults } = await start(t, { maxInFlight: 1 });
+      await store.createPlant('ada', { id: 1, name: 'Fern' });
+      const connection = await RawConnection.open(t, port, text);
+      if (then === 'ends') connection.socket.end();
+      if (rest !== undefined) {
+        await connection.until(/[}\]]$/);
+        connection.send(rest);
+      }
+      const answers = parseRawAnswers(await connection.untilClosed());
+      assert.deepEqual(
+        answers.map(({ status, error }) => error ?? status),
+        outcomes,
+      );
+      answers.forEach(assertEarlyErrorDescribed);
+      // This request needs the only permit.
+      const names = what.startsWith('a complete request') ? ['Fern', 'plant 2'] : ['Fern'];
+      await eventuallyEqual(
+        async () => (await call('GET', '/plants')).json,
+        names.map((name) => ({ name })),
+      );
+      assert.deepEqual(faults, []);
+    });
+  }
+});
+
+describe('the response to a request that the server does not read completely', () => {
+  const refused: [string, string, number][] = [
+    ['a request without a token', post('', 8_000_000).replace('Authorization', 'X'), 401],
+    ['a body that is too large', post('', 8_000_000), 400],
+    ['a header that is too large', `GET /plants HTTP/1.1\r\n${head}X: `, 431],
+    ['input that is not HTTP', 'garbage\r\n\r\n', 400],
+  ];
+  for (const [name, text, status] of refused) {
+    it(`reaches a client that sends the whole request before reading the response: ${name}`, async (t) => {
+      const [connection, socket] = await openAccepted(t, await startService(t));
+      connection.socket.pause();
+      connection.send(text + 'x'.repeat(65_536));
+      await eventuallyEqual(() => socket.bytesWritten > 0, true);
+      // This data arrives after the response has been sent.
+      connection.send('x'.repeat(1_000_000));
+      await sleep(20);
+      connection.socket.resume();
+      assert.equal(parseRawAnswer(await connection.until(/\}$/)).status, status);
+      assert.ok(socket.listenerCount('error') < 5, 'there is not one listener for each read');
+    });
+  }
+
+  it('does not keep the connection open if the client never closes its side', async (t) => {
+    const { server, port } = await startService(t);
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
+    const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).resume();
+    t.after(() => {
+      client.destroy();
+    });
+    client.write('garbage\r\n\r\n');
+    await once(client, 'end');
+    // The client does not end its side of the connection.
+    const [socket] = await accepted;
+    await eventuallyEqual(() => socket.destroyed, true);
+  });
+});
+
+describe('input that is not HTTP while a request is in progress', () => {
+  it('does not add a listener for each read, and does not affect the response', async (t) => {
+    const service = await startHeldService(t);
+    const [connection, socket] = await openAccepted(t, service);
+    connection.send(createRequest(1));
+    await service.committing;
+    for (let read = 0; read < 15; read++) {
+      connection.send('garbage\r\n\r\n');
+      await sleep(2);
+    }
+    assert.ok(socket.listenerCount('error') + socket.listenerCount('close') < 10);
+    service.release();
+    assert.equal(parseRawAnswer(await connection.until(/\}$/)).status, 200);
+    await connection.untilClosed();
+  });
+});
+
+describe('a request that is refused while its caller is being looked up', () => {
+  it('has no effect', async (t) => {
+    const caller = Promise.withResolvers<{ user: string }>();
+    const service = await startService(t, { authenticate: () => caller.promise });
+    await service.store.createPlant('ada', { id: 1, name: 'Fern' });
+    const text = `DELETE /plants/1 HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n`;
+    const connection = await RawConnection.open(t, service.port, text);
+    assert.equal(parseRawAnswer(await connection.untilClosed()).error, 40009);
+    caller.resolve({ user: 'ada' });
+    await sleep(20);
+    assert.deepEqual(await service.store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
+    assert.deepEqual(service.faults, []);
+  });
+});
+
+describe('a client that ends its side of the connection', () => {
+  it('receives the response to a request that is in progress', async (t) => {
+    const caller = Promise.withResolvers<{ user: string }>();
+    const service = await startService(t, { authenticate: () => caller.promise });
+    const [connection, socket] = await openAccepted(t, service);
+    const ended = once(socket, 'end');
+    connection.send(post(ivy));
+    connection.socket.end();
+    await ended;
+    caller.resolve({ user: 'ada' });
+    assert.match(await connection.untilClosed(), /^HTTP\/1\.1 200 OK[^]*"Ivy"\}$/);
+  });
+});

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import { eventuallyEqual } from '../../support/eventually.ts';
+import { listen } from '../../support/listen.ts';
+import {
+  createRequest,
+  exchange,
+  get,
+  head,
+  listRequest,
+  parseRawAnswers,
+  RawConnection,
+  statusesIn,
+} from '../../support/raw-http.ts';
+import { countConnections, createListener, startHeldService, startService } from '../../support/service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const lastList = get('/plants', 'Connection: close\r\n');
+const remove = (id: number): string => `DELETE /plants/${id} HTTP/1.1\r\n${head}\r\n`;
+
+describe('pipelined requests', () => {
+  it('take effect one after another', async (t) => {
+    const storage = new SqliteStorage(join(await temporaryFolder(t), 'plants.db'));
+    const { port } = await startService(t, { storage });
+    const ids = Array.from({ length: 20 }, (_, id) => id);
+    const creates = ids.map(createRequest).join('') + listRequest;
+    const changes = remove(7) + createRequest(7) + createRequest(7) + remove(8) + lastList;
+    const answers = parseRawAnswers(await exchange(t, port, creates + changes));
+    const statuses = answers.map(({ status }) => status);
+    assert.deepEqual(statuses, [...ids.map(() => 200), 200, 204, 200, 400, 204, 200]);
+    const names = ids.map((id) => ({ name: `plant ${id}` }));
+    assert.deepEqual([answers[20]?.json, answers.at(-1)?.json], [names, names.toSpliced(8, 1)]);
+  });
+
+  it('take effect in order of arrival, even if the application calls the listener in another order', async (t) => {
+    const { listener } = createListener(t);
+    const delays = [30, 1, 15];
+    const server = createServer((request, response) => {
+      setTimeout(() => {
+        listener(request, response);
+      }, delays.shift());
+    });
+    const port = await listen(t, server);
+    const answers = parseRawAnswers(await exchange(t, port, createRequest(1) + createRequest(2) + lastList));
+    assert.deepEqual(answers.at(-1)?.json, [{ name: 'plant 1' }, { name: 'plant 2' }]);
+  });
+
+  it('are not handled if an earlier response closes the connection', async (t) => {
+    for (const [last, status] of [
+      ['GET /plants HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n', 400],
+      [`GET /plants HTTP/1.0\r\n${head}\r\n`, 200],
+    ] as const) {
+      const { store, port } = await startService(t);
+      const received = await exchange(t, port, createRequest(1) + last + createRequest(2));
+      assert.deepEqual(statusesIn(received), status === 400 ? [200, 400] : [200]);
+      assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name: 'plant 1' }]);
+    }
+  });
+
+  it('are dropped when their client disconnects', async (t) => {
+    const { server, store, port, faults, release, committing } = await startHeldService(t);
+    const connection = await RawConnection.open(t, port, createRequest(1) + createRequest(2) + createRequest(3));
+    await committing;
+    connection.socket.resetAndDestroy();
+    await sleep(20);
+    release();
+    await eventuallyEqual(() => countConnections(server), 0);
+    const plants = await store.listPlants('ada');
+    assert.ok(plants.length <= 1, 'only the first request had begun');
+    assert.deepEqual(faults, []);
+  });
+
+  it('cause their connection to be closed if more than 32 of them wait', async (t) => {
+    const { port, release, committing } = await startHeldService(t);
+    const waiting = listRequest.repeat(31) + lastList;
+    const allowed = await RawConnection.open(t, port, createRequest(1) + waiting);
+    await committing;
+    const tooMany = await RawConnection.open(t, port, createRequest(2) + listRequest + waiting);
+    assert.equal(await tooMany.untilClosed(), '');
+    release();
+    assert.equal(statusesIn(await allowed.untilClosed()).length, 33);
+  });
+
+  it('may be more than 32 if no more than 32 of them wait at a time', async (t) => {
+    const { port } = await startService(t);
+    const connection = await RawConnection.open(t, port);
+    for (let round = 1; round <= 3; round++) {
+      connection.send(listRequest.repeat(29) + get(`/plants?limit=x${round}`));
+      await connection.until(new RegExp(`(?:400 Bad Request[^]*){${round}}\\}$`));
+    }
+  });
+
+  it('do not hold a permit while they wait', async (t) => {
+    const service = await startHeldService(t, { maxInFlight: 3 });
+    // Ada can hold two permits.
+    const connection = await RawConnection.open(t, service.port, [1, 2, 3].map(createRequest).join(''));
+    await service.committing;
+    assert.equal((await service.call('GET', '/plants?limit=0')).status, 200);
+    service.release();
+    await connection.until(/plant 3/);
+  });
+});
