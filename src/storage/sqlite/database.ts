@@ -108,13 +108,13 @@ function openChecked(
 /** Checks that the file is a plant store or is new. Returns the schema version, or 0 if the file is new. */
 function readVersion(database: Database, path: string): number {
   const version = readPragma(database, 'user_version');
-  if (version > schemaVersion) {
-    const supported = `this version of plant-store supports version ${schemaVersion}`;
-    throw unsupported(path, `has schema version ${version}; ${supported}`);
-  }
   if (version === 0 && database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) return 0;
   if (readPragma(database, 'application_id') !== applicationId) {
     throw unsupported(path, 'is an SQLite database of another application');
+  }
+  if (version > schemaVersion) {
+    const supported = `this version of plant-store supports version ${schemaVersion}`;
+    throw unsupported(path, `has schema version ${version}; ${supported}`);
   }
   if (isCutShort(path, readPragma(database, 'page_count') * readPragma(database, 'page_size'))) {
     throw unsupported(path, 'is damaged: it was cut short');

@@ -184,7 +184,7 @@ describe('SQLite file of a command', () => {
     await writeFile(join(cwd, 'empty.db'), '');
     await writeFile(join(cwd, 'letter.txt'), 'Dear Ada, '.repeat(100));
     execute(join(cwd, 'no-tables.db'), 'VACUUM');
-    execute(join(cwd, 'other.db'), 'CREATE TABLE plants (x); PRAGMA user_version = 1');
+    execute(join(cwd, 'other.db'), 'CREATE TABLE plants (x); PRAGMA user_version = 7');
     await createAll(join(cwd, 'damaged.db'), []);
     // The schema is in the first page, after the file header.
     const file = await open(join(cwd, 'damaged.db'), 'r+');

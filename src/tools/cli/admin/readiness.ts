@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PlantStoreError } from '../../../core/model/errors.ts';
 import type { StorageAdapter } from '../../../core/storage-adapter.ts';
 import type { Log } from '../output/log.ts';
 
@@ -42,7 +43,10 @@ export class Readiness {
       // on a standby server, and without write permission.
       await this.#storage.commit([{ kind: 'delete', user: '', id: 0n }]);
     } catch (error) {
-      failure = error;
+      failure =
+        error instanceof PlantStoreError
+          ? error
+          : new PlantStoreError('storage_unavailable', undefined, { cause: error });
     }
     setTimeout(() => (this.#latest = undefined), checkMs).unref();
     const hasFailed = failure !== undefined;

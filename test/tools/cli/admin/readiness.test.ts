@@ -58,7 +58,8 @@ describe('Readiness', { concurrency: true }, () => {
     storage.commit = fail;
     await becomes(readiness, false);
     assert.equal(logged.length, 3);
-    assert.deepEqual([logged[0], logged[2]], [new Error('fault 1'), new Error('fault 3')]);
+    const causes = [logged[0], logged[2]].map((error) => (error as Error).cause);
+    assert.deepEqual(causes, [new Error('fault 1'), new Error('fault 3')]);
     assert.match(String(logged[1]), /works again/);
   });
 });
