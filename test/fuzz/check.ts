@@ -47,7 +47,8 @@ export function checkConnection(script: Script, exchanged: Exchanged, before: Re
     return { states: [stored] };
   }
   const { user, isRefused } = malformed;
-  if (isRefused) assert.deepEqual(errors, [40009]);
+  // While an earlier response is in progress, the server closes the connection after it, without an Error.
+  if (isRefused && errors.length > 0) assert.deepEqual(errors, [40009]);
   const end = others.findIndex(({ isLast }, n) => isLast || errors[n] === 40009 || errors[n] === 43100);
   assert.ok(end === -1 || (end === others.length - 1 && others[end]?.isLast), 'the connection stays open');
   // Adds one, because a DELETE may have been executed although the final response refuses its malformed body.

@@ -119,7 +119,6 @@ const media = usually<Lines<boolean>>(
     [['content-type: Application/JSON;charset="UTF-8"', 'Content-Encoding: identity'], true],
     [['Content-Type: application/json; charset=utf-16'], false],
     [['Content-Type: text/plain'], false],
-    [[json, json], false],
     [[json, 'Content-Encoding: gzip'], false],
     [[], false],
   ),
