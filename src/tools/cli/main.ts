@@ -11,3 +11,5 @@ process.emitWarning = (...args: unknown[]) => {
 // could run.
 const { run } = await import('./run.ts');
 process.exitCode = await run(process.argv.slice(2));
+// After a failed authentication, `pg` can leave a connection open, which PostgreSQL closes only after a minute.
+if (process.exitCode !== 0) setTimeout(() => process.exit(), 1000).unref();

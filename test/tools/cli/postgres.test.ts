@@ -9,6 +9,7 @@ import { PlantStore } from '../../../src/index.ts';
 import type { Setting } from '../../../src/tools/cli/command.ts';
 import { openStorage } from '../../../src/tools/cli/storage.ts';
 import { callCommand } from '../../support/call-command.ts';
+import { runCommand } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hasPgBouncer, startPgBouncer } from '../../support/pg-bouncer.ts';
 import { PostgresCluster } from '../../support/postgres.ts';
@@ -171,6 +172,14 @@ describe('PostgreSQL table of a command', () => {
     assert.deepEqual(await cluster.queryAt(url, created), []);
     assert.deepEqual(await cluster.queryAt(url, "SELECT FROM pg_namespace WHERE nspname = 'garden'"), []);
     assert.deepEqual(await readdir(cwd), ['a.db']);
+  });
+
+  it('is not reached without a password, and the command ends at once and names PGPASSWORD', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const storage = (await cluster.makeDatabase()).replace(':sesame', '');
+    const { code, stderr } = await runCommand(['export', '--storage', storage], { cwd });
+    assert.equal(code, 1, 'not killed after 20 seconds');
+    assert.match(stderr, /PGPASSWORD/);
   });
 
   it('is created by a command that writes', async (t) => {
