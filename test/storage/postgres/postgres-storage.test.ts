@@ -82,8 +82,8 @@ describe('PostgresStorage', () => {
   it('commits batches of two servers in opposite orders without deadlocks', async (t) => {
     const connectionString = await cluster.makeDatabase();
     const storages = [1, 2].map(() => new PostgresStorage({ pool: cluster.pool(t, { connectionString }) }));
-    await storages[0]?.commit([]);
-    const ids = Array.from({ length: 500 }, (_, n) => n);
+    for (const storage of storages) await storage.commit([create(-1), create(-2)]);
+    const ids = Array.from({ length: 2000 }, (_, n) => n);
     for (const write of [create, remove, create, remove]) {
       const [first, second] = [ids, ids.toReversed()].map((order) => order.map((id) => write(id)));
       const [some, others] = await Promise.all([storages[0]?.commit(first ?? []), storages[1]?.commit(second ?? [])]);
