@@ -10,13 +10,6 @@ const bearerCredentials = /^bearer +([\w\-.~+/]+=*)$/i;
 /** The time in milliseconds within which a promise from `authenticate` must settle. */
 const timeoutMs = 10_000;
 
-/**
- * Returns the bearer token of a request. The values of a repeated header are joined by commas, which a b64token cannot
- * contain.
- *
- * @throws {HttpError} `missing_credentials` if the header is missing or uses another scheme; `invalid_token` if the
- *   token is malformed or the header was sent twice.
- */
 function bearerToken(request: ServiceRequest): string {
   const authorization = request.header('authorization') ?? '';
   const token = bearerCredentials.exec(authorization)?.[1];
@@ -64,10 +57,7 @@ function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function';
 }
 
-/**
- * Wraps a PlantStoreError from `authenticate`, so that the response does not have the status of the error's code. An
- * error with the code `storage_unavailable` is not wrapped, because clients can retry.
- */
+/** Wraps a PlantStoreError, so that the response does not have the status of its code, unless clients can retry. */
 function asInternalError(error: unknown): unknown {
   const isOurs = isPlantStoreError(error) && error.code !== 'storage_unavailable';
   return isOurs ? new HttpError('internal', undefined, { cause: error }) : error;
@@ -87,16 +77,15 @@ function checkedCaller(caller: unknown): Caller {
     throw new TypeError(`authenticate returned a Caller with the unknown member ${name}. Its members are ${members}`);
   }
   const { user, scopes, tokenId } = caller as Readonly<Record<string, unknown>>;
+  const isString = (value: unknown): boolean => typeof value === 'string';
   if (!isUser(user)) throw new TypeError(`authenticate returned an invalid user: ${errorTable.invalid_user.message}`);
-  if (tokenId !== undefined && typeof tokenId !== 'string') {
+  if (tokenId !== undefined && !isString(tokenId)) {
     throw new TypeError('authenticate returned a Caller whose tokenId is not a string');
   }
-  if (scopes === undefined || (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string'))) {
-    return caller as Caller;
+  if (scopes !== undefined && !(Array.isArray(scopes) && scopes.every(isString))) {
+    throw new TypeError('authenticate returned a Caller whose scopes are not an array of strings');
   }
-  throw new TypeError(
-    "authenticate returned a Caller whose scopes are not an array of strings, such as ['plants:read']",
-  );
+  return caller as Caller;
 }
 
 /** @throws {HttpError} `insufficient_scope` if the caller does not have the scope. */
@@ -107,14 +96,8 @@ export function checkScope({ scopes }: Caller, scope: Scope): void {
 /** Returns the `WWW-Authenticate` header for an authentication error (RFC 6750 §3). */
 export function challenge(code: ResponseCode, scope: Scope | undefined): HeaderList {
   const realm = 'Bearer realm="plants"';
-  switch (code) {
-    case 'missing_credentials':
-      return ['WWW-Authenticate', realm];
-    case 'invalid_token':
-      return ['WWW-Authenticate', `${realm}, error="invalid_token"`];
-    case 'insufficient_scope':
-      return ['WWW-Authenticate', `${realm}, error="insufficient_scope", scope="${scope ?? ''}"`];
-    default:
-      return [];
-  }
+  if (code === 'missing_credentials') return ['WWW-Authenticate', realm];
+  if (code === 'invalid_token') return ['WWW-Authenticate', `${realm}, error="invalid_token"`];
+  if (code !== 'insufficient_scope') return [];
+  return ['WWW-Authenticate', `${realm}, error="insufficient_scope", scope="${scope ?? ''}"`];
 }

@@ -3,12 +3,7 @@ import { parseExactJson } from '../core/model/exact-json.ts';
 import { HttpError } from './exchange.ts';
 import type { ServiceRequest } from './exchange.ts';
 
-/**
- * Reads the JSON body of a request, with an exact `id` (see `parseExactJson`).
- *
- * @throws {HttpError} `invalid_media_type`, `body_too_large` or `invalid_json`; `malformed_request` if the client
- *   disconnects before the end of the body.
- */
+/** Reads the JSON body of a request, with an exact `id` (see `parseExactJson`). */
 export async function readJson(request: ServiceRequest, maxBytes: number): Promise<unknown> {
   checkMediaType(request);
   const bytes = await request.readBody(maxBytes);
@@ -36,11 +31,7 @@ export class BodyBytes {
   #bytes: Buffer = Buffer.alloc(0);
   #length = 0;
 
-  /**
-   * `announced` is the value of the `Content-Length` header.
-   *
-   * @throws {HttpError} `body_too_large` if this value exceeds `maxBytes`.
-   */
+  /** @throws {HttpError} `body_too_large` if `announced`, the value of `Content-Length`, exceeds `maxBytes`. */
   constructor(maxBytes: number, announced: string | undefined) {
     this.#maxBytes = maxBytes;
     if (Number(announced ?? 0) > maxBytes) throw this.#tooLarge();

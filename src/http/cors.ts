@@ -7,8 +7,7 @@ const exposed = 'Link, WWW-Authenticate, Retry-After, X-Request-Id';
 const requestHeaders = 'Authorization, Content-Type, X-Request-Id, traceparent';
 
 /**
- * Parses the `corsOrigin` option into a list. Each element is `*` or an origin as browsers send it in the `Origin`
- * header (RFC 6454 §6.2): a scheme, a host in lower case, and the port, unless it is the default port.
+ * Parses the `corsOrigin` option: `*`, or origins as browsers send them (RFC 6454 §6.2).
  *
  * @throws {TypeError} if the option is invalid; the message names it.
  */
@@ -26,11 +25,7 @@ function isOrigin(value: unknown): value is string {
   return URL.parse(value)?.origin === value;
 }
 
-/**
- * Implements cross-origin resource sharing (https://fetch.spec.whatwg.org/#http-cors-protocol), which lets web pages
- * from other origins call the service. The service accepts bearer tokens only, so it does not send
- * `Access-Control-Allow-Credentials`.
- */
+/** Lets web pages from other origins call the service (https://fetch.spec.whatwg.org/#http-cors-protocol). */
 export class Cors {
   readonly #origins: ReadonlySet<string>;
 
@@ -38,7 +33,7 @@ export class Cors {
     this.#origins = new Set(origins);
   }
 
-  /** Returns the CORS headers for the response to a request. Error responses need these headers too. */
+  /** Returns the CORS headers of every response. Error responses need them too. */
   headers(request: ServiceRequest): HeaderList {
     const origin = this.#allowed(request);
     const vary = this.#origins.has('*') ? [] : ['Vary', 'Origin'];

@@ -4,7 +4,7 @@ import type { ErrorCode, HttpErrorCode, PlantStoreError } from '../core/model/er
 /** A request to the service. Each front adapts its own requests to this interface. */
 export interface ServiceRequest {
   readonly method: string;
-  /** The request target (RFC 9112 §3.2): a path and a query, or an absolute URL. */
+  /** A path and a query, or an absolute URL (RFC 9112 §3.2). */
   readonly target: string;
   /** The prefix that a framework has removed from the target, such as `/garden`; empty if no prefix was removed. */
   readonly mountPath: string;
@@ -14,11 +14,7 @@ export interface ServiceRequest {
   readonly isOpen: boolean;
   /** Returns the value of a header. `name` must be in lower case. */
   header(name: string): string | undefined;
-  /**
-   * Reads the whole body.
-   *
-   * @throws {HttpError} `body_too_large`, or `malformed_request` if the client disconnects before the end of the body.
-   */
+  /** @throws {HttpError} `body_too_large`, or `malformed_request` if the client disconnects before the end. */
   readBody(maxBytes: number): Promise<Buffer>;
 }
 
@@ -34,7 +30,6 @@ export interface Result {
   readonly headers?: HeaderList;
   /** The JSON body. The pages of a long list are read while they are sent. */
   readonly body?: string | Uint8Array<ArrayBuffer> | Pages | undefined;
-  /** The error code, if this is an error response. */
   readonly code?: ResponseCode;
 }
 
@@ -47,7 +42,6 @@ export interface Answer extends Pick<Result, 'status' | 'body'> {
 
 /** The outcome of sending an answer. */
 export interface Sent {
-  /** Whether the whole response was sent. */
   readonly isComplete: boolean;
   /** The size of the response in bytes, including the header; `undefined` if it is unknown. */
   readonly bytes?: number | undefined;
@@ -82,7 +76,6 @@ export function errorBody({ code, message }: PlantStoreError | HttpError): strin
 const commonHeaders: HeaderList = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff'];
 const jsonHeaders: HeaderList = ['Content-Type', 'application/json', ...commonHeaders];
 
-/** Returns the headers that every response with the given body has. */
 export function bodyHeaders(body: Result['body']): string[] {
   if (body === undefined) return [...commonHeaders];
   if (typeof body === 'string') return [...jsonHeaders, 'Content-Length', `${Buffer.byteLength(body)}`];

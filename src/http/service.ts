@@ -43,11 +43,7 @@ interface Call {
 /** The status in the trace of a request whose client disconnected before the answer was known. */
 const clientGone = 499;
 
-/**
- * Creates the service for a store. `owner` is the name of the public function that the application called.
- *
- * @throws {TypeError} if an option is invalid; the message names it.
- */
+/** Creates the service for a store. `owner` is the public function that error messages name. */
 export function createService(owner: string, store: PlantStore, options: ServiceOptions): Service {
   const parsed = parseServiceOptions(owner, store, options);
   const { authenticate, basePath, corsOrigin, maxBodyBytes, maxInFlight, trustedProxies } = parsed;
@@ -134,7 +130,6 @@ export function createService(owner: string, store: PlantStore, options: Service
     callOnError(error, { requestId, method: request.method, path: target.match?.route.path ?? '' });
   }
 
-  /** Completes a result with the headers that every response has. */
   function finish(call: Call, { status, headers: more, body, code }: Result): Answer {
     const headers = bodyHeaders(body);
     headers.push('X-Request-Id', call.requestId);

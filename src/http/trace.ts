@@ -4,7 +4,7 @@ import type { RequestMessage } from '../core/model/diagnostics.ts';
 import { isTraced, requestChannel } from '../core/trace.ts';
 import type { ServiceRequest } from './exchange.ts';
 
-/** Matches 1 to 128 visible ASCII characters without `"` and `\`, so that no log format has to escape the id. */
+/** No log format has to escape these ids. */
 const usableId = /^[!#-[\]-~]{1,128}$/;
 
 /** Matches a `traceparent` header. Version 00 has four fields; later versions may have more (W3C Trace Context §3.2). */
@@ -22,17 +22,12 @@ export function requestIdOf(request: Pick<ServiceRequest, 'header'>): string {
   return `${ownPrefix}-${ownIds.toString(36)}`;
 }
 
-/** Returns the value of the `traceparent` header, or `undefined` if it is not valid. */
 export function traceparentOf(request: Pick<ServiceRequest, 'header'>): string | undefined {
   const sent = request.header('traceparent');
   return sent !== undefined && traceparent.test(sent) ? sent : undefined;
 }
 
-/**
- * Returns the client's address. Each trusted proxy appends the address of its own client to `X-Forwarded-For`, so with
- * N trusted proxies, the Nth address from the right is returned. If there are fewer, the request has not passed through
- * all proxies, and the connection's remote address is returned.
- */
+/** Returns the Nth address from the right in `X-Forwarded-For`, or the remote address if there are fewer. */
 export function clientOf(
   request: Pick<ServiceRequest, 'header' | 'peerAddress'>,
   trustedProxies: number,
@@ -42,7 +37,6 @@ export function clientOf(
   return isIP(forwarded) === 0 ? request.peerAddress : forwarded;
 }
 
-/** What is known about a request when it ends. */
 type Outcome = Pick<RequestMessage, 'user' | 'tokenId' | 'status' | 'code' | 'bytes' | 'isComplete'>;
 
 /**

@@ -5,16 +5,12 @@ import { FetchRequest } from './request.ts';
 import { createResponse } from './response.ts';
 
 /**
- * Creates the HTTP service as a function that accepts a `Request` and returns a promise for a `Response`. The function
- * works with every framework and runtime that uses these WHATWG classes: Hono, Next.js, SvelteKit, srvx, Bun, Deno and
- * others. It does not import node:http.
+ * Creates the HTTP service as a function that accepts a WHATWG `Request` and returns a promise for a `Response`, for
+ * Hono, Next.js, SvelteKit, srvx, Bun, Deno and others. It does not import node:http.
  *
  * If clients reach the service under a prefix, set `basePath` to this prefix, even if the framework removes it from
- * `request.url`. The function must receive the request before its body is read.
- *
- * The promise rejects only if the argument is not a `Request`. Long lists are streamed with back-pressure. When
- * `request.signal` is aborted, or when a body stream is canceled or fails, the service stops reading the request body
- * or the list.
+ * `request.url`. The function must receive the request before its body is read. When `request.signal` is aborted, or
+ * when a body stream is canceled or fails, the service stops reading the request body or the list.
  *
  * The function has no access to the connection. Therefore, the server that calls the function must:
  * - handle the pipelined requests of a connection in order (RFC 9112 §9.3.2);
@@ -24,9 +20,7 @@ import { createResponse } from './response.ts';
  * - abort `request.signal` or cancel the response body when the client disconnects; and
  * - respect back-pressure.
  *
- * The server that `createPlantServer` returns does all of this.
- *
- * @throws {TypeError} if an option is invalid; the message names it.
+ * @throws {TypeError} if an option is invalid, or, from the returned function, if its argument is not a `Request`.
  * @example
  * const plants = createFetchHandler(store, { authenticate });
  * const response = await plants(new Request('http://localhost/plants', { headers: { authorization: 'Bearer …' } }));

@@ -2,9 +2,6 @@ import { readFileSync } from 'node:fs';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** The maximum number of connections for a process that can open enough files. */
-const mostConnections = 10_000;
-
 /** File descriptors for the rest of the process. `plant-store serve` with a PostgreSQL pool needs some 50. */
 const reservedFiles = 64;
 
@@ -52,12 +49,12 @@ export function evictConnections(server: Server): void {
       server.emit('connectionEvicted', socket);
     }
   };
-  const onDrain = function (this: Socket): void {
-    finished(this);
-  };
   server.on('connection', (socket) => {
     open.set(socket, performance.now());
-    socket.on('drain', onDrain).once('close', () => open.delete(socket));
+    socket.on('drain', () => {
+      finished(socket);
+    });
+    socket.once('close', () => open.delete(socket));
     makeRoom();
   });
   server.on('request', ({ socket }) => {
@@ -68,15 +65,12 @@ export function evictConnections(server: Server): void {
   server.on('drop', makeRoom);
 }
 
-/** Returns a server's open connections, or an empty map if {@link evictConnections} was not called for the server. */
+/** Returns a server's open connections; none unless {@link evictConnections} was called for it. */
 export function openConnections(server: Server): ReadonlyMap<Socket, unknown> {
   return connectionsOf.get(server) ?? new Map();
 }
 
-/**
- * Returns the response that node:http is sending, or will send next, on a connection. Reads a property that node:http
- * does not document. A table of responses would have to be changed for each request.
- */
+/** Returns the response that owns a connection. node:http does not document this property, but others rely on it too. */
 export function currentResponse(socket: object): ServerResponse | undefined {
   return (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
 }
@@ -86,7 +80,7 @@ export function currentResponse(socket: object): ServerResponse | undefined {
  * up all file descriptors, the process could no longer open its database or its tokens file.
  */
 export function connectionLimit(maxOpenFiles: number = openFileLimit()): number {
-  return Math.min(mostConnections, Math.max(8, maxOpenFiles - reservedFiles));
+  return Math.min(10_000, Math.max(8, maxOpenFiles - reservedFiles));
 }
 
 /** Returns how many files this process may open; `Infinity` if it is unknown. Only Linux has /proc. */

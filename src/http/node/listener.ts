@@ -32,7 +32,7 @@ export function createRequestListener(store: PlantStore, options: ServiceOptions
   return createListener('createRequestListener', store, options);
 }
 
-/** Like {@link createRequestListener}. `owner` is the name of the public function that the application called. */
+/** `owner` is the public function that error messages name. */
 export function createListener(owner: string, store: PlantStore, options: ServiceOptions): ServiceListener {
   const service = createService(owner, store, options);
   const waiting = new WeakMap<Socket, number>();

@@ -19,7 +19,6 @@ export class NodeRequest implements ServiceRequest {
     return this.#message.url ?? '/';
   }
 
-  /** The prefix that an Express-style app has removed from the URL. */
   get mountPath(): string {
     const message = this.#message;
     return 'baseUrl' in message && typeof message.baseUrl === 'string' ? message.baseUrl : '';

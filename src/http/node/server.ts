@@ -11,7 +11,7 @@ import { createListener } from './listener.ts';
 import { refuseConnection } from './send.ts';
 
 /** The node:http options of the server. The limits are documented in docs/http-api.md. */
-const serverOptions: ServerOptions & { readonly optimizeEmptyRequests: boolean } = {
+const serverOptions: ServerOptions = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 65_000,
@@ -19,16 +19,14 @@ const serverOptions: ServerOptions & { readonly optimizeEmptyRequests: boolean }
   connectionsCheckingInterval: 1000,
   maxHeaderSize: 16_384,
   insecureHTTPParser: false,
-  // With this option, a request without a body does not emit 'end' or 'close'. Older releases of Node.js ignore this
-  // option.
-  optimizeEmptyRequests: true,
+  // A request without a body does not emit 'end' or 'close'. The type does not contain this option.
+  ...{ optimizeEmptyRequests: true },
 };
 
 const serverProperties = {
   // A connection is closed if no byte is sent or received for this long.
   timeout: 60_000,
-  // node:http keeps each field of an incomplete header as two strings. Without this limit, a header of 16 KiB would use
-  // more than 150 KB.
+  // node:http keeps each field of an incomplete header as two strings. A header of 16 KiB could use 150 KB.
   maxHeadersCount: 128,
   // A client that has ended its side of the connection still receives the response.
   httpAllowHalfOpen: true,
@@ -88,9 +86,8 @@ function clientErrorCode({ code }: NodeJS.ErrnoException): HttpErrorCode {
 }
 
 /**
- * How long a stopping server still reads requests from idle connections, in milliseconds. During this time, the
- * `Connection: close` header of a response tells a busy client that its connection is being closed. Without this delay,
- * requests that clients have sent but the server has not read would fail. With 16 busy clients, all 16 requests failed.
+ * How long a stopping server still reads requests from idle connections, in milliseconds, so that a busy client sees
+ * `Connection: close`. Without this delay, each of 16 busy clients lost a request.
  */
 const lingerMs = 100;
 
@@ -133,8 +130,7 @@ export async function drainServer(server: Server, options: { readonly graceMs: n
 
 /** Refuses new connections. The promise resolves when all connections are closed. */
 function stopListening(server: Server): Promise<unknown> {
-  // close() calls this method, which would also close connections with a request that has arrived but has not been
-  // read.
+  // close() calls this method, which would also close connections whose next request has not been read yet.
   server.closeIdleConnections = () => undefined;
   const closed = new Promise((resolve) => server.close(resolve));
   Reflect.deleteProperty(server, 'closeIdleConnections');
