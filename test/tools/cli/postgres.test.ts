@@ -111,30 +111,6 @@ describe('statements that are abandoned after query_timeout', () => {
     assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
   });
 
-  it('leave a backend behind for at most a second if they are slow', async (t) => {
-    const url = await cluster.makeDatabase();
-    const store = await openStore(t, url, 'query_timeout=500');
-    await cluster.queryAt(
-      url,
-      `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql
-      AS 'BEGIN PERFORM pg_sleep(30); RETURN NEW; END'`,
-    );
-    await cluster.queryAt(url, 'CREATE TRIGGER slow BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION slow()');
-    const { most, codes } = await load(store, 5000);
-    assert.deepEqual([...codes], ['storage_unavailable']);
-    // In 1.5 seconds, two or three commits time out.
-    assert.ok(most <= max + 3, `${most} backends`);
-  });
-
-  it('wait for a lock no longer than the lock_timeout in the connection string', async (t) => {
-    const url = await cluster.makeDatabase();
-    const store = await openStore(t, url, 'query_timeout=5000&lock_timeout=100');
-    await lockTable(t, url);
-    const start = performance.now();
-    await assert.rejects(store.listPlants('ada'), { code: 'storage_unavailable' });
-    assert.ok(performance.now() - start < 2000);
-  });
-
   it('are not limited through a connection pooler, because the limits would affect other clients', async (t) => {
     if (!hasPgBouncer) {
       t.skip('pgbouncer is not installed');

@@ -1,5 +1,5 @@
 import { closeSync, constants, existsSync, fchownSync, fstatSync, linkSync, openSync, renameSync } from 'node:fs';
-import { rmSync, statSync } from 'node:fs';
+import { realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { identifyFile, requireFolderOf, syncFolder } from '../../../storage/sqlite/file.ts';
@@ -28,7 +28,9 @@ export async function run(args: string[]): Promise<number> {
   if (given === undefined || given === '') {
     throw new UsageError('restore requires BACKUP, the name of a file. See plant-store restore --help.');
   }
-  const file = requireSqlite(setting('storage', values.storage));
+  const path = requireSqlite(setting('storage', values.storage));
+  // SQLite keeps the log next to the file to which symbolic links lead.
+  const file = existsSync(path) ? realpathSync(path) : path;
   const [backup, previous, copy] = [resolve(given), `${file}.before-restore`, `${file}.restoring`];
   requireFile(backup);
   requireFolderOf(file, 'database file');
