@@ -10,7 +10,7 @@ interface Setting {
   readonly id: string;
   readonly authenticate: ReturnType<typeof createTokenFileAuthenticator>;
   /** Returns the user whom a token identifies. */
-  readonly userOf: (token: string) => Promise<string | undefined>;
+  readonly userOf: (token: string) => string | undefined;
   /** The warnings so far. */
   readonly problems: string[];
   /** Advances the stopped clocks and timers of this process. */
@@ -30,6 +30,6 @@ export async function authenticateAda(t: TestContext): Promise<Setting> {
   const { token, record } = issueToken(path, { user: 'ada' });
   const problems: string[] = [];
   const authenticate = createTokenFileAuthenticator(path, { onWarning: (message) => problems.push(message) });
-  const userOf = async (text: string): Promise<string | undefined> => (await authenticate(text))?.user;
+  const userOf = (text: string): string | undefined => authenticate(text)?.user;
   return { path, token, id: record.id, authenticate, userOf, problems, advance };
 }

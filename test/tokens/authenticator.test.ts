@@ -10,10 +10,10 @@ import { authenticateAda } from './authenticate-ada.ts';
 describe('createTokenFileAuthenticator', () => {
   it('accepts the tokens of the file and no others', async (t) => {
     const { token, id, authenticate, problems } = await authenticateAda(t);
-    assert.deepEqual(await authenticate(token), { user: 'ada', tokenId: id });
+    assert.deepEqual(authenticate(token), { user: 'ada', tokenId: id });
     const near = [token.slice(0, -1), `${token} `, token.toLowerCase()];
     const unknown = ['', 'ada', '__proto__', tokenDigest(token), ...near];
-    for (const text of unknown) assert.equal(await authenticate(text), null, text);
+    for (const text of unknown) assert.equal(authenticate(text), null, text);
     assert.deepEqual(problems, []);
   });
 
@@ -21,11 +21,11 @@ describe('createTokenFileAuthenticator', () => {
     const { path, token, id, authenticate, userOf, problems, advance } = await authenticateAda(t);
     const { token: later, record } = issueToken(path, { user: 'bob', scopes: ['plants:read'] });
     advance(1001);
-    assert.deepEqual(await authenticate(later), { user: 'bob', tokenId: record.id, scopes: ['plants:read'] });
-    assert.equal(await userOf(token), 'ada');
+    assert.deepEqual(authenticate(later), { user: 'bob', tokenId: record.id, scopes: ['plants:read'] });
+    assert.equal(userOf(token), 'ada');
     revokeToken(path, id);
     advance(1001);
-    assert.deepEqual([await userOf(token), await userOf(later)], [undefined, 'bob']);
+    assert.deepEqual([userOf(token), userOf(later)], [undefined, 'bob']);
     assert.deepEqual(problems, []);
   });
 
@@ -35,11 +35,11 @@ describe('createTokenFileAuthenticator', () => {
       issueToken(path, { user: 'bob', expiresAt: new Date(Date.now() + afterMs).toISOString() }).token;
     const [past, soon] = [issue(-1), issue(300)];
     const authenticate = createTokenFileAuthenticator(path);
-    assert.equal(await authenticate(past), null);
+    assert.equal(authenticate(past), null);
     advance(299);
-    assert.equal((await authenticate(soon))?.user, 'bob');
+    assert.equal(authenticate(soon)?.user, 'bob');
     advance(1);
-    assert.equal(await authenticate(soon), null);
+    assert.equal(authenticate(soon), null);
   });
 
   it('keeps the last valid tokens if the file becomes invalid, reports it once, and accepts a repaired file', async (t) => {
@@ -48,11 +48,11 @@ describe('createTokenFileAuthenticator', () => {
     await writeFile(path, good.slice(0, -10));
     for (let n = 0; n < 3; n++) {
       advance(1001);
-      assert.equal(await userOf(token), 'ada');
+      assert.equal(userOf(token), 'ada');
     }
     await writeFile(path, good.replace('"ada"', '"eve"'));
     advance(1001);
-    assert.equal(await userOf(token), 'eve');
+    assert.equal(userOf(token), 'eve');
     assert.equal(problems.length, 1);
     assert.match(problems[0] ?? '', /not JSON.*stay in force/);
   });
@@ -62,13 +62,13 @@ describe('createTokenFileAuthenticator', () => {
     const good = await readFile(path, 'utf8');
     await rm(path);
     advance(1001);
-    assert.equal(await userOf(token), undefined);
+    assert.equal(userOf(token), undefined);
     await writeFile(path, good.slice(0, -10), { mode: 0o600 });
     advance(1001);
-    assert.equal(await userOf(token), undefined);
+    assert.equal(userOf(token), undefined);
     await writeFile(path, good);
     advance(1001);
-    assert.equal(await userOf(token), 'ada');
+    assert.equal(userOf(token), 'ada');
     assert.equal(problems.length, 2, problems.join('\n'));
     assert.match(problems[0] ?? '', /removed/);
     assert.match(problems[1] ?? '', /No token is accepted/);
@@ -82,12 +82,12 @@ describe('createTokenFileAuthenticator', () => {
       await symlink(target, path);
       for (const text of [token, 'unknown']) {
         advance(1001);
-        await assert.rejects(async () => authenticate(text), { code: 'storage_unavailable' });
+        assert.throws(() => authenticate(text), { code: 'storage_unavailable' });
       }
       await rename(`${path}.away`, path);
       revokeToken(path, id);
       advance(1001);
-      assert.equal(await userOf(token), undefined);
+      assert.equal(userOf(token), undefined);
       assert.equal(problems.length, 1);
       assert.match(problems[0] ?? '', /503/);
       t.mock.reset();
@@ -99,7 +99,7 @@ describe('createTokenFileAuthenticator', () => {
       const { path, token, userOf, problems, advance } = await authenticateAda(t);
       await chmod(path, mode);
       advance(1001);
-      assert.equal(await userOf(token), 'ada');
+      assert.equal(userOf(token), 'ada');
       assert.equal(problems.length, 1);
       assert.match(problems[0] ?? '', /chmod 600/);
       const { mock } = t.mock.method(console, 'error', () => undefined);

@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { setFlagsFromString } from 'node:v8';
 import type { OwnedPlant, StorageAdapter } from '../../core/storage-adapter.ts';
 import { MemoryStorage } from '../../storage/memory/memory-storage.ts';
-import { damaged, identifyFile } from '../../storage/sqlite/file.ts';
+import { damaged, identifyFile, isSameFile } from '../../storage/sqlite/file.ts';
 import { hasResultCode } from '../../storage/sqlite/result-code.ts';
 import { openToRead } from '../../storage/sqlite/database.ts';
 import { Reader } from '../../storage/sqlite/reader.ts';
@@ -129,12 +129,9 @@ export function describeStorage(setting: Setting): string {
 
 /** Checks whether two settings name the same storage. Different links to one file count as the same storage. */
 export function isSameStorage(a: Setting, b: Setting): boolean {
-  const [one, other] = [a, b].map((setting) => {
-    const file = sqliteLocation(setting)?.file;
-    const found = file === undefined ? undefined : identifyFile(file);
-    return found === undefined ? (file ?? setting.text) : `${found.dev}:${found.ino}`;
-  });
-  return one === other;
+  const [one, other] = [sqliteLocation(a)?.file, sqliteLocation(b)?.file];
+  if (one === undefined || other === undefined) return a.text === b.text;
+  return one === other || (existsSync(one) && isSameFile(identifyFile(one), identifyFile(other)));
 }
 
 /** Throws an error if a file does not exist. The file is not created, because this would hide a mistyped path. */

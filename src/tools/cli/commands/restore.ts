@@ -2,7 +2,7 @@ import { closeSync, constants, existsSync, fchownSync, fstatSync, linkSync, open
 import { realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { identifyFile, requireFolderOf, syncFolder } from '../../../storage/sqlite/file.ts';
+import { identifyFile, isSameFile, requireFolderOf, syncFolder } from '../../../storage/sqlite/file.ts';
 import { hasResultCode } from '../../../storage/sqlite/result-code.ts';
 import { parseCommandLine, setting, UsageError } from '../command.ts';
 import { settings } from '../environment.ts';
@@ -34,7 +34,7 @@ export async function run(args: string[]): Promise<number> {
   const [backup, previous, copy] = [resolve(given), `${file}.before-restore`, `${file}.restoring`];
   requireFile(backup);
   requireFolderOf(file, 'database file');
-  if (existsSync(file) && identifyFile(file) === identifyFile(backup)) {
+  if (isSameFile(identifyFile(file), identifyFile(backup))) {
     throw new UsageError('BACKUP must not be the file to replace.');
   }
   if (existsSync(previous)) throw new Error(`${previous} exists, from an earlier restore: move it away.`);
