@@ -115,3 +115,9 @@ export function splitTarget(target: string): { path: string; query: string } {
   const path = target.slice(origin, queryAt === -1 ? undefined : queryAt);
   return { path: path === '' ? '/' : path, query: queryAt === -1 ? '' : target.slice(queryAt + 1) };
 }
+
+/** Returns the first segments of a path for a log. Replaces each segment that could be a secret. */
+export function clipPath(path: string): string {
+  const segments = path.split('/', 5);
+  return segments.map((segment) => (/^[\w.-]{0,20}$/.test(segment) ? segment : '…')).join('/');
+}

@@ -15,7 +15,7 @@ import { openApiDocument } from './openapi.ts';
 import { parseServiceOptions, printError } from './options.ts';
 import type { ServiceOptions } from './options.ts';
 import { Permits } from './permits.ts';
-import { operationOf, resolveTarget } from './routes.ts';
+import { clipPath, operationOf, resolveTarget } from './routes.ts';
 import type { Operation, OperationId, Target } from './routes.ts';
 import { requestIdOf, RequestTrace } from './trace.ts';
 
@@ -57,7 +57,8 @@ export function createService(owner: string, store: PlantStore, options: Service
     const route = target.match?.route;
     const operation = route && operationOf(route, request.method);
     const requestId = requestIdOf(request);
-    const traced = { requestId, path: route?.path ?? '', operation: operation?.id };
+    const unmatchedPath = route === undefined ? clipPath(target.path) : undefined;
+    const traced = { requestId, path: route?.path ?? '', unmatchedPath, operation: operation?.id };
     const trace = RequestTrace.of(request, traced, trustedProxies);
     const call: Call = { request, requestId, target, operation, trace, caller: undefined, permitHolder: undefined };
     return trace === undefined ? decide(call, refusal) : trace.run(() => decide(call, refusal));

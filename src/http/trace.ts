@@ -54,7 +54,7 @@ export class RequestTrace {
   /** Returns the trace of a request, or `undefined` if the channel has no subscribers. */
   static of(
     request: ServiceRequest,
-    route: Pick<RequestMessage, 'requestId' | 'path' | 'operation'>,
+    route: Pick<RequestMessage, 'requestId' | 'path' | 'unmatchedPath' | 'operation'>,
     trustedProxies: number,
   ): RequestTrace | undefined {
     if (!isTraced(requestChannel)) return undefined;

@@ -44,6 +44,11 @@ export interface RequestMessage {
   readonly method: string;
   /** The path template in the OpenAPI document, such as `/plants/{id}`; empty if no route matches. */
   readonly path: string;
+  /**
+   * If no route matches, the first segments of the requested path, to find a wrong prefix; otherwise `undefined`. Each
+   * segment that could be a secret is replaced by `…`.
+   */
+  readonly unmatchedPath: string | undefined;
   /** The operationId in the OpenAPI document; `undefined` for OPTIONS requests, or if no operation matches. */
   readonly operation: string | undefined;
   /** The error that was reported to `onError`; `undefined` if no error was reported. */

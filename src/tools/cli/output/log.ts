@@ -65,7 +65,7 @@ export class Log {
 
   /** Logs a request that has ended. `refusal` says why its token was rejected. */
   request(message: RequestMessage, refusal: Refusal | undefined): void {
-    const { requestId, traceparent, client, user, method, path, operation } = message;
+    const { requestId, traceparent, client, user, method, path, unmatchedPath, operation } = message;
     const { status, code, durationMs, bytes, isComplete } = message;
     this.info('request', {
       requestId,
@@ -75,7 +75,7 @@ export class Log {
       tokenId: message.tokenId ?? refusal?.tokenId,
       // An unknown method could contain a secret.
       method: knownMethods.includes(method) ? method : 'other',
-      path,
+      path: unmatchedPath ?? path,
       operation,
       status,
       code,

@@ -35,7 +35,7 @@ describe('log of plant-store serve', { concurrency: 4 }, () => {
     assert.deepEqual(columns('level', 'message', 'method', 'path', 'operation', 'status', 'code'), [
       ['info', 'request', 'POST', '/plants', 'createPlant', 200, undefined],
       ['info', 'request', 'GET', '/plants', 'getPlants', 200, undefined],
-      ['info', 'request', 'GET', '', undefined, 404, 'route_not_found'],
+      ['info', 'request', 'GET', '/nowhere', undefined, 404, 'route_not_found'],
     ]);
     const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
     const who = columns('requestId', 'traceId', 'client', 'user', 'tokenId')[1];
@@ -130,10 +130,11 @@ const requestLines = (token: string): [line: string, method: string, route: stri
   [`DELETE /plants/${token}`, 'DELETE', '/plants/{id}'],
   [`DELETE /plants/1;token=${token}`, 'DELETE', '/plants/{id}'],
   ['HEAD /openapi.json?sesame', 'HEAD', '/openapi.json'],
-  ['GET /plants;token=sesame', 'GET', ''],
-  [`POST /${token}/plants`, 'POST', ''],
-  ['GET //ada:sesame@localhost/plants', 'GET', ''],
-  ['OPTIONS *', 'OPTIONS', ''],
+  ['GET /plants;token=sesame', 'GET', '/…'],
+  [`POST /${token}/plants`, 'POST', '/…/plants'],
+  ['GET /garden/v1/plants/1/leaves/2', 'GET', '/garden/v1/plants/1'],
+  ['GET //ada:sesame@localhost/plants', 'GET', '//…/plants'],
+  ['OPTIONS *', 'OPTIONS', '…'],
   ['MKCALENDAR /plants', 'other', '/plants'],
 ];
 
