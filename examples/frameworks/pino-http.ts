@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { pinoHttp } from 'pino-http';
 import { PlantStore } from 'plant-store';
@@ -9,7 +10,11 @@ const plants = createRequestListener(store, {
   authenticate: (token) => (token === process.env.ADAS_TOKEN ? { user: 'ada' } : null),
 });
 
-const log = pinoHttp({ redact: ['req.headers.authorization'] });
+const log = pinoHttp({
+  redact: ['req.headers.authorization'],
+  // The service uses this header as its request id, so that both logs and the response contain the same id.
+  genReqId: (request) => (request.headers['x-request-id'] ??= randomUUID()),
+});
 const server = createServer((request, response) => {
   log(request, response);
   plants(request, response);
