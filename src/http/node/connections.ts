@@ -84,7 +84,7 @@ export function connectionLimit(maxOpenFiles: number = openFileLimit()): number 
 }
 
 /** Returns how many files this process may open; `Infinity` if it is unknown. Only Linux has /proc. */
-export function openFileLimit(): number {
+function openFileLimit(): number {
   try {
     return Number(/^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1] ?? Infinity);
   } catch {

@@ -47,9 +47,8 @@ export function readVariable(name: string): string | undefined {
 /** Returns a warning for each environment variable that has Plant Store's prefix but an unknown name. */
 export function variableWarnings(): string[] {
   const known = [...Object.keys(settings).map(variableOf), ...Object.values(checkVariables)];
-  const unknown = Object.keys(process.env).filter(
-    (name) =>
-      name.startsWith(prefix) && !known.includes(name) && readVariable(name) !== undefined && !serviceName.test(name),
-  );
-  return unknown.map((name) => `The environment variable ${printable(name)} is unknown and has no effect.`);
+  return Object.keys(process.env)
+    .filter((name) => name.startsWith(prefix) && !known.includes(name) && !serviceName.test(name))
+    .filter((name) => readVariable(name) !== undefined)
+    .map((name) => `The environment variable ${printable(name)} is unknown and has no effect.`);
 }

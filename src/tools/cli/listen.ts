@@ -17,15 +17,13 @@ export async function listen(
   try {
     await once(server, 'listening');
   } catch (error) {
-    const unknownHost = `The host name ${host} cannot be resolved. Choose another one with --${prefix}host.`;
     const message = new Map([
       ['EADDRINUSE', `Port ${port} of ${host} is in use. Choose another one with --${prefix}port.`],
       ['EACCES', `This user may not listen on port ${port}. Choose one from 1024 with --${prefix}port.`],
       ['EADDRNOTAVAIL', `This machine does not have the address ${host}. Choose another one with --${prefix}host.`],
-      ['ENOTFOUND', unknownHost],
-      ['EAI_AGAIN', unknownHost],
     ]).get((error as NodeJS.ErrnoException).code ?? '');
-    throw message === undefined ? error : new Error(message, { cause: error });
+    const unusable = `The host name ${host} cannot be used. Choose another one with --${prefix}host.`;
+    throw new Error(message ?? unusable, { cause: error });
   }
   const address = server.address() as AddressInfo;
   return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;

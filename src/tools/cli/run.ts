@@ -69,8 +69,7 @@ async function dispatch([name, ...args]: string[]): Promise<number> {
   if (['version', '--version', '-v'].includes(name)) return print(`${version()}\n`);
   if (['help', '--help', '-h'].includes(name)) return print(helpOf(args[0]));
   const command = findCommand(name);
-  const end = args.indexOf('--');
-  const flags = args.slice(0, end === -1 ? undefined : end);
+  const flags = args.slice(0, args.includes('--') ? args.indexOf('--') : undefined);
   if (flags.includes('--help') || flags.includes('-h')) return print(command.help);
   // By default, `ps` shows the arguments, which may contain a password, to all users on this machine.
   process.title = `plant-store ${name}`;

@@ -33,11 +33,9 @@ export function sqliteLocation({ text, source }: Setting): { file: string; commi
 }
 
 /**
- * Opens the storage that a setting names: `memory`, `sqlite:FILE` or `postgres://…`. Creates a missing file and, if
- * `createTable` is true, a missing table.
+ * Opens the storage that a setting names. Creates a missing file and, if `createTable` is true, a missing table.
  *
- * @throws {UsageError} if the setting has none of these forms. The message does not contain the setting, which may
- *   include a password.
+ * @throws {UsageError} if the setting is invalid. The message does not contain it, because it may include a password.
  */
 export async function openStorage(setting: Setting, createTable = true): Promise<StorageAdapter> {
   if (setting.text === 'memory') return new MemoryStorage();
@@ -134,7 +132,6 @@ export function isSameStorage(a: Setting, b: Setting): boolean {
   return one === other || (existsSync(one) && isSameFile(identifyFile(one), identifyFile(other)));
 }
 
-/** Throws an error if a file does not exist. The file is not created, because this would hide a mistyped path. */
 export function requireFile(file: string): void {
   if (!existsSync(file)) throw new Error(`There is no file ${file}. Check the path.`);
 }

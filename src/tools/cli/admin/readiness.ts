@@ -30,7 +30,7 @@ export class Readiness {
     return Promise.race([this.#latest, sleep(checkMs, false, { ref: false })]);
   }
 
-  /** Call this method before the storage is closed. Nothing is logged afterwards. */
+  /** Nothing is logged afterwards. */
   stop(): void {
     this.#isStopped = true;
   }

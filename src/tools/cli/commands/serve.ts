@@ -64,12 +64,12 @@ Options:
   -h, --help          show this help
 `;
 
-/** The maximum time for which requests in progress may continue after a signal. */
+/** How long requests in progress may continue after a signal. */
 const drainGraceMs = 8000;
-/** The maximum time from a signal until the process exits, even if the shutdown is incomplete. */
-const stopWithinMs = 9500;
-/** The maximum time from the end of the last request until the process exits, even if the database does not respond. */
+/** The process exits at this time after the last request, even if the database does not respond. */
 const exitGraceMs = 1000;
+/** The process exits at this time after a signal in any case. */
+const stopWithinMs = 9500;
 /** Signals within this interval count as one. If npm runs the server, Ctrl-C causes two: npm forwards the signal. */
 const sameSignalMs = 100;
 

@@ -33,15 +33,10 @@ const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_
 /** The latest time that an ECMAScript Date can represent, in milliseconds since 1970. */
 const maxTimeMs = 8.64e15;
 
-const actions: ReadonlyMap<string, (args: string[]) => number> = new Map([
-  ['create', create],
-  ['list', list],
-  ['revoke', revoke],
-]);
-
-export async function run([action = '', ...args]: string[]): Promise<number> {
-  const perform = actions.get(action);
-  if (perform !== undefined) return perform(args);
+export async function run([action, ...args]: string[]): Promise<number> {
+  if (action === 'create') return create(args);
+  if (action === 'list') return list(args);
+  if (action === 'revoke') return revoke(args);
   throw new UsageError('token must be followed by create, list or revoke. See plant-store token --help.');
 }
 

@@ -18,13 +18,12 @@ import { contentSecurityPolicy, css, html, startScript } from './page.ts';
 export function createDocs(source: string, basePath: string): (listener: ServiceListener) => ServiceListener {
   const folder = findSwaggerUi(source);
   const asset = (name: string): Buffer => readFileSync(join(folder, name));
-  const [styles, script] = ['text/css; charset=utf-8', 'text/javascript; charset=utf-8'];
   const files = new Map<string, [mediaType: string, body: string | Buffer]>([
     ['/docs', ['text/html; charset=utf-8', html]],
-    ['/docs/page.css', [styles, css]],
-    ['/docs/start.js', [script, startScript]],
-    ['/docs/swagger-ui-bundle.js', [script, asset('swagger-ui-bundle.js')]],
-    ['/docs/swagger-ui.css', [styles, asset('swagger-ui.css')]],
+    ['/docs/page.css', ['text/css; charset=utf-8', css]],
+    ['/docs/start.js', ['text/javascript; charset=utf-8', startScript]],
+    ['/docs/swagger-ui-bundle.js', ['text/javascript; charset=utf-8', asset('swagger-ui-bundle.js')]],
+    ['/docs/swagger-ui.css', ['text/css; charset=utf-8', asset('swagger-ui.css')]],
     ['/docs/icon.png', ['image/png', asset('favicon-32x32.png')]],
   ]);
   const send = ({ method = '', url = '' }: IncomingMessage, response: ServerResponse): boolean => {

@@ -18,11 +18,7 @@ export const html = `<!doctype html>
 </html>
 `;
 
-/**
- * Hides parts of the OpenAPI document that would make the page very long on a phone: the descriptions of response
- * headers, and error bodies, which are the same for all errors. Also hides the heading `default`. Hides the
- * column for links, because the document does not define any links.
- */
+/** Hides parts that would make the page very long on a phone, such as error bodies, which are the same for all errors. */
 export const css = `.swagger-ui .opblock-tag,
 .swagger-ui .response-col_links,
 .swagger-ui .headers-wrapper,
@@ -48,13 +44,6 @@ export const startScript = `SwaggerUIBundle({
  * because the icons in its style sheet are data URLs. It does not need 'unsafe-inline' for styles, because it sets
  * inline styles only through the CSSOM.
  */
-export const contentSecurityPolicy: string = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+export const contentSecurityPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

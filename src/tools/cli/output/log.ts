@@ -22,7 +22,6 @@ const maxUnwrittenBytes = 1_048_576;
 /** For this many milliseconds after an error has been logged, its repetitions are only counted. */
 const repeatMs = 1000;
 
-/** The methods that RFC 9110 defines, and PATCH. */
 const knownMethods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'];
 
 /** Checks whether a `clientError` means that node:http rejected a request, and not that a client disconnected. */
@@ -65,24 +64,22 @@ export class Log {
 
   /** Logs a request that has ended. `refusal` says why its token was rejected. */
   request(message: RequestMessage, refusal: Refusal | undefined): void {
-    const { requestId, traceparent, client, user, method, path, unmatchedPath, operation } = message;
-    const { status, code, durationMs, bytes, isComplete } = message;
     this.info('request', {
-      requestId,
-      traceId: traceparent?.slice(3, 35),
-      client,
-      user,
+      requestId: message.requestId,
+      traceId: message.traceparent?.slice(3, 35),
+      client: message.client,
+      user: message.user,
       tokenId: message.tokenId ?? refusal?.tokenId,
       // An unknown method could contain a secret.
-      method: knownMethods.includes(method) ? method : 'other',
-      path: unmatchedPath ?? path,
-      operation,
-      status,
-      code,
+      method: knownMethods.includes(message.method) ? message.method : 'other',
+      path: message.unmatchedPath ?? message.path,
+      operation: message.operation,
+      status: message.status,
+      code: message.code,
       token: refusal?.reason,
-      durationMs: Math.round(durationMs * 1000) / 1000,
-      bytes,
-      end: isComplete ? undefined : 'incomplete',
+      durationMs: Math.round(message.durationMs * 1000) / 1000,
+      bytes: message.bytes,
+      end: message.isComplete ? undefined : 'incomplete',
     });
   }
 
@@ -128,11 +125,8 @@ function json(entry: LogEntry): string {
 function pretty({ level, message, error, ...fields }: LogEntry): string {
   const { method, path, status, durationMs = 0, end, code, token, user, requestId } = fields;
   const who = user === undefined ? undefined : printable(String(user));
-  const duration = `${Number(durationMs).toFixed(1)} ms`;
-  const parts =
-    method === undefined
-      ? [message, code, requestId]
-      : [method, path, status, code, token, duration, end, who, requestId];
+  const result = [status, code, token, `${Number(durationMs).toFixed(1)} ms`, end, who];
+  const parts = method === undefined ? [message, code, requestId] : [method, path, ...result, requestId];
   const text = parts.filter((part) => part !== undefined).join(' ');
   const clock = new Date().toTimeString().slice(0, 8);
   return `${clock} ${level === 'error' ? 'ERROR ' : ''}${text}${error === undefined ? '' : `\n${error}`}`;

@@ -104,7 +104,7 @@ describe('plant-store serve', { concurrency: 4 }, () => {
       [`--port ${port} --admin-port 0`, '--port'],
       [`--port 0 --admin-port ${port}`, '--admin-port'],
       ['--port 0 --host 192.0.2.1', 'does not have the address'],
-      ['--port 0 --host nowhere.invalid', 'cannot be resolved'],
+      ['--port 0 --host nowhere.invalid', 'cannot be used'],
     ] as const) {
       const { code, stderr } = await callCommand(['serve', '--storage', 'memory', ...args.split(' ')], { cwd });
       assert.deepEqual([code, stderr.split('\n').length], [1, 2], stderr);
