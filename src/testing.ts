@@ -4,6 +4,8 @@
  * @module plant-store/testing
  */
 
+export type { ServerContext, ServiceTestOptions, ServiceTokens } from './testing/service/options.ts';
+export { testService } from './testing/service/test-service.ts';
 export type {
   FaultyWrite,
   LocationContext,

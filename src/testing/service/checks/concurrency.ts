@@ -1,0 +1,110 @@
+import type { Client } from '../client.ts';
+import { NoResponse, NotRun, Unexpected } from '../exchange.ts';
+import type { Exchange } from '../exchange.ts';
+import { expect, expectList } from '../expect.ts';
+import type { Checks } from '../expect.ts';
+import { describeHistory, noPlant } from '../history.ts';
+import type { Operation, Outcome } from '../history.ts';
+import { checkLinearizable } from '../linearizable.ts';
+
+/** A list of at most this many plants must be an atomic snapshot. */
+const maxAtomicPlants = 500;
+const rounds = 20;
+const clients = 8;
+const operationsPerClient = 6;
+/** Only a few ids, so that requests often affect the same plant. */
+const idsPerRound = 3;
+
+export const concurrencyChecks: Checks = {
+  'concurrent-linearizable MUST process concurrent requests as if they were sent one after another': async (c) => {
+    const listsAll = (await expectList(c.a.list(`limit=${maxAtomicPlants + 1}`))).length < maxAtomicPlants;
+    let undecided = 0;
+    for (let round = 0; round < rounds; round++) {
+      const history = await recordRound(c, listsAll);
+      const verdict = checkLinearizable(history);
+      if (verdict === 'not linearizable') {
+        const expected = 'responses that some order of the requests explains';
+        throw new Unexpected(expected, undefined, `a contradiction:\n${describeHistory(history)}`);
+      }
+      if (verdict === 'undecided') undecided++;
+      await c.cleanUp();
+    }
+    if (undecided > 0) throw new NotRun(`The search gave up in ${undecided} of ${rounds} rounds.`);
+  },
+};
+
+/** Runs clients that create, delete and list plants with the same ids at the same time, and then lists them once more. */
+async function recordRound(c: Client, listsAll: boolean): Promise<Operation[]> {
+  c.beginTest();
+  const first = c.newId(idsPerRound);
+  const all = Array.from({ length: idsPerRound }, (_, index) => first + BigInt(index));
+  const queries = [`after=${first - 1n}&limit=${idsPerRound}`, ...(listsAll ? ['', 'limit=1000'] : [])];
+  const idOfName = new Map<string, bigint>();
+  const operations: Operation[] = [];
+
+  async function perform(kind: Operation['kind']): Promise<void> {
+    const [id, name] = [pick(all), c.newName()];
+    if (kind === 'create') idOfName.set(name, id);
+    const send = {
+      create: () => c.a.create({ id, name }),
+      delete: () => c.a.remove(id),
+      list: () => c.a.list(pick(queries)),
+    }[kind];
+    const invokedMs = performance.now();
+    const exchange = await answered(send());
+    const respondedMs = exchange === undefined ? Infinity : performance.now();
+    const ids = kind === 'list' ? all : [id];
+    const outcome = exchange && (await outcomeOf(exchange, kind, ids, idOfName));
+    operations.push({ kind, ids, name, outcome, invokedMs, respondedMs });
+  }
+
+  const running = Array.from({ length: clients }, async () => {
+    for (let count = 0; count < operationsPerClient; count++) {
+      await perform(pick(['create', 'create', 'delete', 'list']));
+    }
+  });
+  // If a client fails, the others still create plants until they have finished.
+  await Promise.all(running).finally(() => Promise.allSettled(running));
+  await perform('list');
+  return operations;
+}
+
+/** Returns the exchange, or `undefined` if the outcome of the request is unknown. */
+async function answered(sent: Promise<Exchange>): Promise<Exchange | undefined> {
+  try {
+    const exchange = await sent;
+    return exchange.status >= 500 || exchange.status === 408 ? undefined : exchange;
+  } catch (error) {
+    if (error instanceof NoResponse) return undefined;
+    throw error;
+  }
+}
+
+/** The outcome that each response status of a write reports. */
+const outcomes: Readonly<Record<'create' | 'delete', Readonly<Record<number, Outcome>>>> = {
+  create: { 200: 'created', 400: 'taken' },
+  delete: { 204: 'deleted', 404: 'absent' },
+};
+
+/** Returns the outcome that a response reports for each of the ids. */
+async function outcomeOf(
+  exchange: Exchange,
+  kind: Operation['kind'],
+  ids: readonly bigint[],
+  idOfName: ReadonlyMap<string, bigint>,
+): Promise<Outcome[]> {
+  if (kind !== 'list') {
+    const outcome = outcomes[kind][exchange.status];
+    expect(outcome !== undefined, exchange, `status ${Object.keys(outcomes[kind]).join(' or ')}`);
+    return [outcome];
+  }
+  const names = (await expectList(exchange)).map(({ name }) => name).filter((name) => idOfName.has(name));
+  const listed = names.map((name) => idOfName.get(name));
+  const isSorted = listed.join() === ids.filter((id) => listed.includes(id)).join();
+  expect(isSorted, exchange, 'each plant once, in ascending order of id');
+  return ids.map((id) => names[listed.indexOf(id)] ?? noPlant);
+}
+
+function pick<T>(from: readonly T[]): T {
+  return from[Math.floor(Math.random() * from.length)] as T;
+}

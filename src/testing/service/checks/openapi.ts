@@ -1,0 +1,83 @@
+import type { Client } from '../client.ts';
+import type { Exchange } from '../exchange.ts';
+import { expect, expectJson, expectStatus, fieldsOf } from '../expect.ts';
+import type { Check, Checks } from '../expect.ts';
+
+/** Returns the value at a path of keys that are separated by spaces. Resolves references (RFC 6901). */
+function valueAt(document: unknown, path: string): unknown {
+  return path.split(' ').reduce((parent: unknown, key) => {
+    const value = fieldsOf(parent)[key];
+    const reference = fieldsOf(value)['$ref'];
+    if (typeof reference !== 'string' || !reference.startsWith('#/')) return value;
+    const keys = reference.slice(2).split('/');
+    return valueAt(document, keys.map((each) => each.replaceAll('~1', '/').replaceAll('~0', '~')).join(' '));
+  }, document);
+}
+
+/** Returns a check that reads the OpenAPI document. It sends no token, because the document is public. */
+function reads(check: (at: (path: string) => unknown, exchange: Exchange, client: Client) => unknown): Check {
+  return async (c) => {
+    const exchange = await expectStatus(c.anonymous.send('GET /openapi.json'), 200);
+    const document = expectJson(exchange);
+    await check((path) => valueAt(document, path), exchange, c);
+  };
+}
+
+const newPlant = 'paths /plants post requestBody content application/json schema';
+
+/** Tests of GET /openapi.json. The last one compares the document with the responses to all other tests. */
+export const openApiChecks: Checks = {
+  'openapi-info MUST serve an OpenAPI 3.1.0 document with the title, version and licence': reads((at, exchange) => {
+    const expected = {
+      openapi: '3.1.0',
+      'info title': 'OpenAPI Plant Store',
+      'info version': '1.0.0',
+      'info license name': 'MIT',
+    };
+    for (const [path, value] of Object.entries(expected)) expect(at(path) === value, exchange, `"${value}" at ${path}`);
+  }),
+  'openapi-operations MUST describe POST /plants, GET /plants and DELETE /plants/{id}': reads((at, exchange) => {
+    for (const operation of ['/plants post 200', '/plants get 200', '/plants/{id} delete 204']) {
+      const [path, method, status] = operation.split(' ');
+      const response = at(`paths ${path} ${method} responses ${status}`);
+      expect(response !== undefined, exchange, `the status ${status} of ${method} ${path}`);
+    }
+  }),
+  'openapi-authentication MUST describe HTTP bearer authentication': reads((at, exchange) => {
+    const schemes = Object.values(fieldsOf(at('components securitySchemes'))).map(fieldsOf);
+    const isBearer = schemes.some((each) => each['type'] === 'http' && /^bearer$/i.test(String(each['scheme'])));
+    expect(isBearer, exchange, 'a security scheme of the type "http" and the scheme "bearer"');
+  }),
+  'openapi-limit MUST describe limit as an int32 of 0 or more': reads((at, exchange) => {
+    // Parameters may be described with the operation or with its path.
+    const parameters = ['paths /plants parameters', 'paths /plants get parameters'].flatMap((keys) =>
+      Object.keys(fieldsOf(at(keys))).map((index) => fieldsOf(at(`${keys} ${index}`))),
+    );
+    const limit = parameters.find(({ name }) => name === 'limit');
+    const { type, format, minimum } = fieldsOf(limit?.['schema']);
+    const isRight = limit?.['in'] === 'query' && type === 'integer' && format === 'int32' && minimum === 0;
+    expect(isRight, exchange, 'a query parameter limit of type integer, format int32 and minimum 0');
+  }),
+  'openapi-new-plant MUST describe the body of POST /plants with id, name and tag': reads((at, exchange) => {
+    const required = at(`${newPlant} required`);
+    const { type, format } = fieldsOf(at(`${newPlant} properties id`));
+    const isRequired = Array.isArray(required) && required.toSorted().join() === 'id,name';
+    const isRight = isRequired && type === 'integer' && format === 'int64';
+    expect(isRight, exchange, 'required id and name, and an id of format int64');
+  }),
+  'openapi-statuses MUST describe every status of its operations in this run': reads((at, exchange, c) => {
+    for (const each of c.observed) {
+      const [method = '', path = '', status = ''] = each.split(' ');
+      const operation = at(`paths ${path} ${method}`);
+      // A response to an unknown path or method does not belong to any operation.
+      if (operation === undefined) continue;
+      const responses = fieldsOf(fieldsOf(operation)['responses']);
+      const isDescribed = [status, `${status.charAt(0)}XX`, 'default'].some((key) => key in responses);
+      expect(
+        isDescribed,
+        exchange,
+        `the status ${status} of ${method.toUpperCase()} ${path}, which it has responded with`,
+      );
+    }
+  }),
+};

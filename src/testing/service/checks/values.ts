@@ -1,0 +1,145 @@
+import { maxInt64, minInt64 } from '../../../core/model/int64.ts';
+import type { Client } from '../client.ts';
+import { NotRun } from '../exchange.ts';
+import { createAt, expectError, expectMine, expectPlant, expectPlants, expectStatus, expectStored } from '../expect.ts';
+import { inTurn, mustCreate } from '../expect.ts';
+import type { Check, Checks } from '../expect.ts';
+
+/** Throws a NotRun if user A had one of these plants before the tests. */
+function requireFree({ taken }: Client, ...ids: readonly bigint[]): void {
+  const found = ids.find((id) => taken.has(id));
+  if (found !== undefined) throw new NotRun(`User A has a plant with the id ${found}.`);
+}
+
+/** Returns a check that a plant with this id can be created, listed and deleted. */
+function accepts(id: bigint): Check {
+  return async (c) => {
+    requireFree(c, id);
+    await expectMine(c, await createAt(c, id));
+    await expectStatus(c.a.remove(id), 204);
+  };
+}
+
+/** Creates a plant whose id is written in a notation such as `1e3`. Checks that the stored plant has the id `id`. */
+async function expectSameId(c: Client, id: bigint, notation: string): Promise<void> {
+  const name = c.newName();
+  await expectPlant(c.a.post(`{"id":${notation},"name":"${name}"}`, id), { name });
+  await expectError(c.a.create(c.newPlant(id)), 400);
+  await expectStatus(c.a.remove(id), 204);
+}
+
+const beyond = [maxInt64 + 1n, minInt64 - 1n];
+
+export const int64Checks: Checks = {
+  'int64-neighbours MUST keep apart ids over 2^53 that a double would merge': async (c) => {
+    const id = c.newLargeId();
+    const plants = [c.newPlant(id), c.newPlant(id + 1n)];
+    for (const plant of plants) await mustCreate(c.a, plant);
+    await expectPlants(c.a.list(`after=${id - 1n}&limit=2`), plants);
+  },
+  'int64-delete-exact MUST delete exactly the id in the path, also over 2^53': async (c) => {
+    const id = c.newLargeId();
+    await createAt(c, id);
+    await expectError(c.a.remove(id + 1n), 404);
+    const kept = await createAt(c, id + 1n);
+    await expectStatus(c.a.remove(id), 204);
+    await expectMine(c, kept);
+  },
+  'int64-after-exact MUST compare after exactly, also over 2^53': async (c) => {
+    const id = c.newLargeId();
+    const plants = await createAt(c, id, id + 1n);
+    await expectPlants(c.a.list(`after=${id}&limit=1`), plants.slice(1));
+  },
+  'int64-largest MUST accept the id 2^63-1': accepts(maxInt64),
+  'int64-smallest MUST accept the id -2^63': accepts(minInt64),
+  'int64-zero MUST accept the id 0': accepts(0n),
+  'int64-negative MUST accept negative ids': (c, { id }) => accepts(-id)(c, c.newPlant()),
+  'int64-out-of-range MUST respond with 400 to the POST of an id beyond int64': (c) => {
+    // A faulty server might store a plant under the smallest or the largest int64, which is then deleted.
+    requireFree(c, maxInt64, minInt64);
+    return inTurn([...beyond, 2n ** 64n, 10n ** 30n, '1e400', '-1e400', '1e999999999', '1E+19'], (id) =>
+      expectError(c.a.post(`{"id":${id},"name":"${c.newName()}"}`, minInt64, maxInt64), 400),
+    );
+  },
+  'delete-out-of-range MUST respond with 400 to the DELETE of an id beyond int64': async (c) => {
+    // A faulty server might delete the plant with the smallest or the largest int64.
+    requireFree(c, maxInt64, minInt64);
+    await inTurn(beyond, (id) => expectError(c.a.remove(id), 400));
+  },
+  'int64-notations MUST accept an integral id with a fraction part or an exponent, such as 5.0 and 1e3': async (c) => {
+    const thousands = c.newId(2000) / 1000n + 1n;
+    for (const notation of [`${thousands}000.0`, `${thousands}e3`, `${thousands}00.0E+1`]) {
+      await expectSameId(c, thousands * 1000n, notation);
+    }
+  },
+  'int64-exact-notations MUST keep an id over 2^53 exact in every notation': (c) => {
+    const id = c.newLargeId() + 1n;
+    const notations = [`${id}.000`, `${id}0e-1`, `0.${id}e${String(id).length}`];
+    return inTurn(notations, (notation) => expectSameId(c, id, notation));
+  },
+  'int64-order MUST order ids as numbers, not as text': async (c) => {
+    const id = c.newId(2);
+    // As text, -1 would come before -2.
+    const ids = [-c.newLargeId(), -id - 1n, -id, id, id + 1n, c.newLargeId()];
+    await expectMine(c, (await createAt(c, ...ids.toReversed())).toReversed());
+  },
+};
+
+/** Returns a JSON string in which every UTF-16 code unit is escaped. */
+function escapeAll(text: string): string {
+  const units = text.split('').map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return `"${units.join('')}"`;
+}
+
+/** Returns a check that stores each string as a name and as a tag. The response and the list must not change it. */
+function keeps(texts: readonly string[], encode: (text: string) => string = JSON.stringify): Check {
+  return (c) =>
+    inTurn(texts, async (text) => {
+      const plant = { id: c.newId(), name: text, tag: text };
+      const json = encode(text);
+      await expectPlant(c.a.post(`{"id":${plant.id},"name":${json},"tag":${json}}`, plant.id), plant);
+      await expectStored(c, plant);
+    });
+}
+
+const strings: Readonly<Record<string, readonly string[]>> = {
+  'string-beyond-bmp MUST keep characters beyond U+FFFF': ['\u{1F33F}', '\u{1F469}\u200D\u{1F33E}', '\u{10FFFF}'],
+  'string-normalization MUST keep composed and decomposed characters': ['\u00E9', 'e\u0301', '\uFB01', '\u212B', 'ß'],
+  'string-white-space MUST keep white space': [
+    ' ',
+    '  x  ',
+    '\n',
+    'a\r\nb',
+    '\t',
+    '\u00A0',
+    '\u3000',
+    '\uFEFF',
+    '\u2028',
+  ],
+  'string-control-characters MUST keep control characters': [
+    '\u0001',
+    '\b\f',
+    '\u001B[2J',
+    '\u007F',
+    '\u0085',
+    '\u202E',
+  ],
+  'string-noncharacters MUST keep noncharacters and U+FFFD': ['\uFFFD', '\uFFFE', '\uFFFF', '\uFDD0'],
+  'string-quotes MUST keep quotation marks and backslashes': ['"', '\\', '\\n', '\\u0041', "'", '"}', '","tag":"x'],
+  'string-other-types MUST keep text that looks like another type': ['null', 'true', '1', '1e3', '0x10', '[]', '{}'],
+  'string-markup MUST keep text that looks like code': [
+    '<b>&amp;</b>',
+    '%20',
+    '${x}',
+    "'; DROP TABLE plants; --",
+    '%s',
+  ],
+};
+
+export const stringChecks: Checks = {
+  ...Object.fromEntries(Object.entries(strings).map(([title, texts]) => [title, keeps(texts)])),
+  'string-escapes MUST accept strings whose characters are all escaped': keeps(
+    ['Fern', '\u{1F33F}', '"\\/\b'],
+    escapeAll,
+  ),
+};

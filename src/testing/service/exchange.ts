@@ -1,0 +1,100 @@
+/** A request that a test sends. */
+export interface TestRequest {
+  readonly method: string;
+  /** The path and query after the base URL, such as `/plants?limit=1`. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array<ArrayBuffer> | undefined;
+}
+
+/** A request, and the complete response to it. */
+export interface Exchange {
+  readonly request: TestRequest;
+  readonly status: number;
+  readonly headers: Headers;
+  /** The body, decoded from UTF-8; empty if there is none. */
+  readonly text: string;
+}
+
+/** Thrown if a response does not follow a rule. `expected` completes the sentence "The test expects …". */
+export class Unexpected extends Error {
+  readonly exchange: Exchange | undefined;
+  readonly received: string;
+
+  constructor(expected: string, exchange?: Exchange, received = '') {
+    super(expected);
+    this.exchange = exchange;
+    this.received = received;
+  }
+}
+
+/** Thrown if the server did not send a complete response that is UTF-8. The message states what happened instead. */
+export class NoResponse extends Error {
+  readonly request: TestRequest;
+
+  constructor(message: string, request: TestRequest) {
+    super(message);
+    this.request = request;
+  }
+}
+
+/** Thrown if a test cannot be run on this server. The message is the reason. */
+export class NotRun extends Error {}
+
+/** The timeout for a complete response, in milliseconds. */
+const timeoutMs = 10_000;
+const maxBodyBytes = 33_554_432;
+
+/** Sends a request to the server at `baseUrl`. Redirects are not followed. */
+export async function send(
+  fetch: (request: Request) => Promise<Response>,
+  baseUrl: string,
+  request: TestRequest,
+): Promise<Exchange> {
+  const { method, target, headers, body } = request;
+  const signal = AbortSignal.timeout(timeoutMs);
+  // For a string body, `Request` would add a Content-Type header that the test has not specified.
+  const content = body === undefined ? {} : { body: Buffer.from(body) };
+  const attempt = async (): Promise<Exchange> => {
+    const response = await fetch(
+      new Request(baseUrl + target, { method, headers, redirect: 'manual', signal, ...content }),
+    );
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+      chunks.push(chunk);
+      if ((size += chunk.length) > maxBodyBytes) {
+        throw new NoResponse(`a body of more than ${maxBodyBytes} bytes`, request);
+      }
+    }
+    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(Buffer.concat(chunks));
+    return { request, status: response.status, headers: response.headers, text };
+  };
+  try {
+    return await attempt().catch((error: unknown) => {
+      if (isUnprocessed(error)) return attempt();
+      throw error;
+    });
+  } catch (error) {
+    if (error instanceof NoResponse) throw error;
+    throw new NoResponse(signal.aborted ? `no complete response within ${timeoutMs / 1000} s` : reason(error), request);
+  }
+}
+
+/**
+ * Returns whether the server closed an HTTP/2 connection and guaranteed that it has not processed the request (RFC 9113
+ * §8.7), as nginx does after 1000 requests. `fetch` reports this error code only if the guarantee applies.
+ */
+function isUnprocessed(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return (
+    cause instanceof Error && 'code' in cause && cause.code === 'UND_ERR_INFO' && cause.message.includes('"GOAWAY"')
+  );
+}
+
+/** Returns why `fetch` failed. The message of its error is always "fetch failed". */
+function reason(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const [first] = cause instanceof AggregateError ? (cause.errors as unknown[]) : [cause];
+  return first instanceof Error ? first.message : String(first);
+}

@@ -1,0 +1,185 @@
+import { isDeepStrictEqual } from 'node:util';
+import { inBatches } from './client.ts';
+import type { Client, ListedPlant, NewPlant, User } from './client.ts';
+import { NotRun, Unexpected } from './exchange.ts';
+import type { Exchange } from './exchange.ts';
+
+/** An exchange that may still be in progress. */
+type Sent = Exchange | Promise<Exchange>;
+
+/** A test. `plant` is a plant that no user has created yet. */
+export type Check = (client: Client, plant: NewPlant) => Promise<unknown>;
+
+/**
+ * The tests of one part of the interface. A key is the title of a test: an id, the level of the rule (RFC 2119) and the
+ * rule. In brackets follows a standard, if it contains the rule.
+ */
+export type Checks = Readonly<Record<string, Check>>;
+
+/** Throws an Unexpected unless the condition is true. `expected` completes the sentence "The test expects …". */
+export function expect(condition: boolean, exchange: Exchange, expected: string): asserts condition {
+  if (!condition) throw new Unexpected(expected, exchange);
+}
+
+export async function expectStatus(sent: Sent, ...statuses: readonly number[]): Promise<Exchange> {
+  const exchange = await sent;
+  expect(statuses.includes(exchange.status), exchange, `status ${statuses.join(' or ')}`);
+  return exchange;
+}
+
+/** Checks that the response to a preparatory request is a 2xx. Other tests check the exact status. */
+export async function expectSuccess(sent: Sent, what = 'a 2xx status'): Promise<Exchange> {
+  const exchange = await sent;
+  expect(exchange.status >= 200 && exchange.status < 300, exchange, what);
+  return exchange;
+}
+
+export function headerOf({ headers }: Exchange, name: string): string {
+  return headers.get(name) ?? '';
+}
+
+/** Returns the media type of a response in lower case, without parameters. */
+export function mediaType(exchange: Exchange): string {
+  return headerOf(exchange, 'content-type').replace(/;.*/s, '').trim().toLowerCase();
+}
+
+/** Returns the body, which must be JSON with the right media type. */
+export function expectJson(exchange: Exchange): unknown {
+  expect(mediaType(exchange) === 'application/json', exchange, 'the media type application/json');
+  return parseJson(exchange);
+}
+
+function parseJson(exchange: Exchange): unknown {
+  try {
+    return JSON.parse(exchange.text) as unknown;
+  } catch {
+    throw new Unexpected('a JSON body', exchange);
+  }
+}
+
+export async function expectNoBody(sent: Sent, status: number): Promise<Exchange> {
+  const exchange = await expectStatus(sent, status);
+  expect(exchange.text === '', exchange, 'no body');
+  return exchange;
+}
+
+/** Returns the fields of a JSON object, or an empty object if the value is not an object. */
+export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+/** Returns a plant without its id. */
+function listed({ name, tag }: ListedPlant): ListedPlant {
+  return { name, ...(tag !== undefined && { tag }) };
+}
+
+export function namesOf(plants: readonly ListedPlant[]): string {
+  return plants.map(({ name }) => name).join(', ');
+}
+
+/** Checks that the body is exactly this plant without its id. */
+export async function expectPlant(sent: Sent, plant: ListedPlant): Promise<void> {
+  const exchange = await expectSuccess(sent);
+  const expected = listed(plant);
+  expect(isDeepStrictEqual(parseJson(exchange), expected), exchange, `the Plant ${JSON.stringify(expected)}`);
+}
+
+/** Returns the plants of a list: a JSON array of objects that have a name. */
+export async function expectList(sent: Sent): Promise<ListedPlant[]> {
+  const exchange = await expectSuccess(sent);
+  const list = parseJson(exchange);
+  const isList = Array.isArray(list) && list.every((item) => typeof fieldsOf(item)['name'] === 'string');
+  expect(isList, exchange, 'a JSON array of Plant');
+  return list as ListedPlant[];
+}
+
+/** Checks that a list consists of exactly these plants without their ids, in this order. */
+export async function expectPlants(sent: Sent, plants: readonly ListedPlant[]): Promise<Exchange> {
+  const exchange = await sent;
+  const expected = plants.map(listed);
+  expect(isDeepStrictEqual(await expectList(exchange), expected), exchange, `the list ${JSON.stringify(expected)}`);
+  return exchange;
+}
+
+/** Checks that a response has this status and that its body is an Error. Returns the integer of the Error. */
+export async function expectError(sent: Sent, status: number): Promise<number> {
+  const exchange = await expectStatus(sent, status);
+  const { error, message } = fieldsOf(expectJson(exchange));
+  const isInt32 = typeof error === 'number' && Number.isInteger(error) && Math.abs(error) <= 2_147_483_647;
+  expect(isInt32 && typeof message === 'string', exchange, 'an Error: {"error": int32, "message": string}');
+  return error;
+}
+
+/** Checks the integer of an Error. Throws a NotRun if the status is wrong, because a MUST fails then. */
+export async function expectCode(sent: Sent, integer: number): Promise<void> {
+  const exchange = await sent;
+  const status = Math.floor(integer / 100);
+  if (exchange.status !== status) {
+    throw new NotRun(`A response has the status ${exchange.status} instead of ${status}.`);
+  }
+  expect(fieldsOf(parseJson(exchange))['error'] === integer, exchange, `the error ${integer}`);
+}
+
+/** Returns the parameters of the first challenge (RFC 9110 §11.6.1), which must have the scheme Bearer. */
+export async function expectChallenge(sent: Sent): Promise<{ exchange: Exchange; parameters: Map<string, string> }> {
+  const exchange = await sent;
+  const [, scheme = '', rest = ''] = /^\s*([\w-]+)(.*)$/s.exec(headerOf(exchange, 'www-authenticate')) ?? [];
+  const pairs = [...rest.matchAll(/([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g)];
+  expect(scheme.toLowerCase() === 'bearer', exchange, 'WWW-Authenticate: Bearer');
+  const entries = pairs.map(([, name = '', quoted, token = '']) => [name.toLowerCase(), quoted ?? token] as const);
+  return { exchange, parameters: new Map(entries) };
+}
+
+/** Calls `check` with each of the values, one after another. */
+export async function inTurn<T>(values: Iterable<T>, check: (value: T) => unknown): Promise<void> {
+  for (const value of values) await check(value);
+}
+
+/** Creates plants that a test requires. */
+export async function mustCreate(user: User, ...plants: readonly NewPlant[]): Promise<void> {
+  await inBatches(plants, async (plant) =>
+    expectSuccess(user.create(plant), 'a 2xx status, because no plant has this id (a server might round it)'),
+  );
+}
+
+/** Creates a plant that a test requires, with a new id and a new name. */
+export async function createPlant(client: Client, user: User = client.a): Promise<NewPlant> {
+  const plant = client.newPlant();
+  await mustCreate(user, plant);
+  return plant;
+}
+
+/** Creates the plants that a test requires, as user A, with these ids and with new names. */
+export async function createAt(client: Client, ...ids: readonly bigint[]): Promise<NewPlant[]> {
+  const plants = ids.map((id) => client.newPlant(id));
+  await mustCreate(client.a, ...plants);
+  return plants;
+}
+
+/** Checks that user A has a plant with this id, this name and this tag. */
+export async function expectStored({ a }: Client, plant: NewPlant): Promise<void> {
+  await expectPlants(a.list(`after=${plant.id - 1n}&limit=1`), [plant]);
+}
+
+/** Lists a user's plants. Returns those that the current test has created, and the exchange. */
+export async function listMine(
+  client: Client,
+  user: User = client.a,
+  query = '',
+): Promise<{ plants: ListedPlant[]; exchange: Exchange }> {
+  const exchange = await user.list(query);
+  return { plants: (await expectList(exchange)).filter(({ name }) => name.startsWith(client.marker)), exchange };
+}
+
+/** Checks that a list contains exactly these plants of the current test, in this order. Compares their names. */
+export async function expectMine(
+  client: Client,
+  expected: readonly ListedPlant[],
+  user?: User,
+  query?: string,
+): Promise<void> {
+  const { plants, exchange } = await listMine(client, user, query);
+  const names = namesOf(expected);
+  const what = names === '' ? 'no plant of this test' : `exactly these plants of this test: ${names}`;
+  expect(namesOf(plants) === names, exchange, what);
+}
