@@ -121,3 +121,10 @@ export function describeOnBothFronts(
 export function countConnections(server: Server): Promise<number> {
   return promisify(server.getConnections.bind(server))();
 }
+
+/** Sends a request for the first of several services to a random one of them. */
+export function sendToOne(services: readonly AnyService[], request: Request): Promise<Response> {
+  const first = services[0]?.url ?? '';
+  const { url = first } = services[Math.floor(Math.random() * services.length)] ?? {};
+  return fetch(new Request(request.url.replace(first, url), request));
+}

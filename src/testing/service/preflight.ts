@@ -1,6 +1,6 @@
 import { maxInt64, minInt64 } from '../../core/model/int64.ts';
 import type { Client, User } from './client.ts';
-import { NotRun } from './exchange.ts';
+import { NoResponse, NotRun } from './exchange.ts';
 import { expectList } from './expect.ts';
 
 /** The maximum number of plants that each user may have before the tests. Many tests read the whole list. */
@@ -13,21 +13,22 @@ const maxPlants = 10_000;
  * @throws {NotRun} if the tests cannot be run; the message is the reason.
  */
 export async function preflight(client: Client): Promise<void> {
-  await checkToken(client, client.a, 'token A');
-  await checkToken(client, client.b, 'token B');
-  if (client.tokens.readOnly !== undefined) await checkToken(client, client.readOnly(), 'the read-only token');
-  await findTakenIds(client);
   try {
+    await checkToken(client, client.a, 'token A');
+    await checkToken(client, client.b, 'token B');
+    if (client.tokens.readOnly !== undefined) await checkToken(client, client.readOnly(), 'the read-only token');
+    await findTakenIds(client);
     await checkUsers(client);
+  } catch (error) {
+    if (!(error instanceof NoResponse)) throw error;
+    throw new NotRun(`No Plant Store responds at ${client.baseUrl}: ${error.message}`, { cause: error });
   } finally {
     await client.cleanUp();
   }
 }
 
 async function checkToken({ baseUrl }: Client, user: User, title: string): Promise<void> {
-  const listed = await user.list(`limit=${maxPlants + 1}`).catch((error: unknown) => {
-    throw new NotRun(`No Plant Store responds at ${baseUrl}: ${(error as Error).message}`, { cause: error });
-  });
+  const listed = await user.list(`limit=${maxPlants + 1}`);
   const { status } = listed;
   if ([401, 403].includes(status)) throw new NotRun(`The server refuses ${title}: it responded with ${status}.`);
   if (status !== 200) {

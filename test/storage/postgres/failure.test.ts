@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CheckClient } from '../../../src/kits/conformance/check-client.ts';
-import { checkConcurrent } from '../../../src/kits/conformance/concurrent/check-concurrent.ts';
-import { sendByFetch } from '../../../src/kits/conformance/send-by-fetch.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
+import { concurrencyChecks } from '../../../src/testing/service/checks/concurrency.ts';
+import { Client } from '../../../src/testing/service/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startPlantLoad } from '../../support/plant-load.ts';
 import { PostgresCluster, poolOf } from '../../support/postgres.ts';
-import { startService } from '../../support/service.ts';
+import { sendToOne, startService } from '../../support/service.ts';
 import type { Service } from '../../support/service.ts';
 import { scanAll } from '../../support/stored-plants.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
@@ -63,29 +62,26 @@ describe('two services over one PostgreSQL database', () => {
 
   it('are linearizable while all PostgreSQL backends are terminated every 80 ms', async (t) => {
     const services = await startServices(t, await cluster.makeDatabase());
-    const senders = services.map(({ url }) => sendByFetch(url));
     let requests = 0;
     let failures = 0;
-    const client = new CheckClient({
-      baseUrl: services[0]?.url ?? '',
+    const client = new Client({
       tokens: { a: 'ada', b: 'bob' },
-      send: async (request) => {
-        const send = senders[requests++ % senders.length] ?? assert.fail();
-        const response = await send(request);
+      fetch: async (request) => {
+        const response = await sendToOne(services, request);
+        requests++;
         if (response.status === 503) failures++;
         return response;
       },
     });
+    client.baseUrl = services[0]?.url ?? '';
     let isOver = false;
-    const checked = checkConcurrent(client, { clients: 8, operations: 1000 }).finally(() => {
-      isOver = true;
-    });
+    const checks = Object.values(concurrencyChecks).map((check) => check(client, client.newPlant()));
+    const checked = Promise.all(checks).finally(() => (isOver = true));
     while (!(isOver as boolean)) {
       await sleep(80);
       await cluster.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname LIKE 'plants%'");
     }
-    const result = await checked;
-    assert.equal(result.outcome, 'passed', JSON.stringify(result));
+    await checked;
     assert.ok(failures > 0, 'No request failed.');
     t.diagnostic(`${requests} requests, ${failures} × 503`);
   });

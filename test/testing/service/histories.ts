@@ -1,5 +1,5 @@
-import { noPlant } from '../../../../src/kits/conformance/concurrent/history.ts';
-import type { Operation } from '../../../../src/kits/conformance/concurrent/history.ts';
+import { noPlant } from '../../../src/testing/service/history.ts';
+import type { Operation } from '../../../src/testing/service/history.ts';
 
 type Span = readonly [invokedMs: number, respondedMs: number];
 
@@ -10,12 +10,12 @@ export function create(
   outcome?: 'created' | 'taken',
   id = 0n,
 ): Operation {
-  return { kind: 'create', ids: [id], name, outcome: outcome && [outcome], client: 0, invokedMs, respondedMs };
+  return { kind: 'create', ids: [id], name, outcome: outcome && [outcome], invokedMs, respondedMs };
 }
 
 /** Returns an operation that deletes an id; by default, 0. The outcome is unknown if omitted. */
 export function remove([invokedMs, respondedMs]: Span, outcome?: 'deleted' | 'absent', id = 0n): Operation {
-  return { kind: 'delete', ids: [id], name: '', outcome: outcome && [outcome], client: 1, invokedMs, respondedMs };
+  return { kind: 'delete', ids: [id], name: '', outcome: outcome && [outcome], invokedMs, respondedMs };
 }
 
 /** Returns an operation that lists the ids from 0. `contents` has a name for each id; `undefined` means no plant. */
@@ -26,7 +26,6 @@ export function list([invokedMs, respondedMs]: Span, ...contents: readonly (stri
     ids: Array.from(contents.keys(), BigInt),
     name: '',
     outcome,
-    client: 2,
     invokedMs,
     respondedMs,
   };

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { checkLinearizable } from '../../../../src/kits/conformance/concurrent/linearizable.ts';
-import type { Verdict } from '../../../../src/kits/conformance/concurrent/linearizable.ts';
-import type { Operation } from '../../../../src/kits/conformance/concurrent/history.ts';
+import { checkLinearizable } from '../../../src/testing/service/linearizable.ts';
+import type { Verdict } from '../../../src/testing/service/linearizable.ts';
+import type { Operation } from '../../../src/testing/service/history.ts';
 import { create, list, remove } from './histories.ts';
 
 const slowlyCreated = create([0, 10], 'a', 'created');

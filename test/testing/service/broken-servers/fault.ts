@@ -1,8 +1,11 @@
-import type { CheckRequest, CheckResponse, Send } from '../../../../src/kits/conformance/exchange.ts';
-import type { Service } from '../../../support/service.ts';
+import type { Exchange, TestRequest } from '../../../../src/testing/service/exchange.ts';
+import type { AnyService } from '../../../support/service.ts';
+
+/** Sends a request to a server. */
+export type Send = (request: TestRequest) => Promise<Exchange>;
 
 /** Breaks a server. Returns a function that sends requests to the server, but alters the requests or the responses. */
-export type Break = (send: Send, service: Service) => Send;
+export type Break = (send: Send, service: AnyService) => Send;
 
 /**
  * Servers with a deliberate fault. A key consists of the check that must fail and a description of the fault: for
@@ -30,17 +33,17 @@ export function error(integer: number): string {
 }
 
 /** Returns a changed copy of a response. */
-export function changed(response: CheckResponse, { status, headers = {}, text }: Change): CheckResponse {
+export function changed(response: Exchange, { status, headers = {}, text }: Change): Exchange {
   const copy = new Headers(response.headers);
   for (const [name, value] of Object.entries(headers)) {
     if (value === null) copy.delete(name);
     else copy.set(name, value);
   }
-  return { status: status ?? response.status, headers: copy, text: text ?? response.text };
+  return { ...response, status: status ?? response.status, headers: copy, text: text ?? response.text };
 }
 
 /** Alters requests before the server receives them. */
-export function onRequest(alter: (request: CheckRequest) => Partial<CheckRequest>): Break {
+export function onRequest(alter: (request: TestRequest) => Partial<TestRequest>): Break {
   return (send) => (request) => send({ ...request, ...alter(request) });
 }
 
@@ -74,7 +77,7 @@ export function onCredentials(...replacement: Replacement): Break {
 }
 
 /** Alters responses. */
-export function onResponse(alter: (response: CheckResponse, request: CheckRequest) => Change): Break {
+export function onResponse(alter: (response: Exchange, request: TestRequest) => Change): Break {
   return (send) => async (request) => {
     const response = await send(request);
     return changed(response, alter(response, request));

@@ -1,22 +1,22 @@
-import type { CheckRequest } from '../../../../src/kits/conformance/exchange.ts';
-import type { Service } from '../../../support/service.ts';
+import type { TestRequest } from '../../../../src/testing/service/exchange.ts';
+import type { AnyService } from '../../../support/service.ts';
 import { changed, error } from './fault.ts';
 import type { Break, BrokenServers } from './fault.ts';
 
 /** Returns a copy of the request with the token of another user. */
-function sentBy(user: string, request: CheckRequest): CheckRequest {
+function sentBy(user: string, request: TestRequest): TestRequest {
   return { ...request, headers: { ...request.headers, authorization: `Bearer ${user}` } };
 }
 
 /** Returns whether the user has a plant with this id. */
-async function hasPlant({ store }: Service, user: string, id: bigint): Promise<boolean> {
+async function hasPlant({ store }: AnyService, user: string, id: bigint): Promise<boolean> {
   const [found] = await store.listPlants(user, { after: id - 1n, limit: 1 });
   return found?.id === id;
 }
 
 /** Returns servers that do not isolate the plants of `owner` from `caller`. Each user's token is the user's name. */
 function brokenFor(caller: string, owner: string): BrokenServers {
-  const isCaller = ({ headers }: CheckRequest): boolean => headers['authorization'] === `Bearer ${caller}`;
+  const isCaller = ({ headers }: TestRequest): boolean => headers['authorization'] === `Bearer ${caller}`;
 
   /** Repeats a DELETE request of `caller` as `owner` if the server responds to the first request with this status. */
   const alsoDeleting =

@@ -4,8 +4,8 @@ import type { BrokenServers } from './fault.ts';
 /** Servers that list plants incorrectly. */
 export const brokenLists: BrokenServers = {
   'limit-bounds ignores limit': onTarget(/limit=[1-9]\d*/, 'limit=2147483647'),
-  'limit-zero takes limit=0 for no limit': onTarget(/limit=0(?!\d|x)/, ''),
-  'limit-repeated takes the first of several limits': onTarget(/(limit=\d+)&limit=\d+/, '$1'),
+  'limit-bounds takes limit=0 for no limit': onTarget(/limit=0(?!\d|x)/, ''),
+  'limit-invalid takes the first of several limits': onTarget(/(limit=\d+)&limit=\d+/, '$1'),
   'limit-invalid takes an invalid limit for none': onQuery((query) => {
     if (!/^\d{1,9}$/.test(query.get('limit') ?? '1')) query.delete('limit');
   }),
@@ -33,7 +33,7 @@ export const brokenLists: BrokenServers = {
   'link-absent always sends a Link': onResponse(({ headers }) =>
     headers.has('link') ? {} : { headers: { link: '</plants?limit=1&after=1>; rel="next"' } },
   ),
-  'link-absent-last-page sends a Link with every full page': onResponse(({ headers, text }, { target }) => {
+  'link-last-page sends a Link with every full page': onResponse(({ headers, text }, { target }) => {
     const limit = Number(/limit=(\d+)/.exec(target)?.[1] ?? NaN);
     const isFull = text.startsWith('[{') && (JSON.parse(text) as unknown[]).length === limit;
     const link = '</plants?limit=1&after=9223372036854775807>; rel="next"';

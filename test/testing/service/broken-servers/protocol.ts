@@ -9,10 +9,10 @@ function onChallenge(status: number, challenge: string): Break {
 
 /** Servers with faults in credentials, the order of checks, errors, methods, headers or the OpenAPI document. */
 export const brokenProtocols: BrokenServers = {
-  'auth-missing-challenge sends no WWW-Authenticate': onHeader('www-authenticate', null),
-  'auth-missing-challenge has another realm': onChallenge(401, 'Bearer realm="api"'),
-  'auth-missing-challenge challenges for Basic credentials': onChallenge(401, 'Basic realm="plants"'),
-  'auth-unknown-token never sends invalid_token': onChallenge(401, 'Bearer realm="plants"'),
+  'auth-challenge sends no WWW-Authenticate': onHeader('www-authenticate', null),
+  'auth-realm has another realm': onChallenge(401, 'Bearer realm="api"'),
+  'auth-challenge challenges for Basic credentials': onChallenge(401, 'Basic realm="plants"'),
+  'auth-invalid-token never sends invalid_token': onChallenge(401, 'Bearer realm="plants"'),
   'auth-missing-no-error always sends invalid_token': onChallenge(401, 'Bearer realm="plants", error="invalid_token"'),
   'auth-missing-get responds with 403 instead of 401': onStatus(401, { status: 403, text: error(40301) }),
   'scope-create responds with 401 instead of 403': onStatus(403, { status: 401, text: error(40102) }),
@@ -24,10 +24,10 @@ export const brokenProtocols: BrokenServers = {
     const token = /access_token=(\w+)/.exec(target)?.[1];
     return token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } };
   }),
-  'order-route-first checks the credentials before the path': onRequest(({ headers }) =>
+  'order-path checks the credentials before the path': onRequest(({ headers }) =>
     'authorization' in headers ? {} : { target: '/plants', method: 'GET' },
   ),
-  'order-credentials-before-body checks the body before the credentials': onResponse(({ status }, { headers }) =>
+  'order-credentials checks the body before the credentials': onResponse(({ status }, { headers }) =>
     status === 401 && headers['content-type'] === 'text/plain' ? { status: 400, text: error(40007) } : {},
   ),
   'error-no-leak repeats the token in an error': onResponse(({ status }, { headers }) => {
@@ -40,15 +40,15 @@ export const brokenProtocols: BrokenServers = {
   ),
   'error-integer numbers errors freely': onText(/^\{"error":\d+/, '{"error":7'),
   'code-id-taken numbers an error differently': onError(40003, { text: error(40099) }),
-  'error-message sends empty messages': onText(/"message":"[^"]*"\}$/, '"message":""}'),
+  'error-body sends empty messages': onText(/"message":"[^"]*"\}$/, '"message":""}'),
   'error-unknown-path serves any path': onTarget(/^\/plants\/$/, '/plants'),
   'method-405 responds with 404 to an unsupported method': onStatus(405, { status: 404, text: error(40401) }),
   'method-allow sends no Allow': onStatus(405, { headers: { allow: null } }),
   'head-list does not support HEAD': onMethod('HEAD', { status: 405 }),
   'head-headers sends other headers to HEAD': onMethod('HEAD', { headers: { 'content-type': 'text/plain' } }),
-  'head-content-length sends 0 to HEAD': onMethod('HEAD', { headers: { 'content-length': '0' } }),
-  'options-collection responds to OPTIONS with 200': onMethod('OPTIONS', { status: 200 }),
-  'options-anonymous requires credentials for OPTIONS': onResponse((_, { method, headers }) =>
+  'head-list sends 0 to HEAD': onMethod('HEAD', { headers: { 'content-length': '0' } }),
+  'options responds to OPTIONS with 200': onMethod('OPTIONS', { status: 200 }),
+  'options requires credentials for OPTIONS': onResponse((_, { method, headers }) =>
     method === 'OPTIONS' && !('authorization' in headers) ? { status: 401 } : {},
   ),
   'header-no-store sends no Cache-Control': onHeader('cache-control', null),
@@ -56,8 +56,8 @@ export const brokenProtocols: BrokenServers = {
   'header-content-type declares JSON as text': onHeader('content-type', 'text/plain'),
   'header-no-cookies sets a cookie': onHeader('set-cookie', 'session=1'),
   'header-204-no-length sends a Content-Length with a 204': onStatus(204, { headers: { 'content-length': '0' } }),
-  'openapi-200 has no OpenAPI document': onTarget('/openapi.json', '/swagger.json'),
-  'openapi-version describes itself in another version': onText('"openapi":"3.1.0"', '"openapi":"3.0.3"'),
+  'openapi-info has no OpenAPI document': onTarget('/openapi.json', '/swagger.json'),
+  'openapi-info describes itself in another version': onText('"openapi":"3.1.0"', '"openapi":"3.0.3"'),
   'openapi-info has another title': onText('OpenAPI Plant Store', 'Plants'),
   'openapi-operations does not describe DELETE': onText('"delete":', '"x-delete":'),
   'openapi-authentication does not describe it': onText('"scheme":"bearer"', '"scheme":"basic"'),
