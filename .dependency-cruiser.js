@@ -5,7 +5,7 @@
 const floors = [
   ['^src/[^/]+\\.ts$'],
   ['^src/tools/'],
-  ['^src/transfer/', '^src/testing/storage/', '^src/testing/service/', '^src/kits/'],
+  ['^src/transfer/', '^src/testing/storage/', '^src/testing/service/'],
   ['^src/http/node/', '^src/http/fetch/'],
   ['^src/http/[^/]+\\.ts$', '^src/tokens/'],
   ['^src/storage/memory/', '^src/storage/sqlite/', '^src/storage/postgres/'],

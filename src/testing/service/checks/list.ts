@@ -87,8 +87,7 @@ export const listChecks: Checks = {
       expectNext(c, await c.a.list(`after=${before}&limit=1000`), { limit: '1000' });
     },
   ),
-  // A SHOULD until this package follows the rule.
-  'list-streamed SHOULD return exactly the plants of a limit above 1000, without a Link': withRow(
+  'list-streamed MUST return exactly the plants of a limit above 1000, without a Link': withRow(
     manyPlants,
     async (c, row, before) => {
       const listed = await c.a.list(`after=${before}&limit=1001`);

@@ -1,4 +1,4 @@
-import { error, onCredentials, onError, onHeader, onMethod } from './fault.ts';
+import { error, onCredentials, onHeader, onMethod } from './fault.ts';
 import { onRequest, onResponse, onStatus, onTarget, onText } from './fault.ts';
 import type { Break, BrokenServers } from './fault.ts';
 
@@ -6,6 +6,12 @@ import type { Break, BrokenServers } from './fault.ts';
 function onChallenge(status: number, challenge: string): Break {
   return onStatus(status, { headers: { 'www-authenticate': challenge } });
 }
+
+/** The tests of the integer of an Error that other broken servers do not fail. */
+const codes = ['id-taken', 'missing-credentials', 'invalid-token', 'insufficient-scope', 'route-not-found'].concat([
+  'plant-not-found',
+  'method-not-allowed',
+]);
 
 /** Servers with faults in credentials, the order of checks, errors, methods, headers or the OpenAPI document. */
 export const brokenProtocols: BrokenServers = {
@@ -39,7 +45,12 @@ export const brokenProtocols: BrokenServers = {
     status >= 400 ? { headers: { 'content-type': 'application/problem+json' } } : {},
   ),
   'error-integer numbers errors freely': onText(/^\{"error":\d+/, '{"error":7'),
-  'code-id-taken numbers an error differently': onError(40003, { text: error(40099) }),
+  ...Object.fromEntries(
+    codes.map((name) => [
+      `code-${name} numbers the error differently`,
+      onText(/^\{"error":(\d{3})\d\d/, '{"error":$199'),
+    ]),
+  ),
   'error-body sends empty messages': onText(/"message":"[^"]*"\}$/, '"message":""}'),
   'error-unknown-path serves any path': onTarget(/^\/plants\/$/, '/plants'),
   'method-405 responds with 404 to an unsupported method': onStatus(405, { status: 404, text: error(40401) }),
