@@ -18,12 +18,6 @@ const programs: readonly (readonly [behavior: string, args: readonly string[], c
   ['is rejected by the command line', [join(dist, 'tools/cli/main.js'), '--version'], 1, /Node\.js 22\.16\.0/],
   ['is rejected by SqliteStorage', ['--input-type=module', '--eval', openFile], 1, /SQLite 3\.49\.1/],
   ['runs a PlantStore over MemoryStorage', ['--input-type=module', '--eval', useMemory], 0, /^1\n$/],
-  [
-    'is rejected by plant-store/sqlite if it has no node:sqlite, as Node.js 20 does',
-    ['--no-experimental-sqlite', '--eval', `import('${join(dist, 'sqlite.js')}')`],
-    1,
-    /install a newer Node\.js/,
-  ],
 ];
 
 describe('Node.js 22.16.0, whose SQLite can corrupt a file', () => {

@@ -5,10 +5,10 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { openToRead } from './database.ts';
 import { damaged, syncFolder } from './file.ts';
 
-/** The number of database pages that are copied in each step of a backup. A database page is 4096 bytes long. */
+/** The number of database pages that are copied in each step. A database page is 4096 bytes long. */
 const pagesPerStep = 256;
 
-/** A partial copy that has not changed for this time, in milliseconds, was left behind by a backup that was killed. */
+/** A partial copy that has not changed for this time, in milliseconds, belongs to a backup that was killed. */
 const abandonedAfterMs = 3_600_000;
 
 /**

@@ -6,12 +6,9 @@ import { PlantStoreError } from '../../core/model/errors.ts';
 const statOptions = { bigint: true, throwIfNoEntry: false } as const;
 
 /**
- * Creates the file if it does not exist. A new file is empty, and only the owner can access it. SQLite gives the `-wal`
- * and `-shm` files the same permissions as the database file.
- *
- * Never opens an existing file, not even for reading, because closing the file would release every lock that SQLite
- * holds on the file in this process (https://www.sqlite.org/howtocorrupt.html, section 2.2). Without these locks,
- * another process could delete a WAL that is in use.
+ * Creates an empty file that only the owner can access, if the file does not exist. Never opens an existing file: when
+ * it is closed, SQLite's locks in this process are released (https://www.sqlite.org/howtocorrupt.html, section 2.2),
+ * and another process could delete a WAL that is in use.
  */
 export function createPrivateFile(path: string): void {
   try {
@@ -23,10 +20,8 @@ export function createPrivateFile(path: string): void {
 }
 
 /**
- * Checks that the folder of a file exists. `use` describes the file in the error message.
- *
- * @throws {Error} if the folder does not exist. The folder is not created, because this would hide a mistyped path or a
- *   disk that is not mounted.
+ * Throws an error if the folder of a file does not exist. The folder is not created, because this would hide a mistyped
+ * path or a disk that is not mounted. `use` describes the file.
  */
 export function requireFolderOf(path: string, use: string): void {
   const folder = dirname(resolve(path));
@@ -46,10 +41,7 @@ export function syncFolder(path: string): void {
   }
 }
 
-/**
- * Checks whether the file is shorter than its header states. Always returns `false` for a file with a WAL, because the
- * missing pages might be in the WAL.
- */
+/** Checks whether the file is shorter than expected. Missing pages might be in the WAL, if there is one. */
 export function isCutShort(path: string, expectedBytes: number): boolean {
   return !hasLog(path) && statSync(path).size < expectedBytes;
 }
@@ -64,10 +56,7 @@ export function hasLog(path: string): boolean {
   return (statSync(logOf(path), { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
-/**
- * Throws an error if the file is missing or empty, but its WAL exists. SQLite would delete this WAL when it creates the
- * file, although the WAL can contain acknowledged commits.
- */
+/** Throws an error if the file is missing or empty, but its WAL exists. SQLite would delete this WAL. */
 export function refuseOrphanedLog(path: string): void {
   // The WAL is checked first, because a process that creates the file writes to the file before it writes to the WAL.
   if (!hasLog(path) || (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
@@ -90,12 +79,11 @@ export function isSameFile(a: FileIdentity | undefined, b: FileIdentity | undefi
   return a?.ino === b?.ino && a?.dev === b?.dev;
 }
 
-/** Returns the error for a damaged file. Its WAL may have been checkpointed before the damage was found. */
+/** The message does not say that the file was left as it is, because its WAL may have been checkpointed. */
 export function damaged(path: string, cause?: unknown): PlantStoreError {
   return new PlantStoreError('storage_unsupported', `${path} is damaged.`, { cause });
 }
 
-/** Returns the error for a file that was refused when it was opened, before anything was written to it. */
 export function unsupported(path: string, what: string, cause?: unknown): PlantStoreError {
   return new PlantStoreError('storage_unsupported', `${path} ${what}. It was left as it is.`, { cause });
 }

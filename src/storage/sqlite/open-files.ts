@@ -1,7 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import type { DatabaseSync as Database } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { PlantStoreError } from '../../core/model/errors.ts';
-import { DatabaseSync } from './builtin.ts';
 import { identifyFile, isSameFile, logOf } from './file.ts';
 import type { FileIdentity } from './file.ts';
 
@@ -29,12 +28,11 @@ const losses = {
 type Loss = keyof typeof losses;
 
 /**
- * A database connection and its files: the database file and the write-ahead log (WAL). If another program removes,
- * replaces or truncates one of these files, SQLite does not notice. It continues to commit, and the commits are lost
- * when the process ends.
+ * A database connection, its database file and its write-ahead log (WAL). If another program removes, replaces or
+ * truncates one of these files, SQLite continues to commit, and the commits are lost when the process ends.
  */
 export class OpenFiles {
-  readonly database: Database;
+  readonly database: DatabaseSync;
   readonly identities: FileIdentities;
   readonly #path: string;
   readonly #logPath: string;
@@ -47,7 +45,7 @@ export class OpenFiles {
   readonly #newHeader: Buffer = Buffer.alloc(headerBytes);
 
   /** Create this object immediately after the connection has opened the files. */
-  constructor(path: string, database: Database) {
+  constructor(path: string, database: DatabaseSync) {
     this.#path = path;
     this.database = database;
     this.#logPath = logOf(path);

@@ -1,10 +1,7 @@
 /** Primary SQLite result codes: https://www.sqlite.org/rescode.html */
 const resultCode = { error: 1, busy: 5, ioError: 10, corrupt: 11, full: 13, cannotOpen: 14, notADatabase: 26 };
 
-/**
- * Checks whether a node:sqlite error has this primary result code, which is the low byte of `errcode`:
- * https://www.sqlite.org/rescode.html#pve
- */
+/** The primary result code is the low byte of `errcode`: https://www.sqlite.org/rescode.html#pve */
 export function hasResultCode(error: unknown, name: keyof typeof resultCode): boolean {
   return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === resultCode[name];
 }

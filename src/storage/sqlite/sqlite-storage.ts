@@ -14,7 +14,7 @@ import { Writer } from './writer.ts';
 export interface SqliteStorageOptions {
   /**
    * The maximum time that a commit waits for another process's lock, in milliseconds, 0 to 2147483647; default 5000.
-   * The wait blocks the event loop for at most 100 ms at a time, and other work can run in between.
+   * The event loop is blocked for at most 100 ms at a time.
    */
   busyTimeoutMs?: number | undefined;
   /**
@@ -46,7 +46,6 @@ const optionNames = {
  */
 export class SqliteStorage implements StorageAdapter {
   readonly #reader: Reader;
-  /** The connection of the reader. Without a commit thread, it is also the connection of the committer. */
   readonly #connection: { close(): void };
   /** `undefined` if the storage is read-only. */
   readonly #committer: Writer | CommitThread | undefined;
@@ -58,8 +57,8 @@ export class SqliteStorage implements StorageAdapter {
    * @param path the path of the file, or its `file:` URL
    * @throws {PlantStoreError} `storage_unsupported` if the file is not a plant store, is damaged, or was written by a
    *   newer version of this package. Only a damaged file can be changed.
-   * @throws {Error} if the file's folder does not exist, if Node.js uses a version of SQLite that can corrupt a file
-   *   that several processes use, or if the commit thread cannot be started.
+   * @throws {Error} if the file's folder does not exist, if this version of SQLite can corrupt the file, or if the
+   *   commit thread cannot be started.
    */
   constructor(path: string | URL, options: SqliteStorageOptions = {}) {
     const file = toFile(path);
@@ -119,10 +118,7 @@ export class SqliteStorage implements StorageAdapter {
     return requests.map((request) => this.#reader.listJson(request));
   }
 
-  /**
-   * See {@link StorageAdapter}. With a commit thread, the version also changes after each commit by this storage,
-   * because the thread commits on another connection.
-   */
+  /** See {@link StorageAdapter}. The version also changes after each commit by the commit thread. */
   dataVersion(): number {
     this.#refuseIfClosed();
     return this.#reader.dataVersion();

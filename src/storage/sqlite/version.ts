@@ -1,13 +1,9 @@
-/**
- * The Node.js releases whose SQLite does not have the WAL-reset bug. The range must be the same as `engines` in
- * package.json.
- */
+/** The Node.js releases whose SQLite does not have the bug: the same as `engines` in package.json. */
 const supportedNode = 'Node.js 22.22.3 or a later 22, 24.15.0 or a later 24, or 26 or newer';
 
 /**
- * Checks whether a version of SQLite can corrupt a file in WAL mode if one connection writes while another one
- * checkpoints. Versions 3.7.0 to 3.51.2 can, except 3.44.6 and 3.50.7. A version that is not numeric counts as
- * affected. See https://www.sqlite.org/wal.html#the_wal_reset_bug
+ * Checks whether a version of SQLite can corrupt a WAL file: 3.7.0 to 3.51.2, except 3.44.6 and 3.50.7, or a version
+ * that is not numeric. See https://www.sqlite.org/wal.html#the_wal_reset_bug
  */
 export function hasWalResetBug(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
@@ -18,10 +14,8 @@ export function hasWalResetBug(version: string): boolean {
 }
 
 /**
- * Describes the required version of Node.js if the running version has no SQLite or an affected one. This file can be
- * loaded even if Node.js does not include `node:sqlite`.
- *
- * @returns a phrase for use after "needs", without a final period; `undefined` if the running version is supported.
+ * Returns which version of Node.js is needed, as a phrase without a final period, or `undefined` if the running version
+ * is supported. This file can be loaded even if Node.js does not include `node:sqlite`.
  */
 export function describeNeededNode(sqliteVersion: undefined): string;
 export function describeNeededNode(sqliteVersion: string | undefined): string | undefined;

@@ -3,18 +3,16 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { PlantStoreError } from '../../../core/model/errors.ts';
 import type { Write } from '../../../core/storage-adapter.ts';
-import { fromErrorData, toBatch } from './messages.ts';
+import { fromErrorData } from './messages.ts';
 import type { ThreadRequest, ThreadResponse, WorkerSettings } from './messages.ts';
 
 /** A request whose response has not arrived. */
 type PendingRequest = Pick<PromiseWithResolvers<boolean[]>, 'resolve' | 'reject'>;
 
 /**
- * Commits batches in a worker thread, so that a slow disk does not block the event loop of the calling thread. The
- * worker thread has its own connection to the file, like a separate process.
- *
- * If the thread ends unexpectedly, its pending commits are rejected, and the next commit starts a new thread. An idle
- * thread does not keep the process running.
+ * Commits batches in a worker thread, which has its own connection to the file, like a separate process. If the thread
+ * ends unexpectedly, its pending commits are rejected, and the next commit starts a new thread. An idle thread does not
+ * keep the process running.
  */
 export class CommitThread {
   readonly #settings: WorkerSettings;
@@ -22,7 +20,7 @@ export class CommitThread {
   /** The pending requests. The worker thread responds to requests in the order in which they were sent. */
   readonly #pending: PendingRequest[] = [];
 
-  /** @throws {Error} if the thread cannot be started. */
+  /** @throws {Error} if the thread's file is missing, or if threads are not permitted. */
   constructor(settings: WorkerSettings) {
     this.#settings = settings;
     this.#worker = this.#start();
@@ -31,13 +29,12 @@ export class CommitThread {
   /**
    * Commits a batch: see `StorageAdapter`.
    *
-   * @throws {PlantStoreError} `storage_unavailable` if the thread cannot open the file, or if the thread ends during
-   *   the commit, in which case the outcome is unknown.
+   * @throws {PlantStoreError} `storage_unavailable` if the thread cannot open the file or ends during the commit.
    */
   commit(writes: readonly Write[]): Promise<boolean[]> {
     return new Promise((resolve, reject) => {
       this.#worker ??= this.#start();
-      this.#send(this.#worker, toBatch(writes), { resolve, reject });
+      this.#send(this.#worker, writes, { resolve, reject });
     });
   }
 
@@ -58,10 +55,10 @@ export class CommitThread {
   }
 
   #start(): Worker {
-    // A missing file would be reported later. The source code has another extension.
+    // The error of a missing file would not be thrown here, but reported later. The source file has another extension.
     const file = new URL('./worker.js', import.meta.url);
     if (/\.m?js$/.test(import.meta.url) && !existsSync(file)) {
-      throw new Error(`There is no file ${fileURLToPath(file)}`);
+      throw new Error(`The commit thread needs the file ${fileURLToPath(file)}`);
     }
     // Bundlers recognize this expression and include the worker thread's file in the bundle.
     const worker = new Worker(new URL('./worker.js', import.meta.url), {
@@ -80,8 +77,7 @@ export class CommitThread {
     worker.on('error', (error) => {
       cause = error;
     });
-    // Pending commits are rejected only after the thread has exited, because until then they could still take effect,
-    // even after a later commit.
+    // Pending commits are rejected only after the thread has exited, because until then they could still take effect.
     worker.on('exit', (code) => {
       this.#worker = undefined;
       cause ??= new Error(`The thread that commits exited with code ${code}`);

@@ -3,13 +3,10 @@ import { openDatabase } from '../database.ts';
 import { identifyFile, isSameFile, logOf } from '../file.ts';
 import { OpenFiles } from '../open-files.ts';
 import { Writer } from '../writer.ts';
-import { fromBatch, toErrorData } from './messages.ts';
+import { toErrorData } from './messages.ts';
 import type { ThreadRequest, ThreadResponse, WorkerSettings } from './messages.ts';
 
-/**
- * The program that a `CommitThread` runs in its worker thread. It commits batches one at a time, in order of arrival.
- * If the file cannot be opened, the thread ends with the error.
- */
+/** The program of a `CommitThread`. It commits batches one at a time, in order of arrival. */
 const { path, identities, busyTimeoutMs } = workerData as WorkerSettings;
 
 /** Checks that the files are those that the main thread reads. */
@@ -38,7 +35,7 @@ parentPort?.on('message', (request: ThreadRequest) => {
     return;
   }
   last = last.then(async () => {
-    const response: ThreadResponse = await writer.commit(fromBatch(request)).catch(toErrorData);
+    const response: ThreadResponse = await writer.commit(request).catch(toErrorData);
     parentPort?.postMessage(response);
   });
 });
