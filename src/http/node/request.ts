@@ -52,7 +52,7 @@ export class NodeRequest implements ServiceRequest {
     // body can be read without listeners.
     await Promise.resolve();
     const length = message.readableLength;
-    if (length > 0 && length === Number(announced)) return message.read() as Buffer;
+    if (length > 0 && length === Number(announced)) return message.read(length) as Buffer;
     // With `optimizeEmptyRequests`, a request without a body has already ended and emits no events.
     return message.readableEnded ? bytes.all : this.#readAll(bytes);
   }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { listen } from '../../support/listen.ts';
 import {
   exchange,
@@ -83,4 +85,16 @@ describe('a header that is sent twice', () => {
     }
     for (const user of ['ada', 'eve']) assert.deepEqual(await store.listPlants(user), []);
   });
+});
+
+it('body › is read as a whole if it arrives in pieces before it is needed', async (t) => {
+  const authenticated = Promise.withResolvers<{ user: string }>();
+  const { port, server } = await startService(t, { authenticate: () => authenticated.promise });
+  const connection = await RawConnection.open(t, port, `${start}${head}${posted.slice(0, -9)}`);
+  await once(server, 'request');
+  connection.send(posted.slice(-9));
+  await sleep(100);
+  authenticated.resolve({ user: 'ada' });
+  const { status } = parseRawAnswer(await connection.until(/\}$/));
+  assert.equal(status, 200);
 });
