@@ -39,6 +39,8 @@ export interface Request {
   readonly isJson: boolean;
   readonly body: string;
   readonly isChunked: boolean;
+  /** Whether the connection ends after the response. */
+  readonly isFinal: boolean;
   readonly bytes: string;
 }
 
@@ -176,7 +178,8 @@ export function requestOf(owners: readonly string[]): fc.Arbitrary<Request> {
     const lines = [`Host: ${host}`, ...credentialLines, ...connection, ...others, ...bodyLines];
     const header = [`${method} ${target} HTTP/${version}`, ...lines].join('\r\n');
     const bytes = `${header}\r\n\r\n${isChunked ? inChunks(body, chunks) : body}`;
-    return { method, target, route, caller, isJson: isJson && body !== '', body, isChunked, bytes };
+    const isFinal = connection[0] === 'Connection: close' || (version === '1.0' && connection.length === 0);
+    return { method, target, route, caller, isJson: isJson && body !== '', body, isChunked, isFinal, bytes };
   });
 }
 
@@ -189,5 +192,6 @@ export const closingRequest: Request = {
   isJson: false,
   body: '',
   isChunked: false,
+  isFinal: true,
   bytes: 'OPTIONS /plants HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
 };

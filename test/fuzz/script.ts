@@ -36,12 +36,15 @@ const part = fc.nat(1000).map((n) => n / 1000);
 /** Generates a script with tokens of these users. Malformed bytes contain the first user's tokens. */
 export function scriptOf(owners: readonly [string, ...string[]]): fc.Arbitrary<Script> {
   const common = fc.record({
-    requests: fc.array(requestOf(owners), { maxLength: 5, size: 'max' }),
+    requests: fc.array(requestOf(owners), { maxLength: 5, size: 'max' }).map(untilFinal),
     isStepwise: fc.boolean(),
     cuts: fc.oneof(fc.constant([]), fc.constant([]), fc.array(part, { maxLength: 5 })),
   });
   return fc.oneof(
-    { weight: 6, arbitrary: common.map((given) => ({ ...given, requests: [...given.requests, closingRequest] })) },
+    {
+      weight: 6,
+      arbitrary: common.map((given) => ({ ...given, requests: untilFinal([...given.requests, closingRequest]) })),
+    },
     { weight: 2, arbitrary: common.map((given) => ({ ...given, ending: 'half-closes' as const })) },
     {
       weight: 2,
@@ -53,12 +56,19 @@ export function scriptOf(owners: readonly [string, ...string[]]): fc.Arbitrary<S
       weight: 4,
       arbitrary: fc.tuple(common, malformedOf(owners[0])).map(([given, malformed]) => ({
         ...given,
+        requests: given.requests.filter(({ isFinal }) => !isFinal),
         malformed,
         // If the server does not refuse the bytes, they may be an incomplete request, so the client must end its side.
         ...(!malformed.isRefused && { ending: 'half-closes' as const }),
       })),
     },
   );
+}
+
+/** Omits the requests after the last request of a connection. Such requests are a syntax error. */
+function untilFinal(requests: readonly Request[]): Request[] {
+  const final = requests.findIndex(({ isFinal }) => isFinal);
+  return requests.slice(0, final === -1 ? undefined : final + 1);
 }
 
 /** Returns whether a client ends the connection without waiting for the responses. */
