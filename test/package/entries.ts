@@ -46,8 +46,11 @@ export const entries: readonly Entry[] = [
   { subpath: './sqlite', values: ['SqliteStorage'], types: ['SqliteStorageOptions'] },
   {
     subpath: './testing',
-    values: ['testStorageAdapter'],
-    types: [...['FaultyWrite', 'LocationContext', 'StorageAdapterTestOptions', 'StorageLocation']],
+    values: ['testService', 'testStorageAdapter'],
+    types: [
+      ...['FaultyWrite', 'LocationContext', 'ServerContext', 'ServiceTestOptions', 'ServiceTokens'],
+      ...['StorageAdapterTestOptions', 'StorageLocation'],
+    ],
   },
   {
     subpath: './tokens',

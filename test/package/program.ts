@@ -10,7 +10,7 @@ import { createFetchHandler } from '../../src/fetch.ts';
 import { createPlantServer, createRequestListener, drainServer, openApiDocument } from '../../src/http.ts';
 import { PostgresStorage } from '../../src/postgres.ts';
 import { SqliteStorage } from '../../src/sqlite.ts';
-import { testStorageAdapter } from '../../src/testing.ts';
+import { testService, testStorageAdapter } from '../../src/testing.ts';
 import { createTokenFileAuthenticator } from '../../src/tokens.ts';
 
 async function codeOf(work: Promise<unknown>): Promise<ErrorCode | undefined> {
@@ -80,7 +80,7 @@ function openMissingTokenFile(): string {
 async function main(): Promise<void> {
   console.log('embedded:', await embed(new SqliteStorage('plants.db', { busyTimeoutMs: 1000, commitThread: false })));
   console.log('served:', await serve());
-  console.log('suite:', typeof testStorageAdapter);
+  console.log('suites:', typeof testService, typeof testStorageAdapter);
   console.log('PostgreSQL:', await queryPostgres());
   console.log('tokens:', openMissingTokenFile());
   console.log('document:', openApiDocument()['openapi']);

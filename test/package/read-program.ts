@@ -7,7 +7,7 @@ import { run } from './pack.ts';
 /** The last lines that the program in program.ts prints. */
 const programOutput = `embedded: 9007199254740993 id_taken 400 1 [{"name":"Fern","tag":"indoor"}]
 served: [{"name":"Moss"}] [{"name":"Moss"}] [{"name":"Moss"}]
-suite: function
+suites: function function
 PostgreSQL: storage_unavailable
 tokens: no tokens file
 document: 3.1.0
