@@ -5,7 +5,7 @@ import { checkBooleanOption, checkIntegerOption, checkOptionNames } from '../../
 import type { JsonPage, PageRequest } from '../../core/page.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
 import { CommitThread } from './commit-thread/commit-thread.ts';
-import { openDatabase, openToRead } from './database.ts';
+import { openDatabase } from './database.ts';
 import { OpenFiles } from './open-files.ts';
 import { Reader } from './reader.ts';
 import { Writer } from './writer.ts';
@@ -22,17 +22,11 @@ export interface SqliteStorageOptions {
    * loop, but each commit uses more CPU time. Plants are still read in the thread that created the storage.
    */
   commitThread?: boolean | undefined;
-  /**
-   * Whether to open an existing file without changing it; default `false`. Commits are rejected with
-   * `storage_unavailable`.
-   */
-  readOnly?: boolean | undefined;
 }
 
 const optionNames = {
   busyTimeoutMs: true,
   commitThread: true,
-  readOnly: true,
 } as const satisfies Record<keyof SqliteStorageOptions, true>;
 
 /**
@@ -46,9 +40,8 @@ const optionNames = {
  */
 export class SqliteStorage implements StorageAdapter {
   readonly #reader: Reader;
-  readonly #connection: { close(): void };
-  /** `undefined` if the storage is read-only. */
-  readonly #committer: Writer | CommitThread | undefined;
+  readonly #files: OpenFiles;
+  readonly #committer: Writer | CommitThread;
   #closing: Promise<void> | undefined;
 
   /**
@@ -63,19 +56,12 @@ export class SqliteStorage implements StorageAdapter {
   constructor(path: string | URL, options: SqliteStorageOptions = {}) {
     const file = toFile(path);
     checkOptionNames('SqliteStorage', options, optionNames);
-    const { busyTimeoutMs = 5000, commitThread = false, readOnly = false } = options;
+    const { busyTimeoutMs = 5000, commitThread = false } = options;
     checkIntegerOption('busyTimeoutMs', busyTimeoutMs, 0, 2_147_483_647);
     checkBooleanOption('commitThread', commitThread);
-    checkBooleanOption('readOnly', readOnly);
 
-    if (readOnly) {
-      const database = openToRead(file, busyTimeoutMs);
-      this.#connection = database;
-      this.#reader = new Reader(database);
-      return;
-    }
     const files = new OpenFiles(file, openDatabase(file, busyTimeoutMs));
-    this.#connection = files;
+    this.#files = files;
     this.#reader = new Reader(files.database);
     try {
       const { identities } = files;
@@ -91,9 +77,6 @@ export class SqliteStorage implements StorageAdapter {
   /** See {@link StorageAdapter}. */
   async commit(writes: readonly Write[]): Promise<boolean[]> {
     this.#refuseIfClosed();
-    if (this.#committer === undefined) {
-      throw new PlantStoreError('storage_unavailable', undefined, { cause: new Error('The storage is read-only') });
-    }
     return this.#committer.commit(writes);
   }
 
@@ -132,8 +115,8 @@ export class SqliteStorage implements StorageAdapter {
 
   async #release(): Promise<void> {
     // SQLite checkpoints the WAL when the last connection is closed: that of the commit thread, if there is one.
-    this.#connection.close();
-    await this.#committer?.close();
+    this.#files.close();
+    await this.#committer.close();
   }
 
   #refuseIfClosed(): void {
