@@ -44,6 +44,6 @@ export const startScript = `SwaggerUIBundle({
  * because the icons in its style sheet are data URLs. It does not need 'unsafe-inline' for styles, because it sets
  * inline styles only through the CSSOM.
  */
-export const contentSecurityPolicy =
+export const contentSecurityPolicy: string =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
