@@ -81,6 +81,8 @@ const declarations = `
   declare const server: Server;
   declare const storage: StorageAdapter;
   declare const store: PlantStore;
+  declare const tokenOfAda: string;
+  declare const tokenOfBob: string;
   declare class MyStorage extends MemoryStorage { constructor(folder: string); }
 `;
 
