@@ -1,7 +1,7 @@
 import { errorTable } from '../core/model/errors.ts';
 import { maxLimit } from '../core/model/plant.ts';
 import type { ResponseCode } from './exchange.ts';
-import { commonErrors, routes } from './routes.ts';
+import { routes } from './routes.ts';
 import type { Operation, OperationId } from './routes.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -87,11 +87,26 @@ const parameters = {
   id: { name: 'id', in: 'path', required: true, description: 'The id of the plant.', schema: id },
 };
 
+/** The errors that any request can cause. */
+export const commonErrors: readonly ResponseCode[] = ['malformed_request', 'request_timeout', 'header_too_large'];
+/** The errors that any request for a user's plants can cause. */
+const plantErrors: readonly ResponseCode[] = [
+  ...(['missing_credentials', 'invalid_token', 'insufficient_scope'] as const),
+  ...(['internal', 'storage_unsupported', 'saturated', 'storage_unavailable'] as const),
+];
+
+interface Details extends JsonObject {
+  readonly responses: JsonObject;
+  /** The errors of this operation, in addition to `commonErrors` and `plantErrors`. */
+  readonly errors: readonly ResponseCode[];
+}
+
 /** The parts of each operation's description that cannot be generated from the `routes` table. */
-const details: Record<OperationId, JsonObject & { readonly responses: JsonObject }> = {
+const details: Record<OperationId, Details> = {
   getPlants: {
     summary: 'Returns the caller’s plants in ascending order of id.',
     parameters: [parameters.limit, parameters.after],
+    errors: ['invalid_limit', 'invalid_after'],
     responses: {
       200: {
         ...success('The plants.', { type: 'array', items: schemaRef('Plant') }),
@@ -106,15 +121,18 @@ const details: Record<OperationId, JsonObject & { readonly responses: JsonObject
       description: 'JSON in UTF-8 without a content coding; at most 65536 bytes by default.',
       content: json(schemaRef('NewPlant')),
     },
+    errors: ['invalid_media_type', 'body_too_large', 'invalid_json', 'invalid_plant', 'id_taken'],
     responses: { 200: success('The plant was created.', schemaRef('Plant')) },
   },
   deletePlant: {
     summary: 'Deletes one of the caller’s plants.',
     parameters: [parameters.id],
+    errors: ['invalid_id', 'plant_not_found'],
     responses: { 204: { description: 'The plant was deleted.', headers: headerRefs() } },
   },
   getOpenApi: {
     summary: 'Returns this document.',
+    errors: [],
     responses: { 200: success('The OpenAPI 3.1.0 document.', { type: 'object' }) },
   },
 };
@@ -184,14 +202,15 @@ export function openApiDocument(serverUrl = '/'): Readonly<Record<string, unknow
   };
 }
 
-function describeOperation({ id: operationId, scope, errors }: Operation): JsonObject {
-  const { responses, ...rest } = details[operationId];
+function describeOperation({ id: operationId, scope }: Operation): JsonObject {
+  const { responses, errors, ...rest } = details[operationId];
+  const codes = [...commonErrors, ...(scope === undefined ? [] : plantErrors), ...errors];
   return {
     operationId,
     ...rest,
     // In OpenAPI 3.1, this array contains the scopes that a bearer token must have.
     security: scope === undefined ? [] : [{ bearerAuth: [scope] }],
-    responses: { ...responses, ...errorResponses([...commonErrors, ...errors]) },
+    responses: { ...responses, ...errorResponses(codes) },
   };
 }
 

@@ -1,5 +1,4 @@
 import type { Scope } from '../core/model/caller.ts';
-import type { ResponseCode } from './exchange.ts';
 
 /** The operationId of each operation in the OpenAPI document. */
 export type OperationId = 'createPlant' | 'getPlants' | 'deletePlant' | 'getOpenApi';
@@ -8,16 +7,7 @@ export interface Operation {
   readonly id: OperationId;
   /** The scope that the caller's token must have; `undefined` if no token is required. */
   readonly scope: Scope | undefined;
-  /** The errors that the operation can cause, in addition to {@link commonErrors}. */
-  readonly errors: readonly ResponseCode[];
 }
-
-/** The errors that any request can cause. */
-export const commonErrors: readonly ResponseCode[] = ['malformed_request', 'request_timeout', 'header_too_large'];
-
-const tokenErrors: readonly ResponseCode[] = ['missing_credentials', 'invalid_token', 'insufficient_scope'];
-const storeErrors: readonly ResponseCode[] = ['internal', 'storage_unsupported', 'saturated', 'storage_unavailable'];
-const bodyErrors: readonly ResponseCode[] = ['invalid_media_type', 'body_too_large', 'invalid_json', 'invalid_plant'];
 
 /** A path and its operations by method. A path that supports GET also supports HEAD, and every path supports OPTIONS. */
 export interface Route {
@@ -31,29 +21,12 @@ export const routes: readonly Route[] = [
   {
     path: '/plants',
     operations: {
-      GET: {
-        id: 'getPlants',
-        scope: 'plants:read',
-        errors: [...tokenErrors, 'invalid_limit', 'invalid_after', ...storeErrors],
-      },
-      POST: {
-        id: 'createPlant',
-        scope: 'plants:write',
-        errors: [...tokenErrors, ...bodyErrors, 'id_taken', ...storeErrors],
-      },
+      GET: { id: 'getPlants', scope: 'plants:read' },
+      POST: { id: 'createPlant', scope: 'plants:write' },
     },
   },
-  {
-    path: '/plants/{id}',
-    operations: {
-      DELETE: {
-        id: 'deletePlant',
-        scope: 'plants:write',
-        errors: [...tokenErrors, 'invalid_id', 'plant_not_found', ...storeErrors],
-      },
-    },
-  },
-  { path: '/openapi.json', operations: { GET: { id: 'getOpenApi', scope: undefined, errors: [] } } },
+  { path: '/plants/{id}', operations: { DELETE: { id: 'deletePlant', scope: 'plants:write' } } },
+  { path: '/openapi.json', operations: { GET: { id: 'getOpenApi', scope: undefined } } },
 ];
 
 /** Returns the operation that a route performs for a method. A path that supports GET also supports HEAD. */

@@ -80,20 +80,17 @@ describe('parseCorsOrigin', () => {
     assert.deepEqual(parseCorsOrigin(origins), origins);
   });
 
-  it('throws a TypeError for any other value, and describes an origin in the message', () => {
-    const wrong = ['app.example.com', 'HTTPS://app.example.com', 'https://App.example.com', 'https://*.example.com'];
-    const more = ['https://user@app.example.com', 'http://localhost:80', 'http://a:99999', 'https://', ' ', '', 'null'];
-    const schemes = ['1capacitor://localhost', 'capacitor://localhost/', 'cApacitor://localhost', [['capacitor://a']]];
-    const lists = [`${app},${local}`, ['*', app], [app, ''], [[app]], 7, null, true];
-    for (const value of [...wrong, ...more, ...['/', '/path', ':443'].map((end) => app + end), ...schemes, ...lists]) {
-      assert.throws(
-        () => parseCorsOrigin(value),
-        {
-          name: 'TypeError',
-          message: /^corsOrigin must be '\*' or origins such as https:\/\/app\.example\.com, in lower case/,
-        },
-        String(value),
-      );
+  it('throws a TypeError for any other value', () => {
+    const wrong = [
+      'app.example.com',
+      'HTTPS://app.example.com',
+      'https://*.example.com',
+      'http://localhost:80',
+      '',
+      'null',
+    ];
+    for (const value of [...wrong, `${app}/`, `${app},${local}`, ['*', app], [app, ''], [[app]], 7, null]) {
+      assert.throws(() => parseCorsOrigin(value), { name: 'TypeError', message: /^corsOrigin must be/ }, String(value));
     }
   });
 });

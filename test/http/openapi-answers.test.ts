@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { errorTable, MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
 import { openApiDocument } from '../../src/http.ts';
-import { commonErrors } from '../../src/http/routes.ts';
+import { commonErrors } from '../../src/http/openapi.ts';
 import type { Call } from '../support/call.ts';
 import { authenticateByName, startService } from '../support/service.ts';
 

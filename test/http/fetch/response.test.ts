@@ -92,22 +92,4 @@ describe('the stream of a long list', () => {
       assert.deepEqual(faults, []);
     });
   }
-
-  it('does not fail if it is canceled while a page is being read', async (t) => {
-    const { handler, reads, faults } = await createCounting(t);
-    const reader = readerOf(await handler(newList()));
-    await reader.read();
-    const reading = Promise.withResolvers<undefined>();
-    reads.beforeEach = () => {
-      reading.resolve(undefined);
-      return nextTurn();
-    };
-    const pending = reader.read();
-    await reading.promise;
-    await reader.cancel();
-    assert.deepEqual(await pending, { value: undefined, done: true });
-    await someTurns();
-    assert.equal(reads.count, 2);
-    assert.deepEqual(faults, []);
-  });
 });
