@@ -92,7 +92,7 @@ export class Client {
   readonly anonymous: User = new User(this);
   /** The method, the OpenAPI path and the status of each response so far, such as `delete /plants/{id} 204`. */
   readonly observed: Set<string> = new Set<string>();
-  /** The number of consecutive tests that ended because the server did not respond. */
+  /** The number of consecutive tests that ended because a request timed out. */
   unanswered = 0;
   /** Ids that user A already had before the tests. */
   readonly taken: Set<bigint> = new Set<bigint>();

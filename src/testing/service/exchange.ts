@@ -31,10 +31,12 @@ export class Unexpected extends Error {
 /** Thrown if the server did not send a complete response that is UTF-8. The message states what happened instead. */
 export class NoResponse extends Error {
   readonly request: TestRequest;
+  readonly isTimeout: boolean;
 
-  constructor(message: string, request: TestRequest) {
+  constructor(message: string, request: TestRequest, isTimeout = false) {
     super(message);
     this.request = request;
+    this.isTimeout = isTimeout;
   }
 }
 
@@ -71,13 +73,20 @@ export async function send(
     return { request, status: response.status, headers: response.headers, text };
   };
   try {
-    return await attempt().catch((error: unknown) => {
+    const answered = attempt().catch((error: unknown) => {
       if (isUnprocessed(error)) return attempt();
       throw error;
     });
+    const late = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => {
+        reject(signal.reason as Error);
+      });
+    });
+    return await Promise.race([answered, late]);
   } catch (error) {
     if (error instanceof NoResponse) throw error;
-    throw new NoResponse(signal.aborted ? `no complete response within ${timeoutMs / 1000} s` : reason(error), request);
+    const text = signal.aborted ? `no complete response within ${timeoutMs / 1000} s` : reason(error);
+    throw new NoResponse(text, request, signal.aborted);
   }
 }
 

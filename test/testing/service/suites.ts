@@ -1,12 +1,17 @@
 // Registers the suite for servers with faults. The suite must run in a process of its own, because it registers tests
 // that are expected to fail.
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { send } from '../../../src/testing/service/exchange.ts';
 import { testService } from '../../../src/testing.ts';
 import { createFetchService } from '../../support/service.ts';
 import type { AnyService } from '../../support/service.ts';
 import { brokenServers } from './broken-servers/broken-servers.ts';
 import type { Break, Send } from './broken-servers/fault.ts';
+
+// The timeout of a request. The default takes too long for this test.
+const timeout = AbortSignal.timeout.bind(AbortSignal);
+AbortSignal.timeout = () => timeout(2000);
 
 const tokens = { a: 'ada', b: 'bob', readOnly: 'ada-reads' };
 
@@ -59,7 +64,8 @@ const useless = {
   'a 400': () => Response.json({}, { status: 400, headers: { 'content-length': '7' } }),
   'a 204': () => new Response(null, { status: 204, headers: { 'content-length': '0' } }),
   'a 500 with the token': () => new Response('The token is ada.', { status: 500, headers: { 'set-cookie': 'a=b' } }),
-  'no response': () => Promise.reject(new Error('The connection was closed.')),
+  'a closed connection': () => Promise.reject(new Error('The connection was closed.')),
+  'no response': () => sleep(2500, new Response()),
 };
 for (const [name, respond] of Object.entries(useless)) {
   let count = 0;
