@@ -1,16 +1,10 @@
 import type { JsonPage, PageRequest } from './page.ts';
 
-/**
- * The number of UTF-16 code units that are added to the size of each page and of each user. Without this overhead, the
- * cache could contain an unlimited number of empty pages.
- */
+/** Is added to the size of each page and of each user, so that the number of empty pages is limited, too. */
 const overhead = 256;
 
 export interface PageCacheOptions {
-  /**
-   * The maximum total size of all pages and users, in UTF-16 code units. If the total size exceeds this maximum, the
-   * least recently used users are evicted with all their pages.
-   */
+  /** The maximum size of all pages and users, in UTF-16 code units. The least recently used users are evicted. */
   readonly maxText: number;
   /** See `StorageAdapter.dataVersion`. */
   readonly dataVersion: () => number;
@@ -22,10 +16,8 @@ interface UserPages {
 }
 
 /**
- * An LRU cache of the first pages of users' lists. Clients often request the same first pages. {@link forget} removes a
- * user's pages after a write. {@link checkVersion} removes all pages if another process has changed the storage. With a
- * cached page, a response with 20 plants takes half as much CPU time as without the cache, and a response with 1000
- * plants takes a fifth.
+ * An LRU cache of the first pages of users' lists, which clients often request again. With a cached page, a response
+ * with 20 plants takes half as much CPU time, and a response with 1000 plants a fifth.
  */
 export class PageCache {
   readonly #options: PageCacheOptions;
@@ -44,7 +36,6 @@ export class PageCache {
     return this.#changes;
   }
 
-  /** Returns the requested page, or `undefined` if the page is not cached. Only first pages are cached. */
   get({ user, after, limit }: PageRequest): JsonPage | undefined {
     const cached = this.#users.get(user);
     const page = after === undefined ? cached?.byLimit.get(limit) : undefined;
@@ -54,7 +45,7 @@ export class PageCache {
     return page;
   }
 
-  /** Adds a page to the cache. Does nothing if the page is not the first page of a list. */
+  /** Adds a page to the cache if it is the first page of a list. */
   add({ user, after, limit }: PageRequest, page: JsonPage | undefined): void {
     if (after !== undefined || page === undefined) return;
     const cached = this.#users.get(user) ?? { byLimit: new Map<number, JsonPage>(), text: user.length + overhead };
@@ -71,7 +62,7 @@ export class PageCache {
     }
   }
 
-  /** Removes a user's pages. Call this method when the user's plants might have changed. */
+  /** Removes a user's pages, because the user's plants might have changed. */
   forget(user: string): void {
     this.#changes++;
     const cached = this.#users.get(user);
@@ -80,10 +71,7 @@ export class PageCache {
     this.#text -= cached.text;
   }
 
-  /**
-   * Removes all pages if another process has changed the storage. The read queue calls this method only once for all
-   * pages that are requested in one event loop iteration, because the check takes a third as long as reading a page.
-   */
+  /** Removes all pages if another process has changed the storage. The check takes a third as long as reading a page. */
   checkVersion(): void {
     const version = this.#options.dataVersion();
     if (version === this.#version) return;

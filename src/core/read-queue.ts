@@ -4,19 +4,15 @@ import type { JsonPage, PageRequest } from './page.ts';
 import type { StorageAdapter } from './storage-adapter.ts';
 import type { PageCache } from './page-cache.ts';
 
-/**
- * The maximum sum of the requests' limits in a batch. SqliteStorage and MemoryStorage read a batch synchronously.
- * Reading 200 long lists in one batch would block the event loop for 150 ms.
- */
+/** The maximum sum of the requests' limits in a batch. SqliteStorage and MemoryStorage read a batch synchronously. */
 const maxBatchPlants = maxPageLength;
 
 /** The maximum number of batches that are read concurrently if the storage adapter reads asynchronously. */
 const maxBatches = 4;
 
 /**
- * The number of arrived requests at which a batch is read immediately. With thousands of clients, an event loop
- * iteration can take a second. Requests that waited until the end of such an iteration would use up the HTTP service's
- * permits.
+ * The number of requests at which a batch is read immediately. With thousands of clients, the end of the event loop
+ * iteration can be a second away, and the waiting requests would use up the permits of the HTTP service.
  */
 const maxArrivals = 64;
 
@@ -31,11 +27,9 @@ interface Entry {
  * iteration. A client that is alone does not wait: the first page of an iteration is read at once if the last iteration
  * with requests had only one. A page reflects every commit that was acknowledged before the page was requested.
  *
- * The queue first checks the version of the stored plants once and returns the pages that are cached. The queue then
- * reads other pages in one batch, up to a total of 1000 plants. The remaining requests wait for a later iteration.
- * Users are served in round-robin order, so a user with many requests or long lists does not delay other users' lists.
- *
- * Each request's limit must be at most 1000.
+ * The queue first checks the version of the stored plants and returns the pages that are cached. It then reads other
+ * pages in one batch of up to 1000 plants. The remaining requests wait for a later iteration. Users are served in
+ * round-robin order, so a user with many requests or long lists does not delay other users' lists.
  */
 export class ReadQueue {
   readonly #storage: StorageAdapter;
@@ -56,7 +50,7 @@ export class ReadQueue {
     this.#cache = cache;
   }
 
-  /** Reads a page as JSON. If the storage adapter fails, the promise rejects with a PlantStoreError. */
+  /** Reads a page. The limit must be at most 1000. */
   readPage(request: PageRequest): Promise<JsonPage> {
     return new Promise((resolve, reject) => {
       this.#arrived.push({ request, resolve, reject });
@@ -109,10 +103,7 @@ export class ReadQueue {
     this.#arrived = [];
   }
 
-  /**
-   * Removes as many waiting requests as fit in a batch, and returns them. Also resolves waiting requests whose pages
-   * are now cached.
-   */
+  /** Removes as many waiting requests as fit in a batch. Resolves those whose pages are cached by now. */
   #takeBatch(): Entry[] {
     const batch: Entry[] = [];
     const loading = new Set<string>();
@@ -122,8 +113,7 @@ export class ReadQueue {
       if (entry !== undefined && !this.#resolveFromCache(entry)) {
         const { after, limit } = entry.request;
         const key = this.#cache !== undefined && after === undefined ? `${limit} ${user}` : '';
-        // If the batch already contains a request for the same page, this request waits and then receives the cached
-        // page.
+        // A request for a page that the batch already contains waits for the cached page.
         if (loading.has(key) || plants + limit > maxBatchPlants) break;
         if (key !== '') loading.add(key);
         batch.push(entry);
@@ -153,16 +143,12 @@ export class ReadQueue {
     this.#schedule();
   }
 
-  /**
-   * Reads the pages for a group of requests, and settles the requests. If the storage adapter fails, rejects all
-   * requests.
-   */
   async #settle(group: readonly Entry[]): Promise<void> {
     const changes = this.#cache?.changes;
     try {
       const requests = group.map(({ request }) => request);
       const pages = await readPages(this.#storage, requests);
-      // If plants have changed during the read, the pages are not cached, because they might already be stale.
+      // If plants have changed during the read, the pages might already be stale.
       if (changes === this.#cache?.changes) {
         for (const [n, request] of requests.entries()) this.#cache?.add(request, pages[n]);
       }

@@ -10,13 +10,11 @@ export interface WriteQueueOptions {
 }
 
 /**
- * The maximum number of additional event loop iterations that a batch waits while new writes keep arriving. Larger
- * batches require fewer fsyncs. With 64 clients, the wait increases the number of writes per fsync from 43 to 60, which
- * saves a tenth of the CPU time per create request.
+ * The maximum number of additional event loop iterations that a batch waits while new writes keep arriving. With 64
+ * clients, the wait increases the number of writes per fsync from 43 to 60.
  */
 const maxWaitTurns = 4;
 
-/** The maximum time that the queue waits after a commit, in milliseconds. */
 const maxReturnWaitMs = 10;
 
 interface Entry {
@@ -31,18 +29,16 @@ interface Entry {
  * one batch. One fsync or one round trip covers a whole batch. A client that is alone does not wait: if the last batch
  * held one write and none arrived in the event loop iteration after it, the next write is committed at once.
  *
- * At most one batch is in flight. A batch contains at most one write for each pair of user and id. A second write to
- * the same plant waits for the next batch, so that writes to a plant are applied in order of arrival. If a commit fails,
- * every write in its batch is rejected. Writes in other batches are not affected.
+ * At most one batch is in flight. A second write to the same plant waits for the next batch. If a commit fails, exactly
+ * the writes in its batch are rejected.
  */
 export class WriteQueue {
   readonly #commit: (writes: Write[]) => Promise<boolean[]>;
   readonly #options: WriteQueueOptions;
   /** The writes that are not in a batch yet, in order of arrival. */
   #waiting: Entry[] = [];
-  /** The number of writes that are waiting or whose commit has not completed. */
   #pending = 0;
-  /** Resolves when no writes are pending; `undefined` if no writes are pending. */
+  /** `undefined` if no writes are pending. */
   #running: Promise<void> | undefined;
   /** Whether the next write is committed at once. */
   #isAlone = false;
@@ -56,17 +52,12 @@ export class WriteQueue {
     this.#options = options;
   }
 
-  /** The number of pending writes. */
+  /** The number of writes that are waiting or whose commit has not completed. */
   get length(): number {
     return this.#pending;
   }
 
-  /**
-   * Adds a write to the queue. After the commit, the promise resolves with the write's outcome.
-   *
-   * @throws {PlantStoreError} `saturated` if too many writes are pending; `closed` after {@link close}; the commit's
-   *   error if the commit fails.
-   */
+  /** Resolves with the write's outcome after the commit. Rejects with `saturated`, `closed` or the commit's error. */
   add(write: Write): Promise<boolean> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) throw new PlantStoreError('closed');
@@ -78,13 +69,12 @@ export class WriteQueue {
     });
   }
 
-  /** Rejects new writes. The promise resolves when all accepted writes have settled. */
+  /** Rejects new writes. Resolves when all accepted writes have settled. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#running;
   }
 
-  /** Commits batches until no writes are waiting. */
   async #run(): Promise<void> {
     let batch: Entry[] = [];
     while (this.#waiting.length > 0) {
@@ -106,10 +96,7 @@ export class WriteQueue {
     setImmediate(() => isIdle() && setImmediate(() => (this.#isAlone = isIdle())));
   }
 
-  /**
-   * Waits until no new write arrives in an event loop iteration, until `maxWaitTurns` additional iterations have
-   * passed, or until a batch is full, whichever happens first.
-   */
+  /** Waits until no new write arrives in an event loop iteration, or until a batch is full. */
   async #waitUntilQuiet(): Promise<void> {
     for (let turns = 0; turns <= maxWaitTurns && this.#waiting.length < this.#options.maxBatchWrites; turns++) {
       const before = this.#waiting.length;
@@ -119,13 +106,10 @@ export class WriteQueue {
   }
 
   /**
-   * Waits so that the clients whose writes have just been committed can send their next writes. The wait takes a
-   * quarter of the commit's duration, but at most 10 ms, and ends early when `enough` writes are waiting: as many as
-   * were pending at the end of the commit. Call this method only if writes arrived during the commit.
-   *
-   * Without this wait, the clients split into two groups whose batches alternate, so each batch contains only half of
-   * the writes. With 8 clients, a worker thread and commits of 10 ms each, the wait increased the throughput from 322
-   * to 590 create requests per second.
+   * Waits a quarter of the commit's duration, or until `enough` writes are waiting, so that the clients whose writes
+   * have just been committed can send their next writes. Otherwise, if writes arrived during the commit, the clients
+   * split into two groups whose batches alternate. With 8 clients, a worker thread and commits of 10 ms each, the wait
+   * increased the throughput from 322 to 590 create requests per second.
    */
   async #waitForReturns(enough: number, commitMs: number): Promise<void> {
     const waitMs = Math.min(commitMs / 4, maxReturnWaitMs);
@@ -134,8 +118,8 @@ export class WriteQueue {
   }
 
   /**
-   * Waits until `start` calls its callback, or until `enough` writes are waiting. The wait also ends when a batch is
-   * full, because with thousands of clients, the end of the event loop iteration can be a second away.
+   * Waits until `start` calls its callback, or until `enough` writes are waiting or a batch is full. With thousands of
+   * clients, the end of the event loop iteration can be a second away.
    */
   async #wait(enough: number, start: (end: () => void) => unknown): Promise<void> {
     this.#enough = Math.min(enough, this.#options.maxBatchWrites);
@@ -146,12 +130,7 @@ export class WriteQueue {
     });
   }
 
-  /**
-   * Commits a batch and settles its writes.
-   *
-   * @returns the number of writes, including those in the batch, that were pending when the commit succeeded; 0 if the
-   *   commit failed.
-   */
+  /** Returns the number of writes that were pending when the commit succeeded; 0 if it failed. */
   async #settle(batch: readonly Entry[]): Promise<number> {
     let pendingAtSuccess = 0;
     try {

@@ -1,5 +1,5 @@
 import { errorTable, isPlantStoreError } from '../core/model/errors.ts';
-import type { ErrorCode, HttpErrorCode, PlantStoreError } from '../core/model/errors.ts';
+import type { ErrorCode, PlantStoreError } from '../core/model/errors.ts';
 
 /** A request to the service. Each front adapts its own requests to this interface. */
 export interface ServiceRequest {
@@ -50,14 +50,14 @@ export interface Sent {
 }
 
 /** An error code that a response can contain. */
-export type ResponseCode = ErrorCode | HttpErrorCode;
+export type ResponseCode = ErrorCode;
 
 /** An error that occurs only over HTTP, such as a missing token. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
-  readonly code: HttpErrorCode;
+  readonly code: ErrorCode;
 
-  constructor(code: HttpErrorCode, message: string = errorTable[code].message, options?: ErrorOptions) {
+  constructor(code: ErrorCode, message: string = errorTable[code].message, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
   }

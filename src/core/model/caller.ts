@@ -7,14 +7,9 @@ export const scopes: readonly Scope[] = ['plants:read', 'plants:write'];
 export interface Caller {
   /** The user whose plants the caller can access, a string of 1 to 255 UTF-8 bytes. */
   readonly user: string;
-  /**
-   * The caller's scopes; default: all scopes. Each {@link Scope} grants a permission. Any other string, such as another
-   * service's scope, is ignored.
-   */
+  /** The caller's scopes; default: all. A string that is not a {@link Scope} is ignored. */
   readonly scopes?: readonly (Scope | (string & Record<never, never>))[] | undefined;
-  /**
-   * Identifies the token in the log and in request messages. The identifier is not a secret.
-   */
+  /** Identifies the token in the log and in request messages. The identifier is not a secret. */
   readonly tokenId?: string | undefined;
 }
 
@@ -29,15 +24,12 @@ export interface AuthRequest {
 }
 
 /**
- * A function that returns the caller identified by a bearer token. If the token is unknown, expired or revoked, the
- * function returns `null` or `undefined`, and the server responds with 401.
+ * Returns the caller that a bearer token identifies, or `null` or `undefined` if the token is unknown, expired or
+ * revoked. The server then responds with 401.
  *
- * If the function throws an error, or if its promise rejects or does not settle within 10 seconds, the server reports
- * the error to `onError` and responds with 500. If the error is a PlantStoreError with code `storage_unavailable`, the
- * server responds with 503 instead. If the function returns anything other than a Caller, `null` or `undefined`, the
- * server reports a TypeError to `onError` and responds with 500. An object with other members, such as a misspelt
- * `scope`, is not a Caller.
- *
+ * If the function throws an error, returns anything else, such as an object with a misspelt member, or does not settle
+ * within 10 seconds, the server reports the error to `onError` and responds with 500; or with 503, if the error is a
+ * PlantStoreError with code `storage_unavailable`.
  * @example
  * const authenticate: Authenticate = (token) => (token === process.env.ADAS_TOKEN ? { user: 'ada' } : null);
  */

@@ -4,43 +4,26 @@ import { types } from 'node:util';
 const maxCauses = 5;
 
 /**
- * Formats an error for a log. The result contains the error's stack and codes, followed by the stack and codes of each
- * cause. All other properties of an error are omitted, because they can contain user data. For example, the `detail` of
- * a PostgreSQL error quotes the row, and an HTTP client's error can contain request headers.
+ * Formats an error for a log: its stack and codes, followed by those of each cause. All other properties are omitted,
+ * because they can contain user data. For example, the `detail` of a PostgreSQL error quotes the row. Never throws, even
+ * if the value is a Proxy or cannot be converted to a string.
  */
 export function errorText(error: unknown): string {
   const texts: string[] = [];
   let current = error;
-  for (let depth = 0; depth <= maxCauses; depth++) {
-    texts.push(ownText(current));
-    const cause = causeOf(current);
-    if (cause === undefined) break;
-    current = cause;
+  try {
+    for (let depth = 0; depth <= maxCauses; depth++) {
+      texts.push(ownText(current));
+      if (!isError(current) || current.cause === undefined) break;
+      current = current.cause;
+    }
+  } catch {
+    texts.push('an error that cannot be shown');
   }
   return texts.join('\nCaused by ');
 }
 
-function causeOf(error: unknown): unknown {
-  try {
-    return isError(error) ? error.cause : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/**
- * Formats a thrown value without its causes. Never throws, even if the value is a Proxy, an error whose stack is not a
- * string, or an object that cannot be converted to a string.
- */
 function ownText(error: unknown): string {
-  try {
-    return describe(error);
-  } catch {
-    return 'an error that cannot be shown';
-  }
-}
-
-function describe(error: unknown): string {
   if (isError(error)) {
     const { message } = error;
     const stack = typeof error.stack === 'string' ? error.stack : `${error.name}: ${message}`;
@@ -50,10 +33,7 @@ function describe(error: unknown): string {
   return typeof error === 'object' && error !== null ? 'an object that is not an Error' : String(error);
 }
 
-/**
- * Returns an error's codes in parentheses, or an empty string if the error has no code. System errors, node:sqlite
- * errors and PostgreSQL errors have codes.
- */
+/** Returns the codes of a system, node:sqlite or PostgreSQL error in parentheses. */
 function codesOf(error: Error): string {
   const properties = error as Error & Readonly<Record<string, unknown>>;
   const codes = ['code', 'errcode'].flatMap((name) => {
@@ -63,10 +43,7 @@ function codesOf(error: Error): string {
   return codes.length === 0 ? '' : ` (${codes.join(', ')})`;
 }
 
-/**
- * Checks whether a value is an Error. Also recognizes an Error from another VM context. For example, system errors in
- * Jest are not `instanceof Error`.
- */
+/** Also recognizes an Error from another VM context, such as a system error in Jest. */
 function isError(error: unknown): error is Error {
   return error instanceof Error || types.isNativeError(error);
 }

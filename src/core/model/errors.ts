@@ -40,22 +40,6 @@ export const errorTable = {
 /** An error code, a key of {@link errorTable}. To distinguish errors, compare their codes, not their messages. */
 export type ErrorCode = keyof typeof errorTable;
 
-/** The codes that only HTTP responses use. The library never throws an error with one of these codes. */
-export type HttpErrorCode =
-  | 'invalid_json'
-  | 'invalid_media_type'
-  | 'body_too_large'
-  | 'malformed_request'
-  | 'missing_credentials'
-  | 'invalid_token'
-  | 'insufficient_scope'
-  | 'route_not_found'
-  | 'plant_not_found'
-  | 'method_not_allowed'
-  | 'request_timeout'
-  | 'header_too_large'
-  | 'internal';
-
 /**
  * An error that the library throws. The message never contains a secret. If a PlantStore method rejects with this
  * error, the message can be sent to a client, because details about the machine, such as paths, are only in `cause`.

@@ -1,9 +1,8 @@
 import { errorText } from './error-text.ts';
 
 /**
- * Wraps an application's reporting hook, such as `onError`, so that an error in the hook does not end the process. If
- * the hook throws an error or its promise rejects, the error is printed to standard error, and `fallback` is called
- * with the hook's arguments.
+ * Wraps an application's reporting hook, such as `onError`, so that an error in the hook does not end the process. The
+ * error is printed to standard error, and `fallback` is called with the hook's arguments.
  */
 export function guardHook<Report extends unknown[]>(
   name: string,

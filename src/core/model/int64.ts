@@ -1,28 +1,22 @@
 export const minInt64: bigint = -(2n ** 63n);
 export const maxInt64: bigint = 2n ** 63n - 1n;
 
-/**
- * The maximum number of digits in an int64. Numbers with more digits are rejected before they reach BigInt(), because
- * BigInt() parses very long numbers slowly.
- */
+/** Longer numbers do not reach BigInt(), which parses very long numbers slowly. */
 const maxDigits = 19;
 
 export function isInt64(value: bigint): boolean {
   return value >= minInt64 && value <= maxInt64;
 }
 
-/**
- * Parses a decimal string (`-?digits`) as an int64. Returns `undefined` if the number is out of range, or if the string
- * has any other format, such as `+1`, `1.0`, `1e3` or `0x1`.
- */
+/** Parses a decimal string (`-?digits`). Returns `undefined` if it is not an int64. */
 export function int64FromText(text: string): bigint | undefined {
   return /^-?\d+$/.test(text) ? int64FromJsonNumber(text) : undefined;
 }
 
 /**
  * Converts a JSON number literal (RFC 8259 §6) to an int64 without rounding. Accepts every notation of an integer, such
- * as `1.0` and `1e3`. Returns `undefined` if the number is not an integer, such as `1.5`, or is out of range, such as
- * 2^63. The run time is linear in the length of the literal, even if the exponent is very large.
+ * as `1.0` and `1e3`. Returns `undefined` for any other number. The run time is linear in the length of the literal,
+ * even if the exponent is very large.
  */
 export function int64FromJsonNumber(literal: string): bigint | undefined {
   const parts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(literal);

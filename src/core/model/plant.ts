@@ -1,6 +1,6 @@
 import { PlantStoreError } from './errors.ts';
 import { isInt64 } from './int64.ts';
-import { isStorableString } from './storable-string.ts';
+import { isStorableString } from './user.ts';
 
 /** The id of a plant, an int64. */
 export type PlantId = bigint;

@@ -1,19 +1,13 @@
-import { isStorableString } from './storable-string.ts';
-
 /**
- * The maximum length of a user string, in UTF-8 bytes. OpenID Connect Core 1.0 §2 limits `sub` to 255 ASCII characters.
- * A limit is also necessary because the user is part of each plant's key, and databases limit the size of a key (2704
- * bytes in PostgreSQL).
+ * The maximum length of a user in UTF-8 bytes. OpenID Connect Core 1.0 §2 limits `sub` to 255 ASCII characters, and
+ * databases limit the size of a key (2704 bytes in PostgreSQL).
  */
 const maxUserBytes = 255;
 
 /** The maximum number of UTF-8 bytes per UTF-16 code unit. */
 const maxBytesPerCodeUnit = 3;
 
-/**
- * Checks whether `value` is a valid user: a string of 1 to 255 UTF-8 bytes without U+0000 and without unpaired
- * surrogates.
- */
+/** Checks that a value is a string of 1 to 255 UTF-8 bytes without U+0000 and without unpaired surrogates. */
 export function isUser(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && isShortEnough(value) && isStorableString(value);
 }
@@ -21,4 +15,9 @@ export function isUser(value: unknown): value is string {
 function isShortEnough(text: string): boolean {
   if (text.length * maxBytesPerCodeUnit <= maxUserBytes) return true;
   return text.length <= maxUserBytes && Buffer.byteLength(text) <= maxUserBytes;
+}
+
+/** PostgreSQL cannot store U+0000, and UTF-8 cannot encode unpaired surrogates. */
+export function isStorableString(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
 }

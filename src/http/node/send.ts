@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { errorTable } from '../../core/model/errors.ts';
-import type { HttpErrorCode } from '../../core/model/errors.ts';
+import type { ErrorCode } from '../../core/model/errors.ts';
 import { bodyHeaders, errorBody, HttpError } from '../exchange.ts';
 import type { Answer, Pages } from '../exchange.ts';
 
@@ -49,7 +49,7 @@ function drained(response: ServerResponse): Promise<boolean> {
  * to a second (RFC 9112 §9.6). Closing the connection immediately would cause a TCP reset, and the client might not
  * receive the response.
  */
-export function refuseConnection(socket: Duplex, code: HttpErrorCode): void {
+export function refuseConnection(socket: Duplex, code: ErrorCode): void {
   const { status } = errorTable[code];
   const body = errorBody(new HttpError(code));
   const headers = [...bodyHeaders(body), 'Connection', 'close'];

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { RequestListener, Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HttpErrorCode } from '../../core/model/errors.ts';
+import type { ErrorCode } from '../../core/model/errors.ts';
 import { checkIntegerOption, checkOptionNames } from '../../core/model/options.ts';
 import type { PlantStore } from '../../core/plant-store.ts';
 import type { ServiceOptions } from '../options.ts';
@@ -79,7 +79,7 @@ export function createServerFor(listener: RequestListener): PlantServer {
   return server;
 }
 
-function clientErrorCode({ code }: NodeJS.ErrnoException): HttpErrorCode {
+function clientErrorCode({ code }: NodeJS.ErrnoException): ErrorCode {
   if (code === 'HPE_HEADER_OVERFLOW') return 'header_too_large';
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
   return 'malformed_request';
