@@ -26,7 +26,7 @@ const { values } = parseArgs({
   },
 });
 
-/** What docs/limits.md says about memory. */
+/** What docs/http-api.md says about memory. */
 const heapMiB = 512;
 const [bodyKiB, pageKiB] = [64, 256];
 const [maxConnections, connectionKiB] = [10_000, 32];
