@@ -3,6 +3,7 @@ import { copyFile, readdir, readFile, rename, stat, truncate, writeFile } from '
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { openDatabase } from '../../../src/storage/sqlite/database.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { holdDatabase } from '../../support/hold-database.ts';
@@ -113,6 +114,17 @@ describe('file of a SqliteStorage', () => {
   it('is rejected if it is a folder', async (t) => {
     const folder = await temporaryFolder(t);
     assert.throws(() => new SqliteStorage(folder), { code: 'storage_unsupported', message: /is not a file/ });
+  });
+
+  it('can be named by a file URL', async (t) => {
+    const path = await newPath(t);
+    await createAll(path, plants);
+    const storage = new SqliteStorage(pathToFileURL(path));
+    t.after(() => storage.close());
+    assert.deepEqual(await ids(storage), [0]);
+    for (const url of ['https://example.com/plants.db', `${pathToFileURL(path).href}?mode=ro`]) {
+      assert.throws(() => new SqliteStorage(new URL(url)), { name: 'TypeError', message: /^path / });
+    }
   });
 
   it('is not created if an option is invalid', async (t) => {

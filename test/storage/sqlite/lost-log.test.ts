@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { truncateSync } from 'node:fs';
 import { rm, truncate } from 'node:fs/promises';
 import { describe, it } from 'node:test';
+import { openDatabase } from '../../../src/storage/sqlite/database.ts';
+import { OpenFiles } from '../../../src/storage/sqlite/open-files.ts';
 import { evalArgs, runSuccessfully } from '../../support/run-program.ts';
 import { sourceUrl } from '../../support/sources.ts';
 import { checkIntegrity, execute } from '../../support/sqlite-file.ts';
@@ -65,3 +68,23 @@ for (const commitThread of [false, true]) {
     });
   });
 }
+
+describe('OpenFiles', () => {
+  it('reports a log that was emptied between the check before a commit and the write', async (t) => {
+    const path = await newPath(t);
+    const files = new OpenFiles(path, openDatabase(path, 5000));
+    t.after(() => {
+      files.close();
+    });
+    const insert = (id: number): void => {
+      files.checkBeforeCommit();
+      if (id === 51) truncateSync(`${path}-wal`);
+      files.database.exec(`INSERT INTO plants VALUES ('ada', ${id}, '', NULL)`);
+      files.checkAfterCommit();
+    };
+    for (const id of fifty) insert(id);
+    assert.throws(() => {
+      insert(51);
+    }, unavailable);
+  });
+});

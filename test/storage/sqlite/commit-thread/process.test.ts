@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { runProgram } from '../../../support/run-program.ts';
+import { evalArgs, runProgram, runSuccessfully } from '../../../support/run-program.ts';
 import { sourceUrl, tsx } from '../../../support/sources.ts';
 import { slowSql } from '../../../support/sqlite-file.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -46,4 +46,15 @@ describe('process with a commit thread', () => {
       assert.ok(finished.stderr.split('SQLite is an experimental feature').length <= 2, finished.stderr);
     });
   }
+
+  it('throws from the constructor of SqliteStorage if threads are not permitted, and closes the file', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const code = `
+      import { SqliteStorage } from '${sourceUrl('storage/sqlite/sqlite-storage.ts')}';
+      try { new SqliteStorage('plants.db', { commitThread: true }); } catch (error) { console.log(error.code); }`;
+    const permissions = ['--permission', '--allow-fs-read=*', '--allow-fs-write=*', '--allow-child-process'];
+    const stdout = await runSuccessfully(process.execPath, [...permissions, ...evalArgs(code)], { cwd });
+    assert.equal(stdout, 'ERR_ACCESS_DENIED\n');
+    assert.deepEqual(await readdir(cwd), ['plants.db']);
+  });
 });
