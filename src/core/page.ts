@@ -24,9 +24,8 @@ export interface PageRequest extends ListRange {
 }
 
 /**
- * The method that this package's SQLite and PostgreSQL adapters have in addition to those of `StorageAdapter`. It is not
- * part of the public contract. It returns one page for each request, with the same plants as `list`. The sum of the
- * requests' limits is at most {@link maxPageLength}.
+ * A method of this package's SQLite and PostgreSQL adapters that is not part of the public contract. It returns one page
+ * for each request, with the same plants as `list`. The sum of the limits is at most {@link maxPageLength}.
  */
 export interface JsonPageReader {
   listPages(requests: readonly PageRequest[]): Promise<JsonPage[]>;

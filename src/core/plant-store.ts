@@ -16,20 +16,15 @@ import { WriteQueue } from './write-queue.ts';
 /** Options of a {@link PlantStore}. */
 export interface PlantStoreOptions {
   /**
-   * The storage adapter. The store owns the adapter, so other code, such as a second store, must not create or delete
-   * plants through it. The page cache does not detect such writes, so lists could be outdated. Closing the store also
-   * closes the adapter.
+   * The storage adapter. The store owns and closes it. Other code must not write through it, because the page cache does
+   * not detect such writes.
    */
   storage: StorageAdapter;
-  /**
-   * The maximum number of pending writes, 1 or more; default 10000. A write is pending until its commit completes.
-   * Writes beyond the maximum are rejected with `saturated`.
-   */
+  /** The maximum number of pending writes, 1 or more; default 10000. Further writes are rejected with `saturated`. */
   maxPendingWrites?: number | undefined;
   /**
-   * The maximum size of the page cache, in bytes, 0 or more; default 16777216. Each UTF-16 code unit of JSON counts as
-   * two bytes. The cache contains the first pages of users' lists. The cache is used only if the adapter has a
-   * `dataVersion` method, as SqliteStorage and MemoryStorage do.
+   * The maximum size of the cache of the first pages of lists, in bytes, 0 or more; default 16777216. Each UTF-16 code
+   * unit of JSON counts as two bytes. The cache is used only if the adapter has a `dataVersion` method.
    */
   maxCacheBytes?: number | undefined;
 }
@@ -81,11 +76,7 @@ export class PlantStore {
   #hasRead = false;
   #closing: Promise<void> | undefined;
 
-  /**
-   * Checks the options. Does not use the storage yet.
-   *
-   * @throws {TypeError} if an option is invalid or unknown; the message names the option.
-   */
+  /** Checks the options. Throws a TypeError that names an invalid or unknown option. Does not use the storage yet. */
   constructor(options: PlantStoreOptions) {
     checkOptionNames('PlantStore', options, optionNames);
     const { storage, maxPendingWrites = 10_000, maxCacheBytes = 16_777_216 } = options;

@@ -1,8 +1,9 @@
 import type { Authenticate, Caller, Scope } from '../core/model/caller.ts';
 import { errorTable, isPlantStoreError } from '../core/model/errors.ts';
+import type { ErrorCode } from '../core/model/errors.ts';
 import { isUser } from '../core/model/user.ts';
 import { HttpError } from './exchange.ts';
-import type { HeaderList, ResponseCode, ServiceRequest } from './exchange.ts';
+import type { HeaderList, ServiceRequest } from './exchange.ts';
 
 /** Matches bearer credentials (RFC 6750 §2.1): the scheme in any letter case, one or more spaces, and a b64token. */
 const bearerCredentials = /^bearer +([\w\-.~+/]+=*)$/i;
@@ -94,7 +95,7 @@ export function checkScope({ scopes }: Caller, scope: Scope): void {
 }
 
 /** Returns the `WWW-Authenticate` header for an authentication error (RFC 6750 §3). */
-export function challenge(code: ResponseCode, scope: Scope | undefined): HeaderList {
+export function challenge(code: ErrorCode, scope: Scope | undefined): HeaderList {
   const realm = 'Bearer realm="plants"';
   if (code === 'missing_credentials') return ['WWW-Authenticate', realm];
   if (code === 'invalid_token') return ['WWW-Authenticate', `${realm}, error="invalid_token"`];

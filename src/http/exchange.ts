@@ -30,7 +30,7 @@ export interface Result {
   readonly headers?: HeaderList;
   /** The JSON body. The pages of a long list are read while they are sent. */
   readonly body?: string | Uint8Array<ArrayBuffer> | Pages | undefined;
-  readonly code?: ResponseCode;
+  readonly code?: ErrorCode;
 }
 
 /** A complete response, with all headers except those that the server adds. */
@@ -48,9 +48,6 @@ export interface Sent {
   /** The error that interrupted the response. */
   readonly error?: unknown;
 }
-
-/** An error code that a response can contain. */
-export type ResponseCode = ErrorCode;
 
 /** An error that occurs only over HTTP, such as a missing token. */
 export class HttpError extends Error {

@@ -1,6 +1,6 @@
 import { errorTable } from '../core/model/errors.ts';
+import type { ErrorCode } from '../core/model/errors.ts';
 import { maxLimit } from '../core/model/plant.ts';
-import type { ResponseCode } from './exchange.ts';
 import { routes } from './routes.ts';
 import type { Operation, OperationId } from './routes.ts';
 
@@ -88,9 +88,9 @@ const parameters = {
 };
 
 /** The errors that any request can cause. */
-export const commonErrors: readonly ResponseCode[] = ['malformed_request', 'request_timeout', 'header_too_large'];
+export const commonErrors: readonly ErrorCode[] = ['malformed_request', 'request_timeout', 'header_too_large'];
 /** The errors that any request for a user's plants can cause. */
-const plantErrors: readonly ResponseCode[] = [
+const plantErrors: readonly ErrorCode[] = [
   ...(['missing_credentials', 'invalid_token', 'insufficient_scope'] as const),
   ...(['internal', 'storage_unsupported', 'saturated', 'storage_unavailable'] as const),
 ];
@@ -98,7 +98,7 @@ const plantErrors: readonly ResponseCode[] = [
 interface Details extends JsonObject {
   readonly responses: JsonObject;
   /** The errors of this operation, in addition to `commonErrors` and `plantErrors`. */
-  readonly errors: readonly ResponseCode[];
+  readonly errors: readonly ErrorCode[];
 }
 
 /** The parts of each operation's description that cannot be generated from the `routes` table. */
@@ -215,7 +215,7 @@ function describeOperation({ id: operationId, scope }: Operation): JsonObject {
 }
 
 /** Groups error codes by status and returns one response for each status. */
-function errorResponses(codes: readonly ResponseCode[]): JsonObject {
+function errorResponses(codes: readonly ErrorCode[]): JsonObject {
   const byStatus = Map.groupBy(codes, (code) => errorTable[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, group]) => {
@@ -225,12 +225,12 @@ function errorResponses(codes: readonly ResponseCode[]): JsonObject {
   );
 }
 
-function codesOf(status: number): ResponseCode[] {
-  return (Object.keys(errorTable) as ResponseCode[]).filter((code) => errorTable[code].status === status);
+function codesOf(status: number): ErrorCode[] {
+  return (Object.keys(errorTable) as ErrorCode[]).filter((code) => errorTable[code].status === status);
 }
 
 /** Returns one response that describes all given error codes. The codes must have the same status. */
-function errorResponse(codes: readonly ResponseCode[]): JsonObject {
+function errorResponse(codes: readonly ErrorCode[]): JsonObject {
   const integers = [...new Set(codes.map((code) => errorTable[code].number))];
   const error = { type: 'integer', enum: integers };
   return {

@@ -37,11 +37,7 @@ export interface CopyPlantsOptions {
  */
 const maxRounds = 10;
 
-/**
- * Adds pages of plants to a storage adapter. A page must contain at most one plant with a given key. If a plant's id is
- * taken, the stored plant stays unchanged. The new plant is counted as present if the two plants are equal, and as a
- * conflict if they differ.
- */
+/** Adds pages of plants to a storage adapter. A page must contain at most one plant with a given key. */
 export async function addPlants(
   pages: AsyncIterable<readonly OwnedPlant[]>,
   to: StorageAdapter,
