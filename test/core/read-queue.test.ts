@@ -225,12 +225,6 @@ describe('ReadQueue with a cache', () => {
     assert.equal(new Set(pages).size, 4);
   });
 
-  it('reads cacheable pages and other pages in the same batch', async () => {
-    const { storage, queue } = await openWithCache({});
-    await Promise.all([4n, 4n, undefined].map((after) => queue.readPage(request('ada', 20, after))));
-    assert.equal(storage.batches[0]?.length, 3);
-  });
-
   it('reads a page again for the other requests if the batch of the first request fails', async () => {
     const { storage, queue } = await openWithCache({ ada: 1 });
     storage.afterRead = async () => {

@@ -76,6 +76,11 @@ describe('copyPlants', () => {
     await fc.assert(
       fc.asyncProperty(keys.map(plantsOf), keys.map(plantsOf), async (stored, wanted) => {
         const to = await memoryWith(stored);
+        const list = to.list.bind(to);
+        to.list = (user, range) => {
+          assert.ok(range.after === undefined || range.after >= minInt64);
+          return list(user, range);
+        };
         const isStored = ({ user, plant }: OwnedPlant): boolean =>
           stored.some((each) => each.user === user && each.plant.id === plant.id);
         const present = wanted.filter(isStored).length;
