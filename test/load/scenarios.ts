@@ -23,7 +23,8 @@ const head = (method: string, target: string): string =>
 const get = (target: string): string => `${head('GET', target)}\r\n`;
 /** A header of 15.6 KB in 100 fields, without the empty line at its end. */
 const large = head('GET', '/plants') + Array.from({ length: 100 }, (_, n) => `X-${n}: ${'x'.repeat(148)}\r\n`).join('');
-const post = `${head('POST', '/plants')}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`;
+const post = (length: number, body: string): string =>
+  `${head('POST', '/plants')}Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`;
 
 /** A page of 327,000 characters that no other client requests, so that it is not cached. */
 const longPage = get('/plants?limit=5&after=-NUMBER');
@@ -38,7 +39,7 @@ const unread = (connections: number, users: number): Attack => ({
 export const scenarios: readonly Scenario[] = [
   { name: '9400 idle connections', attack: { connections: 9400, text: '' } },
   { name: '6000 half headers', attack: { connections: 6000, text: head('GET', '/plants'), tokens: ada } },
-  { name: '10,500 stalled bodies', attack: { connections: 10_500, text: post, tokens: ada }, permits: 500 },
+  { name: '10,500 stalled bodies', attack: { connections: 10_500, text: post(100, '{'), tokens: ada }, permits: 500 },
   {
     name: '6000 fast readers of 40,000 plants',
     attack: { connections: 6000, text: get('/plants'), tokens: ada },
@@ -77,6 +78,16 @@ export const scenarios: readonly Scenario[] = [
   {
     name: '1000 connections that pipeline 1000 lists',
     attack: { connections: 1000, text: get('/plants?limit=1000').repeat(1000), tokens: ada, repeats: true },
+    permits: 500,
+  },
+  {
+    name: '2000 connections of one user that repeat a list of 20',
+    attack: { connections: 2000, text: get('/plants?limit=20&after=NUMBER'), tokens: ada, repeats: true },
+    permits: 500,
+  },
+  {
+    name: '5000 connections of one user that repeat a create',
+    attack: { connections: 5000, text: post(21, '{"id":1,"name":"Oak"}'), tokens: ada, repeats: true },
     permits: 500,
   },
 ];
