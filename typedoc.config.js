@@ -6,6 +6,12 @@ const errorRows = Object.entries(errorTable).flatMap(([code, row]) => [
   ...Object.keys(row).map((field) => `plant-store.errorTable.__type.${code}.__type.${field}`),
 ]);
 
+/** The names of these members say everything. */
+const selfExplanatory = [
+  ...['CreateWrite.kind', 'CreateWrite.user', 'CreateWrite.plant', 'DeleteWrite.kind', 'DeleteWrite.user'],
+  ...['DeleteWrite.id', 'OwnedPlant.user', 'OwnedPlant.plant'],
+].map((name) => `plant-store/adapter.${name}`);
+
 /** @type {import('typedoc').TypeDocOptions} */
 export default {
   name: 'Plant Store',
@@ -35,5 +41,5 @@ export default {
     'TypeAlias',
     'Variable',
   ],
-  intentionallyNotDocumented: errorRows,
+  intentionallyNotDocumented: [...errorRows, ...selfExplanatory, 'plant-store/fetch.FailedRequest.method'],
 };
