@@ -43,7 +43,7 @@ describe('plant-store', () => {
         for (const variable of variables) assert.ok(text.includes(variable), `${flag}: ${variable}`);
       }
       const lines = stdout.trimEnd().split('\n');
-      assert.ok(lines.length <= (command === 'serve' ? 48 : 26), `${lines.length} lines`);
+      assert.ok(lines.length <= (command === 'serve' ? 48 : 24), `${lines.length} lines`);
       for (const line of lines) assert.ok(line.length <= 80, line);
       for (const args of [
         [command, '--bogus', 'create', '-h'],
