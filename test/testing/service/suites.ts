@@ -11,7 +11,7 @@ import type { Break, Send } from './broken-servers/fault.ts';
 
 // The timeout of a request. The default takes too long for this test.
 const timeout = AbortSignal.timeout.bind(AbortSignal);
-AbortSignal.timeout = () => timeout(2000);
+AbortSignal.timeout = () => timeout(1000);
 
 const tokens = { a: 'ada', b: 'bob', readOnly: 'ada-reads' };
 
@@ -65,7 +65,7 @@ const useless = {
   'a 204': () => new Response(null, { status: 204, headers: { 'content-length': '0' } }),
   'a 500 with the token': () => new Response('The token is ada.', { status: 500, headers: { 'set-cookie': 'a=b' } }),
   'a closed connection': () => Promise.reject(new Error('The connection was closed.')),
-  'no response': () => sleep(2500, new Response()),
+  'no response': () => sleep(1300, new Response()),
 };
 for (const [name, respond] of Object.entries(useless)) {
   let count = 0;
