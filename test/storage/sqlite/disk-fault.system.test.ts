@@ -124,22 +124,5 @@ for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']
       }
       await assertNothingLost();
     });
-
-    for (const [condition, syncs, statuses] of [
-      ['even though the next sync succeeds', failSyncs.with(-1, `${failSyncs.at(-1)}:when=1`), [503, 200, 200, 400]],
-      // Reopening the file for the second write fails. The WAL then contains the first write, which is not synced.
-      ['even if the next sync fails too', failSyncs, [503, 503, 200, 200]],
-    ] as const) {
-      it(`rejects a write whose sync failed, and does not recover it from the WAL, ${condition}`, async (t) => {
-        const { server, clients, create, assertNothingLost } = await startLoaded(t, storage);
-        await clients.stop();
-        const strace = await attachStrace(t, server.pid, syncs);
-        if (strace === undefined) return;
-        const failed = [await create(1), await create(2)];
-        await strace.detach();
-        assert.deepEqual([...failed, await create(1), await create(2)], statuses);
-        await assertNothingLost();
-      });
-    }
   });
 }

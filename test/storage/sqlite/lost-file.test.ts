@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 import { create } from '../../support/writes.ts';
-import { ids, newPath, openFiles, openSqlite } from './sqlite-state.ts';
+import { ids, newPath, openSqlite } from './sqlite-state.ts';
 
 const endings = ['', '-wal', '-shm'];
 
@@ -64,16 +64,6 @@ for (const commitThread of [false, true]) {
       assert.deepEqual(await ids(await open(t, path, 3)), [...found, 3]);
     });
 
-    it('continues to list plants after a moved file is moved back without its WAL', async (t) => {
-      const path = await newPath(t);
-      const storage = await open(t, path);
-      await rename(path, `${path}.away`);
-      await assertLost(storage, path);
-      await rm(`${path}-wal`);
-      await rename(`${path}.away`, path);
-      await assertLost(storage, path, 3);
-    });
-
     it('rejects commits after its symbolic link is changed to point to another file', async (t) => {
       const path = await newPath(t);
       const link = `${path}.link`;
@@ -99,20 +89,6 @@ for (const commitThread of [false, true]) {
       } finally {
         process.chdir(before);
       }
-    });
-
-    const skip = process.platform === 'linux' ? false : 'the removed files are copied from /proc';
-    it('keeps its plants in the open files, which can still be copied', { skip }, async (t) => {
-      const path = await newPath(t);
-      const storage = await open(t, path);
-      for (const ending of endings) await rm(path + ending);
-      const expected = await assertLost(storage, path);
-      for (const ending of ['', '-wal']) {
-        const [descriptor] =
-          [...openFiles()].find(([, file]) => file === `${path}${ending} (deleted)`) ?? assert.fail();
-        await copyFile(`/proc/self/fd/${descriptor}`, `${path}.saved${ending}`);
-      }
-      assert.deepEqual(await ids(openSqlite(t, `${path}.saved`)), expected);
     });
   });
 }

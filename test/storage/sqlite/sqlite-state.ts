@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readlinkSync } from 'node:fs';
 import { copyFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Write } from '../../../src/adapter.ts';
@@ -63,17 +62,4 @@ export async function idsAfterCrash(t: HasAfter, path: string): Promise<number[]
 /** Returns the size of a file in bytes. */
 export async function sizeOf(path: string): Promise<number> {
   return (await stat(path)).size;
-}
-
-/** Returns the paths of the open files of this process, by descriptor. A removed file's path ends with ` (deleted)`. */
-export function openFiles(): Map<string, string> {
-  const files = new Map<string, string>();
-  for (const descriptor of readdirSync('/proc/self/fd')) {
-    try {
-      files.set(descriptor, readlinkSync(`/proc/self/fd/${descriptor}`));
-    } catch {
-      // This descriptor was open only while the folder was read.
-    }
-  }
-  return files;
 }

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { copyFile, readdir, rename, stat, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
@@ -34,22 +33,6 @@ function slowDown(path: string, id: number): void {
   execute(path, `CREATE TRIGGER slow BEFORE INSERT ON plants WHEN NEW.id = ${id} BEGIN ${slowSql}; END`);
 }
 
-interface Failure {
-  readonly name: string;
-  readonly message: string;
-  readonly code?: unknown;
-  readonly errcode?: unknown;
-  readonly cause: Failure | undefined;
-}
-
-/** Describes an error and its causes, and asserts that their stacks show where the commit failed. */
-function describeError(error: unknown): Failure {
-  assert.ok(error instanceof Error);
-  assert.match(error.stack ?? '', /commitNow/);
-  const { name, message, code, errcode, cause } = error as Error & Failure;
-  return { name, message, code, errcode, cause: cause && describeError(cause) };
-}
-
 describe('SqliteStorage with a commit thread', () => {
   it('lists plants while a commit runs', async (t) => {
     const { path, storage } = await openStarted(t);
@@ -66,27 +49,6 @@ describe('SqliteStorage with a commit thread', () => {
     }
     assert.deepEqual(await committed, [true]);
     assert.ok(lists > 3, `${lists} lists`);
-  });
-
-  it('rejects with the same errors as without the thread', async (t) => {
-    const faults = ["SELECT RAISE(ABORT, 'a deliberate fault')", 'SELECT zeroblob(2000000000)'];
-    const [expected, errors] = await Promise.all(
-      [false, true].map(async (commitThread) => {
-        const path = await newPath(t);
-        const storage = openSqlite(t, path, { commitThread, busyTimeoutMs: 0 });
-        for (const [id, sql] of faults.entries()) {
-          execute(path, `CREATE TRIGGER t${id} BEFORE INSERT ON plants WHEN NEW.id = ${id} BEGIN ${sql}; END`);
-        }
-        const failures = [0, 1].map((id) => storage.commit([create(id)]).catch(describeError));
-        await Promise.all(failures);
-        using other = new DatabaseSync(path);
-        other.exec('BEGIN IMMEDIATE');
-        return await Promise.all([...failures, storage.commit([create(2)]).catch(describeError)]);
-      }),
-    );
-    assert.deepEqual(errors, expected);
-    const codes = (expected as Failure[]).map(({ code, errcode }) => code ?? errcode);
-    assert.deepEqual(codes, Array(3).fill('ERR_SQLITE_ERROR'));
   });
 });
 
