@@ -83,10 +83,21 @@ function fillUp(folder: string): () => Promise<void> {
   return () => rm(path);
 }
 
-/** SQLite calls `fdatasync` or `fsync`, depending on its build. */
-const failSyncs = ['-e', 'trace=fdatasync,fsync', '-e', 'inject=fdatasync,fsync:error=EIO'];
+const inject = (calls: string, error: string): string[] => [
+  '-e',
+  `trace=${calls}`,
+  '-e',
+  `inject=${calls}:error=${error}`,
+];
 
-const refuseWrites = ['-e', 'trace=pwrite64', '-e', 'inject=pwrite64:error=ENOSPC'];
+/** System calls that fail. SQLite calls `fdatasync` or `fsync`, depending on its build. */
+const faults: readonly [condition: string, straceArgs: readonly string[]][] = [
+  ['syncs fail', inject('fdatasync,fsync', 'EIO')],
+  ['writes fail', inject('pwrite64', 'EIO')],
+  ['the file system is read-only', inject('pwrite64,fdatasync,fsync,ftruncate', 'EROFS')],
+];
+
+const refuseWrites = inject('pwrite64', 'ENOSPC');
 
 for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']) {
   describe(`service over ${storage}`, () => {
@@ -105,24 +116,26 @@ for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']
       await assertNothingLost();
     });
 
-    it('acknowledges no write while syncs fail, and recovers without a restart', async (t) => {
-      const { server, clients, create, failMore, assertLists, assertNothingLost } = await startLoaded(t, storage);
-      for (let n = 0; n < 2; n++) {
-        const strace = await attachStrace(t, server.pid, failSyncs);
-        if (strace === undefined) return;
-        // After 50 failures, all requests that were in progress when strace was attached have received their responses.
-        await failMore(50);
-        const before = clients.acknowledged();
-        await failMore(100);
-        await assertLists();
-        await sleep(50);
-        assert.equal(await create(n), 503);
-        assert.equal(clients.acknowledged(), before);
-        await strace.detach();
-        await clients.acknowledgeMore(100, 20_000);
-        assert.equal(await create(n), 200);
-      }
-      await assertNothingLost();
-    });
+    for (const [condition, straceArgs] of faults) {
+      it(`acknowledges no write while ${condition}, and recovers without a restart`, async (t) => {
+        const { server, clients, create, failMore, assertLists, assertNothingLost } = await startLoaded(t, storage);
+        for (let n = 0; n < 2; n++) {
+          const strace = await attachStrace(t, server.pid, straceArgs);
+          if (strace === undefined) return;
+          // After 50 failures, all requests that were in progress when strace was attached have received their responses.
+          await failMore(50);
+          const before = clients.acknowledged();
+          await failMore(100);
+          await assertLists();
+          await sleep(50);
+          assert.equal(await create(n), 503);
+          assert.equal(clients.acknowledged(), before);
+          await strace.detach();
+          await clients.acknowledgeMore(100, 20_000);
+          assert.equal(await create(n), 200);
+        }
+        await assertNothingLost();
+      });
+    }
   });
 }
