@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 /** File descriptors for the rest of the process. `plant-store serve` with a PostgreSQL pool needs some 50. */
 const reservedFiles = 64;
 
-/** The share of `maxConnections` that can be in use. The rest is kept free for new connections. */
+/** When more than this share of `maxConnections` is open, connections are evicted to make room for new ones. */
 const usableShare = 0.95;
 
 /** The time in milliseconds for which a connection is safe from eviction after it has made progress. */

@@ -42,7 +42,7 @@ const maxUnanswered = 3;
 
 /**
  * Registers tests of node:test that check a server, written in any language, against the Plant Store interface. For both
- * users, the tests create plants with random ids and delete them again. They do not change the plants that the users
+ * users, the tests create plants and delete them again. They do not change the plants that the users
  * already have. A server that breaks a MUST fails the test; a broken SHOULD is reported as a failing `todo` test, which
  * does not fail the run.
  *

@@ -11,7 +11,7 @@ export const help = `Usage: plant-store check URL --token A --token B [OPTIONS]
 
 Tests whether the server at URL implements the Plant Store interface. A and B
 are bearer tokens of two different users. For both users, the tests create
-plants with random ids and delete them again. They do not change plants that the
+plants and delete them again. They do not change plants that the
 users already have.
 
 Options:
