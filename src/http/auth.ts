@@ -89,7 +89,6 @@ function checkedCaller(caller: unknown): Caller {
   return caller as Caller;
 }
 
-/** @throws {HttpError} `insufficient_scope` if the caller does not have the scope. */
 export function checkScope({ scopes }: Caller, scope: Scope): void {
   if (scopes !== undefined && !scopes.includes(scope)) throw new HttpError('insufficient_scope');
 }

@@ -33,7 +33,6 @@ export class Cors {
     this.#origins = new Set(origins);
   }
 
-  /** Returns the CORS headers of every response. Error responses need them too. */
   headers(request: ServiceRequest): HeaderList {
     const origin = this.#allowed(request);
     const vary = this.#origins.has('*') ? [] : ['Vary', 'Origin'];

@@ -24,7 +24,6 @@ export type HeaderList = readonly string[];
 /** The pages of a list, in UTF-8. */
 export type Pages = AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined>;
 
-/** The result of an operation. */
 export interface Result {
   readonly status: number;
   readonly headers?: HeaderList;
